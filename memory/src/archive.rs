@@ -1,10 +1,14 @@
-//! What leaves the load when memory has grown too large: decided here, shown in the save's reply, done by the save.
+//! Plans which records leave the load when memory has grown too large. The save's reply shows the
+//! plan, and the save carries it out.
 //!
-//! Above the hard limit: anchors older than 30 days whose file is gone; session rows but for the newest,
-//! folded into one; then the oldest lessons until memory is below the soft limit, but never the newest ones,
-//! since a memory made large by its blueprints would otherwise lose every lesson to no avail.
-//! However large it is, topics that are named after sessions leave when nobody wrote them for 30 days: each long
-//! conversation makes one. Blueprints never, nor anything pinned. What is archived is out of load and budget, still found by id, and active again when written.
+//! Above the hard limit, three groups leave in this order. First go anchors older than 30 days
+//! whose file is gone. Next go session rows, except the newest, folded into one. Then the oldest
+//! lessons go until memory is below the soft limit. The newest lessons always stay: a memory made
+//! large by its blueprints would otherwise lose every lesson in vain.
+//!
+//! At any size, topics named after sessions leave when nobody has written them for 30 days, since
+//! each long conversation creates one. Blueprints and pinned records never leave. An archived
+//! record is out of load and budget, still found by id, and active again when written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,20 +27,20 @@ use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
 const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
-/// Records to archive, each at the version that was looked at; one that changed since stays.
+/// Records to archive, each at the version that was planned. A record that has changed since stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchivePlan {
-    /// Whose file is gone.
+    /// Anchors whose file is gone.
     pub anchors: BTreeMap<RecordId, Version>,
-    /// Named after sessions, and at rest.
+    /// Topics named after sessions, and at rest.
     pub topics: BTreeMap<RecordId, Version>,
-    /// To become one row; the row of an earlier fold is among them.
+    /// Session rows to fold into one, including the row of an earlier fold.
     pub rows: BTreeMap<RecordId, Version>,
-    /// The oldest.
+    /// The oldest lessons.
     pub lessons: BTreeMap<RecordId, Version>,
 }
 
-/// How many records were archived.
+/// The numbers of records that were archived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// Anchors whose file is gone.
@@ -49,8 +53,8 @@ pub struct Archived {
     pub lessons: u32,
 }
 
-/// The files to look for before [`plan`]: those of old anchors, when memory is above the hard limit. Paths
-/// that leave the project are not among them, so their anchors stay.
+/// Returns the files to check before [`plan`]: those of old anchors, if memory is above the hard
+/// limit. Leaves out paths outside the project, so their anchors stay.
 pub fn candidates(memory: &Memory, now: Timestamp) -> Vec<String> {
     if memory.totals().text_bytes <= ACTIVE_TEXT_HARD_BYTES_MAX {
         return Vec::new();
@@ -60,8 +64,8 @@ pub fn candidates(memory: &Memory, now: Timestamp) -> Vec<String> {
     files.into_iter().collect()
 }
 
-/// What the next save archives; nothing but topics below the hard limit. `gone` are those of the [`candidates`] that do
-/// not exist, `bound` the topics of live sessions.
+/// Plans the next save's archiving. Below the hard limit it archives only topics. `gone` are those
+/// of the [`candidates`] that do not exist; `bound` are the topics of live sessions.
 pub fn plan(
     memory: &Memory,
     now: Timestamp,
@@ -94,7 +98,7 @@ pub fn plan(
     }
 
     let mut lessons: Vec<&Record> = unpinned(memory, Kind::Lesson).collect();
-    // Lessons made by rule go first.
+    // Lessons recorded by rule go first.
     lessons.sort_by_key(|record| (!record.is_captured(), record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {
@@ -107,8 +111,8 @@ pub fn plan(
     plan
 }
 
-/// Topics that a compaction named, not written for a while, and on which nobody is: neither a live session
-/// nor staged work.
+/// Returns topics named by a compaction, not written for a while, and used neither by a live
+/// session nor by staged work.
 fn resting_topics<'a>(
     memory: &'a Memory,
     now: Timestamp,
@@ -130,7 +134,7 @@ fn resting_topics<'a>(
     })
 }
 
-/// What may be archived of a kind at all.
+/// Returns the records of a kind that may be archived.
 fn unpinned(memory: &Memory, kind: Kind) -> impl Iterator<Item = &Record> {
     memory.active_of(kind).map(|record| &**record).filter(|record| !record.pinned)
 }
@@ -153,13 +157,13 @@ fn row_of(record: &Record) -> Option<(&Record, &SessionRow)> {
 }
 
 impl ArchivePlan {
-    /// Whether there is nothing to archive.
+    /// Returns whether there is nothing to archive.
     pub fn is_empty(&self) -> bool {
         let Self { anchors, topics, rows, lessons } = self;
         [anchors, topics, rows, lessons].into_iter().all(BTreeMap::is_empty)
     }
 
-    /// Archives what still is as it was when the plan was made.
+    /// Archives the records that have not changed since the plan.
     pub(crate) fn apply(&self, draft: &mut Draft<'_>, origin: &Provenance) -> Archived {
         let anchors = unchanged(draft, &self.anchors);
         let lessons = unchanged(draft, &self.lessons);
@@ -184,8 +188,9 @@ fn unchanged(draft: &Draft<'_>, planned: &BTreeMap<RecordId, Version>) -> Vec<Re
     planned.iter().filter_map(as_planned).collect()
 }
 
-/// Makes one row of many; the row of an earlier fold grows, else a new one is made. It stands for every row that is archived,
-/// so one that was looked at meanwhile counts once. Gives how many rows were archived.
+/// Folds many rows into one and returns how many were archived. An earlier fold's row grows;
+/// otherwise a new one is created. The row covers every archived row, so one that was reactivated
+/// meanwhile counts once.
 fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u32 {
     if ids.len() < 2 {
         return 0;

@@ -1,10 +1,11 @@
-//! What a session did, by rule: made from its lifecycle events alone, so that a session in which nothing was saved
-//! still leaves a row.
+//! A session's activity, recorded by rule. It comes from lifecycle events alone, so a session that
+//! saved nothing still leaves a row.
 //!
-//! Events come in batches, and a daemon may die between them. So [`Captured`] is made to be added up: one value over
-//! all events is the sum of one value for each of them, however they are grouped. Each list keeps either what came
-//! first or what came last, which holds for sums as well. Nothing here is long, nothing here holds a secret or what
-//! anchord itself had injected, and nothing here is judged: it is what was asked, written, run and said.
+//! Events come in batches, and a daemon may die between them. So [`Captured`] is additive: the
+//! value over all events is the sum of one value per event, however they are grouped. Each list
+//! keeps either its first or its last items, and both hold for sums. Every text is bounded, free of
+//! secrets, and free of text that anchord injected. Nothing is interpreted: these are the prompts,
+//! edits, commands and messages themselves.
 
 mod trace;
 
@@ -29,33 +30,33 @@ pub(crate) use trace::{Fix, own_files};
 
 /// Precedes the first prompt in a row's entry.
 const ASKED: &str = "Asked: ";
-/// Precedes the agent's last message in a row's entry, which is the end of the entry.
+/// Precedes the agent's last message, at the end of a row's entry.
 pub(crate) const SAID: &str = "Said last: ";
 
-/// What was noted of a session.
+/// The pending activity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
-    /// The conversation as its client names it, `claude-code:5f1c…`; empty where that is not known.
+    /// The conversation as its client names it, `claude-code:5f1c…`; empty if it is unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     key: String,
-    /// The first event noted.
+    /// The time of the first event.
     first: Timestamp,
-    /// The last event noted.
+    /// The time of the last event.
     last: Timestamp,
-    /// The time of the last prompt, edit or command noted; a message alone is not work. The epoch
-    /// in values that older builds noted.
+    /// The time of the last prompt, edit or command; a message alone is not work. The epoch in
+    /// values from older builds.
     #[serde(default, skip_serializing_if = "is_epoch")]
     acted: Timestamp,
     /// The first prompt, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
-    /// Prompts in all.
+    /// The number of prompts.
     #[serde(default, skip_serializing_if = "is_zero")]
     prompts: u32,
-    /// Files edited, the last edited last; the last ones alone when there are many.
+    /// Edited files, the latest edit last. If there are many, only the last ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
-    /// More files were edited than are named.
+    /// Whether more files were edited than are named.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     more_files: bool,
     /// Commands that failed, in the order of their first failure.
@@ -64,7 +65,7 @@ pub struct Captured {
     /// Digests of commands that passed: one may have failed in an earlier batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     passed: Vec<u64>,
-    /// Commands that passed and did more than look, the last one last.
+    /// Commands that passed and were not trivial, the latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     worked: Vec<String>,
     /// The commands in their order, and the fixes found in them.
@@ -73,7 +74,7 @@ pub struct Captured {
     /// The agent's last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said: Option<String>,
-    /// The agent checkpointed or saved by itself.
+    /// Whether the agent checkpointed or saved on its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     kept_itself: bool,
 }
@@ -82,23 +83,23 @@ pub struct Captured {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Failed {
     command: String,
-    /// It passed later.
+    /// Whether it passed later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     fixed: bool,
 }
 
 impl Captured {
-    /// Nothing yet, of the conversation that a client names so.
+    /// Creates an empty value for the conversation that a client names `key`.
     pub fn of(key: &str) -> Self {
         Self { key: scrub(key).text.into_owned(), ..Self::default() }
     }
 
-    /// Takes in one event.
+    /// Adds one event.
     pub fn saw(&mut self, event: &Event, time: Timestamp) {
         self.absorb(&Self::from_event(event, time));
     }
 
-    /// Takes in what was noted later.
+    /// Adds later activity.
     pub fn absorb(&mut self, later: &Self) {
         if !later.key.is_empty() {
             self.key.clone_from(&later.key);
@@ -145,44 +146,44 @@ impl Captured {
         keep_last(&mut self.worked, &later.worked, CAPTURED_WORKED_MAX);
     }
 
-    /// Whether nothing was noted.
+    /// Returns whether there is no activity.
     pub fn is_empty(&self) -> bool {
         let Self { key, first, last, acted, .. } = self;
         let empty = Self::default();
         *self == Self { key: key.clone(), first: *first, last: *last, acted: *acted, ..empty }
     }
 
-    /// Whether this alone is worth a row: somebody asked for something, or a file was written.
+    /// Returns whether this alone is worth a row: there was a prompt, or a file was written.
     pub fn leaves_row(&self) -> bool {
         self.prompts > 0 || !self.files.is_empty()
     }
 
-    /// The conversation as its client names it.
+    /// Returns the conversation's name, as its client gives it.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The first event noted, and the last.
+    /// Returns the times of the first and the last event.
     pub fn times(&self) -> (Timestamp, Timestamp) {
         (self.first, self.last)
     }
 
-    /// The last prompt, edit or command noted.
+    /// Returns the time of the last prompt, edit or command.
     pub fn acted(&self) -> Timestamp {
         if self.acted == Timestamp::default() && self.leaves_row() { self.last } else { self.acted }
     }
 
-    /// Prompts in all.
+    /// Returns the number of prompts.
     pub fn prompts(&self) -> u32 {
         self.prompts
     }
 
-    /// Files edited, the last edited last.
+    /// Returns the edited files, the latest edit last.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// Commands that failed and then passed, in the order of their first failure.
+    /// Returns commands that failed and then passed, in the order of their first failure.
     pub fn fixed(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.failed.iter().filter(|failed| failed.fixed).map(|failed| failed.command.as_str())
     }
@@ -199,23 +200,23 @@ impl Captured {
         self
     }
 
-    /// Commands that passed last, the last one last; not those that only look.
+    /// Returns the commands that passed last, the latest last. Trivial commands are left out.
     pub fn worked(&self) -> &[String] {
         &self.worked
     }
 
-    /// The agent's last message.
+    /// Returns the agent's last message.
     pub fn said(&self) -> Option<&str> {
         self.said.as_deref()
     }
 
-    /// Whether the agent checkpointed or saved by itself.
+    /// Returns whether the agent checkpointed or saved on its own.
     pub fn kept_itself(&self) -> bool {
         self.kept_itself
     }
 
-    /// What a session row says that is made from this alone: a line each for what was asked, what was edited, which
-    /// commands were made to pass, and what the agent said last.
+    /// Returns the text of a session row made from this alone. It has one line each for the prompt,
+    /// the edits, the commands that were made to pass, and the agent's last message.
     pub fn row_summary(&self) -> String {
         let mut lines = self.asked_and_edited();
         let mut fixed: Vec<String> = self
@@ -234,7 +235,7 @@ impl Captured {
         lines.join("\n")
     }
 
-    /// The lines on what was asked and what was edited.
+    /// Returns the lines about the prompt and the edits.
     pub(crate) fn asked_and_edited(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(prompt) = &self.prompt {
@@ -269,7 +270,7 @@ impl Captured {
         self
     }
 
-    /// Leaves out the texts that `is_gone` says may not be kept.
+    /// Removes the texts for which `is_gone` says that they may not be kept.
     #[must_use]
     pub(crate) fn without(mut self, is_gone: impl Fn(&str) -> bool) -> Self {
         self.prompt = self.prompt.filter(|text| !is_gone(text));
@@ -281,7 +282,7 @@ impl Captured {
         self
     }
 
-    /// Brings what was noted elsewhere into the form and within the limits in which it is noted here.
+    /// Brings activity from elsewhere into the form and within the limits used here.
     #[must_use]
     pub(crate) fn within_limits(self) -> Self {
         let mut kept = Self {
@@ -307,19 +308,19 @@ impl Captured {
         kept
     }
 
-    /// What somebody wrote.
+    /// Returns the texts that people and agents wrote.
     pub(crate) fn said_texts(&self) -> impl Iterator<Item = &str> {
         self.prompt.iter().chain(&self.said).map(String::as_str)
     }
 
-    /// All texts, names of files and commands included.
+    /// Returns all texts, including file names and commands.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let commands = self.failed.iter().map(|failed| &failed.command);
         let named = self.files.iter().chain(commands).chain(&self.worked);
         self.said_texts().chain(named.map(String::as_str)).chain(self.trace.texts())
     }
 
-    /// Bytes of all texts.
+    /// Returns the size of all texts in bytes.
     pub(crate) fn text_bytes(&self) -> usize {
         self.texts().map(str::len).sum()
     }
@@ -373,8 +374,8 @@ impl Captured {
     }
 }
 
-/// Yields the texts that an entry of a session row may quote as its prompt or last message: the
-/// forms of [`Captured::row_summary`], read back. A prompt comes with and without its count.
+/// Yields the texts that an entry of a session row may quote as its prompt or last message. Reads
+/// the forms of [`Captured::row_summary`] back. A prompt comes with and without its count.
 pub(crate) fn quoted(entry: &str) -> impl Iterator<Item = &str> {
     let asked = entry.lines().filter_map(|line| line.strip_prefix(ASKED));
     let asked = asked.flat_map(|asked| [Some(asked), asked.rsplit_once(" (").map(|it| it.0)]);
@@ -395,8 +396,8 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Adds what came later, each once, and keeps the last `items_max`; says whether anything was left out. Keeping the
-/// last of a sum is keeping the last of what its parts kept.
+/// Adds later items, each once, and keeps the last `items_max`. Returns whether any were left out.
+/// Keeping the last items of a sum equals keeping the last of those that its parts kept.
 fn keep_last(list: &mut Vec<String>, later: &[String], items_max: usize) -> bool {
     for new in later.iter().filter(|new| !new.is_empty()) {
         list.retain(|known| known != new);
@@ -407,14 +408,15 @@ fn keep_last(list: &mut Vec<String>, later: &[String], items_max: usize) -> bool
     over > 0
 }
 
-/// Commands by which a person steers a client: words after them ask for no work.
+/// Commands that control a client. Words after them ask for no work.
 const STEERING: [&str; 12] = [
     "/clear", "/compact", "/config", "/effort", "/exit", "/export", "/model", "/new", "/quit",
     "/rename", "/resume", "/rewind",
 ];
 
-/// Whether a prompt is a command to the client alone: a slash and a name without any words, or one of those that steer
-/// it. `/review the parser` is a prompt like others, and so is a path.
+/// Returns whether a prompt is only a command to the client. That is a slash and a name without any
+/// words, or a command that controls the client. `/review the parser` is an ordinary prompt, and so
+/// is a path.
 fn steers(prompt: &str) -> bool {
     let (name, words) = prompt.split_once(' ').unwrap_or((prompt, ""));
     let Some(bare) = name.strip_prefix('/') else { return false };
@@ -423,7 +425,7 @@ fn steers(prompt: &str) -> bool {
     is_name && (words.trim().is_empty() || STEERING.contains(&name))
 }
 
-/// A text without what anchord injected and without secrets; of a very long one its beginning.
+/// Removes secrets and text that anchord injected. Of a very long text, only the beginning is read.
 fn clean(text: &str) -> String {
     let read = text.get(..text.floor_char_boundary(CAPTURED_READ_BYTES_MAX)).unwrap_or(text);
     scrub(&strip(read)).text.into_owned()
@@ -443,17 +445,18 @@ fn path(file: &str) -> String {
     clip(&normalise(&one_line(&clean(file))), PATH_CHARS_MAX)
 }
 
-/// The form of a command line by which its runs are recognised.
+/// Returns the form of a command line by which its runs are recognised.
 fn command_line(command: &str) -> String {
     clip(bare(&one_line(&clean(command))), CAPTURED_COMMAND_CHARS_MAX)
 }
 
-/// The form of a command line by which it can be run again: in the directory that it names.
+/// Returns the form of a command line that can be run again, in the directory that it names.
 fn line_as_run(command: &str) -> String {
     clip(without_redirect(&one_line(&clean(command))), CAPTURED_COMMAND_CHARS_MAX)
 }
 
-/// The first eight bytes of the command's SHA-256: the same on every machine and in every build.
+/// Returns the first eight bytes of the command's SHA-256, which are the same on every machine and
+/// in every build.
 fn digest(command: &str) -> u64 {
     let digest = Sha256::digest(command.as_bytes());
     digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))

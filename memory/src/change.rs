@@ -1,4 +1,4 @@
-//! Changes: what a journal entry says happened. Applying them in order gives the memory.
+//! Changes, which journal entries hold. Applying them in order gives the memory.
 
 use std::sync::Arc;
 
@@ -13,71 +13,71 @@ use crate::staged::{Counts, Staged};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A record's new version, whole. The version before it stays readable by (id, version). Shared with
-    /// the memory that it is applied to.
+    /// A record's new version, complete. The previous version stays readable by (id, version). The
+    /// record is shared with the memory that the change is applied to.
     Put(Arc<Record>),
-    /// A session staged something more.
+    /// A session staged more work.
     Stage {
         /// The session that staged.
         session: SessionId,
-        /// What came with this checkpoint.
+        /// The work of this checkpoint.
         part: Box<Staged>,
     },
-    /// A session's staged work was folded into memory, or was empty: it is no longer staged.
+    /// A session's staged work was folded into memory, or was empty, and is no longer staged.
     Unstage {
-        /// The session whose staged work is gone from the stage.
+        /// The session whose staged work is removed.
         session: SessionId,
     },
     /// A session took over the staged work of its dead predecessor.
     Adopt {
         /// The predecessor.
         from: SessionId,
-        /// The session that goes on.
+        /// The session that continues.
         to: SessionId,
     },
-    /// What is configured for the project, or for one client's own notes, whole.
+    /// The complete settings of the project, or of one client's own notes.
     Configure {
-        /// The client; the project when left out.
+        /// The client; absent for the project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
-        /// Replaces what was configured.
+        /// The settings that replace the earlier ones.
         settings: Settings,
     },
-    /// A thread of an agent's has a topic, and has it again tomorrow.
+    /// A conversation is bound to a topic, and the binding outlives the session.
     Bind {
         /// The agent's client and its own name for the conversation, or the session's id.
         key: String,
-        /// The topic's name; none when the thread has no topic any more.
+        /// The topic's name; `None` if the conversation no longer has a topic.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         topic: Option<String>,
     },
-    /// Stands where a record's version stood whose content was purged.
+    /// Replaces a record's version whose content was purged.
     Purged(Box<Purged>),
-    /// Digests of what was purged: the same text is not taken in again.
+    /// Digests of purged texts. The same text is not stored again.
     Tombstones {
-        /// The project's, with which they were made.
+        /// The project's salt for the digests.
         salt: String,
-        /// In hexadecimal digits.
+        /// The digests in hexadecimal.
         digests: Vec<String>,
-        /// When the purge was.
+        /// The time of the purge.
         time: Timestamp,
     },
-    /// Something the next load should say once.
+    /// A message that the next load shows once.
     Notify(Box<Notice>),
-    /// A source was imported; the same source again changes nothing.
+    /// A source was imported. Importing the same source again changes nothing.
     Imported {
-        /// What it was, `zipmem`.
+        /// The kind of source, such as `zipmem`.
         source: String,
-        /// A digest of what was read.
+        /// A digest of the source's content.
         digest: String,
-        /// How many records came of it.
+        /// The number of records that it yielded.
         records: u32,
     },
 }
 
 impl Change {
-    /// Whether this changes shared memory, which makes its entry a commit. What a session keeps for itself
-    /// does not, and neither do settings.
+    /// Returns whether this changes shared memory, which makes its entry a commit. A session's own
+    /// notes and settings are not shared.
     pub fn is_shared(&self) -> bool {
         match self {
             Self::Put(record) => record.owner().is_none(),
@@ -91,7 +91,7 @@ impl Change {
         }
     }
 
-    /// The record this writes, if it writes one.
+    /// Returns the record that this writes, if it writes one.
     pub fn record(&self) -> Option<&Arc<Record>> {
         match self {
             Self::Put(record) => Some(record),
@@ -100,18 +100,18 @@ impl Change {
     }
 }
 
-/// A version of a record whose content is gone from disk: its numbers.
+/// The numbers of a record's version whose content is gone from disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purged {
     /// The record.
     pub id: RecordId,
-    /// The version that stood here.
+    /// The version.
     pub version: Version,
     /// The commit that wrote it.
     pub revision: Revision,
-    /// When it was purged.
+    /// The time of the purge.
     pub time: Timestamp,
-    /// A session kept it for itself, so its entry need be no commit.
+    /// Whether a session kept it private, so that its entry need not be a commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
     /// The number of a session row.
@@ -119,27 +119,28 @@ pub struct Purged {
     pub row: Option<u64>,
 }
 
-/// Something the next load says once, last.
+/// A message that the next load shows once, at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Counts the project's notices.
+    /// A running number among the project's notices.
     pub id: NoticeId,
-    /// When it was written.
+    /// The time at which it was written.
     pub time: Timestamp,
-    /// The session it is about.
+    /// The session that it is about.
     pub session: SessionId,
-    /// That session's row, to get the rest.
+    /// The session's row, which has the rest.
     pub row: RecordId,
-    /// Why its work was kept.
+    /// The reason why the session's work was folded.
     pub cause: NoticeCause,
-    /// What was kept.
+    /// The numbers of records that were kept.
     pub kept: Counts,
-    /// Not all of the project's files could be looked at, so that more may have changed than `cause` says.
+    /// Whether some of the project's files could not be checked, so that more may have changed than
+    /// `cause` says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files_unseen: bool,
 }
 
-/// Why a session's staged work was folded without its own save.
+/// The reason why a session's staged work was folded without its own save.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeCause {
@@ -147,9 +148,9 @@ pub enum NoticeCause {
     Ended,
     /// The daemon or the machine died, or files changed after the last checkpoint.
     Crashed {
-        /// Changed since the last checkpoint, relative to the project's root; at most 50.
+        /// The files changed since the last checkpoint, relative to the project's root; at most 50.
         files: Vec<String>,
-        /// How many more changed than are named.
+        /// The number of changed files beyond those named.
         more: u32,
     },
 }

@@ -1,12 +1,12 @@
 //! Makes a text safe to show to a model or on a terminal. Stored text stays as it is.
 //!
-//! A stored text, a file's name or a client's name must not end anchord's frame, pass for a wrapper
-//! of the client (`wrappers.rs`), move the cursor or hide words. The bracket of such a mark becomes
-//! `‹`, so that the text stays readable. A control character, or one that nobody sees, becomes an
-//! escape such as `\u{202e}`.
+//! A stored text or a name must not end anchord's frame or imitate a wrapper of the client
+//! (`wrappers.rs`). Nor may it move the cursor or hide words. This includes names of files and
+//! clients. The bracket of such a mark becomes `‹`, so that the text stays readable. A control or
+//! invisible character becomes an escape such as `\u{202e}`.
 //!
-//! Each edge where text leaves for a reader calls this once, on the whole text: answers of tools,
-//! prompts and resources, what hooks give, and the output of commands.
+//! Each edge where text leaves for a reader calls this once, on the whole text. The edges are
+//! answers of tools, prompts and resources, hook output, and the output of commands.
 
 mod hidden;
 pub(crate) mod marks;
@@ -23,14 +23,14 @@ use hidden::is_part_of_a_word;
 pub(crate) use hidden::is_hidden;
 use marks::{Mark, mark};
 
-/// Makes a text of many lines safe. Tabs and line breaks stay; `\r\n` becomes `\n`. Defusing twice
-/// is defusing once.
+/// Makes a multi-line text safe. Tabs and line breaks stay; `\r\n` becomes `\n`. The function is
+/// idempotent.
 pub fn defuse(text: &str) -> Cow<'_, str> {
     replaced(text, Style::Escapes)
 }
 
 /// Makes a text safe in at most `chars_max` characters, if the text itself has no more. Where
-/// escapes would make it longer, each run of characters that would be escaped becomes U+FFFD.
+/// escapes would make it longer, each run of characters to escape becomes one U+FFFD.
 pub fn defuse_within(text: &str, chars_max: usize) -> Cow<'_, str> {
     match defuse(text) {
         Cow::Owned(long) if long.chars().nth(chars_max).is_some() => {
@@ -61,10 +61,10 @@ pub fn defuse_answer(text: &str, chars_max: usize) -> Cow<'_, str> {
     safe
 }
 
-/// How a text is made safe.
+/// The way in which a text is made safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// Escapes such as `\u{202e}` in a text of many lines.
+    /// Escapes such as `\u{202e}` in a multi-line text.
     Escapes,
     /// Escapes in a text of one line.
     Line,
@@ -85,7 +85,7 @@ fn replaced(text: &str, style: Style) -> Cow<'_, str> {
         let found = text.get(range.clone()).unwrap_or_default();
         match (kind, style) {
             (Kind::Mark(_), Style::Json) => {
-                // The first character of `&lt;` is enough.
+                // Escaping the first character of `&lt;` is enough.
                 let mut chars = found.chars();
                 chars.by_ref().take(1).for_each(|c| push_json(&mut out, c));
                 out.push_str(chars.as_str());
@@ -114,7 +114,7 @@ fn push_json(out: &mut String, c: char) {
     }
 }
 
-/// A place in a text that is not shown as it is.
+/// A range of a text that must not be shown as it is.
 struct Threat {
     range: Range<usize>,
     kind: Kind,
@@ -129,7 +129,7 @@ enum Kind {
     LineEnd,
 }
 
-/// Finds what is not shown as it is. Costs one look at each byte where there is nothing.
+/// Finds the ranges that must not be shown as they are. A safe text costs one check per byte.
 struct Threats<'a> {
     text: &'a str,
     at: usize,
@@ -178,8 +178,8 @@ impl Threats<'_> {
     }
 }
 
-/// Returns whether a mark or a hidden character can begin with a byte: an ASCII character, or the
-/// first byte in UTF-8 of a hidden character or a full-width bracket.
+/// Returns whether a mark or a hidden character can begin with a byte. That is an ASCII character,
+/// or the first UTF-8 byte of a hidden character or a full-width bracket.
 fn is_suspect(byte: u8) -> bool {
     byte < 0x20
         || matches!(byte, b'<' | b'[' | b'&' | 0x7f)

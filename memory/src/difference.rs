@@ -8,9 +8,10 @@ use crate::ids::Timestamp;
 use crate::memory::Memory;
 
 impl Memory {
-    /// Returns the changes that make this memory hold what `target` holds. Applied as one entry
-    /// they lead to the same records, staged work, settings, bindings, notices, imports and purges;
-    /// the entry's and the commit's number are the entry's own. A record that `target` lacks stays.
+    /// Returns the changes that make this memory hold what `target` holds. Applied as one entry,
+    /// they lead to the same records, staged work, settings, bindings, notices, imports and purges.
+    /// The numbers of the entry and of the commit are the entry's own. A record that `target` lacks
+    /// stays.
     pub fn changes_to(&self, target: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
         let records = target.records().filter(|record| self.record(record.id) != Some(*record));
@@ -62,8 +63,8 @@ impl Memory {
         changes
     }
 
-    /// Returns changes that make a commit and leave everything as it is, taken from what this
-    /// memory holds. `None` if it holds nothing that is shared.
+    /// Returns changes that make a commit and leave everything as it is, taken from this memory's
+    /// content. Returns `None` if it holds nothing shared.
     pub fn idle_commit(&self) -> Option<Vec<Change>> {
         let notice = self.notices().next_back();
         let notice = notice.map(|it| Change::Notify(Box::new((**it).clone())));

@@ -1,7 +1,7 @@
-//! A memory being written: changes are made on a private head and come out as one commit.
+//! A memory during a write: changes are made on a private head and become one commit.
 //!
-//! However often a record is touched on the way, it comes out as one new version, or not at all when it
-//! ends as it began; that makes a repeated write change nothing.
+//! A record yields one new version, however often the write touches it. It yields none if it ends
+//! as it began, so a repeated write changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,11 +26,12 @@ pub(crate) struct Draft<'a> {
     touched: BTreeSet<RecordId>,
     merged: u32,
     kept: Vec<KeptBlueprint>,
-    /// Where the anchors of a file are, as long as [`Draft::anchor`] alone writes them: looked up once for many.
+    /// The anchors' ranges in each file, looked up once for many anchors. Valid only because
+    /// [`Draft::anchor`] is their sole writer.
     anchors: BTreeMap<String, Ranges<RecordId>>,
 }
 
-/// Everything of a record that a write may change.
+/// All the fields of a record that a write may change.
 pub(crate) struct Fields {
     pub(crate) id: RecordId,
     pub(crate) body: Body,
@@ -39,17 +40,17 @@ pub(crate) struct Fields {
     pub(crate) pinned: bool,
 }
 
-/// What came of a draft.
+/// The result of a draft.
 pub(crate) struct Written {
-    /// One `Put` for each record that is not as it was.
+    /// One `Put` for each record that has changed.
     pub(crate) changes: Vec<Change>,
-    /// The memory after them, but for its counters.
+    /// The memory after the changes, except its counters.
     pub(crate) head: Memory,
-    /// New records.
+    /// The numbers of new records.
     pub(crate) added: Counts,
-    /// Items that went into records that were there.
+    /// The number of items that were merged into existing records.
     pub(crate) merged: u32,
-    /// Immutable blueprints that stayed as they were.
+    /// Immutable blueprints that were left unchanged.
     pub(crate) kept: Vec<KeptBlueprint>,
 }
 
@@ -89,8 +90,9 @@ impl<'a> Draft<'a> {
         for lesson in &staged.lessons {
             self.lesson(lesson, origin);
         }
-        // When each was told is not known; at the first checkpoint at the earliest. An end that was still to come then
-        // stays: a note that lives on for ever is worse than one that is marked as ended too soon.
+        // The time of each note is unknown; it is no earlier than the first checkpoint. An end that
+        // was still in the future then stays: a note that lives forever is worse than one marked as
+        // ended too soon.
         for note in &staged.notes {
             self.note_told(note, origin, staged.first.min(origin.time));
         }
@@ -112,7 +114,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Leaves a blueprint as it is, which its caller will want to know.
+    /// Leaves a blueprint unchanged and reports that to the caller.
     pub(crate) fn keep(&mut self, id: RecordId, origin: &Provenance) {
         self.stand(id, Standing::Active, origin);
         if let Some(Body::Blueprint(kept)) = self.head.record(id).map(|record| &record.body) {
@@ -120,8 +122,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// One anchor over everything it meets, and over what that meets in turn. The lowest id survives, pinned where one
-    /// of them was.
+    /// Merges an anchor with every anchor that it meets, and with those that the union meets in
+    /// turn. The lowest id survives, pinned if any of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
         let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
@@ -149,7 +151,7 @@ impl<'a> Draft<'a> {
         self.anchors.insert(new.file.clone(), ranges);
     }
 
-    /// The anchors of a file by where they are.
+    /// Returns the anchors of a file by their line ranges.
     fn ranges(&self, file: &str) -> Ranges<RecordId> {
         let mut ranges = Ranges::default();
         for record in self.head.keyed(&MergeKey::Anchor(file.into())) {
@@ -163,7 +165,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
-        // Staged in several parts it may be larger than any of them.
+        // Staged in several parts, the lesson may be larger than any of them.
         let body = Body::Lesson(new.clone().within_limits());
         match self.twin(&body) {
             Some((id, Body::Lesson(mut stored))) => {
@@ -176,12 +178,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A fact replaces the one with its key; without a key, the same content is one note.
+    /// Stores a note. A fact replaces the one with its key; without a key, the same content is one
+    /// note.
     pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
         self.note_told(new, origin, origin.time)
     }
 
-    /// As [`Draft::note`], of a note that was told at a time which may be before its write.
+    /// Stores a note like [`Draft::note`], with the time at which it was sent, which may be before
+    /// its write.
     fn note_told(&mut self, new: &NewNote, origin: &Provenance, told: Timestamp) -> RecordId {
         let twin = self.twin_of(new, origin).map(|record| (record.id, record.clone()));
         let Some((id, stored)) = twin else {
@@ -198,8 +202,9 @@ impl<'a> Draft<'a> {
         id
     }
 
-    /// As [`Draft::note`], of a note that was told elsewhere, as often as it says in all: what was told here may have come
-    /// from there, or be there by now.
+    /// Stores a note from another memory like [`Draft::note`], with its total number of repeats.
+    /// Takes the larger of the two counts, since either memory may have received the note from the
+    /// other.
     pub(crate) fn told_elsewhere(&mut self, new: &NewNote, origin: &Provenance) {
         let here = self.twin_of(new, origin).and_then(|twin| twin.note()).map(|note| note.repeats);
         let id = self.note(new, origin);
@@ -210,7 +215,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// One topic for each name; it is spelt as it was first.
+    /// Stores a topic: one for each name, spelt as it was first.
     pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
         let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
         new.take_in(part);
@@ -225,8 +230,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Makes a note another session's. Where that has the same fact or text already, the one that was written last
-    /// stays as it was written, and the other is forgotten; a pin on either stays.
+    /// Moves a note to another session. If that session already has the same fact or text, the
+    /// version written last stays, and the other is forgotten. A pin on either stays.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
         let twin = self.note_twin(&note.scope, note.key.as_deref(), &note.content);
         let twin = twin.filter(|twin| twin.id != record.id).cloned();
@@ -246,7 +251,7 @@ impl<'a> Draft<'a> {
         self.stand(record.id, Standing::Forgotten, origin);
     }
 
-    /// Size that a note adds to the notes kept. One that merges adds no record.
+    /// Returns the size that a note adds to the stored notes. A note that merges adds no record.
     pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> Size {
         let bytes = new.record_bytes() as u64;
         match self.twin_of(new, origin) {
@@ -257,7 +262,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The note that a new one goes into, if there is one.
+    /// Returns the note that a new one would merge into, if there is one.
     pub(crate) fn twin_of(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
         self.note_twin(&new.scope(&origin.session), new.key.as_deref(), &new.content)
     }
@@ -297,7 +302,7 @@ impl<'a> Draft<'a> {
         id
     }
 
-    /// Writes a record's body and standing, unless both are as they are.
+    /// Writes a record's body and state, unless both are unchanged.
     pub(crate) fn change(
         &mut self,
         id: RecordId,
@@ -310,7 +315,7 @@ impl<'a> Draft<'a> {
         self.write(Fields { id, body, standing, tags, pinned }, origin);
     }
 
-    /// Writes a record's tags and pin, unless both are as they are.
+    /// Writes a record's tags and pin, unless both are unchanged.
     pub(crate) fn mark(
         &mut self,
         id: RecordId,
@@ -323,16 +328,16 @@ impl<'a> Draft<'a> {
         self.write(Fields { id, body, standing, tags, pinned }, origin);
     }
 
-    /// Writes a record, unless it is like this already.
+    /// Writes a record, unless nothing in it changes.
     pub(crate) fn write(&mut self, fields: Fields, origin: &Provenance) {
         let Some(stored) = self.head.record(fields.id) else { return };
-        // What is imported may be older than what it merges into.
+        // An imported record may be older than the one it merges into.
         let time = origin.time.max(stored.updated.time);
         self.put(fields, Provenance { time, ..origin.clone() });
     }
 
-    /// Writes a note or its standing without making it look freshly written, which would keep what compaction
-    /// touched in view longer than what it left alone.
+    /// Writes a note or its state without making it look freshly written. A fresh date would keep
+    /// the notes that compaction touched in view longer than those it left alone.
     pub(crate) fn settle(&mut self, id: RecordId, note: Note, standing: Standing) {
         let Some(stored) = self.head.record(id) else { return };
         let (tags, pinned, updated) = (stored.tags.clone(), stored.pinned, stored.updated.clone());
@@ -379,10 +384,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Counts the new records so far, except those made by rule.
+    /// Counts the new records so far, except those recorded by rule.
     pub(crate) fn added(&self) -> Counts {
         let mut added = Counts::default();
-        // Nobody wrote a record made by rule.
+        // Nobody wrote a record that was recorded by rule.
         let new = |record: &&Arc<Record>| record.version == Version::FIRST && !record.is_captured();
         for record in self.changed().filter(new) {
             match record.kind() {
@@ -408,7 +413,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The records that are not as they were. One that was made and swallowed by the same write never was.
+    /// Returns the changed records. One that the same write created and merged away is not among
+    /// them.
     fn changed(&self) -> impl Iterator<Item = &Arc<Record>> {
         self.touched.iter().filter_map(|id| {
             let record = self.head.record(*id)?;
@@ -423,7 +429,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// The stored record that a body merges with, when it takes but its key to tell.
+    /// Returns the stored record that a body merges with, if its key alone decides that.
     fn twin(&self, body: &Body) -> Option<(RecordId, Body)> {
         let twin = self.head.keyed(&MergeKey::of(body)?).next()?;
         Some((twin.id, twin.body.clone()))

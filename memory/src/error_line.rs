@@ -1,10 +1,10 @@
-//! The line of a command's output that identifies its error.
+//! Finds the line of a command's output that identifies its error.
 //!
 //! Tools print an error among progress, stack frames and advice. Each line is ranked by its form,
 //! and the best one identifies the failure. Among equals, the first counts for errors that cascade
-//! (compilers), the last for errors that wrap others (exceptions with causes).
-//! [`ErrorLine::normalised`] then replaces what differs between two runs, so that the same error
-//! compares equal.
+//! (compilers). The last counts for errors that wrap others (exceptions with causes). Then
+//! [`ErrorLine::normalised`] replaces the parts that differ between two runs, so that the same
+//! error compares equal.
 
 mod generic;
 mod normal;
@@ -30,20 +30,20 @@ pub struct ErrorLine {
 }
 
 impl ErrorLine {
-    /// Returns the line without what differs between two runs of the same command.
+    /// Returns the line without the parts that differ between two runs of the same command.
     pub fn normalised(&self) -> String {
         normalised(&self.text)
     }
 }
 
-/// Finds the line that identifies the error; `None` where no line does.
+/// Finds the line that identifies the error. Returns `None` if no line does.
 pub fn error_line(output: &str) -> Option<ErrorLine> {
     let line = error_lines(output, 1).into_iter().next()?;
     Some(ErrorLine { text: clip(&line.text, ERROR_LINE_CHARS_MAX), ..line })
 }
 
-/// Finds at most `lines_max` lines about the error, the one that identifies it first. They may be
-/// longer than that of [`error_line`].
+/// Finds at most `lines_max` lines about the error, the identifying one first. They may be longer
+/// than that of [`error_line`].
 pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
     let lines: Vec<String> = output.lines().map(bare).collect();
     let mut found = ranked(&lines);
@@ -64,8 +64,8 @@ pub(crate) fn error_lines(output: &str, lines_max: usize) -> Vec<ErrorLine> {
     found.into_iter().map(|(_, _, line)| clipped(line)).collect()
 }
 
-/// Whether an output unmistakably ends in an error, for clients that do not say how a command
-/// ended. A word such as "error" somewhere is not a sign of one.
+/// Returns whether an output unmistakably ends in an error, for clients that do not report how a
+/// command ended. A word such as "error" somewhere is not a sign of one.
 pub(crate) fn shows_failure(output: &str) -> bool {
     let lines: Vec<String> = output.lines().map(bare).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(FAILURE_LINES_MAX);

@@ -1,4 +1,5 @@
-//! Memory in the forms that others read: the `state.json` of zipmem and of the compactor, and a page of Markdown.
+//! Writes memory in the forms that others read: the `state.json` of zipmem and of the compactor,
+//! and a page of Markdown.
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,8 @@ use crate::memory::Memory;
 use crate::record::{Body, Record, Standing};
 use crate::render::{self, item};
 
-/// What is active, as zipmem's `state.json`; of sessions the whole log. `now` dates an empty memory.
+/// Returns the active records as zipmem's `state.json`, with the whole log of sessions. `now` dates
+/// an empty memory.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
     let list = |kind: Kind| -> Vec<Value> { memory.active_of(kind).map(|r| item(r)).collect() };
     let log: Vec<Value> = memory
@@ -88,8 +90,9 @@ fn item(record: &Record) -> Value {
     }
 }
 
-/// The active notes that `sees` lets through, as the compactor's `state.json`. Reads are not counted here: an item was
-/// last looked at when it was last written. What has expired by then has a tag that says so, since that form knows no end.
+/// Returns the active notes that `sees` accepts, as the compactor's `state.json`. Access counts are
+/// not exported: an item's last access is its last write. A note that has expired by `now` gets a
+/// tag, since that form has no expiry.
 pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -> bool) -> Value {
     let records = memory.records().filter(|record| record.standing.is_active() && sees(record));
     let items = records.filter_map(|record| {
@@ -113,10 +116,11 @@ pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -
     json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
 }
 
-/// Of what has expired, where there is no other place to say so.
+/// The tag of an expired note, for a form that has no expiry.
 const EXPIRED_TAG: &str = "expired";
 
-/// What is active, as a page for people. Contents are verbatim; a note that has expired by then says so.
+/// Returns the active records as a page for people. Contents are verbatim; a note that has expired
+/// by `now` is marked.
 pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
     // Notes have a budget of their own and no share in the size.
     let size = match memory.totals().text_bytes {
@@ -134,7 +138,7 @@ pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
     ] {
         let parts: Vec<String> = memory.active_of(kind).map(|record| part(record, now)).collect();
         if !parts.is_empty() {
-            // Lists stay together, texts stand apart.
+            // Lists stay together; texts are set apart.
             let gap = if kind == Kind::Blueprint { "\n\n" } else { "\n" };
             page.push(heading.to_owned());
             page.push(parts.join(gap));

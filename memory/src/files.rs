@@ -1,9 +1,10 @@
 //! File paths as text: one spelling for each file, so that anchors and lessons find each other.
 //!
-//! Nothing here touches a disk. A path that climbs out of the project, or is absolute, stays the text
-//! it was, and [`is_inside`] says that it must not be looked up beneath the project's root.
+//! Nothing here reads a disk. A path that leaves the project, or is absolute, keeps its text. For
+//! such a path [`is_inside`] is false, so it must not be looked up beneath the project's root.
 
-/// Forward slashes, no `.`, no doubled or trailing slash, `..` resolved where something stands before it.
+/// Normalises a path: forward slashes, no `.`, no doubled or trailing slash, and `..` resolved
+/// where a component precedes it.
 pub fn normalise(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut parts: Vec<&str> = Vec::new();
@@ -21,7 +22,8 @@ pub fn normalise(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// A normalised path relative to `root`, an absolute path, when it stands beneath it; else as it is.
+/// Returns a normalised path relative to the absolute path `root` if it is beneath it, else
+/// unchanged.
 pub fn relative(path: &str, root: &str) -> String {
     let (path, root) = (normalise(path), normalise(root));
     match path.strip_prefix(root.as_str()).and_then(|rest| rest.strip_prefix('/')) {
@@ -30,7 +32,8 @@ pub fn relative(path: &str, root: &str) -> String {
     }
 }
 
-/// Whether a normalised path stands beneath the project's root, so that it may be looked up there.
+/// Returns whether a normalised path is beneath the project's root, so that it may be looked up
+/// there.
 pub fn is_inside(path: &str) -> bool {
     let drive = path.as_bytes().get(1) == Some(&b':');
     !(path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") || drive)

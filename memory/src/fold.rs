@@ -1,8 +1,9 @@
-//! When two texts say the same: case and space folded, and words of substance.
+//! Decides whether two texts are equivalent: by folded case and space, and by their words of
+//! substance.
 //!
-//! The list of stop words is short on purpose. A word left off it keeps two lessons apart, which
-//! costs a line; a word wrongly on it would lose one. So no negation, no direction, no time and no
-//! quantity stands here: `from A to B` is not `to A from B`, and `never X` is not `X`.
+//! The list of stop words is short on purpose. A missing stop word keeps two lessons apart, which
+//! costs a line. A wrong one would lose a lesson. So the list has no negation, direction, time or
+//! quantity: `from A to B` is not `to A from B`, and `never X` is not `X`.
 
 const STOP_WORDS: [&str; 27] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this",
@@ -10,12 +11,12 @@ const STOP_WORDS: [&str; 27] = [
     "please", "note:",
 ];
 
-/// Lower case, and every run of white space one space.
+/// Folds a text: lower case, with every run of white space as one space.
 pub(crate) fn fold(text: &str) -> String {
     one_line(text).to_lowercase()
 }
 
-/// Every run of white space one space, none at the ends.
+/// Puts a text on one line: every run of white space becomes one space, with none at the ends.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -27,9 +28,9 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// The words that carry the meaning, folded and in order; two summaries with the same substance are
-/// one lesson. This is the transitive closure of "one contains the other and adds no word of
-/// substance", so what merges does not depend on the order in which lessons come.
+/// Returns the words that carry the meaning, folded and in order. Two summaries with the same
+/// substance are one lesson. This is the transitive closure of "one contains the other and adds no
+/// word of substance". So the result of a merge does not depend on the order in which lessons come.
 pub(crate) fn substance(text: &str) -> String {
     let folded = fold(text);
     let words: Vec<&str> = folded
@@ -41,23 +42,23 @@ pub(crate) fn substance(text: &str) -> String {
     if words.is_empty() { folded } else { words.join(" ") }
 }
 
-/// A word without quotes around it and the punctuation of a sentence after it. What stands before a
-/// word stays, since `!flag`, `#[cfg]` and `.env` mean something else without it.
+/// Returns a word without quotes around it and sentence punctuation after it. Leading signs stay,
+/// since `!flag`, `#[cfg]` and `.env` mean something else without them.
 fn bare(word: &str) -> &str {
     let quote = |c: char| matches!(c, '`' | '"' | '\'' | '“' | '”' | '‘' | '’');
     word.trim_start_matches(quote)
         .trim_end_matches(|c: char| quote(c) || matches!(c, '.' | ',' | ';' | ':' | '!' | '?'))
 }
 
-/// Whether a text names a file or directory, on its own or beneath others: `auth` stands in `src/auth/mod.rs`, not in
-/// `author` or `auth.rs`.
+/// Returns whether a text names a file or directory, alone or as part of a path. `auth` occurs in
+/// `src/auth/mod.rs`, but not in `author` or `auth.rs`.
 pub(crate) fn names_path(text: &str, path: &str) -> bool {
     path_mentions(text, path).next().is_some()
 }
 
-/// Returns where a text names a path, as [`names_path`] says: the first byte of each occurrence.
+/// Returns the first byte of each occurrence of a path, as [`names_path`] defines it.
 pub(crate) fn path_mentions<'a>(text: &'a str, path: &'a str) -> impl Iterator<Item = usize> + 'a {
-    // Letters of scripts without small and capital ones stand beside a path with no space between.
+    // In scripts without letter case, letters may adjoin a path without a space.
     let in_name = |c: char| {
         c.is_lowercase() || c.is_uppercase() || c.is_ascii_digit() || matches!(c, '_' | '-')
     };
@@ -74,7 +75,7 @@ pub(crate) fn path_mentions<'a>(text: &'a str, path: &'a str) -> impl Iterator<I
     found.filter(move |at| !path.is_empty() && is_whole(*at))
 }
 
-/// At most `chars_max` characters, the last one `…` when something was cut.
+/// Clips a text to `chars_max` characters. The last one is `…` if anything was cut.
 pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
@@ -84,11 +85,12 @@ pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
-/// Stands where the beginning of a text was cut off.
+/// The line that replaces the beginning of a text.
 const CUT_HERE: &str = "[cut here: what stood before is in earlier versions, if anywhere]\n\n";
 
-/// At most `bytes_max` bytes: the end of the text, from a paragraph on where one begins soon, behind a line that says
-/// that something was cut. The line goes with the beginning when that is cut again.
+/// Keeps at most the last `bytes_max` bytes of a text, behind a line that says that something was
+/// cut. Starts at a paragraph if one begins soon. The line is dropped with the beginning when the
+/// text is cut again.
 pub(crate) fn keep_end(text: String, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text;

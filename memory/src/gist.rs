@@ -1,4 +1,4 @@
-//! The sentence of a text that says what to do, and texts that begin with it.
+//! Finds the sentence of a text that says what to do, and puts it first.
 //!
 //! Agents write a lesson as a story with the advice somewhere in it. A reader with room for one
 //! sentence needs that one. It is recognised by words that give advice, by code in backquotes, and
@@ -84,15 +84,15 @@ const HINTS: &[&str] = &[
     "seulement",
     "abord",
 ];
-/// Weights of advice, of a hint at it, and of code.
+/// The weights of advice, of a hint at it, and of code.
 const ADVICE_WEIGHT: f32 = 1.0;
 const HINT_WEIGHT: f32 = 0.4;
 const CODE_WEIGHT: f32 = 0.75;
-/// A word of the query weighs this much, so that two of them outweigh advice.
+/// The weight of a query word, chosen so that two of them outweigh advice.
 const QUERY_WEIGHT: f32 = 1.5;
 
-/// Returns the sentences of a text, in order. Each ends with its sign and white space, or with the
-/// line. Code in backquotes is not divided.
+/// Returns the sentences of a text, in order. Each ends with its punctuation and white space, or
+/// with the line. Code in backquotes is not divided.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -121,7 +121,7 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     texts.filter(|text| text.chars().any(char::is_alphanumeric)).collect()
 }
 
-/// Returns the sentence that says what to do, or that has most of what is asked; empty if there is
+/// Returns the sentence that says what to do, or that best matches the query; empty if there is
 /// none. Among equals that give advice it is the last, since stories end with it; otherwise the
 /// first.
 pub(crate) fn gist<'t>(text: &'t str, query: Option<&Query>) -> &'t str {
@@ -160,7 +160,7 @@ pub(crate) fn gist_first(text: &str, query: Option<&Query>, chars_max: usize) ->
     if first.is_empty() || line.starts_with(&first) {
         return clip(&line, chars_max);
     }
-    // The sentence is not repeated where it stands in the text.
+    // The sentence is not repeated at its place in the text.
     let rest = line.split_once(first.as_str()).map_or_else(
         || line.clone(),
         |(before, after)| format!("{} {}", before.trim_end(), after.trim_start()),

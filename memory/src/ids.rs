@@ -1,4 +1,4 @@
-//! The names of things: ids, counters and kinds, each a type of its own.
+//! Ids, counters and kinds, each a type of its own.
 
 pub mod hashed;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since the Unix epoch, UTC. The domain never asks for it; it is told.
+/// Milliseconds since the Unix epoch, UTC. The domain never reads a clock; times are arguments.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The calendar day in UTC, `YYYY-MM-DD`.
+    /// Formats the calendar day in UTC, `YYYY-MM-DD`.
     pub fn date(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -24,7 +24,7 @@ impl Timestamp {
             .to_string()
     }
 
-    /// Day and minute in UTC, `2026-11-02 09:30 UTC`.
+    /// Formats the day and minute in UTC, `2026-11-02 09:30 UTC`.
     pub fn minute(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -32,7 +32,7 @@ impl Timestamp {
             .to_string()
     }
 
-    /// Date and time in UTC, `2026-11-02T09:30:00.000Z`.
+    /// Formats the date and time in UTC, `2026-11-02T09:30:00.000Z`.
     pub fn iso(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -40,13 +40,13 @@ impl Timestamp {
             .to_string()
     }
 
-    /// From a date and time with its offset, as RFC 3339 has it.
+    /// Parses a date and time with its offset, as in RFC 3339.
     pub fn parse(text: &str) -> Option<Self> {
         text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
 }
 
-/// The number of a journal entry: every acknowledged change has one, without gaps, from 1.
+/// The number of a journal entry. Every acknowledged change has one, from 1 and without gaps.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -68,20 +68,20 @@ pub struct Revision(pub u64);
 pub struct Version(pub u32);
 
 impl Version {
-    /// The version a record is born with.
+    /// The first version of a record.
     pub const FIRST: Self = Self(1);
 
-    /// The version after this one.
+    /// Returns the version after this one.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }
 
-/// Between a session and its subagent; no other part of a session's id has two of them in a row.
+/// The separator between a session and its subagent. It occurs nowhere else in a session's id.
 const SUBAGENT: &str = "//";
 
-/// One agent conversation, as far as it can be told. Opaque; cheap to clone.
+/// One agent conversation, as far as it can be identified. Opaque; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub Arc<str>);
@@ -92,13 +92,13 @@ impl SessionId {
         Self(id.into())
     }
 
-    /// The session of a subagent under this one.
+    /// Returns the session of a subagent under this one.
     #[must_use]
     pub fn subagent(&self, agent: &str) -> Self {
         Self::new(format!("{self}{SUBAGENT}{agent}"))
     }
 
-    /// The session under which this one, a subagent's, works; none where it is no subagent's.
+    /// Returns the parent of a subagent's session; `None` for any other session.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once(SUBAGENT).map(|(parent, _)| Self::new(parent))
     }
@@ -117,21 +117,21 @@ impl fmt::Display for SessionId {
 #[serde(transparent)]
 pub struct NoticeId(pub u64);
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Settled and lasting; kept verbatim.
     Blueprint,
-    /// Where some code is and why it matters.
+    /// The place of some code, and why it matters.
     Anchor,
     /// Learned from a failure.
     Lesson,
-    /// Anything else worth having again; with a key it is a fact.
+    /// Anything else worth keeping; with a key it is a fact.
     Note,
-    /// How a thread of work stands.
+    /// The state of a thread of work.
     Topic,
-    /// What a session did; written by the daemon alone.
+    /// The account of a session; written by the daemon alone.
     SessionRow,
 }
 
@@ -140,7 +140,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Blueprint, Self::Anchor, Self::Lesson, Self::Note, Self::Topic, Self::SessionRow];
 
-    /// One of them, in words.
+    /// Returns the singular noun.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Blueprint => "blueprint",
@@ -152,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// Many of them, which is also the name of their section of a load.
+    /// Returns the plural noun, which is also the name of the kind's section in a load.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Blueprint => "blueprints",
@@ -164,7 +164,7 @@ impl Kind {
         }
     }
 
-    /// A count with its noun: `1 anchor`, `2 anchors`.
+    /// Formats a count with its noun: `1 anchor`, `2 anchors`.
     pub fn count(self, count: u64) -> String {
         let noun = if count == 1 { self.noun() } else { self.plural() };
         format!("{count} {noun}")
@@ -190,9 +190,9 @@ const USER: char = 'u';
 /// project's note. Ids are short, since agents pay for every token of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId {
-    /// The kind, for life.
+    /// The kind, which never changes.
     pub kind: Kind,
-    /// Number that counts over all kinds of a store, from 1.
+    /// A number counted over all kinds of a store, from 1.
     pub number: u64,
     personal: bool,
 }
@@ -208,7 +208,7 @@ impl RecordId {
         Self { kind: Kind::Note, number, personal: true }
     }
 
-    /// Whether it names a note that belongs to the user.
+    /// Returns whether it names a note that belongs to the user.
     pub fn is_personal(self) -> bool {
         self.personal
     }

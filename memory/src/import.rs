@@ -1,7 +1,7 @@
-//! Taking over the memory of another system: read what it left, plan, then apply as one commit.
+//! Imports another system's memory: reads its files, plans, then applies the plan as one commit.
 //!
-//! The original is never written. The same source again changes nothing: its digest is remembered, and what it
-//! holds merges with itself. What cannot be used is named, not dropped in silence.
+//! The original is never written. Importing the same source again changes nothing: its digest is
+//! remembered, and its content merges with itself. Unusable items are named, not dropped silently.
 
 mod compactor;
 mod exported;
@@ -33,30 +33,33 @@ use crate::size::Size;
 use crate::staged::Counts;
 use crate::staged::{Staged, count};
 
-/// The name under which imports of zipmem's files are remembered, and the client their records name.
+/// The source name under which imports of zipmem's files are remembered. It is also the client of
+/// their records.
 pub const ZIPMEM: &str = "zipmem";
 
-/// What an import comes to.
+/// The outcome of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOutcome {
-    /// This very source was imported before, with so many records; nothing changes.
+    /// The number of records from an earlier import of this very source, in which case nothing
+    /// changes.
     pub before: Option<u32>,
-    /// New records.
+    /// The numbers of new records.
     pub added: Counts,
-    /// Items that were here already, or went into records that were.
+    /// The number of items that were here already, or were merged into existing records.
     pub merged: u32,
-    /// New session rows.
+    /// The number of new session rows.
     pub sessions: u32,
-    /// Work that was staged and not saved there, kept here on its session's behalf.
+    /// The numbers of records that were staged and not saved there, kept here on their session's
+    /// behalf.
     pub pending: Counts,
-    /// Blueprints that stayed as they are here.
+    /// Blueprints that kept their content here.
     pub kept: Vec<KeptBlueprint>,
-    /// What could not be used as it was, one line each.
+    /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
 }
 
-/// Plans to take over zipmem's memory. Records keep the times of their originals; what is newer here stays.
-/// `digest` tells this source from every other.
+/// Plans an import of zipmem's memory. Records keep the times of their originals; newer content
+/// here stays. `digest` identifies the source.
 pub fn plan_import(
     memory: &Memory,
     source: &Zipmem,
@@ -147,9 +150,11 @@ pub fn plan_import(
     Plan { changes, outcome }
 }
 
-/// The changes of an import, and last that it was: records, and what else comes of it. What takes
-/// nothing is nothing, and may be tried again, and so may what was left out for lack of room. A
-/// record of which nothing new is said stays as it stands: what comes in is not used by that.
+/// Returns the changes of an import: the records, the other changes, and last the import itself.
+///
+/// An import that changes nothing is not remembered, so it may be tried again. Neither is one that
+/// lacked room for some items. A record that brings nothing new keeps its state, since importing it
+/// does not use it.
 fn remembered(
     memory: &Memory,
     mut records: Vec<Change>,
@@ -168,7 +173,7 @@ fn remembered(
     changes
 }
 
-/// Whether a change says nothing of a record but what it says already.
+/// Returns whether a change only repeats a record's current content.
 fn is_here(memory: &Memory, change: &Change) -> bool {
     change.record().is_some_and(|new| {
         let here = memory.record(new.id);
@@ -176,7 +181,8 @@ fn is_here(memory: &Memory, change: &Change) -> bool {
     })
 }
 
-/// The source without what was purged here and what is too large, each named in one more line; the rest as it is kept.
+/// Returns the source's usable items in their stored form. Adds a line for each item that was
+/// purged here or is too large.
 fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     let mut source = source.clone();
     let mut taken = |what: &str, part: Staged| -> Staged {
@@ -225,7 +231,8 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     source
 }
 
-/// Why something is not taken in: a refusal without its place in the part, and without what a writer could do.
+/// Words why an item is left out: the refusal, without its place in the part and without advice to
+/// a writer.
 fn left_out(what: &str, refusal: &Refusal) -> String {
     if let Refusal::PurgedText { time, .. } = refusal {
         return not_again(what, *time);
@@ -236,17 +243,18 @@ fn left_out(what: &str, refusal: &Refusal) -> String {
     format!("{what} is left out: {own}")
 }
 
-/// That something is not taken in again, since it was purged at a time.
+/// Words that an item is left out because it was purged.
 fn not_again(what: &str, purged: Timestamp) -> String {
     format!("{what} was purged on {} and is not taken in again", purged.date())
 }
 
-/// Puts what was accepted in an item's place; whether it was.
+/// Replaces an item with its accepted form. Returns whether there is one.
 fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
     accepted.into_iter().next().map(|accepted| *item = accepted).is_some()
 }
 
-/// A blueprint that was written here after the original stays, mutable or not.
+/// Stores a blueprint, unless the one here was written after the original. Then that one stays,
+/// mutable or not.
 fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
     let stored = MergeKey::of(&Body::Blueprint(new.clone()))
         .and_then(|key| draft.head().keyed(&key).next())
@@ -257,7 +265,8 @@ fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
     }
 }
 
-/// Newest concept wins, also over an original that is older than what is here.
+/// Stores an anchor. The newest concept wins, so a newer one here replaces that of an older
+/// original.
 fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
     let key = MergeKey::Anchor(new.file.as_str().into());
     let newer = draft
@@ -274,7 +283,7 @@ fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
     draft.anchor(&Anchor { concept, ..new.clone() }, origin);
 }
 
-/// Keeps what a session had staged there, as is done here for a session that is gone.
+/// Keeps a session's staged work, as is done here for a session that is gone.
 fn keep_pending(
     draft: &mut Draft<'_>,
     memory: &Memory,

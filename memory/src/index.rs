@@ -1,6 +1,7 @@
-//! What a memory knows about its records without reading them all: who merges with whom, what is
-//! active, what was written when, and how large it all renders. Derived from the records alone and kept up
-//! to date with each of them, so that a save costs what it writes and not what is stored.
+//! The lookups and totals that a memory keeps so that nobody has to read all its records. They
+//! cover merge keys, active records, write order and rendered size. They are derived from the
+//! records alone and updated with each record. So the cost of a save depends on what it writes, not
+//! on what is stored.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::record::{Body, Category, Record, Standing};
 use crate::size::Sizes;
 use crate::topic::topic_key;
 
-/// What two records that merge have in common.
+/// The property that two merging records share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MergeKey {
     /// Category and folded title.
@@ -22,13 +23,13 @@ pub(crate) enum MergeKey {
     Anchor(Arc<str>),
     /// The summary's words of substance.
     Lesson(Arc<str>),
-    /// Who sees it, and its key.
+    /// The scope and the fact's key.
     Fact(Scope, Arc<str>),
-    /// Who sees it, and a hash of its content, which is compared as well.
+    /// The scope and a hash of the content, which is compared as well.
     Note(Scope, u64),
     /// The folded name.
     Topic(Arc<str>),
-    /// The session; a row that stands for folded ones has no key.
+    /// The session. A row that covers folded ones has no key.
     SessionRow(SessionId),
 }
 
@@ -48,7 +49,7 @@ impl MergeKey {
         }
     }
 
-    /// What a note with this key, or else this content, merges with.
+    /// Returns the merge key of a note with this key, or else with this content.
     pub(crate) fn note(scope: &Scope, key: Option<&str>, content: &str) -> Self {
         if let Some(key) = key {
             return Self::Fact(scope.clone(), key.into());
@@ -80,14 +81,14 @@ pub struct Totals {
     pub text_bytes: u64,
     /// Tokens of the project's active notes: what its budget bounds.
     pub note_tokens: u64,
-    /// Of these, by pinned notes.
+    /// Tokens of those that are pinned.
     pub pinned_tokens: u64,
-    /// Records kept of each kind, active or archived, of the project and of sessions.
+    /// Records of each kind, active or archived, of the project and of sessions.
     pub kept: Sizes,
 }
 
 impl Totals {
-    /// Active records of a kind.
+    /// Returns the number of active records of a kind.
     pub fn of(&self, kind: Kind) -> u64 {
         match kind {
             Kind::Blueprint => self.blueprints,
@@ -99,7 +100,7 @@ impl Totals {
         }
     }
 
-    /// Active records of all kinds.
+    /// Returns the number of active records of all kinds.
     pub fn active(&self) -> u64 {
         self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.rows
     }
@@ -116,25 +117,25 @@ impl Totals {
     }
 }
 
-/// What one session keeps for itself.
+/// Counts of one session's own notes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Owned {
-    /// Active or archived.
+    /// Active or archived notes.
     notes: u64,
     active: u64,
-    /// Of the budget, by the active ones.
+    /// Budget tokens of the active notes.
     tokens: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Index {
     keys: OrdSet<(MergeKey, RecordId)>,
-    /// By the commit that first said what the record says.
+    /// Records by the commit that introduced their current content.
     written: OrdSet<(Revision, RecordId)>,
     active: OrdSet<RecordId>,
-    /// What sessions keep for themselves, but for what they forgot. In none of the sets for what is shared.
+    /// Sessions' own notes, except forgotten ones. They are in none of the sets for shared records.
     private: OrdSet<(SessionId, RecordId)>,
-    /// What sessions keep for themselves, counted by who keeps it and with which client it was first written.
+    /// Counts of sessions' own notes, by the session and the client that first wrote them.
     owners: OrdMap<(SessionId, Arc<str>), Owned>,
     totals: Totals,
 }
@@ -169,7 +170,7 @@ impl Index {
             .map(|(_, id)| *id)
     }
 
-    /// The notes of one session alone, oldest first.
+    /// Returns the notes of one session alone, oldest first.
     pub(crate) fn private_of(&self, session: &SessionId) -> impl Iterator<Item = RecordId> {
         let first = (session.clone(), LOWEST);
         self.private
@@ -178,19 +179,19 @@ impl Index {
             .map(|(_, id)| *id)
     }
 
-    /// Sessions that have notes of their own, each with the clients that wrote them.
+    /// Returns the sessions that have notes of their own, each with the clients that wrote them.
     pub(crate) fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.owners.keys().map(|(owner, client)| (owner, &**client))
     }
 
-    /// How many notes of one session alone are active, and the tokens of their budget that they take.
+    /// Returns the number of a session's own active notes, and the budget tokens that they take.
     pub(crate) fn private_usage(&self, session: &SessionId) -> (u64, u64) {
         let first = (session.clone(), Arc::from(""));
         let of = self.owners.range(first..).take_while(|((owner, _), _)| owner == session);
         of.fold((0, 0), |(notes, tokens), (_, owned)| (notes + owned.active, tokens + owned.tokens))
     }
 
-    /// The facts that a scope has, by key.
+    /// Returns the facts of a scope, by key.
     pub(crate) fn facts(&self, scope: &Scope) -> impl Iterator<Item = (&str, RecordId)> {
         let first = (MergeKey::Fact(scope.clone(), Arc::from("")), LOWEST);
         self.keys.range(first..).map_while(move |(key, id)| match key {
@@ -289,7 +290,7 @@ impl Index {
         }
     }
 
-    /// A forgotten record is not merged into.
+    /// Returns a record's merge key. A forgotten record has none, since nothing merges into it.
     fn key(record: &Record) -> Option<MergeKey> {
         match record.standing {
             Standing::Active | Standing::Archived => MergeKey::of(&record.body),
@@ -298,23 +299,23 @@ impl Index {
     }
 }
 
-/// Whether two versions of a note surely have the same key, without making it: a text is compared sooner than hashed
-/// twice. What compaction does to a note leaves its key alone.
+/// Returns whether two versions of a note surely have the same key, without building it: comparing
+/// a text is cheaper than hashing it twice. Compaction leaves a note's key unchanged.
 fn has_same_key(before: &Record, record: &Record) -> bool {
     let (Some(one), Some(other)) = (kept_note(before), kept_note(record)) else { return false };
     (&one.scope, &one.key, &one.content) == (&other.scope, &other.key, &other.content)
 }
 
-/// The note of a record that is not forgotten.
+/// Returns the note of a record that is not forgotten.
 fn kept_note(record: &Record) -> Option<&Note> {
     record.note().filter(|_| record.standing != Standing::Forgotten)
 }
 
-/// One and its tokens, for a note that is active.
+/// Returns one and the note's budget tokens if the note is active, else zeros.
 fn active_note(record: &Record) -> (u64, u64) {
     let note = record.note().filter(|_| record.standing.is_active());
     note.map_or((0, 0), |note| (1, u64::from(note.budget_tokens())))
 }
 
-/// Below every id in use: numbers count from 1.
+/// An id below every id in use: numbers count from 1.
 const LOWEST: RecordId = RecordId::new(Kind::Blueprint, 0);

@@ -1,4 +1,4 @@
-//! What an agent wrote, checked and brought into the form in which it is kept.
+//! Checks what an agent wrote, and brings it into its stored form.
 
 use crate::files::normalise;
 use crate::fold::one_line;
@@ -12,8 +12,9 @@ use crate::refusal::Refusal;
 use crate::staged::Staged;
 use crate::topic::{HistoryLine, TopicPart, topic_name};
 
-/// Checks a write's items and gives them as they are kept: titles, concepts and summaries on one line, paths
-/// in one spelling, contents verbatim. The refusal names the item: `blueprints[2].title is empty`.
+/// Checks a write's items and returns them in their stored form: titles, concepts and summaries on
+/// one line, paths in one spelling, contents verbatim. The refusal names the item:
+/// `blueprints[2].title is empty`.
 pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
     for (field, items) in [
         ("blueprints", part.blueprints.len()),
@@ -70,7 +71,8 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
     Ok(part)
 }
 
-/// A status is told in the history, too, so that one which another session overwrites is not lost from view.
+/// Checks a topic. The status is also added to the history, so that one which another session
+/// overwrites stays visible.
 fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
     let field = |name: &str| format!("topic.{name}");
     part.name = part.name.as_deref().map(topic_name).transpose()?;
@@ -111,7 +113,7 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
     Ok(part)
 }
 
-/// Paths in one spelling, each once.
+/// Brings paths into one spelling and removes duplicates.
 fn files(field: String, paths: &[String], files_max: usize) -> Result<Vec<String>, Refusal> {
     if paths.len() > files_max {
         return Err(Refusal::invalid(field, format!("has more than {files_max} paths")));
@@ -126,7 +128,7 @@ fn files(field: String, paths: &[String], files_max: usize) -> Result<Vec<String
     Ok(files)
 }
 
-/// A text that may have many lines and may be empty.
+/// Checks a text that may have many lines and may be empty.
 pub(crate) fn text(field: &str, text: &str) -> Result<String, Refusal> {
     fits(field.to_owned(), text)?;
     Ok(text.trim().to_owned())

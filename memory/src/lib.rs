@@ -1,8 +1,9 @@
-//! anchord's domain, pure: what a memory is, how writes merge, what a reader gets to see.
+//! anchord's domain, pure: the content of a memory, how writes merge, and what a reader sees.
 //!
-//! No I/O and no clock: time, session ids and file facts are arguments, so that the same calls give
-//! the same memory on every machine. A policy looks at a [`Memory`] and gives a plan (a value); applying
-//! it is another function. The daemon journals the [`Change`]s of a plan before it applies them.
+//! There is no I/O and no clock. Time, session ids and file facts are arguments, so that the same
+//! calls give the same memory on every machine. A policy reads a [`Memory`] and returns a plan (a
+//! value); another function applies it. The daemon journals the [`Change`]s of a plan before it
+//! applies them.
 
 pub mod archive;
 mod captured;

@@ -1,24 +1,24 @@
-//! What happens in an agent's conversation, in one closed set of events, and what may be answered.
+//! The events of an agent's conversation, as one closed set, and the possible answers.
 //!
-//! How a client names its events is known to that client's adapter alone; everything behind the adapters, live or
-//! read from a transcript, sees these values. Texts are as the client gave them: whoever keeps one clips it, and
-//! takes out secrets and what anchord itself had injected.
+//! Only a client's adapter knows the client's own event names. Everything behind the adapters sees
+//! these values, whether they are live or read from a transcript. Texts are unchanged from the
+//! client. Code that stores one clips it, and removes secrets and text that anchord injected.
 
 use crate::error_line::shows_failure;
 use crate::limits::{OUTPUT_HEAD_BYTES_MAX, OUTPUT_TAIL_BYTES_MAX};
 use crate::shell::{hides_status, looks_first};
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A conversation began, or goes on after something that emptied the model's context.
+    /// A conversation began, or continues after something emptied the model's context.
     SessionStarted {
-        /// Why it starts.
+        /// The reason for the start.
         source: StartSource,
     },
-    /// The person sent a prompt.
+    /// The user sent a prompt.
     PromptSubmitted {
-        /// Its text.
+        /// The prompt's text.
         prompt: String,
     },
     /// The agent is about to use one of its tools.
@@ -27,19 +27,19 @@ pub enum Event {
     ToolRan(ToolRun),
     /// The client is about to replace its context by a summary.
     CompactionBegins {
-        /// Messages in the context, where the client counts them.
+        /// The number of messages in the context, if the client counts them.
         messages: Option<u32>,
     },
     /// The client has replaced its context by a summary.
     Compacted {
-        /// The summary, where the client gives it.
+        /// The summary, if the client sends it.
         summary: Option<String>,
-        /// Messages in the context now, where the client counts them.
+        /// The number of messages in the context now, if the client counts them.
         messages: Option<u32>,
     },
     /// The agent has answered and waits.
     TurnEnded {
-        /// What it said last, where the client gives it.
+        /// The agent's last message, if the client sends it.
         last_message: Option<String>,
     },
     /// A subagent begins, under this conversation.
@@ -48,34 +48,34 @@ pub enum Event {
     SubagentEnded(Subagent),
     /// The conversation is over, or its process ends.
     SessionEnded,
-    /// The conversation's context was thrown away and it goes on empty under the same name.
+    /// The conversation's context was discarded, and it continues empty under the same name.
     Reset,
 }
 
-/// Why a conversation starts.
+/// The reason why a conversation starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartSource {
-    /// It is new.
+    /// A new conversation.
     Startup,
-    /// An earlier one goes on.
+    /// An earlier conversation that continues.
     Resume,
-    /// The person cleared the context; the client may name it anew.
+    /// A cleared context; the client may rename the conversation.
     Clear,
-    /// It begins as a copy of another.
+    /// A copy of another conversation.
     Fork,
-    /// Its context was just compacted.
+    /// A context that was just compacted.
     Compact,
-    /// Nothing happened: the client builds its system prompt again and wants the same bytes as before.
+    /// A rebuilt system prompt: nothing happened, and the client wants the same bytes as before.
     Rebuilt,
 }
 
-/// A use of a tool that is about to begin, as far as memory cares.
+/// A use of a tool that is about to begin, as far as memory needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// The client's own id of this use, which identifies the call when it arrives; empty if the
-    /// client gives none.
+    /// client sends none.
     pub call: String,
-    /// Files that it reads or writes, as the client names them.
+    /// The files that it reads or writes, as the client names them.
     pub files: Vec<String>,
     /// The task of the subagent, if the tool starts one.
     pub task: Option<Task>,
@@ -84,53 +84,53 @@ pub struct ToolUse {
 /// The task of a subagent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The subagent's type, such as `Explore`; empty if the client gives none.
+    /// The subagent's type, such as `Explore`; empty if the client sends none.
     pub agent_type: String,
     /// The task in the words of the agent that starts the subagent.
     pub prompt: String,
 }
 
-/// What one use of a tool did, as far as memory cares.
+/// The effects of one use of a tool, as far as memory needs them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolRun {
     /// The tool's name in the client.
     pub tool: String,
-    /// Files that it wrote, as the client names them.
+    /// The files that it wrote, as the client names them.
     pub edited: Vec<String>,
-    /// Files that it only read, as the client names them.
+    /// The files that it only read, as the client names them.
     pub read: Vec<String>,
     /// The shell command, if it was one.
     pub command: Option<CommandRun>,
 }
 
-/// A shell command and how it ended.
+/// A shell command and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRun {
     /// The command line.
     pub command: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: CommandOutcome,
 }
 
-/// How a command ended, as far as that is known.
+/// The outcome of a command, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// It succeeded.
+    /// The command succeeded.
     Passed,
-    /// It failed.
+    /// The command failed.
     Failed {
-        /// The printed text, without the middle of a long one; empty if the client does not give
+        /// The printed text, without the middle of a long one; empty if the client does not send
         /// it.
         output: String,
     },
-    /// Neither the client nor the output says how it ended.
+    /// Neither the client nor the output shows the outcome.
     Unknown,
 }
 
 impl CommandRun {
     /// Judges how a command ended. `passed` is the client's report, `None` if there is none;
     /// `output` is the printed text. A success that may be another command's (`cargo test | tail`)
-    /// is ignored. Without a status, an output that unmistakably ends in an error means failure; an
+    /// is ignored. Without a status, an output that unmistakably ends in an error means failure. An
     /// output alone never means success.
     pub fn judge(command: String, passed: Option<bool>, output: &str) -> Self {
         let passed = passed.filter(|passed| !(*passed && hides_status(&command)));
@@ -145,7 +145,7 @@ impl CommandRun {
         Self { command, outcome }
     }
 
-    /// The output of a failed command.
+    /// Returns the output of a failed command.
     pub fn failure(&self) -> Option<&str> {
         match &self.outcome {
             CommandOutcome::Failed { output } => Some(output),
@@ -168,19 +168,19 @@ fn shorten(output: &str) -> String {
     format!("{head}\n…\n{tail}")
 }
 
-/// A subagent, as its client tells.
+/// A subagent, as its client reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subagent {
-    /// Its id within the conversation; empty where the client gives none.
+    /// Its id within the conversation; empty if the client sends none.
     pub id: String,
-    /// Its type, `Explore`; empty where the client gives none.
+    /// Its type, such as `Explore`; empty if the client sends none.
     pub agent_type: String,
-    /// What it said last, at its end.
+    /// Its last message, at its end.
     pub last_message: Option<String>,
 }
 
-/// What the daemon has to say to an event. How it is said is the adapter's business, also that a client has no
-/// channel for it, in which case it is not said.
+/// The daemon's answer to an event. The adapter chooses the wording for its client, and drops an
+/// answer for which the client has no channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
     /// Nothing is printed.
@@ -188,6 +188,6 @@ pub enum Answer {
     Nothing,
     /// Reference for the model's context, framed.
     Context(String),
-    /// What a compaction must keep.
+    /// Instructions on what a compaction must keep.
     Instructions(String),
 }

@@ -1,19 +1,20 @@
 //! Every limit of the domain, with its unit last in the name.
 
-/// What one session may have staged; more is refused with the advice to save.
+/// Work that one session may have staged. More is refused, with the advice to save.
 pub const STAGED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Staged work of all sessions of a project.
 pub const STAGED_PROJECT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Staged work that each session may have even if the others use up the project's limit: no session
-/// can block another. Room for two of the longest texts.
+/// can block another. It has room for two of the longest texts.
 pub const STAGED_SHARE_BYTES: usize = 2 * TEXT_BYTES_MAX;
-/// What an item that is staged counts beside its texts: for its numbers and times, and the record that it becomes.
+/// Bytes that a staged item counts besides its texts, for its numbers and times and for the record
+/// that it becomes.
 pub const STAGED_ITEM_BYTES: usize = 128;
 /// Items of one kind in one write.
 pub const ITEMS_MAX: usize = 1_000;
 /// A blueprint's title, a lesson's summary, an anchor's concept.
 pub const LINE_CHARS_MAX: usize = 1_000;
-/// A path, or what stands in for line numbers.
+/// A path, or the text that replaces line numbers.
 pub const PATH_CHARS_MAX: usize = 1_000;
 /// A blueprint's content, a lesson's detail, a session's summary.
 pub const TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -44,9 +45,9 @@ pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
 pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
 /// Characters of a decision, or of a line of history, that a load shows.
 pub const TOPIC_LINE_CHARS_MAX: usize = 300;
-/// Other topics that a load names when it was not asked for topics alone.
+/// Other topics that a load names if the request was not for topics alone.
 pub const TOPICS_SHOWN_MAX: usize = 5;
-/// Threads that are bound to a topic; the binding that was made first goes.
+/// Conversations that are bound to a topic; the oldest binding is dropped.
 pub const BINDINGS_MAX: usize = 1_000;
 
 /// Bytes of active text above which a load and a save ask for tidying.
@@ -55,7 +56,7 @@ pub const ACTIVE_TEXT_SOFT_BYTES_MAX: u64 = 100 * 1024;
 pub const ACTIVE_TEXT_HARD_BYTES_MAX: u64 = 500 * 1024;
 /// An anchor younger than this is never archived, even when its file is gone.
 pub const ANCHOR_KEPT_DAYS_MIN: i64 = 30;
-/// A topic named after a session that was written later than this is never archived by itself.
+/// Age of the last write below which a topic named after a session is never archived automatically.
 pub const TOPIC_KEPT_DAYS_MIN: i64 = 30;
 /// The newest session rows that are never folded.
 pub const ROWS_KEPT_MIN: usize = 20;
@@ -67,21 +68,21 @@ pub const ROW_EARLIER_BYTES_MAX: usize = 64 * 1024;
 /// The newest lessons that are never archived.
 pub const LESSONS_KEPT_MIN: usize = 20;
 
-/// What an answer over MCP may be: longer ones are cut in the middle by some client.
+/// Characters of an answer over MCP: some client cuts longer ones in the middle.
 pub const ANSWER_CHARS_MAX: usize = 9_000;
-/// The smallest budget a rendered text keeps to.
+/// The smallest budget of a rendered text.
 pub const ANSWER_CHARS_MIN: usize = 2_000;
-/// A record's line when its whole text does not fit.
+/// Characters of a record's line if its whole text does not fit.
 pub const TITLE_CHARS_MAX: usize = 160;
-/// One line of a load for a lesson or a session, without the names of files.
+/// Characters of a load's line for a lesson or a session, without the names of files.
 pub const LOADED_LINE_CHARS_MAX: usize = 260;
 /// A topic's status in its short form.
 pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
 /// A session row's line, which is its newest entry.
 pub const ROW_LINE_CHARS_MAX: usize = 400;
-/// Sessions a load shows when it was not asked for sessions alone.
+/// Sessions that a load shows if the request was not for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
-/// Records that a load puts first since they are about the task.
+/// Records that a load puts first because they are about the task.
 pub const RELEVANT_MAX: usize = 200;
 /// Sessions whose staged work a load shows before it is folded; the rest are counted.
 pub const ENDED_SESSIONS_SHOWN_MAX: usize = 5;
@@ -91,54 +92,56 @@ pub const ENDED_ITEMS_MAX: usize = 200;
 pub const ENDED_CHARS_MAX: usize = 3_000;
 /// Tokens of the notes that belong to the user, in a load or at a subagent's start.
 pub const PERSONAL_TOKENS_MAX: u32 = 300;
-/// In a smaller load they get at most its tokens divided by this.
+/// Divisor of a smaller load's tokens that gives the share of the user's notes.
 pub const PERSONAL_SHARE: u32 = 8;
-/// A longer note of the user is shown there by its title.
+/// Tokens above which a note of the user is shown there by its title.
 pub const PERSONAL_NOTE_TOKENS_MAX: u32 = 100;
 /// Tokens of such a title: in some scripts a character takes more than one.
 pub const PERSONAL_TITLE_TOKENS_MAX: u32 = 60;
-/// Newest records of each kind in a load for which there is no time to consider all.
+/// Newest records of each kind in a load that has no time to consider all.
 pub const PART_RECORDS_MAX: usize = 20;
 /// Longest record that such a load shows in full.
 pub const PART_TEXT_BYTES_MAX: usize = 4 * 1024;
-/// Notices one load shows; the rest wait for the next.
+/// Notices that one load shows; the rest wait for the next.
 pub const NOTICES_SHOWN_MAX: usize = 5;
-/// Notices that a project keeps, whether or not they were shown: the newest.
+/// Notices that a project keeps, shown or not: the newest.
 pub const NOTICES_MAX: usize = 300;
-/// Changed files one notice names.
+/// Changed files that one notice names.
 pub const NOTICE_FILES_MAX: usize = 50;
-/// Changed files the zipmem form names.
+/// Changed files that the zipmem form names.
 pub const ZIPMEM_FILES_MAX: usize = 20;
 /// Characters of one change by others.
 pub const CHANGE_CHARS_MAX: usize = 200;
-/// Changes by others one load names.
+/// Changes by others that one load names.
 pub const CHANGES_SHOWN_MAX: usize = 20;
-/// Near ids offered for one that is not there.
+/// Near ids offered for one that does not exist.
 pub const NEAREST_MAX: usize = 3;
 
-/// A text shorter than this is not looked for elsewhere when its record is purged: it could be any.
+/// Length below which a text is not searched elsewhere when its record is purged: it could be
+/// anybody's.
 pub const PURGED_TEXT_BYTES_MIN: usize = 8;
-/// So much of a longer text is looked for: who has that has the rest.
+/// Bytes of a longer text that are searched for: a text with this beginning has the rest.
 pub const PURGED_TEXT_BYTES_SOUGHT: usize = 256;
-/// The line in which a record is shown that is about to be purged.
+/// Characters of the line that shows a record about to be purged.
 pub const PURGE_TITLE_CHARS_MAX: usize = 60;
-/// A status, a decision or a line of a topic's history, or a paragraph of a lesson, that is shorter than this is not
-/// looked for elsewhere when its record is purged: many are said in the same few words.
+/// Length below which a part of a purged record is not searched elsewhere. Such parts are a topic's
+/// status, decisions and history lines, and a lesson's paragraphs. Many of them use the same few
+/// words.
 pub const PURGED_LINE_BYTES_MIN: usize = 24;
-/// A text by which records are purged is at least this long.
+/// Shortest text by which records can be purged.
 pub const PURGE_QUERY_BYTES_MIN: usize = 4;
 
-/// Times that a text is looked through for secrets: what is removed may show another.
+/// Passes in which a text is searched for secrets: removing one may reveal another.
 pub const SECRET_PASSES_MAX: usize = 4;
-/// A name longer than this says nothing about the value beside it.
+/// Length above which a name says nothing about the value next to it.
 pub const SECRET_NAME_BYTES_MAX: usize = 200;
-/// A secret beside a word is shorter than this; what is longer is data.
+/// Length below which a value next to a word may be a secret; anything longer is data.
 pub const SECRET_VALUE_BYTES_MAX: usize = 512;
 /// Lines over which a token may be broken.
 pub const SECRET_BROKEN_LINES_MAX: usize = 8;
-/// A title over a secret is no longer than this.
+/// Longest title above a secret.
 pub const SECRET_TITLE_CHARS_MAX: usize = 60;
-/// Rows of a table that are looked through for each column of secrets.
+/// Rows of a table that are checked for each column of secrets.
 pub const SECRET_TABLE_ROWS_MAX: usize = 50;
 /// Bytes between the name of a secret and its sign, as in `password for staging:`.
 pub const SECRET_OWNER_BYTES_MAX: usize = 48;
@@ -146,9 +149,9 @@ pub const SECRET_OWNER_BYTES_MAX: usize = 48;
 pub const SEED_WORD_BYTES_MAX: usize = 8;
 /// Bytes between two words of a seed phrase: a comma, a line break, a number.
 pub const SEED_GAP_BYTES_MAX: usize = 8;
-/// The name of a mark that is not shown as it is; a longer one is no mark.
+/// Longest name of a mark that is not shown as it is; a longer one is not a mark.
 pub const MARK_NAME_BYTES_MAX: usize = 48;
-/// A block with a private key ends within this.
+/// Longest block with a private key.
 pub const KEY_BLOCK_BYTES_MAX: usize = 32 * 1024;
 
 /// Blueprints of a project, archived ones included. These limits and the following ones apply to
@@ -172,12 +175,13 @@ pub const TOPICS_BYTES_MAX: u64 = 16 << 20;
 pub const SESSION_ROWS_MAX: u64 = 200_000;
 /// Text of all session rows of a project. Above it, a save needs a short summary.
 pub const SESSION_ROWS_BYTES_MAX: u64 = 64 << 20;
-/// A summary that a save may always have, however many sessions there were.
+/// Longest summary that a save may always have, however many sessions there were.
 pub const SHORT_SUMMARY_BYTES_MAX: usize = 4 * 1024;
-/// Notes of a project, archived ones included. What was staged while there was room is folded above it, too: losing
-/// nothing comes first. That adds what sessions have staged, each at most [`STAGED_BYTES_MAX`].
+/// Notes of a project, archived ones included. Work that was staged while there was room is folded
+/// above it: losing nothing comes first. That adds the sessions' staged work, at most
+/// [`STAGED_BYTES_MAX`] each.
 pub const NOTES_MAX: u64 = 100_000;
-/// Text of all notes of a project, archived ones included; the same.
+/// Text of all notes of a project, archived ones included. Staged work is folded above it as well.
 pub const NOTES_BYTES_MAX: u64 = 256 << 20;
 /// A note's content.
 pub const NOTE_BYTES_MAX: usize = 1 << 20;
@@ -193,20 +197,20 @@ pub const TAGS_MAX: usize = 20;
 pub const TAG_CHARS_MAX: usize = 60;
 /// Tags given to a note that came without any.
 pub const AUTO_TAGS_MAX: usize = 5;
-/// The importance of what is said to have none.
+/// The importance of an item that comes without one.
 pub const IMPORTANCE: u8 = 5;
-/// Notes of at least this importance come before others.
+/// The importance from which notes come before others.
 pub const IMPORTANT_MIN: u8 = 8;
 /// The highest importance.
 pub const IMPORTANCE_MAX: u8 = 10;
-/// A record this long or longer in tokens wants a summary.
+/// Length in tokens from which a record should have a summary.
 pub const SUMMARY_WANTED_ABOVE_TOKENS: u32 = 100;
 
 /// Tokens of active project notes, unless configured.
 pub const BUDGET_TOKENS: u32 = 100_000;
 /// Tokens of a session's own active notes, unless configured.
 pub const SESSION_BUDGET_TOKENS: u32 = 100_000;
-/// Tokens of the own active notes of sessions whose clients' names begin so, in lower case.
+/// Tokens of a session's own active notes, by the beginning of its client's name in lower case.
 pub const SESSION_BUDGETS: [(&str, u32); 2] = [("claude", 80_000), ("cursor", 60_000)];
 /// The smallest budget that can be configured, in tokens.
 pub const BUDGET_TOKENS_MIN: u32 = 1_000;
@@ -224,29 +228,29 @@ pub const COMPACT_ABOVE_PERCENT_MIN: u8 = 10;
 pub const COMPACT_TO_PERCENT: u8 = 80;
 /// Percent of the budget above which answers show summaries.
 pub const TIGHT_ABOVE_PERCENT: u8 = 80;
-/// Hits of one search, unless said otherwise.
+/// Hits of one search, by default.
 pub const HITS: usize = 10;
 /// Hits of one search at most.
 pub const HITS_MAX: usize = 100;
-/// The smallest answer of a search, a list, a record or an export that can be asked for, in tokens.
+/// The smallest answer of a search, a list, a record or an export that can be requested, in tokens.
 pub const ANSWER_TOKENS_MIN: u32 = 250;
 /// Characters of one hit's text.
 pub const HIT_CHARS_MAX: usize = 700;
 /// Hits of a search, or records of a list, that were left out and are named.
 pub const HITS_NAMED_MAX: usize = 20;
-/// Hits without any word of the query are shown only if fewer hits than this have one.
+/// Number of hits with a word of the query, below which hits without one are shown too.
 pub const HITS_FEW: usize = 5;
 /// Hits without any word of the query that are shown after the others.
 pub const HITS_BESIDE_MAX: usize = 3;
-/// What a search finds is counted so far beyond the hits that it gives; then it says that there is more.
+/// Found records that a search counts beyond its hits; then it only says that there are more.
 pub const FOUND_COUNTED_MAX: usize = 100;
-/// Records on one page of a list, unless said otherwise.
+/// Records on one page of a list, by default.
 pub const LIST_RECORDS: usize = 20;
 /// Records on one page of a list at most.
 pub const LIST_RECORDS_MAX: usize = 200;
-/// How much slower what the project shares fades than what one session keeps for itself.
+/// Factor by which shared notes fade more slowly than a session's own.
 pub const PROJECT_HALF_LIFE_FACTOR: u32 = 24;
-/// What may be set instead: from 1 to this.
+/// The largest factor that can be configured; the smallest is 1.
 pub const HALF_LIFE_FACTOR_MAX: u32 = 10_000;
 /// Notes that one note is compared with in search of near duplicates.
 pub const DUPLICATE_CANDIDATES_MAX: usize = 100;
@@ -258,8 +262,9 @@ pub const DUPLICATE_LISTS_MAX: usize = 1 << 21;
 /// Counters of runs, as a power of two. Runs that share a counter seem more common, which costs
 /// time but not correctness.
 pub const DUPLICATE_COUNTERS_LOG2_MAX: u32 = 24;
-/// About what one commit of a compaction writes of notes, in bytes of their texts; what is more comes in further commits. An
-/// entry of the journal has room for six times as much, which is what escapes may make of a text.
+/// Approximate bytes of note texts that one commit of a compaction writes; the rest comes in
+/// further commits. An entry of the journal has room for six times as much, since escapes may make
+/// a text that long.
 pub const COMPACTION_COMMIT_BYTES_MAX: usize = 10 << 20;
 /// Notes of each list that a compaction's plan or reply names.
 pub const COMPACTION_SHOWN_MAX: usize = 20;
@@ -272,15 +277,16 @@ pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;
 pub const QUERY_CHARS_MAX: usize = 2_000;
 /// Terms of a query that are searched.
 pub const QUERY_TERMS_MAX: usize = 64;
-/// Terms of a query that are corrected when nothing is found.
+/// Terms of a query that are corrected if nothing is found.
 pub const CORRECTED_TERMS_MAX: usize = 8;
-/// What is told apart of a word.
+/// Bytes of a word that are significant in a search.
 pub const SEARCH_TERM_BYTES_MAX: usize = 64;
-/// Long texts whose passages one search looks at, those first that could have most, beside those by which it tells what need not be added: about five microseconds each.
+/// Long texts whose passages one search reads, the most promising first. Texts read to decide what
+/// need not be added are not counted. Each text takes about five microseconds.
 pub const SEARCH_LONG_TEXTS_MAX: usize = 100;
 /// Words whose stems are remembered on one thread.
 pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
-/// Words that are kept with their terms while many documents are read, on one thread.
+/// Words kept with their terms on one thread while many documents are read.
 pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
 /// Bytes read from the beginning of a failed command's output.
@@ -298,40 +304,40 @@ pub const FAILURE_LINES_MAX: usize = 20;
 /// Records given after a failed command.
 pub const REMEDIES_MAX: usize = 2;
 
-/// The first prompt of a session, as it is kept by rule.
+/// Characters kept by rule of a session's first prompt.
 pub const CAPTURED_PROMPT_CHARS_MAX: usize = 200;
-/// The agent's last message, as it is kept by rule.
+/// Characters kept by rule of the agent's last message.
 pub const CAPTURED_MESSAGE_CHARS_MAX: usize = 1_000;
-/// A command, as it is kept by rule.
+/// Characters kept by rule of a command.
 pub const CAPTURED_COMMAND_CHARS_MAX: usize = 200;
-/// Edited files that are kept by rule of one session: the last ones.
+/// Edited files kept by rule of one session: the last ones.
 pub const CAPTURED_FILES_MAX: usize = 30;
-/// Commands that failed that are kept by rule of one session: the first ones.
+/// Failed commands kept by rule of one session: the first ones.
 pub const CAPTURED_FAILED_MAX: usize = 50;
-/// Commands that passed of which digests are kept for one session.
+/// Passed commands whose digests are kept for one session.
 pub const CAPTURED_PASSED_MAX: usize = 500;
-/// Commands that passed last and are kept by rule of one session.
+/// Last passed commands kept by rule of one session.
 pub const CAPTURED_WORKED_MAX: usize = 8;
-/// Of a text that an event brings, so much is read.
+/// Bytes read of a text that an event brings.
 pub const CAPTURED_READ_BYTES_MAX: usize = 64 * 1024;
 /// Commands between a failure and the run that passed, for a fix to be recognised.
 pub const FIX_COMMANDS_MAX: usize = 20;
 /// Files edited in between. More edits than this are other work.
 pub const FIX_FILES_MAX: usize = 5;
-/// A command in the summary of a lesson made by rule.
+/// A command in the summary of a lesson recorded by rule.
 pub const FIX_COMMAND_CHARS_MAX: usize = 60;
-/// An error in the summary of a lesson made by rule.
+/// An error in the summary of a lesson recorded by rule.
 pub const FIX_ERROR_CHARS_MAX: usize = 90;
 /// Fixes kept by rule from one session: the last ones.
 pub const CAPTURED_FIXES_MAX: usize = 4;
-/// Active lessons of a project that were made by rule. Beyond that, those not seen for the longest
-/// time are archived.
+/// Active lessons of a project that were recorded by rule. Beyond that, those not seen for the
+/// longest time are archived.
 pub const CAPTURED_LESSONS_MAX: usize = 60;
-/// Edited files that a row made by rule names.
+/// Edited files that a row recorded by rule names.
 pub const CAPTURED_FILES_SHOWN_MAX: usize = 10;
-/// Commands that a row made by rule names.
+/// Commands that a row recorded by rule names.
 pub const CAPTURED_COMMANDS_SHOWN_MAX: usize = 5;
-/// Rows made by rule that a load shows when there are enough that agents wrote.
+/// Rows recorded by rule that a load shows if agents wrote enough others.
 pub const CAPTURED_ROWS_SHOWN_MAX: usize = 2;
 
 /// Characters of the reason why nothing can be saved, in a load.
@@ -339,12 +345,12 @@ pub const READ_ONLY_CHARS_MAX: usize = 400;
 /// Tokens of the reason why nothing can be saved, in a load.
 pub const READ_ONLY_TOKENS_MAX: u32 = 120;
 
-/// A session's start, with its frame. It leaves room: after a compaction the same text and the
-/// conversation's own work have to fit into [`RESTORED_CHARS_MAX`].
+/// Text given at a session's start, with its frame. It leaves room: after a compaction, the same
+/// text and the conversation's own work have to fit into [`RESTORED_CHARS_MAX`].
 pub const SESSION_START_CHARS_MAX: usize = 7_800;
 /// Text given at a prompt, with its frame.
 pub const PROMPT_CHARS_MAX: usize = 2_800;
-/// Changes by others that a prompt is told.
+/// Changes by others that are reported at a prompt.
 pub const PROMPT_CHANGES_MAX: usize = 5;
 /// Records given at a prompt.
 pub const PROMPT_RECORDS_MAX: usize = 3;
@@ -358,16 +364,16 @@ pub const ACTION_CHARS_MAX: usize = 600;
 pub const ACTION_RECORDS_MAX: usize = 3;
 /// Characters of one record given at an action.
 pub const ACTION_RECORD_CHARS_MAX: usize = 420;
-/// What a compaction is told to keep, with its frame.
+/// Instructions on what a compaction keeps, with their frame.
 pub const COMPACTION_CHARS_MAX: usize = 5_000;
-/// Decisions of the topic in that.
+/// Decisions of the topic in those instructions.
 pub const COMPACTION_DECIDED_MAX: usize = 3;
 /// Text given after a compaction, with its frame. Some client writes a longer text to a file
 /// instead.
 pub const RESTORED_CHARS_MAX: usize = 9_000;
 /// Characters of that text that are reserved for the load.
 pub const RESTORED_LOAD_CHARS: usize = 4_000;
-/// What a subagent is given at its start, with its frame.
+/// Text given at a subagent's start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 3_000;
 /// Records that an explanation names, of those given and of those not given.
 pub const WHY_CANDIDATES_MAX: usize = 8;
@@ -376,8 +382,8 @@ pub const PROMPT_TEXT_BYTES_READ: usize = 8 * 1024;
 /// Clauses of a prompt for which memory is searched.
 pub const PROMPT_CLAUSES_MAX: usize = 8;
 
-/// Types of subagents that can be named as given nothing.
+/// Types of subagents that can be configured to be given nothing.
 pub const SUBAGENT_TYPES_MAX: usize = 50;
 
-/// Characters of the name of one.
+/// Characters of the name of one such type.
 pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;

@@ -8,23 +8,24 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use ranges::Ranges;
 
-/// The lines an anchor points at.
+/// The lines that an anchor points at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum LineRange {
-    /// From the first to the last line, both counted, from 1; `first <= last`.
+    /// The lines from the first to the last, inclusive and counted from 1; `first <= last`.
     Span {
         /// The first line.
         first: u32,
         /// The last line.
         last: u32,
     },
-    /// Text that is no range; it matches by equality alone.
+    /// Text that is not a range; it matches only an equal text.
     Text(String),
 }
 
 impl LineRange {
-    /// Whether two ranges overlap or touch, so that one anchor over their union says the same.
+    /// Returns whether two ranges overlap or touch, so that one anchor over their union is
+    /// equivalent.
     pub fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
@@ -35,7 +36,7 @@ impl LineRange {
         }
     }
 
-    /// Bytes of its text; lines have none.
+    /// Returns the size of its text in bytes; lines have none.
     pub(crate) fn text_bytes(&self) -> usize {
         match self {
             Self::Span { .. } => 0,
@@ -43,7 +44,7 @@ impl LineRange {
         }
     }
 
-    /// The first line, to sort by; 0 for text.
+    /// Returns the first line, to sort by; 0 for text.
     pub fn first(&self) -> u32 {
         match self {
             Self::Span { first, .. } => *first,

@@ -1,4 +1,4 @@
-//! A project's memory as a value: cloning it is cheap, so a reader's snapshot costs nothing.
+//! A project's memory as a value. Cloning it is cheap, so a reader's snapshot costs nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::staged::Staged;
 use crate::topic::{Topic, topic_key};
 
-/// Everything a project remembers, at one journal entry. Maps share structure between clones.
+/// Everything that a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     seq: Seq,
@@ -36,92 +36,92 @@ pub struct Memory {
     purged: OrdMap<RecordId, Arc<Purged>>,
     tombstones: Arc<Tombstones>,
     index: Index,
-    /// Of everything that is not forgotten. Follows entries, not drafts.
+    /// The search index over everything that is not forgotten. It follows entries, not drafts.
     search: SearchIndex,
 }
 
-/// The topic that a thread has.
+/// The topic that a conversation is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bound {
-    /// The topic's name; nothing need have been saved under it yet.
+    /// The topic's name. Nothing need be saved under it yet.
     pub topic: String,
     /// The entry that bound it.
     pub seq: Seq,
 }
 
 impl Memory {
-    /// The last entry applied.
+    /// Returns the last entry applied.
     pub fn seq(&self) -> Seq {
         self.seq
     }
 
-    /// The commits applied.
+    /// Returns the number of commits applied.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The commit that a write of this record makes; what is one session's own makes none.
+    /// Returns the revision after a write of this record. A session's own record makes no commit.
     pub(crate) fn revision_with(&self, record: &Record) -> Revision {
         Revision(self.revision.0 + u64::from(record.owner().is_none()))
     }
 
-    /// The number of the last record made.
+    /// Returns the number of the last record created.
     pub fn last_number(&self) -> u64 {
         self.last_number
     }
 
-    /// Every record, also archived and forgotten ones, by kind and number.
+    /// Returns every record, including archived and forgotten ones, by kind and number.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.records.values()
     }
 
-    /// A record at its newest version, whatever its standing.
+    /// Returns a record at its newest version, in any state.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         self.records.get(&id)
     }
 
-    /// What is left of a record that was purged: its numbers.
+    /// Returns the numbers that remain of a purged record.
     pub fn purged(&self, id: RecordId) -> Option<&Arc<Purged>> {
         self.purged.get(&id)
     }
 
-    /// All purged records, for a snapshot.
+    /// Returns all purged records, for a snapshot.
     pub fn all_purged(&self) -> impl Iterator<Item = &Arc<Purged>> {
         self.purged.values()
     }
 
-    /// What may not come back.
+    /// Returns the digests of texts that must not be stored again.
     pub fn tombstones(&self) -> &Arc<Tombstones> {
         &self.tombstones
     }
 
-    /// The records that are loaded and counted for everyone, by kind and number.
+    /// Returns the records that are loaded and counted for everyone, by kind and number.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.index.active().filter_map(|id| self.records.get(&id))
     }
 
-    /// The active records of one kind, oldest first.
+    /// Returns the active records of one kind, oldest first.
     pub fn active_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.index.active_of(kind).filter_map(|id| self.records.get(&id))
     }
 
-    /// What one session keeps for itself, active or archived, oldest first.
+    /// Returns one session's own notes, active or archived, oldest first.
     pub fn private_of(&self, session: &SessionId) -> impl Iterator<Item = &Arc<Record>> {
         self.index.private_of(session).filter_map(|id| self.records.get(&id))
     }
 
-    /// What a reader keeps for itself, active or archived.
+    /// Returns a reader's own notes, active or archived.
     pub fn own_notes<'a>(&'a self, reader: &'a Reader) -> impl Iterator<Item = &'a Arc<Record>> {
         reader.own_sessions().flat_map(|session| self.private_of(session))
     }
 
-    /// How many of these are active, and the tokens of their budget that they take.
+    /// Returns the number of a reader's own active notes, and the budget tokens that they take.
     pub fn own_usage(&self, reader: &Reader) -> (u64, u64) {
         let usage = reader.own_sessions().map(|session| self.index.private_usage(session));
         usage.fold((0, 0), |all, more| (all.0 + more.0, all.1 + more.1))
     }
 
-    /// Sessions that keep something for themselves, each with the clients that wrote it.
+    /// Returns the sessions that have notes of their own, each with the clients that wrote them.
     pub fn private_sessions(&self) -> impl Iterator<Item = (&SessionId, &str)> {
         self.index.private_sessions()
     }
@@ -143,32 +143,33 @@ impl Memory {
         Reader::session(session).inheriting(earlier)
     }
 
-    /// What can be searched.
+    /// Returns the search index.
     pub fn search(&self) -> &SearchIndex {
         &self.search
     }
 
-    /// The facts of a scope by key, active or archived.
+    /// Returns the facts of a scope by key, active or archived.
     pub fn facts(&self, scope: &Scope) -> impl Iterator<Item = (&str, RecordId)> {
         self.index.facts(scope)
     }
 
-    /// What is configured for the project, or for a client's own notes.
+    /// Returns the settings of the project, or of a client's own notes.
     pub fn settings(&self, client: Option<&str>) -> Option<&Arc<Settings>> {
         self.settings.get(&client.map(str::to_owned))
     }
 
-    /// All that is configured, for a snapshot.
+    /// Returns all settings, for a snapshot.
     pub fn all_settings(&self) -> impl Iterator<Item = (Option<&str>, &Arc<Settings>)> {
         self.settings.iter().map(|(client, settings)| (client.as_deref(), settings))
     }
 
-    /// The topic with this name, active or archived.
+    /// Returns the topic with this name, active or archived.
     pub fn topic(&self, name: &str) -> Option<&Arc<Record>> {
         self.keyed(&MergeKey::Topic(topic_key(name).into())).next()
     }
 
-    /// A topic as it will be when this session saves; `None` when there is none and nothing of it is staged.
+    /// Returns a topic as it will be when this session saves. Returns `None` if the topic does not
+    /// exist and no part of it is staged.
     pub fn topic_as_staged(&self, name: &str, session: &SessionId) -> Option<Topic> {
         let key = topic_key(name);
         let stored = self.topic(name).and_then(|record| record.topic()).cloned();
@@ -181,7 +182,7 @@ impl Memory {
         })
     }
 
-    /// All topics that are not forgotten, oldest first.
+    /// Returns all topics that are not forgotten, oldest first.
     pub fn topics(&self) -> impl DoubleEndedIterator<Item = (&Arc<Record>, &Topic)> {
         self.records_of(Kind::Topic).filter_map(|record| match &record.body {
             Body::Topic(topic) if record.standing != Standing::Forgotten => Some((record, topic)),
@@ -189,89 +190,90 @@ impl Memory {
         })
     }
 
-    /// The name of the topic that the thread with this key is bound to.
+    /// Returns the name of the topic that the conversation with this key is bound to.
     pub fn bound(&self, key: &str) -> Option<&str> {
         self.bindings.get(key).map(|bound| bound.topic.as_str())
     }
 
-    /// All bindings, by key.
+    /// Returns all bindings, by key.
     pub fn bindings(&self) -> impl Iterator<Item = (&str, &Bound)> {
         self.bindings.iter().map(|(key, bound)| (key.as_str(), bound))
     }
 
-    /// One thread's binding, for a snapshot.
+    /// Returns one conversation's binding, for a snapshot.
     pub fn binding(&self, key: &str) -> Option<&Bound> {
         self.bindings.get(key)
     }
 
-    /// The records of one kind, whatever their standing, oldest first.
+    /// Returns the records of one kind in any state, oldest first.
     pub(crate) fn records_of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         let (first, last) = (RecordId::new(kind, 0), RecordId::new(kind, u64::MAX));
         self.records.range(first..=last).map(|(_, record)| record)
     }
 
-    /// Shared records of which something was said after this revision, in that order. A version that only sets a record aside
-    /// or brings it back says nothing.
+    /// Returns the shared records whose content changed after this revision, in that order. A
+    /// version that only archives a record or restores it does not count.
     pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
     }
 
-    /// The shared record that was written last, whatever its standing.
+    /// Returns the shared record that was written last, in any state.
     pub fn last_written(&self) -> Option<&Arc<Record>> {
         self.index.last_written().and_then(|id| self.records.get(&id))
     }
 
-    /// Counts and the rendered size, kept up to date with each change.
+    /// Returns counts and the rendered size, kept up to date with each change.
     pub fn totals(&self) -> Totals {
         self.index.totals()
     }
 
-    /// Records that a write with this key merges with: not forgotten, lowest id first.
+    /// Returns the records that a write with this key merges with: not forgotten, lowest id first.
     pub(crate) fn keyed(&self, key: &MergeKey) -> impl Iterator<Item = &Arc<Record>> {
         self.index.keyed(key).filter_map(|id| self.records.get(&id))
     }
 
-    /// Staged work by session.
+    /// Returns staged work, by session.
     pub fn staged(&self) -> impl Iterator<Item = (&SessionId, &Arc<Staged>)> {
         self.staged.iter()
     }
 
-    /// One session's staged work.
+    /// Returns one session's staged work.
     pub fn staged_by(&self, session: &SessionId) -> Option<&Arc<Staged>> {
         self.staged.get(session)
     }
 
-    /// The notice with this number, while it is among the newest.
+    /// Returns the notice with this number, while it is among the newest.
     pub fn notice(&self, id: NoticeId) -> Option<&Arc<Notice>> {
         self.notices.get(&id)
     }
 
-    /// The newest notices, oldest first.
+    /// Returns the newest notices, oldest first.
     pub fn notices(&self) -> impl DoubleEndedIterator<Item = &Arc<Notice>> {
         self.notices.values()
     }
 
-    /// The highest number given to a session row.
+    /// Returns the highest number given to a session row.
     pub fn session_rows(&self) -> u64 {
         self.session_rows
     }
 
-    /// How many records an import of this source and digest made, if there was one.
+    /// Returns the number of records that an import of this source and digest created, if there was
+    /// one.
     pub fn imported(&self, source: &str, digest: &str) -> Option<u32> {
         self.imports.get(&(source.to_owned(), digest.to_owned())).copied()
     }
 
-    /// All imports, for a snapshot.
+    /// Returns all imports, for a snapshot.
     pub fn imports(&self) -> impl Iterator<Item = (&(String, String), &u32)> {
         self.imports.iter()
     }
 
-    /// The id the next notice gets.
+    /// Returns the id that the next notice gets.
     pub fn next_notice(&self) -> NoticeId {
         NoticeId(self.last_notice.0 + 1)
     }
 
-    /// Applies one entry: its changes, in order. The entry is a commit when one of them is shared.
+    /// Applies one entry: its changes, in order. The entry is a commit if one of them is shared.
     pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
         self.seq = seq;
         if changes.iter().any(Change::is_shared) {
@@ -282,7 +284,7 @@ impl Memory {
         }
     }
 
-    /// Puts a record's new version in the place of the one before it.
+    /// Replaces a record by its new version.
     pub(crate) fn put(&mut self, record: Arc<Record>) {
         self.last_number = self.last_number.max(record.id.number);
         if let Body::SessionRow(row) = &record.body {
@@ -295,8 +297,8 @@ impl Memory {
         self.records.insert(record.id, record);
     }
 
-    /// Keeps a notice among the newest. Those that go depend on nothing else, so that they are the same ones
-    /// whichever way memory is made.
+    /// Keeps a notice among the newest. Which notices are dropped depends on nothing else, so every
+    /// way of building the memory drops the same ones.
     fn keep_notice(&mut self, notice: Notice) {
         self.notices.insert(notice.id, Arc::new(notice));
         while self.notices.len() > NOTICES_MAX {
@@ -304,15 +306,16 @@ impl Memory {
         }
     }
 
-    /// Keeps the numbers of a version that was purged.
+    /// Keeps the numbers of a purged version.
     fn put_purged(&mut self, purged: Purged) {
         self.last_number = self.last_number.max(purged.id.number);
         self.session_rows = self.session_rows.max(purged.row.unwrap_or(0));
         self.purged.insert(purged.id, Arc::new(purged));
     }
 
-    /// Brings the search index up to a record that is about to be put. Reading a text costs more than all else, and
-    /// many writes change none: what compaction sets aside is found by the words it was found by.
+    /// Updates the search index for a record that is about to be put. Reading a text is the most
+    /// expensive step, and many writes leave the text unchanged. Archived notes stay findable by
+    /// the same words.
     fn index_text(&mut self, record: &Record) {
         let before = self.records.get(&record.id);
         if before.is_some_and(|before| is_same_note_to_search(before, record)) {
@@ -376,12 +379,13 @@ impl Memory {
     }
 }
 
-/// Rebuilds a memory from what a snapshot or an index holds, without the entries that led to it.
+/// Rebuilds a memory from a snapshot or an index, without the entries that led to it.
 #[derive(Debug, Default)]
 pub struct Restore(Memory, Option<Provenance>);
 
 impl Restore {
-    /// Says of which entry and revision the parts are, and how the counters stood then; before or after the parts.
+    /// Sets the entry, the revision and the counters of the parts. May be called before or after
+    /// adding the parts.
     pub fn at(&mut self, seq: Seq, revision: Revision, counters: Counters) {
         let memory = &mut self.0;
         memory.seq = seq;
@@ -393,7 +397,7 @@ impl Restore {
 
     /// Adds a record at its newest version.
     pub fn record(&mut self, mut record: Record) {
-        // Most have the names of the one before, and would else each hold their own.
+        // Most records have the same names as the previous one. Sharing saves each its own copy.
         if let Some(before) = &self.1 {
             record.created.share(before);
         }
@@ -417,12 +421,12 @@ impl Restore {
         self.0.imports.insert((source, digest), records);
     }
 
-    /// Adds what is configured.
+    /// Adds settings.
     pub fn settings(&mut self, client: Option<String>, settings: Settings) {
         self.0.settings.insert(client, Arc::new(settings));
     }
 
-    /// Adds a thread's binding.
+    /// Adds a conversation's binding.
     pub fn binding(&mut self, key: String, bound: Bound) {
         self.0.bindings.insert(key, bound);
     }
@@ -432,12 +436,12 @@ impl Restore {
         self.0.put_purged(purged);
     }
 
-    /// Sets what may not come back.
+    /// Sets the digests of texts that must not be stored again.
     pub fn tombstones(&mut self, tombstones: Tombstones) {
         self.0.tombstones = Arc::new(tombstones);
     }
 
-    /// The memory.
+    /// Builds the search index and returns the memory.
     pub fn finish(mut self) -> Memory {
         let records = self.0.records.values();
         self.0.search.insert_all(records.filter_map(|record| document(record)));
@@ -445,11 +449,13 @@ impl Restore {
     }
 }
 
-/// What is one session's own stands a thousand years apart from what the session shares, so that neither lends its
-/// words to the other: nobody finds a shared note by the words of a private one.
+/// The distance in time that the search index puts between a session's own notes and its shared
+/// ones. At a thousand years, neither boosts the other: nobody finds a shared note by the words of
+/// a private one.
 const OWN_APART_MS: i64 = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 
-/// Whether two versions of a note are surely the same [`document`], without making it: most of what compaction writes.
+/// Returns whether two versions of a note surely have the same [`document`], without building it.
+/// This is true for most writes of a compaction.
 fn is_same_note_to_search(before: &Record, record: &Record) -> bool {
     let kept = |record: &Record| record.standing != Standing::Forgotten;
     let (Some(one), Some(other)) = (before.note(), record.note()) else { return false };
@@ -460,7 +466,7 @@ fn is_same_note_to_search(before: &Record, record: &Record) -> bool {
         && one.content == other.content
 }
 
-/// What is searched of a record; nothing when it is forgotten.
+/// Returns the searchable content of a record; `None` if it is forgotten.
 pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
     if record.standing == Standing::Forgotten {
         return None;
@@ -503,19 +509,19 @@ pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
     })
 }
 
-/// The counters of a memory, which outlive the things they counted.
+/// The counters of a memory, which outlive what they count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counters {
-    /// Of records.
+    /// The number of the last record.
     pub last_number: u64,
-    /// Of notices.
+    /// The id of the last notice.
     pub last_notice: NoticeId,
-    /// Of session rows.
+    /// The number of the last session row.
     pub session_rows: u64,
 }
 
 impl Memory {
-    /// The counters, for a snapshot.
+    /// Returns the counters, for a snapshot.
     pub fn counters(&self) -> Counters {
         Counters {
             last_number: self.last_number,

@@ -1,8 +1,8 @@
-//! How writes merge: the same on every machine, whatever the batching.
+//! The rules by which writes merge: the same on every machine, however writes are batched.
 //!
-//! The rules are stated once, here, for two records of a kind; staged work merges by them ([`Staged::absorb`])
-//! and so does memory (`draft.rs`). Staged work is kept in a form that loses nothing a later fold needs:
-//! `a.absorb(b)` and then folding gives the same memory as folding `a` and then `b`.
+//! The rules are stated once, here, for two records of a kind. Staged work merges by them
+//! ([`Staged::absorb`]), and so does memory (`draft.rs`). Staged work keeps everything that a later
+//! fold needs: `a.absorb(b)` and then folding gives the same memory as folding `a` and then `b`.
 
 mod topics;
 
@@ -19,14 +19,14 @@ use crate::note::{NewNote, Note};
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::Staged;
 
-/// What becomes of a stored blueprint when its category and title are written again.
+/// The effect on a stored blueprint when its category and title are written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing new was said.
+    /// The content is the same.
     Same,
-    /// The stored one is immutable and so is the new one: the stored one stays, verbatim.
+    /// Both are immutable, so the stored one stays, verbatim.
     Kept,
-    /// The new one takes its place.
+    /// The new one replaces it.
     Replaced,
 }
 
@@ -41,23 +41,23 @@ pub(crate) fn judge(stored: &Blueprint, new: &Blueprint) -> Verdict {
 }
 
 impl Blueprint {
-    /// Two with the same key are one blueprint.
+    /// Returns the merge key: two blueprints with the same key are one.
     pub(crate) fn key(&self) -> (Category, String) {
         (self.category, fold(&self.title))
     }
 }
 
 impl Anchor {
-    /// Whether one anchor over both says the same.
+    /// Returns whether one anchor over both is equivalent.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.file == other.file && self.lines.meets(&other.lines)
     }
 }
 
 impl Lesson {
-    /// Returns the key by which lessons merge. A lesson made by rule is identified by its failure.
-    /// Its key has a line break, which no summary has, so it never merges with a lesson that an
-    /// agent wrote.
+    /// Returns the key by which lessons merge. A lesson recorded by rule is identified by its
+    /// failure. Its key has a line break, which no summary has, so it never merges with a lesson
+    /// that an agent wrote.
     pub(crate) fn key(&self) -> String {
         match &self.captured {
             Some(fixed) => format!("{}\n{}", fixed.command, normalised(&fixed.error)),
@@ -65,7 +65,7 @@ impl Lesson {
         }
     }
 
-    /// As much of it as a record may have: the end of the detail, and the files named last.
+    /// Cuts a lesson to a record's limits: keeps the end of the detail, and the files named last.
     #[must_use]
     pub(crate) fn within_limits(mut self) -> Self {
         self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
@@ -79,15 +79,16 @@ impl Lesson {
         self
     }
 
-    /// Takes in another telling of the same lesson: the more specific summary, all details, all files.
+    /// Merges another version of the same lesson: the more specific summary, all details, all
+    /// files.
     pub(crate) fn unite(&mut self, later: &Self) {
         let mut known = Known::of(self);
         self.unite_known(later, &mut known);
     }
 
-    /// Takes in the same lesson from another project, if both are made by rule. The newer one says
-    /// what to do. Both may count the same fixes, so the larger count is kept. Returns whether both
-    /// are made by rule.
+    /// Merges the same lesson from another project, if both are recorded by rule. The newer one
+    /// says what to do. Both may count the same fixes, so the larger count is kept. Returns whether
+    /// both are recorded by rule.
     fn unite_captured(&mut self, later: &Self) -> bool {
         let (Some(known), Some(new)) = (&self.captured, &later.captured) else { return false };
         let times = known.times.max(new.times);
@@ -100,7 +101,7 @@ impl Lesson {
         true
     }
 
-    /// As [`Lesson::unite`], for one of many tellings: `known` is what the lesson says so far.
+    /// Merges one of many versions like [`Lesson::unite`]. `known` is the lesson's content so far.
     fn unite_known(&mut self, later: &Self, known: &mut Known) {
         if self.unite_captured(later) {
             return;
@@ -122,9 +123,9 @@ impl Lesson {
     }
 }
 
-/// What a lesson says, made once for all its tellings.
+/// A lesson's content, built once for all the versions that merge into it.
 struct Known {
-    /// Folded.
+    /// Folded paragraphs.
     paragraphs: BTreeSet<String>,
     files: BTreeSet<String>,
 }
@@ -137,9 +138,11 @@ impl Known {
 }
 
 impl Note {
-    /// Takes the note's next telling. A fact is replaced, but for a pin and an importance that the new telling is
-    /// silent on; the same content told again adds what it says besides, and keeps its expiry unless it says one or that
-    /// it has none, or is `told` after that.
+    /// Merges the note's next version. A fact is replaced, except for a pin and an importance that
+    /// the new version leaves out.
+    ///
+    /// A repeated content gains what the new version adds. It keeps its expiry, unless the new
+    /// version sets or cancels it, or `told` is after it.
     pub(crate) fn rewrite(
         &mut self,
         new: &NewNote,
@@ -166,7 +169,7 @@ impl Note {
 }
 
 impl NewNote {
-    /// As [`Note::rewrite`], for a note that is not in memory yet.
+    /// Merges like [`Note::rewrite`], for a note that is not in memory yet.
     fn unite(&mut self, later: &Self, told: Timestamp) {
         let is_fact = self.key.is_some();
         if is_fact || !later.tags.is_empty() {
@@ -187,14 +190,14 @@ impl NewNote {
     }
 }
 
-/// The paragraphs of a text, of which each telling of a lesson may have some.
+/// Returns the paragraphs of a text. Each version of a lesson may have some of them.
 pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n")
         .map(|paragraph| paragraph.trim_start_matches('\n').trim_end())
         .filter(|paragraph| !paragraph.is_empty())
 }
 
-/// Leaves a text as it is, but for blanks at its end, and puts a paragraph behind it.
+/// Appends a paragraph to a text, and trims blanks before it.
 fn add_paragraph(text: &mut String, paragraph: &str) {
     text.truncate(text.trim_end().len());
     if !text.is_empty() {
@@ -204,13 +207,13 @@ fn add_paragraph(text: &mut String, paragraph: &str) {
 }
 
 impl Staged {
-    /// Takes in what was staged later, by the rules that also merge records. Gives back the blueprints it
-    /// left out, since an earlier one with their category and title is immutable.
+    /// Absorbs later staged work, by the rules that also merge records. Returns the blueprints that
+    /// it left out because an earlier one with their category and title is immutable.
     pub fn absorb(&mut self, later: &Self) -> Vec<Blueprint> {
         if later.is_empty() {
             return Vec::new();
         }
-        // Checkpoints date the work; what was noted by rule dates it only where there is none.
+        // Checkpoints date the work. Activity recorded by rule dates it only if there are none.
         match (self.has_work(), later.has_work()) {
             (true, false) => {}
             (false, true) => (self.first, self.last) = (later.first, later.last),
@@ -273,8 +276,9 @@ impl Staged {
         }
     }
 
-    /// One title has at most two entries: a mutable one, which replaces whatever is stored, and after it the
-    /// immutable one that came last. Alone, an immutable one would give way to what is stored.
+    /// Merges later blueprints. One title has at most two entries: a mutable one, which replaces
+    /// any stored one, and after it the last immutable one. Alone, an immutable one would yield to
+    /// the stored one.
     fn absorb_blueprints(&mut self, later: &[Blueprint]) -> Vec<Blueprint> {
         let mut left_out = Vec::new();
         let mut titles: Vec<Vec<Blueprint>> = Vec::new();
@@ -304,8 +308,8 @@ impl Staged {
         left_out
     }
 
-    /// Anchors stand in the order of their last write, so that the newest concept still wins when stored
-    /// anchors join two of them.
+    /// Merges later anchors. They stay in the order of their last write, so that the newest concept
+    /// still wins if a stored anchor joins two of them.
     fn absorb_anchors(&mut self, later: &[Anchor]) {
         if later.is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! Notes: anything else worth having again. With a key a note is a fact, replaced in place and versioned.
+//! Notes: anything else worth keeping. With a key a note is a fact, replaced in place and
+//! versioned.
 
 mod detect;
 mod expiry;
@@ -17,36 +18,37 @@ pub(crate) use intake::{
     accept_note, accept_tags, content_fits, key_line, summary_text, valid_importance,
 };
 
-/// Anything worth having again.
+/// Anything worth keeping that fits no other kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Verbatim.
+    /// The content, verbatim.
     pub content: String,
-    /// What stands for the content when room is short; empty when nobody wrote one.
+    /// The text shown instead of the content when room is short; empty if nobody wrote one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// Makes it a fact: a later write with the key replaces it.
+    /// The key that makes the note a fact: a later write with the same key replaces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// From 1 to 10.
+    /// The importance, from 1 to 10.
     pub importance: u8,
-    /// What the content looks like.
+    /// The detected type of the content.
     pub content_type: ContentType,
     /// Tokens of the content.
     pub tokens: u32,
     /// Tokens of the summary.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub summary_tokens: u32,
-    /// Who sees it.
+    /// The note's readers.
     #[serde(default, skip_serializing_if = "Scope::is_project")]
     pub scope: Scope,
-    /// From then on it is marked as expired.
+    /// The time from which it is marked as expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// How often the same was written again.
+    /// The number of times that the same note was written again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u32,
-    /// Its summary stands for it, to save budget; the content is there by its id.
+    /// Whether the summary replaces the content, to save budget. The content is available by the
+    /// id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub condensed: bool,
 }
@@ -57,30 +59,30 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Note {
-    /// Tokens it takes of the budget while it is active.
+    /// Returns the budget tokens that it takes while it is active.
     pub fn budget_tokens(&self) -> u32 {
         if self.condensed { self.summary_tokens } else { self.tokens }
     }
 
-    /// Bytes that count towards the limit on notes.
+    /// Returns the bytes that count towards the limit on notes.
     pub fn text_bytes(&self) -> usize {
         self.content.len() + self.summary.len()
     }
 
-    /// Whether it says of itself that it no longer holds.
+    /// Returns whether the note has expired.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         has_ended(self.expires, now)
     }
 
-    /// Whether two notes have the same texts and the same to say of them. How often they were told, and whether a summary
-    /// stands for the content, is none of it.
+    /// Returns whether two notes have the same texts and attributes. The number of repeats, and
+    /// whether a summary replaces the content, do not count.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         (&self.content, &self.summary, &self.key) == (&other.content, &other.summary, &other.key)
             && (self.importance, &self.scope, self.expires)
                 == (other.importance, &other.scope, other.expires)
     }
 
-    /// Puts a text in the place of the content, with what follows from it.
+    /// Sets the content, with its type and token count.
     pub(crate) fn set_content(&mut self, content: String) {
         self.content_type = detect(&content);
         self.tokens = tokens::count(&content);
@@ -88,7 +90,7 @@ impl Note {
         self.condensed = false;
     }
 
-    /// Puts a text in the place of the summary.
+    /// Sets the summary, with its token count.
     pub(crate) fn set_summary(&mut self, summary: String) {
         self.summary_tokens = tokens::count(&summary);
         self.condensed = self.condensed && !summary.is_empty();
@@ -96,7 +98,7 @@ impl Note {
     }
 }
 
-/// Who sees a note.
+/// The readers of a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -110,7 +112,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The session that alone sees it.
+    /// Returns the only session that sees the note, if it is private.
     pub fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Project | Self::User => None,
@@ -123,17 +125,17 @@ impl Scope {
     }
 }
 
-/// What a note's content looks like, which decides how long it stays fresh.
+/// The type of a note's content, which decides how long it stays fresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentType {
-    /// Something went wrong.
+    /// An error report.
     Error,
     /// Source text.
     Code,
-    /// What was decided.
+    /// A decision.
     Decision,
-    /// What a command printed.
+    /// The output of a command.
     ToolOutput,
     /// Anything else.
     #[default]
@@ -141,7 +143,7 @@ pub enum ContentType {
 }
 
 impl ContentType {
-    /// The name that agents see; also the tag.
+    /// Returns the name that agents see, which is also the tag.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -153,11 +155,11 @@ impl ContentType {
     }
 }
 
-/// A note as an agent gives it.
+/// A note as an agent sends it.
 #[expect(clippy::struct_excessive_bools, reason = "each is given by itself, and stands so on disk")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewNote {
-    /// Verbatim; may not be blank.
+    /// The content, verbatim; may not be blank.
     pub content: String,
     /// See [`Note::summary`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -165,50 +167,50 @@ pub struct NewNote {
     /// See [`Note::key`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// When none are given, some are found in the content.
+    /// The tags. If there are none, some are found in the content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// From 1 to 10; [`IMPORTANCE`] when left out.
+    /// The importance, from 1 to 10; [`IMPORTANCE`] if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<u8>,
     /// See [`Note::expires`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// It was said not to expire, which an earlier telling may have said otherwise.
+    /// Whether the note was explicitly said not to expire, which cancels an earlier expiry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lasts: bool,
     /// See [`Record::pinned`](crate::Record::pinned).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// For the session that writes alone.
+    /// Whether only the writing session sees it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// Belongs to the user, in every project. Such a note is never staged; it goes straight into
-    /// the user's own store.
+    /// Whether it belongs to the user, in every project. Such a note is never staged; it goes
+    /// straight into the user's own store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub personal: bool,
-    /// How often the same was staged again.
+    /// The number of times that the same note was staged again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u32,
 }
 
-/// Whether what ends at a time, or never, has ended.
+/// Returns whether an expiry has passed.
 fn has_ended(expires: Option<Timestamp>, now: Timestamp) -> bool {
     expires.is_some_and(|expires| expires <= now)
 }
 
 impl NewNote {
-    /// As [`Note::is_expired`].
+    /// Returns whether the note has expired, like [`Note::is_expired`].
     pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
         has_ended(self.expires, now)
     }
 
-    /// Bytes that count towards limits.
+    /// Returns the bytes that count towards limits.
     pub fn text_bytes(&self) -> usize {
         self.content.len() + self.summary.len()
     }
 
-    /// Who will see it.
+    /// Returns the note's future scope.
     pub(crate) fn scope(&self, session: &SessionId) -> Scope {
         match (self.personal, self.private) {
             (true, _) => Scope::User,
@@ -217,7 +219,7 @@ impl NewNote {
         }
     }
 
-    /// The note that it becomes when there is none to merge with.
+    /// Returns the note that it becomes if there is none to merge with.
     pub(crate) fn note(&self, session: &SessionId) -> Note {
         Note {
             content: self.content.clone(),
@@ -234,7 +236,7 @@ impl NewNote {
         }
     }
 
-    /// Its tags, found in the content when none were given.
+    /// Returns its tags, or tags found in the content if it has none.
     pub(crate) fn tags(&self) -> Vec<String> {
         if self.tags.is_empty() { auto_tags(&self.content) } else { self.tags.clone() }
     }

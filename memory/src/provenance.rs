@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{SessionId, Timestamp};
 
-/// Who wrote something, with which client, and when.
+/// The author of a write: session, client and time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The session that wrote.
+    /// The session.
     pub session: SessionId,
-    /// The client's own name, `claude-code`; empty when it gave none.
+    /// The client's own name, such as `claude-code`; empty if it sent none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: Arc<str>,
-    /// When the write was accepted.
+    /// The time at which the write was accepted.
     pub time: Timestamp,
 }
 
 impl Provenance {
-    /// Holds equal names where another holds them.
+    /// Shares the names that are equal in `other`, to save memory.
     pub(crate) fn share(&mut self, other: &Self) {
         if self.session == other.session {
             self.session = other.session.clone();

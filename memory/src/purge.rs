@@ -1,10 +1,10 @@
-//! Purging: what a record said is taken out of every entry that held it, and its numbers stay.
+//! Purging removes a record's content from every entry that held it. The record's numbers stay.
 //!
-//! Everything else is undone by a new version; this alone changes entries that are there. A [`Purge`]
-//! goes through them three times: [`Purge::pick`] finds the records that a text stands in,
-//! [`Purge::learn`] takes in all that their versions said, [`Purge::edit`] takes it out. A tombstone, the
-//! salted digest of what a version said, keeps the same text from coming back, unless it is so short that the digest
-//! would give it away.
+//! Every other change is undone by a new version; only a purge changes existing entries. A
+//! [`Purge`] passes over them three times. First, [`Purge::pick`] finds the records that contain a
+//! text. Then [`Purge::learn`] collects the content of all their versions. Last, [`Purge::edit`]
+//! removes it. A tombstone, the salted digest of a version's content, keeps the same text from
+//! coming back. There is no tombstone for a text so short that the digest would reveal it.
 
 pub(crate) mod texts;
 
@@ -29,10 +29,10 @@ use crate::secrets::{SecretKind, scrub_named};
 use crate::staged::Staged;
 use crate::topic::topic_key;
 
-/// What stands where a purged text stood, if something must.
+/// The replacement of a purged text, where one is needed.
 pub(crate) const GONE: &str = "[purged]";
 
-/// A quote of a text has at least so much of its beginning.
+/// The bytes of a text's beginning that a quote has at least.
 const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;
 
 /// Returns the kinds of secrets found in what a change stores: in records and in staged items.
@@ -54,21 +54,21 @@ pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
     named.into_iter().flat_map(|(name, text)| scrub_named(name, text).removed).collect()
 }
 
-/// Salted digests of what was purged, and when that was.
+/// Salted digests of purged texts, with the times of the purges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstones {
-    /// Random, one for each project: the digests say nothing elsewhere.
+    /// Random, and different in each project: elsewhere the digests reveal nothing.
     salt: String,
     times: BTreeMap<String, Timestamp>,
 }
 
 impl Tombstones {
-    /// The salt; empty while nothing was purged.
+    /// Returns the salt; empty if nothing was purged.
     pub fn salt(&self) -> &str {
         &self.salt
     }
 
-    /// When this very text was purged, if it was.
+    /// Returns the time at which this exact text was purged, if it was.
     pub fn of(&self, text: &str) -> Option<Timestamp> {
         if self.times.is_empty() {
             return None;
@@ -76,7 +76,7 @@ impl Tombstones {
         self.times.get(&digest(&self.salt, text)).copied()
     }
 
-    /// The digests that `other` lacks or has of another time.
+    /// Returns the digests that `other` lacks or has with another time.
     pub(crate) fn digests_beyond<'t>(
         &'t self,
         other: &'t Self,
@@ -92,10 +92,10 @@ impl Tombstones {
         self.times.extend(digests.iter().map(|digest| (digest.clone(), time)));
     }
 
-    /// Refuses a text that was purged; `field` names it.
+    /// Refuses a text that was purged. `field` names it.
     ///
     /// # Errors
-    /// When it was.
+    /// Fails if the text was purged.
     pub(crate) fn refuse_text(&self, field: impl Into<String>, text: &str) -> Result<(), Refusal> {
         match self.of(text) {
             Some(time) => Err(Refusal::PurgedText { field: field.into(), time }),
@@ -103,7 +103,7 @@ impl Tombstones {
         }
     }
 
-    /// Refuses a part of which an item was purged.
+    /// Refuses a part with a purged item.
     ///
     /// # Errors
     /// Names the first such item.
@@ -140,7 +140,7 @@ impl Tombstones {
     }
 }
 
-/// SHA-256 over the salt and the text, in hexadecimal digits.
+/// Returns the SHA-256 of the salt and the text, in hexadecimal.
 fn digest(salt: &str, text: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(salt.as_bytes());
@@ -149,18 +149,18 @@ fn digest(salt: &str, text: &str) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A record that goes, for people.
+/// A purged record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PurgedRecord {
     /// The record.
     pub id: RecordId,
-    /// Its versions in the journal.
+    /// The number of its versions in the journal.
     pub versions: u32,
     /// The newest version in the journal.
     pub newest: Arc<Record>,
 }
 
-/// A purge under way.
+/// A purge in progress.
 #[derive(Debug, Default)]
 pub struct Purge {
     ids: BTreeSet<RecordId>,
@@ -168,34 +168,34 @@ pub struct Purge {
     salt: String,
     time: Timestamp,
     found: BTreeMap<RecordId, PurgedRecord>,
-    /// Texts of the records, long enough to mean something where they stand elsewhere.
+    /// Texts of the records that are long enough to be specific where they occur elsewhere.
     texts: BTreeSet<String>,
     digests: BTreeSet<String>,
     keys: BTreeSet<MergeKey>,
     anchors: Vec<Anchor>,
-    /// Keys of facts by who wrote them, and whether for itself alone.
+    /// Keys of facts, with the session that wrote them and whether they are private.
     facts: BTreeSet<(SessionId, bool, String)>,
-    /// Whose rows go, and from whom these took over staged work.
+    /// Sessions whose rows are purged, and those whose staged work they took over.
     sessions: BTreeSet<SessionId>,
-    /// The conversation of each session, where it is known.
+    /// The conversation of each session, if it is known.
     noted: BTreeSet<(SessionId, String)>,
-    /// Those of the sessions whose rows go.
+    /// The conversations of the sessions whose rows are purged.
     conversations: BTreeSet<String>,
-    /// Who took over whose staged work, in the order of the journal.
+    /// Adoptions of staged work, in the order of the journal.
     adopted: Vec<(SessionId, SessionId)>,
     /// Finds the beginnings of the texts, once all are known.
     finder: Option<AhoCorasick>,
-    /// Finds them where they are quoted.
+    /// Finds the beginnings in quotes.
     quoted: Option<AhoCorasick>,
-    /// Ids of the records, in each form in which replies have them.
+    /// Ids of the records, in each form that replies use.
     names: BTreeSet<String>,
     staged: u32,
     elsewhere: BTreeSet<RecordId>,
 }
 
 impl Purge {
-    /// Purges these records, and those in which `query` stands literally in any version. `salt` is that of
-    /// the project's tombstones, or random where there are none.
+    /// Purges these records, and those that contain `query` literally in any version. `salt` is
+    /// that of the project's tombstones, or random if there are none.
     pub fn new(
         ids: BTreeSet<RecordId>,
         query: Option<String>,
@@ -205,7 +205,7 @@ impl Purge {
         Self { ids, query, salt, time, ..Self::default() }
     }
 
-    /// The first look: records that the query stands in.
+    /// Makes the first pass: finds records that contain the query.
     pub fn pick(&mut self, changes: &[Change]) {
         let Some(query) = &self.query else { return };
         for record in changes.iter().filter_map(Change::record) {
@@ -215,7 +215,7 @@ impl Purge {
         }
     }
 
-    /// The second look: all that the records said.
+    /// Makes the second pass: collects the records' content.
     pub fn learn(&mut self, changes: &[Change]) {
         for change in changes {
             match change {
@@ -242,11 +242,12 @@ impl Purge {
             let said = texts::said(&record.body).into_iter();
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
             if let Body::Note(note) = &record.body {
-                // A summary says the same again.
+                // A summary repeats the content.
                 if note.summary.len() >= PURGED_TEXT_BYTES_MIN {
                     self.digests.insert(digest(&self.salt, &note.summary));
                 }
-                // Whatever its key and whoever sees it, since another may have staged the same.
+                // The key and the scope do not matter, since another session may have staged the
+                // same.
                 self.keys.insert(MergeKey::note(&Scope::Project, None, &note.content));
                 let by = record.updated.session.clone();
                 self.facts.extend(note.key.clone().map(|key| (by, record.owner().is_some(), key)));
@@ -264,7 +265,8 @@ impl Purge {
         }
     }
 
-    /// The third look: takes out of an entry what must not stay; says whether that changed anything.
+    /// Makes the third pass: removes from an entry what must not stay. Returns whether that changed
+    /// anything.
     pub fn edit(&mut self, changes: &mut [Change], reply: &mut Option<String>) -> bool {
         let mut edited = false;
         for change in &mut *changes {
@@ -318,7 +320,7 @@ impl Purge {
         false
     }
 
-    /// Names of files that changed may hold the query.
+    /// Redacts names of changed files that contain the query.
     fn edit_notice(&self, notice: &mut Notice) -> bool {
         let (Some(query), NoticeCause::Crashed { files, .. }) = (&self.query, &mut notice.cause)
         else {
@@ -328,7 +330,7 @@ impl Purge {
         held.map(|file| GONE.clone_into(file)).count() > 0
     }
 
-    /// Takes out of staged work what became part of a purged record, or would.
+    /// Removes from staged work the items that became part of a purged record, or would.
     fn edit_part(&self, session: &SessionId, part: &mut Staged) -> bool {
         let before = part.clone();
         let row_goes = self.sessions.contains(session);
@@ -371,8 +373,9 @@ impl Purge {
         *part != before
     }
 
-    /// What was noted goes as a whole: it is a few lines about one session. Its row has the last of them alone, so what
-    /// was noted of the row's conversation goes whatever it says.
+    /// Returns whether recorded activity must be removed, which happens as a whole: it is a few
+    /// lines about one session. A row has only the last of them. So all activity of the row's
+    /// conversation is removed, regardless of its content.
     fn captured_goes(&self, captured: &Captured) -> bool {
         let within = |text: &str| {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
@@ -386,7 +389,8 @@ impl Purge {
         self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
     }
 
-    /// What another session staged under the same key is its own to save.
+    /// Returns whether a staged note must be removed. Another session's note under the same key
+    /// stays, since that session may save it.
     fn note_goes(&self, session: &SessionId, note: &NewNote) -> bool {
         let fact = note.key.clone().map(|key| (session.clone(), note.private, key));
         if fact.is_some_and(|fact| self.facts.contains(&fact)) {
@@ -403,25 +407,26 @@ impl Purge {
         key.is_some_and(|key| self.keys.contains(key)) || texts.iter().any(|text| self.holds(text))
     }
 
-    /// Whether one of the texts, or the query, stands in this one.
+    /// Returns whether a text contains one of the purged texts, or the query.
     fn holds(&self, text: &str) -> bool {
         self.query.as_ref().is_some_and(|query| text.contains(query.as_str()))
             || self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
     }
 
-    /// Whether a reply names a record that goes, or quotes the beginning of one of the texts: on one line, as replies do.
+    /// Returns whether a reply names a purged record, or quotes the beginning of a purged text.
+    /// Quotes are compared on one line, as replies print them.
     fn quotes(&self, reply: &str) -> bool {
         self.holds(reply)
             || self.quoted.as_ref().is_some_and(|quoted| quoted.is_match(&one_line(reply)))
             || reply.split(|c: char| !c.is_alphanumeric()).any(|word| self.names.contains(word))
     }
 
-    /// Gets ready to edit: to be called when everything is learnt.
+    /// Prepares for [`Purge::edit`]. Call it after the last [`Purge::learn`].
     ///
     /// # Errors
-    /// When the texts are more than fit an automaton; fewer records at once help.
+    /// Fails if the texts do not fit an automaton. Purging fewer records at once helps.
     pub fn ready(&mut self) -> Result<(), String> {
-        // From the last one back, since what was taken over may be taken over again.
+        // Backwards, since adopted work may have been adopted before.
         for (from, to) in self.adopted.iter().rev() {
             if self.sessions.contains(to) {
                 self.sessions.insert(from.clone());
@@ -432,7 +437,7 @@ impl Purge {
         }
         let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
         self.conversations = theirs.map(|(_, key)| key.clone()).collect();
-        // Its transcript does not bring it back, whoever wrote the row.
+        // The conversation's transcript must not bring it back, regardless of the row's author.
         let known = self.conversations.iter().map(|key| digest(&self.salt, key));
         self.digests.extend(known);
         if !self.texts.is_empty() {
@@ -453,32 +458,32 @@ impl Purge {
         Ok(())
     }
 
-    /// The records that go.
+    /// Returns the purged records.
     pub fn records(&self) -> impl Iterator<Item = &PurgedRecord> {
         self.found.values()
     }
 
-    /// The ids asked for or picked, of records that are not there.
+    /// Returns the ids that were requested or picked and that do not exist.
     pub fn missing(&self) -> impl Iterator<Item = RecordId> {
         self.ids.iter().copied().filter(|id| !self.found.contains_key(id))
     }
 
-    /// Checkpoints that lost something.
+    /// Returns the number of checkpoints that lost content.
     pub fn staged(&self) -> u32 {
         self.staged
     }
 
-    /// Other records in which one of the texts stands; they stay.
+    /// Returns other records that contain one of the texts. They stay.
     pub fn elsewhere(&self) -> impl Iterator<Item = RecordId> {
         self.elsewhere.iter().copied()
     }
 
-    /// What must be found nowhere.
+    /// Returns the texts that must be found nowhere.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str).chain(self.query.as_deref())
     }
 
-    /// What the purge itself adds to the journal.
+    /// Returns the change that the purge itself adds to the journal.
     pub fn tombstones(&self) -> Change {
         Change::Tombstones {
             salt: self.salt.clone(),

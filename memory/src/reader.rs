@@ -1,5 +1,5 @@
-//! Who reads: everyone sees what the project shares; what a session keeps for itself, it alone and the person whose
-//! sessions they are.
+//! Readers of memory. Everyone sees the project's shared records. Only the session itself and the
+//! owner of all sessions see a session's own notes.
 
 use std::collections::BTreeSet;
 
@@ -15,39 +15,40 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Nobody in particular: sees what is shared.
+    /// Creates a reader that sees only shared records.
     pub fn anyone() -> Self {
         Self { session: None, inherits: BTreeSet::new(), is_owner: false }
     }
 
-    /// The person to whom all of it belongs: sees also what sessions keep for themselves, and has nothing like that.
+    /// Creates the reader for the owner of all the sessions. It also sees every session's own
+    /// notes, and has none itself.
     pub fn owner() -> Self {
         Self { is_owner: true, ..Self::anyone() }
     }
 
-    /// A session.
+    /// Creates the reader for a session.
     pub fn session(session: SessionId) -> Self {
         Self { session: Some(session), ..Self::anyone() }
     }
 
-    /// A session that goes on where others, which are over, left off.
+    /// Adds ended sessions whose work this session continues.
     #[must_use]
     pub fn inheriting(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
         self.inherits.extend(sessions);
         self
     }
 
-    /// Whether the reader gets to see a record.
+    /// Returns whether the reader may see a record.
     pub fn sees(&self, record: &Record) -> bool {
         self.is_owner || record.owner().is_none_or(|owner| self.owns(owner))
     }
 
-    /// Whether what this session keeps for itself is the reader's.
+    /// Returns whether a session's own notes belong to the reader.
     pub fn owns(&self, owner: &SessionId) -> bool {
         self.session.as_ref() == Some(owner) || self.inherits.contains(owner)
     }
 
-    /// The sessions whose own notes the reader sees, its own first.
+    /// Returns the sessions whose own notes the reader sees, its own first.
     pub fn own_sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.session.iter().chain(&self.inherits)
     }

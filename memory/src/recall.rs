@@ -82,7 +82,7 @@ pub struct Recalled {
     /// Words that no record has, each with the word searched instead, spelled as in the best hit
     /// that has it.
     pub corrected: Vec<(String, String)>,
-    /// Whether nothing met the query's hard constraints, so that its words alone were searched.
+    /// Whether the query's hard constraints matched nothing, so that its words alone were searched.
     pub relaxed: bool,
     /// The number of records that have a word of the query, including the hits. Counting stops at
     /// the requested hits plus [`FOUND_COUNTED_MAX`].

@@ -1,4 +1,4 @@
-//! Records: one unit of memory each, with an id, a version and where it came from.
+//! Records: one unit of memory each, with an id, a version and its provenance.
 
 use std::str::FromStr;
 
@@ -14,26 +14,26 @@ use crate::topic::Topic;
 /// One unit of memory at one version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Never changes.
+    /// The id, which never changes.
     pub id: RecordId,
-    /// Rises by one with each change of the body or standing.
+    /// The version, which rises by one with each change of the body or state.
     pub version: Version,
     /// The commit that wrote this version.
     pub revision: Revision,
-    /// The version that first said what this one says; none where this one did.
+    /// The version that introduced the current content; `None` if it is this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Said>,
-    /// When and by whom the record was first written.
+    /// The provenance of the record's first version.
     pub created: Provenance,
-    /// When and by whom this version was written; compaction, which writes no text, leaves it as it was.
+    /// The provenance of this version. Compaction, which writes no text, leaves it unchanged.
     pub updated: Provenance,
-    /// Loaded, set aside, or forgotten.
+    /// The state: loaded, set aside, or forgotten.
     #[serde(default, skip_serializing_if = "Standing::is_active")]
     pub standing: Standing,
-    /// Words it is found by besides its text, lower case.
+    /// Additional words by which it is found, in lower case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Never archived by a budget, and first in a load.
+    /// Whether it is never archived by a budget, and comes first in a load.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
     /// The kind's own fields.
@@ -43,19 +43,19 @@ pub struct Record {
 /// A version, and the commit that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// The record was at it then.
+    /// The record's version.
     pub version: Version,
-    /// The project was at it then.
+    /// The project's revision.
     pub revision: Revision,
 }
 
 impl Record {
-    /// What the record is.
+    /// Returns the record's kind.
     pub fn kind(&self) -> Kind {
         self.id.kind
     }
 
-    /// The note, if it is one.
+    /// Returns the note, if it is one.
     pub fn note(&self) -> Option<&Note> {
         match &self.body {
             Body::Note(note) => Some(note),
@@ -63,7 +63,7 @@ impl Record {
         }
     }
 
-    /// Whether it is a session row or a lesson made by rule, which nobody wrote.
+    /// Returns whether it is a session row or a lesson recorded by rule, which nobody wrote.
     pub fn is_captured(&self) -> bool {
         match &self.body {
             Body::SessionRow(row) => row.captured.is_some(),
@@ -72,7 +72,7 @@ impl Record {
         }
     }
 
-    /// The topic, if it is one.
+    /// Returns the topic, if it is one.
     pub fn topic(&self) -> Option<&Topic> {
         match &self.body {
             Body::Topic(topic) => Some(topic),
@@ -80,20 +80,22 @@ impl Record {
         }
     }
 
-    /// The version that first said what this one says: it or an earlier one, of which only the standing is another.
+    /// Returns the version that introduced the current content. Versions since then changed only
+    /// the record's state.
     pub fn first_said(&self) -> Said {
         self.said.unwrap_or(Said { version: self.version, revision: self.revision })
     }
 
-    /// Says of a version that it follows another, which may have said the same. That a record was forgotten is news.
+    /// Sets the content version of a record that follows `before`, which may have the same content.
+    /// Forgetting a record, or bringing it back, counts as new content.
     pub(crate) fn follow(&mut self, before: &Self) {
         let kept = |record: &Self| record.standing != Standing::Forgotten;
         let same = kept(before) && kept(self) && before.says_the_same(self);
         self.said = same.then(|| before.first_said());
     }
 
-    /// Whether two versions differ at most in how the record stands: archived or not, shown by its summary or whole, and
-    /// how often it was told.
+    /// Returns whether two versions have the same content. They may differ in the record's state,
+    /// in whether a summary replaces the content, and in the number of repeats.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let same_body = match (&self.body, &other.body) {
             (Body::Note(one), Body::Note(other)) => one.says_the_same(other),
@@ -102,12 +104,12 @@ impl Record {
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
     }
 
-    /// Whether it belongs to the user and to no project.
+    /// Returns whether it belongs to the user and not to a project.
     pub fn is_personal(&self) -> bool {
         self.id.is_personal() || self.note().is_some_and(|note| note.scope == Scope::User)
     }
 
-    /// The session that alone sees it; `None` when the project shares it.
+    /// Returns the only session that sees it; `None` if the project shares it.
     pub fn owner(&self) -> Option<&SessionId> {
         self.note().and_then(|note| note.scope.session())
     }
@@ -127,7 +129,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Whether the record is loaded and counted.
+    /// Returns whether the record is loaded and counted.
     pub fn is_active(&self) -> bool {
         matches!(self, Self::Active)
     }
@@ -137,22 +139,22 @@ impl Standing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// Kept verbatim.
+    /// A settled statement, kept verbatim.
     Blueprint(Blueprint),
     /// Coordinates, not code.
     Anchor(Anchor),
-    /// What a failure taught.
+    /// Knowledge gained from a failure.
     Lesson(Lesson),
     /// Anything else.
     Note(Note),
-    /// How a thread of work stands.
+    /// The state of a thread of work.
     Topic(Topic),
-    /// What a session did.
+    /// The account of a session.
     SessionRow(SessionRow),
 }
 
 impl Body {
-    /// The kind these fields belong to.
+    /// Returns the kind that these fields belong to.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Blueprint(_) => Kind::Blueprint,
@@ -165,19 +167,19 @@ impl Body {
     }
 }
 
-/// What a blueprint is about.
+/// The subject of a blueprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// How the parts hang together.
+    /// The structure of the system: its parts and how they work together.
     Architecture,
     /// The shape of data.
     Schema,
-    /// What was decided, and why.
+    /// A decision with its reasons.
     Decision,
-    /// How things are done here.
+    /// A convention of the project.
     Convention,
-    /// What is depended on.
+    /// A dependency.
     Dependency,
 }
 
@@ -188,7 +190,7 @@ impl Category {
 }
 
 impl Category {
-    /// The name that agents write.
+    /// Returns the name that agents write.
     pub fn name(self) -> &'static str {
         match self {
             Self::Architecture => "architecture",
@@ -200,7 +202,7 @@ impl Category {
     }
 }
 
-/// The text names no category.
+/// The text does not name a category.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is none of the categories architecture, schema, decision, convention, dependency: `{0}`")]
 pub struct ParseCategoryError(String);
@@ -208,7 +210,7 @@ pub struct ParseCategoryError(String);
 impl FromStr for Category {
     type Err = ParseCategoryError;
 
-    /// In any case, also by the first four letters or more, `ARCH`.
+    /// Parses a name in any case. Its first four letters suffice: `ARCH`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wanted = text.trim().to_lowercase();
         Self::ALL
@@ -218,59 +220,59 @@ impl FromStr for Category {
     }
 }
 
-/// Something settled and lasting.
+/// A settled and lasting statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blueprint {
-    /// What it is about.
+    /// The subject.
     pub category: Category,
-    /// One line; with the category it is the blueprint's identity.
+    /// The title, on one line. With the category it identifies the blueprint.
     pub title: String,
-    /// Verbatim, never rewritten by anchord.
+    /// The content, verbatim. anchord never rewrites it.
     pub content: String,
-    /// Kept as it is until a write says `immutable: false`.
+    /// Whether it stays unchanged until a write says `immutable: false`.
     pub immutable: bool,
 }
 
-/// Where some code is and why it matters.
+/// The place of some code, and why it matters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Relative to the project's root, with forward slashes.
+    /// The file, relative to the project's root, with forward slashes.
     pub file: String,
     /// The lines, or the text that was given instead of lines.
     pub lines: LineRange,
-    /// Why they matter, one line.
+    /// The reason why the lines matter, on one line.
     pub concept: String,
 }
 
-/// What a failure taught.
+/// Knowledge gained from a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lesson {
-    /// One line; its folded form is the lesson's identity.
+    /// The summary, on one line. Its folded form identifies the lesson.
     pub summary: String,
-    /// More, if there is more.
+    /// Further text, if there is any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Files it concerns, relative to the project's root.
+    /// The files that it concerns, relative to the project's root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The failure that was fixed, if the lesson was made by rule.
+    /// The failure that was fixed, if the lesson was recorded by rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<FixedFailure>>,
 }
 
-/// A failure that the daemon saw being fixed.
+/// A failure whose fix the daemon observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedFailure {
     /// The command that failed and later passed.
     pub command: String,
     /// The line of its output that identifies the error.
     pub error: String,
-    /// Command that succeeded in between and is related to the error.
+    /// The command that succeeded in between and is related to the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// Number of times it was fixed.
+    /// The number of times that it was fixed.
     pub times: u32,
-    /// Time of the last fix.
+    /// The time of the last fix.
     pub last: Timestamp,
 }
 
@@ -279,35 +281,37 @@ pub struct FixedFailure {
 /// The newest entry is in the row's own fields, where builds that do not know trails find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
-    /// Counts the project's sessions, from 1: shown as `S3`.
+    /// A running number among the project's sessions, from 1: shown as `S3`.
     pub number: u64,
     /// The session itself; one row each.
     pub session: SessionId,
-    /// Its first write.
+    /// The time of its first write.
     pub started: Timestamp,
-    /// Its last save, or when its work was kept: the time of the newest entry.
+    /// The time of the newest entry: the last save, or the time when its work was kept.
     pub ended: Timestamp,
-    /// Text of the newest entry: the agent's words, or anchord's if it was written on its behalf.
+    /// The text of the newest entry: the agent's words, or anchord's if it was written on its
+    /// behalf.
     pub summary: String,
     /// Whether the newest entry was written on the session's behalf, since it ended without a save.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
-    /// Everything noted by rule. Present only if all entries were made from it, none by the agent.
+    /// All activity recorded by rule. Present only if all entries were made from it, none by the
+    /// agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<Captured>>,
-    /// Entries before the newest, oldest first.
+    /// The entries before the newest, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<TrailEntry>,
-    /// New blueprints in this session.
+    /// The number of new blueprints in this session.
     #[serde(default)]
     pub blueprints_added: u32,
-    /// New anchors in this session.
+    /// The number of new anchors in this session.
     #[serde(default)]
     pub anchors_added: u32,
-    /// New lessons in this session.
+    /// The number of new lessons in this session.
     #[serde(default)]
     pub lessons_added: u32,
-    /// How many rows this one stands for, when old rows were folded into it; 0 for a session's own.
+    /// The number of old rows folded into this one; 0 for a session's own row.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folded: u32,
 }
@@ -315,14 +319,14 @@ pub struct SessionRow {
 /// An entry of a session row's trail before the newest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrailEntry {
-    /// Time at which it was written.
+    /// The time at which it was written.
     pub time: Timestamp,
     /// The agent's words, or anchord's if it was written on the session's behalf.
     pub summary: String,
     /// Whether it was written on the session's behalf.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
-    /// Number of folded entries that this one replaces; 0 for an ordinary entry.
+    /// The number of folded entries that this one replaces; 0 for an ordinary entry.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folded: u32,
 }
@@ -350,7 +354,7 @@ impl SessionRow {
         }
     }
 
-    /// Whether the session saved by itself: some entry was not written on its behalf.
+    /// Returns whether the session saved on its own: some entry was not written on its behalf.
     pub(crate) fn saved_itself(&self) -> bool {
         let own = |entry: &TrailEntry| !entry.on_behalf && entry.folded == 0;
         !self.on_behalf || self.earlier.iter().any(own)

@@ -1,29 +1,30 @@
-//! Why a write is refused, named after what the caller will do about it. Nothing was written.
+//! The reasons why a write is refused, named after what the caller will do about them. Nothing was
+//! written.
 
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 
-/// A write that memory does not take as it is.
+/// The refusal of a write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Correct the field and send again.
     #[error("{field} {why}")]
     Invalid {
-        /// Where it is: `blueprints[2].title`.
+        /// The field: `blueprints[2].title`.
         field: String,
-        /// What is wrong with it, as the rest of a sentence.
+        /// The mistake, as the rest of a sentence.
         why: String,
     },
     /// Send less, or do first what `advice` says.
     #[error("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")]
     TooLarge {
-        /// What is too large.
+        /// The item that is too large.
         what: String,
-        /// How large it is.
+        /// Its size.
         bytes: usize,
-        /// How large it may be.
+        /// The largest size allowed.
         bytes_max: usize,
-        /// What to do about it.
+        /// Advice for the caller.
         advice: &'static str,
     },
     /// Make room, then send it again.
@@ -34,13 +35,13 @@ pub enum Refusal {
     Full {
         /// The kind, in the plural.
         kinds: &'static str,
-        /// Counts records or bytes of their text.
+        /// The unit: records, or bytes of their text.
         unit: &'static str,
-        /// Number kept.
+        /// The number kept.
         kept: u64,
-        /// Number that the write adds.
+        /// The number that the write adds.
         more: u64,
-        /// Number that is allowed.
+        /// The number that is allowed.
         most: u64,
         /// Advice for the caller.
         advice: &'static str,
@@ -48,9 +49,9 @@ pub enum Refusal {
     /// Use another id.
     #[error("there is no record {id}{}", near(.nearest))]
     NotFound {
-        /// The id that was asked for.
+        /// The requested id.
         id: RecordId,
-        /// Ids of the same kind that come near it.
+        /// Similar ids of the same kind.
         nearest: Vec<RecordId>,
     },
     /// Leave it: nothing of the record is left.
@@ -58,7 +59,7 @@ pub enum Refusal {
     Purged {
         /// The record.
         id: RecordId,
-        /// When.
+        /// The time of the purge.
         time: Timestamp,
     },
     /// Leave the item out.
@@ -67,45 +68,45 @@ pub enum Refusal {
         .time.date()
     )]
     PurgedText {
-        /// Where it is: `lessons[2]`.
+        /// The item: `lessons[2]`.
         field: String,
-        /// When the text was purged.
+        /// The time at which the text was purged.
         time: Timestamp,
     },
     /// Use another key.
     #[error("there is no fact with the key `{key}`{}", near_keys(.nearest))]
     NoSuchKey {
-        /// The key that was asked for.
+        /// The requested key.
         key: String,
-        /// Keys that come near it.
+        /// Similar keys.
         nearest: Vec<String>,
     },
     /// Use another name, or write the topic first.
     #[error("there is no topic `{name}` yet{}", topics(.known, *.more))]
     NoSuchTopic {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Names of topics that there are, the last written first.
+        /// Names of existing topics, the last written first.
         known: Vec<String>,
-        /// How many more there are.
+        /// The number of further topics.
         more: usize,
     },
-    /// Look at what changed, then decide again.
+    /// Check what changed, then decide again.
     #[error("{what} is at {current} now, not at {expected}{}", listed(.changed))]
     Conflict {
-        /// `memory` or the record's id.
+        /// The conflicting object: `memory` or the record's id.
         what: String,
-        /// The revision or version the caller had in mind.
+        /// The revision or version that the caller expected.
         expected: u64,
-        /// The one it is at.
+        /// The current one.
         current: u64,
-        /// What changed in between, one line each.
+        /// The changes in between, one line each.
         changed: Vec<String>,
     },
 }
 
 impl Refusal {
-    /// A field that cannot be taken as it is.
+    /// Creates a refusal of a field.
     pub(crate) fn invalid(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Invalid { field: field.into(), why: clip(&why.into(), 300) }
     }

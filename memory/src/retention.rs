@@ -1,8 +1,9 @@
-//! What is worth keeping in view: a score from importance, freshness, use and size.
+//! Scores how much a record is worth keeping in view, from its importance, freshness, use and size.
 //!
-//! `multiplier · (0.4·importance + 0.3·recency + 0.2·access − 0.1·size)`, each part from 0 to 1. The multiplier
-//! and how fast recency fades come from what the content looks like; notes that the project shares fade
-//! [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times slower than what one session keeps for itself.
+//! The score is `multiplier · (0.4·importance + 0.3·recency + 0.2·access − 0.1·size)`, each part
+//! from 0 to 1. The content's type sets the multiplier and how fast recency fades. Shared notes
+//! fade [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times more slowly
+//! than a session's own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,34 +18,35 @@ use crate::record::{Body, Record};
 const MINUTE: f64 = 60.0 * 1000.0;
 const HOUR: f64 = 60.0 * MINUTE;
 
-/// Reads after which a record counts as half of what often used ones count.
+/// The number of reads at which the access part is one half.
 const ACCESS_HALF: f64 = 4.0;
-/// Tokens of a record that counts as half of a large one.
+/// The number of tokens at which the size part is one half.
 const SIZE_HALF: f64 = 500.0;
-/// Bytes that are about one token, for kinds whose tokens are not kept.
+/// The approximate bytes of one token, for kinds without a stored token count.
 const TOKEN_BYTES: usize = 4;
 
-/// What a score is made of.
+/// The parts of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetentionParts {
-    /// The importance given, by ten.
+    /// The given importance, divided by ten.
     pub importance: f64,
-    /// One when read or written just now, half of it after each half-life.
+    /// One if read or written just now, halved after each half-life.
     pub recency: f64,
     /// `n / (n + 4)` for n reads and repeated writes.
     pub access: f64,
     /// `t / (t + 500)` for t tokens of the form that is shown: the content, or the summary that
     /// replaces it.
     pub size: f64,
-    /// How much more this type of content is worth than prose.
+    /// The value of this type of content relative to prose.
     pub multiplier: f64,
-    /// Milliseconds in which recency halves.
+    /// The milliseconds in which recency halves.
     pub half_life: f64,
 }
 
 impl RetentionParts {
-    /// The parts of a record's score at a time. `factor` is how much slower what the project shares fades;
-    /// [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) unless configured.
+    /// Computes the parts of a record's score at a time. `factor` is how much more slowly shared
+    /// notes fade; [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) unless
+    /// configured.
     pub fn of(record: &Record, accesses: &Accesses, now: Timestamp, factor: u32) -> Self {
         let access = accesses.of(record.id);
         let (multiplier, session_half_life) = worth(content_type(record));
@@ -74,22 +76,22 @@ impl RetentionParts {
         Self { size: size_part(f64::from(tokens)), ..self }
     }
 
-    /// The score, from about 0 to 1.35.
+    /// Returns the score, from about 0 to 1.35.
     pub fn score(&self) -> f64 {
         self.multiplier
             * (0.4 * self.importance + 0.3 * self.recency + 0.2 * self.access - 0.1 * self.size)
     }
 
-    /// What a search multiplies a hit's score by: from 0.9 for the least worth keeping to 1 for the most, since
-    /// words say more than age does; half of that for what is archived and for what nobody wrote, so that it ranks
-    /// behind.
+    /// Returns the factor for a search hit's score. It runs from 0.9 to 1 with the record's
+    /// retention, since words matter more than age. It is half of that for an archived record, and
+    /// for one that nobody wrote.
     pub fn prior(&self, record: &Record) -> f64 {
         let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
         if record.standing.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 
-/// The score of what is as important, fresh and used as can be, and an error.
+/// The score of an error that is as important, fresh and used as possible.
 const SCORE_HIGHEST: f64 = 1.5 * 0.9;
 
 impl fmt::Display for RetentionParts {
@@ -108,7 +110,7 @@ fn size_part(tokens: f64) -> f64 {
     tokens / (tokens + SIZE_HALF)
 }
 
-/// The multiplier of a type, and its half-life in a session's own notes.
+/// Returns the multiplier of a type, and its half-life in a session's own notes.
 fn worth(content_type: ContentType) -> (f64, f64) {
     match content_type {
         ContentType::Error => (1.5, 30.0 * MINUTE),
@@ -119,7 +121,7 @@ fn worth(content_type: ContentType) -> (f64, f64) {
     }
 }
 
-/// Other kinds count as the type of content that they are most like.
+/// Returns the content type of a record. Other kinds count as the type that they resemble most.
 fn content_type(record: &Record) -> ContentType {
     match &record.body {
         Body::Note(note) => note.content_type,
@@ -142,23 +144,23 @@ fn tokens_about(record: &Record) -> u32 {
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)
 }
 
-/// How often and when one record was read.
+/// The number and time of a record's reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Reads that were counted.
+    /// The number of counted reads.
     pub count: u32,
-    /// The last of them; the epoch when there was none.
+    /// The time of the last read; the epoch if there was none.
     pub last: Timestamp,
 }
 
-/// `3 1793534400000`: the count and the milliseconds.
+/// Writes `3 1793534400000`: the count and the milliseconds.
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.count, self.last.0)
     }
 }
 
-/// The text is no count with a time, as after a torn write.
+/// The text is not a count with a time, as after a torn write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is no count of reads with the time of the last")]
 pub struct ParseAccessError;
@@ -186,7 +188,7 @@ impl Accesses {
         access.last = access.last.max(now);
     }
 
-    /// The reads of one record.
+    /// Returns the reads of one record.
     pub fn of(&self, id: RecordId) -> Access {
         self.0.get(&id).copied().unwrap_or_default()
     }

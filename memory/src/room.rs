@@ -1,7 +1,7 @@
-//! Room: how much a project keeps of each kind, and whether a write still fits.
+//! Room: the amount that a project keeps of each kind, and whether a write still fits.
 //!
 //! All text of an open project is in the daemon's memory, so each kind has a limit. Limits apply to
-//! what is new. Nothing that was accepted is dropped or refused later: staged work is folded even
+//! new content. Nothing that was accepted is dropped or refused later: staged work is folded even
 //! if the project has filled up in the meantime. The limit on staged work bounds that excess.
 
 use crate::draft::Draft;
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::size::{Size, Sizes};
 use crate::staged::Staged;
 
-/// Returns the most that a project keeps of a kind, archived records included.
+/// Returns the most that a project keeps of a kind, including archived records.
 pub fn limit(kind: Kind) -> Size {
     let (records, bytes) = match kind {
         Kind::Blueprint => (BLUEPRINTS_MAX, BLUEPRINTS_BYTES_MAX),
@@ -31,7 +31,7 @@ pub fn limit(kind: Kind) -> Size {
 }
 
 const FORGET: &str = "memory_forget records that no longer hold, archived ones too";
-/// A session's own notes count even when it has ended, and no other session can forget them.
+/// A session's own notes count even after it has ended, and no other session can forget them.
 const FORGET_NOTES: &str = "memory_forget records that no longer hold; a person at a shell can also \
                             `anchord forget` what past sessions kept for themselves";
 
@@ -53,7 +53,7 @@ pub(crate) fn has_room(kept: &Sizes, kind: Kind, more: Size) -> Result<(), Refus
     Ok(())
 }
 
-/// Refuses a write if the kinds of `items` grow beyond their limits by it.
+/// Refuses a write that makes the kinds of `items` exceed their limits.
 pub(crate) fn check_growth(before: &Memory, after: &Memory, items: &Staged) -> Result<(), Refusal> {
     let (before, after, items) = (before.totals().kept, after.totals().kept, items.sizes());
     let written = Kind::ALL.into_iter().filter(|kind| items.of(*kind).records > 0);
@@ -63,8 +63,8 @@ pub(crate) fn check_growth(before: &Memory, after: &Memory, items: &Staged) -> R
     Ok(())
 }
 
-/// Refuses `items` if the project has no room for their kinds once `staged` is folded, which
-/// contains them.
+/// Refuses `items` if the project has no room for their kinds once `staged`, which contains them,
+/// is folded.
 pub(crate) fn check_items(
     memory: &Memory,
     staged: &Staged,
@@ -72,7 +72,7 @@ pub(crate) fn check_items(
     origin: &Provenance,
 ) -> Result<(), Refusal> {
     let (kept, most) = (memory.totals().kept, staged.sizes());
-    // Counts every item as a new record. Only close to a limit does it matter what merges.
+    // This counts every item as a new record. Merging matters only close to a limit.
     if Kind::ALL.into_iter().all(|kind| has_room(&kept, kind, most.of(kind)).is_ok()) {
         return Ok(());
     }

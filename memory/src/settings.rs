@@ -1,5 +1,5 @@
-//! What a project, or one client's own notes in it, has configured. What is not set here comes from the daemon's
-//! configuration, and then from the built-in values.
+//! The settings of a project, or of one client's own notes in it. An unset value comes from the
+//! daemon's configuration, and then from the built-in defaults.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,51 +14,51 @@ use crate::limits::{
 /// Settings; each may be absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Tokens of active notes.
+    /// The token budget of active notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_tokens: Option<u32>,
-    /// Tokens of a load.
+    /// The token budget of a load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_tokens: Option<u32>,
     /// Whether a write compacts when the budget is nearly used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_compact: Option<bool>,
-    /// Percent of the budget above which it does.
+    /// The percentage of the budget above which it compacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compact_above: Option<u8>,
-    /// Percent of the budget that it comes down to.
+    /// The percentage of the budget that it comes down to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compact_to: Option<u8>,
-    /// How much slower what the project shares fades than what one session keeps for itself.
+    /// The factor by which shared notes fade more slowly than a session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_life_factor: Option<u32>,
-    /// How often agents are asked to checkpoint.
+    /// The frequency at which agents are asked to checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_mode: Option<CheckpointMode>,
-    /// Whether a prompt is told what memory has that is about it.
+    /// Whether records about a prompt are given at that prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_recall: Option<bool>,
-    /// Types of subagents that are given nothing at their start.
+    /// The types of subagents that are given nothing at their start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent_skip: Option<Vec<String>>,
 }
 
-/// A setting that cannot be as it was told.
+/// A setting with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     /// The field of [`Settings`].
     pub field: &'static str,
-    /// What it was told to be, in words.
+    /// The value, in words.
     pub value: String,
-    /// What it may be, in words that follow "give".
+    /// The allowed values, in words that follow "give".
     pub allowed: String,
 }
 
 impl Settings {
-    /// Whether all that is set is within its bounds, wherever it was set.
+    /// Checks that all values are within their bounds, wherever they were set.
     ///
     /// # Errors
-    /// The first that is not.
+    /// Returns the first invalid value.
     pub fn check(&self) -> Result<(), Unfit> {
         let within = |field, number: Option<u32>, min: u32, max: u32| {
             let unfit = number.filter(|number| !(min..=max).contains(number));
@@ -89,7 +89,7 @@ impl Settings {
         Ok(())
     }
 
-    /// These, and where they say nothing, those.
+    /// Returns these settings, with `other`'s values where these have none.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         Self {
@@ -105,22 +105,22 @@ impl Settings {
         }
     }
 
-    /// Tokens of a load, the built-in number when none is set.
+    /// Returns the token budget of a load, or the default.
     pub fn load_tokens(&self) -> u32 {
         self.load_tokens.unwrap_or(LOAD_TOKENS)
     }
 
-    /// How much slower what the project shares fades, the built-in number when none is set.
+    /// Returns the factor by which shared notes fade more slowly, or the default.
     pub fn half_life_factor(&self) -> u32 {
         self.half_life_factor.unwrap_or(PROJECT_HALF_LIFE_FACTOR)
     }
 
-    /// The budget of the project's notes.
+    /// Returns the budget of the project's notes.
     pub fn project_budget(&self) -> Budget {
         self.budget(BUDGET_TOKENS)
     }
 
-    /// The budget of a session's own notes, which depends on its client where nothing is set.
+    /// Returns the budget of a session's own notes. Its default depends on the client.
     pub fn session_budget(&self, client: &str) -> Budget {
         self.budget(session_budget_tokens(client))
     }
@@ -131,13 +131,13 @@ impl Settings {
             tokens: self.budget_tokens.unwrap_or(tokens),
             auto_compact: self.auto_compact.unwrap_or(true),
             above,
-            // Coming down to more than where it began would compact at every write.
+            // A target above the trigger would compact at every write.
             to: self.compact_to.unwrap_or(COMPACT_TO_PERCENT).min(above),
         }
     }
 }
 
-/// What a client's sessions have for their own notes unless something else is set.
+/// Returns the default budget of a session's own notes, which depends on its client.
 fn session_budget_tokens(client: &str) -> u32 {
     let client = client.to_lowercase();
     let known = SESSION_BUDGETS.iter().find(|(name, _)| client.starts_with(name));
@@ -147,28 +147,28 @@ fn session_budget_tokens(client: &str) -> u32 {
 /// A budget in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens that active notes may have.
+    /// The tokens that active notes may have.
     pub tokens: u32,
-    /// Whether a write that goes above `above` compacts.
+    /// Whether a write that exceeds `above` compacts.
     pub auto_compact: bool,
-    /// Percent of the budget above which a write compacts.
+    /// The percentage of the budget above which a write compacts.
     pub above: u8,
-    /// Percent of the budget that compaction comes down to.
+    /// The percentage of the budget that compaction comes down to.
     pub to: u8,
 }
 
 impl Budget {
-    /// Tokens that are `percent` of the budget, rounded down.
+    /// Returns `percent` of the budget in tokens, rounded down.
     pub fn share(&self, percent: u8) -> u64 {
         u64::from(self.tokens) * u64::from(percent) / 100
     }
 
-    /// Whether a write that leaves `used` tokens active has to compact.
+    /// Returns whether a write that leaves `used` tokens active has to compact.
     pub fn is_exceeded(&self, used: u64) -> bool {
         self.auto_compact && used > self.share(self.above)
     }
 
-    /// Whether answers show summaries in place of long texts.
+    /// Returns whether answers show summaries in place of long texts.
     pub fn is_tight(&self, used: u64) -> bool {
         used > self.share(crate::limits::TIGHT_ABOVE_PERCENT)
     }

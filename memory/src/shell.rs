@@ -1,12 +1,12 @@
-//! Shell command lines as text: the programs that they run, and whether their status says how those
-//! ended.
+//! Shell command lines as text: the programs that they run, and whether their status shows how
+//! those ended.
 //!
-//! This is not a shell. Operators are found outside quotes, which is enough to be careful: a line
-//! that is not understood counts as one that says nothing.
+//! This is not a shell. It only finds operators outside quotes, which is enough to be careful: a
+//! line that is not understood counts as one that says nothing.
 
 use crate::error_line::GENERIC;
 
-/// Programs that only show, print or create something; no later session needs to know of them.
+/// Programs that only show, print or create something. No later session needs to know of them.
 const LOOKS: [&str; 25] = [
     "ls", "cat", "cd", "pwd", "echo", "printf", "grep", "rg", "find", "head", "tail", "sed", "awk",
     "wc", "which", "tree", "stat", "file", "date", "sleep", "ps", "true", "mkdir", "touch", "jq",
@@ -51,8 +51,8 @@ pub(crate) fn without_redirect(line: &str) -> &str {
     line.trim_end_matches(" 2>&1")
 }
 
-/// Whether the line's status may be that of something else: `cargo test | tail` passes when the
-/// tests fail, and so do `cargo test || true`, `cargo test; echo done` and `cargo test &`.
+/// Returns whether the line's status may be that of another command. `cargo test | tail` passes
+/// when the tests fail, and so do `cargo test || true`, `cargo test; echo done` and `cargo test &`.
 pub(crate) fn hides_status(line: &str) -> bool {
     let parts = parts(line);
     let piped = parts.iter().any(|part| part.after == "|");
@@ -64,7 +64,7 @@ pub(crate) fn hides_status(line: &str) -> bool {
     or || background || shown || piped && !line.contains("pipefail")
 }
 
-/// Whether a command only looks: it shows, prints or creates something, and no more.
+/// Returns whether a command is trivial: it shows, prints or creates something, and no more.
 pub(crate) fn only_looks(command: &str) -> bool {
     let mut words = command.split_whitespace();
     match words.next() {
@@ -74,7 +74,7 @@ pub(crate) fn only_looks(command: &str) -> bool {
     }
 }
 
-/// Whether the first command of a line only looks. Its output may be anything.
+/// Returns whether the first command of a line is trivial. Its output may be anything.
 pub(crate) fn looks_first(line: &str) -> bool {
     parts(bare(line)).first().is_none_or(|first| only_looks(first.text))
 }
@@ -89,21 +89,21 @@ pub(crate) fn joined(line: &str) -> Vec<&str> {
     parts.iter().map(|part| part.text.trim()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns, for each command of a line that does more than look, its program and the words after it
-/// that say what it does: `["kubectl", "apply"]`. Paths to a program are left out.
+/// Returns, for each command of a line that is not trivial, its program and the words that say what
+/// it does: `["kubectl", "apply"]`. Paths to a program are left out.
 pub(crate) fn subjects(line: &str) -> Vec<Vec<&str>> {
     let parts = parts(line);
     let commands = parts.iter().map(|part| part.text).filter(|text| !only_looks(text));
     commands.map(subject).filter(|subject| !subject.is_empty()).collect()
 }
 
-/// Returns the program of the first command that does more than look.
+/// Returns the program of the first command that is not trivial.
 pub(crate) fn program(line: &str) -> Option<&str> {
     subjects(line).first().and_then(|words| words.first()).copied()
 }
 
-/// Whether a command has a word of an error line. Words that all errors have and the name of the
-/// failed program do not count. A plural is the same word.
+/// Returns whether a command has a word of an error line. Words that all errors have and the name
+/// of the failed program do not count. A plural is the same word.
 pub(crate) fn shares_word(command: &str, error: &str, failed: &str) -> bool {
     let failed = program(failed).unwrap_or_default();
     let of_error: Vec<String> = own_words(error, failed).collect();
@@ -146,14 +146,14 @@ fn subject(command: &str) -> Vec<&str> {
     std::iter::once(program).chain(verbs.copied()).filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether a word sets an environment variable: `RUST_LOG=debug`.
+/// Returns whether a word sets an environment variable: `RUST_LOG=debug`.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
 }
 
-/// A command of a line, and the operator after it; an empty one at the end.
+/// A command of a line, and the operator after it, which is empty at the end.
 struct Part<'a> {
     text: &'a str,
     after: &'a str,

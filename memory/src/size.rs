@@ -9,9 +9,9 @@ use crate::topic::TopicPart;
 /// A number of records and the bytes of their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Number of records.
+    /// The number of records.
     pub records: u64,
-    /// Bytes of their text, tags included.
+    /// The bytes of their text, including tags.
     pub bytes: u64,
 }
 
@@ -86,7 +86,7 @@ impl Sizes {
         *size = size.plus(size_of(record));
     }
 
-    /// Takes out a record that was added.
+    /// Subtracts a record that was added.
     pub(crate) fn count_out(&mut self, record: &Record) {
         let size = self.of_mut(record.kind());
         *size = size.minus(size_of(record));
@@ -103,7 +103,7 @@ fn size_of(record: &Record) -> Size {
 }
 
 impl Record {
-    /// Bytes of all text, tags included.
+    /// Returns the bytes of all text, including tags.
     pub(crate) fn text_bytes(&self) -> usize {
         let body = match &self.body {
             Body::Blueprint(blueprint) => blueprint.text_bytes(),
@@ -136,7 +136,7 @@ impl Lesson {
 }
 
 impl NewNote {
-    /// Bytes that it adds to the notes kept, unless it merges.
+    /// Returns the bytes that it adds to the stored notes, unless it merges.
     pub(crate) fn record_bytes(&self) -> usize {
         self.text_bytes() + self.key.as_ref().map_or(0, String::len) + bytes(&self.tags)
     }
@@ -150,7 +150,7 @@ impl SessionRow {
 }
 
 impl Staged {
-    /// Size of the items if each becomes a record of its own.
+    /// Returns the size of the items if each becomes a record of its own.
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes {
             blueprints: Size::of(self.blueprints.iter().map(Blueprint::text_bytes)),

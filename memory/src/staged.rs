@@ -1,4 +1,5 @@
-//! Staged work: what a session has checkpointed but not saved. Durable, and private to it.
+//! Staged work: what a session has checkpointed but not saved. It is durable, and private to the
+//! session.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,49 +17,49 @@ use crate::topic::TopicPart;
 /// One session's staged work, or one checkpoint's part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staged {
-    /// How the work stood at the last checkpoint that said so.
+    /// The summary at the last checkpoint that had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// In the order in which they came.
+    /// Blueprints, in the order in which they came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blueprints: Vec<Blueprint>,
-    /// Merged as in memory: overlapping ranges of one file are one anchor.
+    /// Anchors, merged as in memory: overlapping ranges of one file are one anchor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<Anchor>,
-    /// Merged as in memory.
+    /// Lessons, merged as in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<Lesson>,
-    /// Merged as in memory.
+    /// Notes, merged as in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NewNote>,
-    /// One for each topic, with all that was said of it.
+    /// One part for each topic, with everything that was staged for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<TopicPart>,
-    /// What was noted of the session by rule, in case it saves nothing itself.
+    /// The session's activity, recorded by rule, in case the session saves nothing itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<Captured>>,
-    /// The first checkpoint; where there was none, the first event noted.
+    /// The time of the first checkpoint, or of the first event if there was none.
     pub first: Timestamp,
-    /// The last checkpoint; where there was none, the last event noted.
+    /// The time of the last checkpoint, or of the last event if there was none.
     pub last: Timestamp,
     /// The client that staged it, for the row written on the session's behalf.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: std::sync::Arc<str>,
 }
 
-/// How many there are of each kind that agents write.
+/// The number of records of each kind that agents write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Of blueprints.
+    /// Blueprints.
     pub blueprints: u32,
-    /// Of anchors.
+    /// Anchors.
     pub anchors: u32,
-    /// Of lessons.
+    /// Lessons.
     pub lessons: u32,
-    /// Of notes.
+    /// Notes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub notes: u32,
-    /// Of topics.
+    /// Topics.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub topics: u32,
 }
@@ -69,7 +70,8 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl fmt::Display for Counts {
-    /// `2 blueprints, 1 lesson`; kinds without any are left out, `nothing` when there are none.
+    /// Writes `2 blueprints, 1 lesson`: leaves out kinds without records, and writes `nothing` if
+    /// all are zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> = [
             (Kind::Blueprint, self.blueprints),
@@ -88,12 +90,12 @@ impl fmt::Display for Counts {
 }
 
 impl Staged {
-    /// Whether nothing was staged, not even a summary, and nothing noted.
+    /// Returns whether there is neither staged work nor recorded activity.
     pub fn is_empty(&self) -> bool {
         !self.has_work() && self.topics.is_empty() && self.captured.is_none()
     }
 
-    /// Whether the agent staged anything; what was noted by rule is not its work.
+    /// Returns whether the agent staged anything. Activity recorded by rule is not its work.
     pub fn has_work(&self) -> bool {
         !(self.summary.is_none()
             && self.blueprints.is_empty()
@@ -103,7 +105,7 @@ impl Staged {
             && !self.topics.iter().any(TopicPart::is_work))
     }
 
-    /// Whether nothing was staged but lines for the history of topics, what hooks note of a conversation's course.
+    /// Returns whether there are only lines for the history of topics, which hooks record.
     pub(crate) fn has_history_alone(&self) -> bool {
         let line = |part: &TopicPart| {
             part.status.is_none() && part.decisions.is_empty() && part.files.is_empty()
@@ -112,7 +114,7 @@ impl Staged {
         self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
     }
 
-    /// How many there are of each kind.
+    /// Returns the number of items of each kind.
     pub fn counts(&self) -> Counts {
         let titles: BTreeSet<_> = self.blueprints.iter().map(Blueprint::key).collect();
         Counts {
@@ -124,7 +126,8 @@ impl Staged {
         }
     }
 
-    /// What the limit on staged work counts: bytes of all texts, and [`STAGED_ITEM_BYTES`] for each item.
+    /// Returns the size that the limit on staged work counts: the bytes of all texts, and
+    /// [`STAGED_ITEM_BYTES`] for each item.
     pub fn bytes(&self) -> usize {
         let sizes = self.sizes();
         let of_kinds = Kind::ALL.map(|kind| sizes.of(kind));
@@ -157,7 +160,7 @@ impl Staged {
     }
 }
 
-/// A count no list in memory can exceed, as the disk has it.
+/// Converts a count to the type used on disk. No list in memory exceeds it.
 pub(crate) fn count(items: usize) -> u32 {
     u32::try_from(items).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! What tests write and how: short builders, and strategies whose small alphabets make things collide.
+//! Short builders for tests, and strategies whose small alphabets make items collide.
 
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {
     Lesson { summary: summary.to_owned(), detail: detail.to_owned(), ..Lesson::default() }
 }
 
-/// Creates a lesson made by rule.
+/// Creates a lesson recorded by rule.
 pub(crate) fn captured_lesson(command: &str, error: &str, last: Timestamp) -> Lesson {
     let captured = FixedFailure {
         command: command.to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn lessons(lessons: impl Into<Vec<Lesson>>) -> Staged {
     Staged { lessons: lessons.into(), ..Staged::default() }
 }
 
-/// Applies a plan as the next entry and gives what it says.
+/// Applies a plan as the next entry and returns its outcome.
 pub(crate) fn apply<O>(memory: &mut Memory, plan: Plan<O>) -> O {
     memory.apply(Seq(memory.seq().0 + 1), &plan.changes);
     plan.outcome
@@ -137,14 +137,14 @@ fn any_note() -> impl Strategy<Value = NewNote> {
     let key = prop::option::of(prop::sample::select(vec!["build", "port"]));
     let tags = prop::collection::vec(prop::sample::select(vec!["auth", "db"]), 0..2);
     let importance = prop::option::of(1_u8..=10);
-    // Not said, never, or a day.
+    // Absent, never, or a day.
     let expiry = prop::option::of(prop::option::of(5_i64..8));
     (words(), key, tags, importance, any::<bool>(), expiry).prop_map(
         |(content, key, tags, importance, pinned, expiry)| NewNote {
             key: key.map(str::to_owned),
             tags: tags.into_iter().map(str::to_owned).collect(),
             importance,
-            // Any condition will do that has both, and not always.
+            // Any condition will do that is sometimes true and sometimes false.
             private: content.len() % 3 == 0,
             pinned,
             expires: expiry.flatten().map(day),
@@ -201,7 +201,7 @@ pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
     })
 }
 
-/// One thing that happens to a memory.
+/// One operation on a memory.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Checkpoint(&'static str, Staged),
@@ -221,13 +221,13 @@ pub(crate) fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..8)
 }
 
-/// Who may forget a record: the session that alone sees it, or anyone.
+/// Returns the reader that may forget a record: its own session if it is private, else anyone.
 fn owner_of(memory: &Memory, id: crate::RecordId) -> Reader {
     let owner = memory.record(id).and_then(|record| record.owner());
     owner.map_or_else(Reader::anyone, |owner| Reader::session(owner.clone()))
 }
 
-/// Takes the steps, each on a day of its own. Gives the entries too.
+/// Carries out the steps, each on a day of its own. Also returns the entries.
 pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     let mut memory = Memory::default();
     let mut entries = Vec::new();

@@ -1,6 +1,8 @@
-//! Topics: how a thread of work stands. One record for each name, written a part at a time by any number of sessions.
+//! Topics: the state of a thread of work. There is one record for each name, written in parts by
+//! any number of sessions.
 //!
-//! A thread finds its topic again by a binding: the key of an agent's conversation, and the topic's name.
+//! A conversation finds its topic again by a binding: the key of an agent's conversation, and the
+//! topic's name.
 
 use std::sync::Arc;
 
@@ -13,89 +15,90 @@ use crate::limits::{TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX};
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;
 
-/// The project's own thread: what a part without a name is of, where no topic is bound.
+/// The project's own topic. A part without a name belongs to it, unless another topic is bound.
 pub const MAIN: &str = "main";
 
-/// How a thread of work stands.
+/// The state of a thread of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topic {
-    /// As it was first spelt; its folded form is the topic's identity.
+    /// The name in its first spelling. Its folded form identifies the topic.
     pub name: String,
-    /// What is done and what is next, overwritten by each write that says it.
+    /// The status: what is done and what is next. Each write with a status overwrites it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub status: String,
-    /// By question, the one mentioned last at the end; the oldest go when there are too many.
+    /// The decisions, one for each question, the last mentioned last. If there are too many, the
+    /// oldest are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<TopicDecision>,
-    /// What happened, oldest first; the oldest go when there are too many.
+    /// The history, oldest first. If there are too many lines, the oldest are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryLine>,
-    /// Files being worked on, relative to the project's root, the one mentioned last at the end.
+    /// The files being worked on, relative to the project's root, the last mentioned last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
 
-/// A question, and what was decided.
+/// A question, with its decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TopicDecision {
-    /// One line; its folded form tells it from others.
+    /// The question, on one line. Its folded form identifies it.
     pub question: String,
-    /// `None` while it is open.
+    /// The decision; `None` while the question is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<String>,
-    /// When it was asked, or decided. The epoch in a part: the time of its write.
+    /// The time at which it was asked or decided. In a part, the epoch means the time of its write.
     #[serde(default)]
     pub time: Timestamp,
 }
 
-/// Something that happened in a thread.
+/// An event in a thread of work.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct HistoryLine {
-    /// When. The epoch in a part: the time of its write.
+    /// The time. In a part, the epoch means the time of its write.
     #[serde(default)]
     pub time: Timestamp,
-    /// One line.
+    /// The event, on one line.
     pub text: String,
-    /// The client it happened in; empty in a part: its writer's.
+    /// The client in which it happened. In a part, an empty name means its writer's.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: Arc<str>,
 }
 
 impl HistoryLine {
-    /// A line of a part, clipped: its write gives it time and client.
+    /// Creates a line of a part, clipped. Its write adds the time and client.
     pub fn new(text: &str) -> Self {
         let text = clip(&one_line(text), TOPIC_HISTORY_CHARS_MAX);
         Self { time: Timestamp::default(), text, client: Arc::from("") }
     }
 }
 
-/// What one write says of a topic.
+/// One write's part of a topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicPart {
-    /// The topic; the project's own thread, or the bound topic, where it is left out.
+    /// The topic's name. If absent, it is the bound topic or the project's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Replaces the status; each status is a line of the history as well.
+    /// The new status, which also becomes a line of the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// In the order in which they were mentioned; one question may stand here several times.
+    /// The decisions in the order in which they were mentioned. A question may occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<TopicDecision>,
-    /// To be added.
+    /// History lines to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<HistoryLine>,
-    /// To be added.
+    /// Files to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
 
 impl TopicPart {
-    /// The name of the topic that it is of.
+    /// Returns the topic's name, or [`MAIN`].
     pub fn topic(&self) -> &str {
         self.name.as_deref().unwrap_or(MAIN)
     }
 
-    /// Whether it says nothing but, perhaps, a name.
+    /// Returns whether it has nothing except perhaps a name.
     pub fn is_empty(&self) -> bool {
         self.status.is_none()
             && self.decisions.is_empty()
@@ -103,7 +106,7 @@ impl TopicPart {
             && self.files.is_empty()
     }
 
-    /// Whether an agent said something of it: lines of history alone are noted by rule.
+    /// Returns whether an agent wrote it. Lines of history alone are recorded by rule.
     pub fn is_work(&self) -> bool {
         self.history.is_empty()
             || self.status.is_some()
@@ -111,14 +114,14 @@ impl TopicPart {
             || !self.files.is_empty()
     }
 
-    /// Bytes of all its texts.
+    /// Returns the bytes of all its texts.
     pub(crate) fn text_bytes(&self) -> usize {
         let own =
             self.name.as_ref().map_or(0, String::len) + self.status.as_ref().map_or(0, String::len);
         own + lists_bytes(&self.decisions, &self.history, &self.files)
     }
 
-    /// Gives what has no time or client yet those of its write.
+    /// Fills in missing times and clients with those of the write.
     pub(crate) fn stamp(&mut self, origin: &Provenance) {
         let unset = Timestamp::default();
         for decision in self.decisions.iter_mut().filter(|decision| decision.time == unset) {
@@ -134,14 +137,14 @@ impl TopicPart {
 }
 
 impl Topic {
-    /// Bytes of all its texts.
+    /// Returns the bytes of all its texts.
     pub(crate) fn text_bytes(&self) -> usize {
         self.name.len()
             + self.status.len()
             + lists_bytes(&self.decisions, &self.history, &self.files)
     }
 
-    /// The questions that are open, in the order in which they were mentioned.
+    /// Returns the open questions, in the order in which they were mentioned.
     pub fn pending(&self) -> impl DoubleEndedIterator<Item = &TopicDecision> {
         self.decisions.iter().filter(|decision| decision.decided.is_none())
     }
@@ -154,11 +157,12 @@ fn lists_bytes(decisions: &[TopicDecision], history: &[HistoryLine], files: &[St
         + files.iter().map(String::len).sum::<usize>()
 }
 
-/// A topic's name as it is kept: one line of 1 to [`TOPIC_NAME_CHARS_MAX`] letters, digits, spaces and `-_./`, that
-/// begins with a letter or digit. Case does not tell topics apart.
+/// Returns a topic's name in its stored form. That is one line of 1 to [`TOPIC_NAME_CHARS_MAX`]
+/// letters, digits, spaces and `-_./`, which begins with a letter or digit. Case does not
+/// distinguish topics.
 ///
 /// # Errors
-/// When it is none, with what is wrong.
+/// Fails if the text is not such a name, and says why.
 pub fn topic_name(name: &str) -> Result<String, Refusal> {
     let name = one_line(name);
     let chars = name.chars().count();
@@ -179,20 +183,21 @@ pub fn topic_name(name: &str) -> Result<String, Refusal> {
     Ok(name)
 }
 
-/// What tells topics apart.
+/// Returns the form of a name that identifies a topic.
 pub(crate) fn topic_key(name: &str) -> String {
     fold(name)
 }
 
-/// The topic that a thread without one gets at a compaction: `session-2026-11-22-ab12cd`, the day in UTC and the
-/// beginning of the key's SHA-256, so that the same thread on the same day gets the same.
+/// Returns the topic that an unbound conversation gets at a compaction:
+/// `session-2026-11-22-ab12cd`. It has the day in UTC and the beginning of the key's SHA-256, so
+/// the same conversation gets the same topic all day.
 pub fn topic_named_after(key: &str, time: Timestamp) -> String {
     let digest: String =
         Sha256::digest(key.as_bytes()).iter().take(3).map(|byte| format!("{byte:02x}")).collect();
     format!("session-{}-{digest}", time.date())
 }
 
-/// Whether a topic has a name that [`topic_named_after`] gives.
+/// Returns whether [`topic_named_after`] generated a topic's name.
 pub(crate) fn is_named_after_session(name: &str) -> bool {
     let shape = "session-dddd-dd-dd-xxxxxx";
     let fits = |(byte, shape): (u8, u8)| match shape {

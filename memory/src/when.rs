@@ -1,8 +1,8 @@
 //! Dates and times as people write them: `yesterday`, `2w`, `3 days ago`, `next monday`,
 //! `2026-12-01`.
 //!
-//! Days begin at midnight UTC, weeks on Monday. Durations are jiff's friendly ones. Forms that
-//! people read in two ways, such as 01/04/26, are not understood.
+//! Days begin at midnight UTC, weeks on Monday. Durations are jiff's friendly ones. Ambiguous
+//! forms, such as 01/04/26, are not understood.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ pub(crate) enum Toward {
     Future,
 }
 
-/// The text does not say a time.
+/// The text does not name a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "is neither a date (2026-11-02, yesterday, monday), a time (2026-11-02T09:00:00Z) nor how long ago (2w, \
@@ -26,7 +26,7 @@ pub(crate) enum Toward {
 )]
 pub struct ParsePastError(String);
 
-/// Reads when something was: a date or time, a day by its name, or how long ago.
+/// Reads a time in the past: a date or time, a day by its name, or how long ago.
 ///
 /// # Errors
 /// Fails if the text is not one of these.
@@ -34,7 +34,7 @@ pub fn parse_past(text: &str, now: Timestamp) -> Result<Timestamp, ParsePastErro
     parse(text, now, Toward::Past).ok_or_else(|| ParsePastError(clip(text.trim(), 40)))
 }
 
-/// Reads a date, a time or a duration; `None` if the text is not one of these.
+/// Reads a date, a time or a duration. Returns `None` if the text is not one of these.
 pub(crate) fn parse(text: &str, now: Timestamp, toward: Toward) -> Option<Timestamp> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");

@@ -1,4 +1,4 @@
-//! One session is one row, however its events come.
+//! One session is one row, however its events are grouped.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -121,7 +121,8 @@ fn what_the_agent_saves_itself_is_its_row() {
     stage(&mut memory, "one", 1, std::slice::from_ref(&batch));
     save(&mut memory, &origin("one", 2), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(rows(&memory)[0].1.summary, "worked");
-    // Activity noted before the save and staged after it belongs to the turn that the agent saved.
+    // Activity recorded before the save and staged after it belongs to the turn that the agent
+    // saved.
     let mut late = batch;
     late.saw(&said("Saved, and that is all."), day(3));
     stage(&mut memory, "one", 3, &[late]);
@@ -293,7 +294,7 @@ fn a_file_that_may_not_be_kept_is_in_no_step_and_in_no_later_fix() {
     noted.absorb(&captured(&[ran("cargo build", true)]));
     let files: Vec<&[String]> = noted.fixes().iter().map(|fix| &*fix.files).collect();
     assert_eq!(files, [["src/kept.rs"]]);
-    // A name that only a step has is one of the texts that a purge reads.
+    // A name that occurs only in a step is one of the texts that a purge reads.
     let noted = captured(&[broke("cargo build", failed)]);
     assert!(noted.texts().any(|text| text == "withheld.rs"));
 }

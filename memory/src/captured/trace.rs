@@ -1,9 +1,9 @@
 //! The commands of a conversation in their order, from which fixes are found.
 //!
 //! A fix is a command that failed and then passed on its next run, with something in between that
-//! explains it. Traces add up like everything that is captured: the sum of two has the fixes of
-//! both, and those that began in one and ended in the other. To that end a trace keeps its first
-//! and its last commands, and a fix spans fewer commands than are kept of either.
+//! explains it. Traces are additive, like all recorded activity. The sum of two has the fixes of
+//! both, and those that began in one and ended in the other. To that end, a trace keeps its first
+//! and its last commands. A fix spans fewer commands than either end keeps.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,14 @@ use crate::limits::{CAPTURED_FIXES_MAX, FIX_COMMANDS_MAX, FIX_FILES_MAX};
 use crate::secrets::scrub;
 use crate::shell::{joined, only_looks, program, shares_word};
 
-/// A command that failed and then passed, and what was done in between.
+/// A command that failed and then passed, with the work in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fix {
     /// The command that failed.
     pub command: String,
     /// The line of its output that identifies the error.
     pub error: String,
-    /// Files edited in between; none if there were too many to mean anything.
+    /// Files edited in between; none if there were too many to be meaningful.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// The last command in between that succeeded and shares a word with the error.
@@ -104,7 +104,7 @@ impl Ended {
 }
 
 impl Trace {
-    /// Returns the trace of a run; empty if the command only looks or its outcome is unknown.
+    /// Returns the trace of a run; empty if the command is trivial or its outcome is unknown.
     pub(super) fn of_run(run: &CommandRun, time: Timestamp) -> Self {
         let mut trace = Self::default();
         let step =
@@ -180,7 +180,7 @@ impl Trace {
         self.tail.drain(..over);
     }
 
-    /// Returns the fixes of commands that failed here and passed among the commands that came next.
+    /// Returns the fixes of commands that failed here and passed among the next commands.
     fn fixed_by(&self, next: &[Step]) -> Vec<Fix> {
         let kept = self.head.len() + self.tail.len();
         let before: Vec<&Step> = self
@@ -239,8 +239,8 @@ impl Trace {
         }
     }
 
-    /// Removes steps and fixes with a text that may not be kept, and names of files. A step stays
-    /// without such a name, since its command and its error may still be kept.
+    /// Removes steps and fixes with a text that may not be kept, and such file names. A step stays
+    /// without the file name, since its command and its error may still be kept.
     pub(super) fn without(&mut self, is_gone: impl Fn(&str) -> bool) {
         for steps in [&mut self.head, &mut self.tail] {
             steps.retain(|step| {
@@ -306,7 +306,7 @@ fn fix(failed: &Step, between: &[&Step], passed: &Step) -> Option<Fix> {
     })
 }
 
-/// Whether a command records work with git, which agents do between any two other commands.
+/// Returns whether a command records work with git, which agents do between any two other commands.
 fn is_routine(command: &str, failed: &str) -> bool {
     program(command) == Some("git") && program(failed) != Some("git")
 }

@@ -1,4 +1,4 @@
-//! Words that errors have in common, which do not tell one from another.
+//! Words that errors have in common, which do not distinguish them.
 
 /// Codes that many different failures have.
 pub(crate) const CODES: [&str; 10] = [

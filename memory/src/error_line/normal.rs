@@ -1,12 +1,12 @@
-//! The parts of an error line that are the same in another run. Words stay; counts, dates, places
-//! and random text are replaced.
+//! Reduces an error line to the parts that are the same in another run. Words stay; counts, dates,
+//! places and random text are replaced.
 
 /// The placeholder for a number, a duration or a port.
 const NUMBER: &str = "N";
 /// The placeholder for an id, a digest or a random name.
 const ID: &str = "ID";
 
-/// Returns a line in which numbers, times, ids and the directories of absolute paths are replaced.
+/// Replaces the numbers, times, ids and directories of absolute paths in a line.
 pub(crate) fn normalised(line: &str) -> String {
     let words: Vec<String> = without_time(line).split_whitespace().map(word).collect();
     words.join(" ")
@@ -16,7 +16,7 @@ pub(crate) fn normalised(line: &str) -> String {
 pub(super) struct Place<'a> {
     /// The file's name, without directories.
     pub(super) file: &'a str,
-    /// Text after the position.
+    /// The text after the position.
     pub(super) rest: &'a str,
     /// Whether a column is given besides the line.
     pub(super) column: bool,
@@ -46,7 +46,8 @@ pub(super) fn place(line: &str) -> Option<Place<'_>> {
     })
 }
 
-/// Whether a text has only words that many errors have: "No such file or directory (os error 2)".
+/// Returns whether a text has only words that many errors have: "No such file or directory (os
+/// error 2)".
 pub(super) fn is_generic(text: &str) -> bool {
     const GENERIC: [&str; 34] = [
         "no",
@@ -265,7 +266,7 @@ fn is_uuid(word: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && word.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
 }
 
-/// Whether a program made up this name for a temporary file.
+/// Returns whether a program generated this name for a temporary file.
 fn is_tmp(word: &str) -> bool {
     let rest = word.strip_prefix("tmp.").or_else(|| word.strip_prefix("tmp"));
     rest.is_some_and(|rest| {

@@ -1,22 +1,23 @@
-//! How well each line of an output identifies its error, by the forms that common tools print.
+//! Ranks the lines of an output by how well they identify its error, from the forms that common
+//! tools print.
 
 use super::ErrorLine;
 use super::normal::{Place, is_generic, place};
 
-/// How well a line identifies the error; the greater the better.
+/// The quality with which a line identifies the error, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// Counts failures, or says that another program failed.
+    /// A count of failures, or a report that another program failed.
     Summary,
-    /// Has a word that errors have.
+    /// A line with a word that errors have.
     Word,
-    /// Has a phrase that errors have: "cannot", "not found".
+    /// A line with a phrase that errors have: "cannot", "not found".
     Phrase,
-    /// Says "error" after something else.
+    /// A line with "error" after something else.
     Inside,
-    /// Begins with "error", "fatal" or the name of an exception.
+    /// A line that begins with "error", "fatal" or the name of an exception.
     Begins,
-    /// Names what failed: a test, a rejected branch.
+    /// The name of the failed thing: a test, a rejected branch.
     Names,
     /// A compiler's or linter's complaint with its place, or a panic.
     Diagnostic,
@@ -25,17 +26,17 @@ pub(super) enum Rank {
 }
 
 impl Rank {
-    /// Whether the last of several such lines counts.
+    /// Returns whether the last of several such lines counts.
     pub(super) fn takes_last(self) -> bool {
         self == Self::Cause
     }
 
-    /// Whether the line says something about the error that a better one may not.
+    /// Returns whether the line says something about the error that a better one may not.
     pub(super) fn is_telling(self) -> bool {
         self >= Self::Phrase
     }
 
-    /// Whether hardly any command that did not fail prints such a line.
+    /// Returns whether almost only failing commands print such a line.
     pub(super) fn is_unmistakable(self) -> bool {
         self >= Self::Begins
     }
@@ -93,7 +94,8 @@ pub(super) fn ranked(lines: &[String]) -> Vec<(Rank, ErrorLine)> {
     ranked
 }
 
-/// Returns a cause, after what it caused if it says nothing by itself: "No such file or directory".
+/// Returns a cause. A cause that says nothing alone, such as "No such file or directory", follows
+/// the outer message.
 fn with_outer(cause: &str, outer: &str) -> String {
     if outer.is_empty() || !is_generic(cause) {
         return cause.to_owned();
@@ -126,7 +128,7 @@ fn rank(line: &str, after: &[String]) -> Option<(Rank, ErrorLine)> {
     Some((rank, text))
 }
 
-/// Whether a line never says what went wrong.
+/// Returns whether a line never says what went wrong.
 fn is_noise(line: &str) -> bool {
     const BEGINS: [&str; 26] = [
         "at ",
@@ -176,12 +178,12 @@ fn is_noise(line: &str) -> bool {
         || BEGINS.iter().any(|begin| line.starts_with(begin))
         || !line.contains(char::is_alphabetic)
         || ["0 errors", "0 failed", "no errors", "0 error(s)"].iter().any(|no| {
-            // `Tests: 0 failed`, not `port 8080 failed`.
+            // Matches `Tests: 0 failed`, not `port 8080 failed`.
             says(line, &format!(" {no}")) || line.starts_with(no)
         })
 }
 
-/// Whether a line only gives the command's status.
+/// Returns whether a line only gives the command's status.
 pub(super) fn says_status(line: &str) -> bool {
     let line = line.trim();
     [
@@ -197,7 +199,7 @@ pub(super) fn says_status(line: &str) -> bool {
     .any(|begin| line.starts_with(begin))
 }
 
-/// Whether a line only says that another program failed, or counts failures.
+/// Returns whether a line only says that another program failed, or counts failures.
 fn is_summary(line: &str) -> bool {
     const HAS: [&str; 19] = [
         "could not compile",
@@ -241,7 +243,7 @@ fn is_summary(line: &str) -> bool {
         || is_bare_failure(line)
 }
 
-/// Whether a line says "failed" and nothing else.
+/// Returns whether a line says "failed" and nothing else.
 pub(super) fn is_bare_failure(line: &str) -> bool {
     let line = line.trim().trim_matches(['=', '-', '!', ' ', '.']);
     let made = line.starts_with("make") && line.contains("*** [") && line.contains("] Error ");
@@ -253,7 +255,7 @@ pub(super) fn is_bare_failure(line: &str) -> bool {
         || matches!(line, "FAILED" | "FAIL" | "BUILD FAILED" | "BUILD FAILURE" | "failures:")
 }
 
-/// Whether the last line of an output says that all went well.
+/// Returns whether the last line of an output reports success.
 pub(super) fn is_success(line: &str) -> bool {
     let line = line.trim();
     ["Finished ", "test result: ok", "BUILD SUCCESS", "Successfully ", "Done in ", "Build complete"]
@@ -298,8 +300,8 @@ fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
     (is_error || column).then(|| at(rest, Some(file))).flatten()
 }
 
-/// Reads the message of a panic. A short one, or one that only says that two values differ, gets
-/// the name of its thread, which for a test is the test's.
+/// Reads the message of a panic. Prefixes the thread's name (for a test, the test's name) if the
+/// message is short or only says that two values differ.
 fn panic(line: &str, after: &[String]) -> Option<String> {
     if let Some(message) = line.strip_prefix("panic: ") {
         return Some(format!("panic: {message}"));
@@ -433,7 +435,7 @@ fn without_logger(line: &str) -> String {
     line.to_owned()
 }
 
-/// Ranks any other line by how well it tells of an error.
+/// Ranks any other line by how clearly it reports an error.
 fn loose(line: &str) -> Option<Rank> {
     const INSIDE: [&str; 6] =
         [": error: ", " ERROR: ", " error: ", " Error: ", "[ERROR]", ": fatal: "];
@@ -489,7 +491,7 @@ fn loose(line: &str) -> Option<Rank> {
         .then_some(Rank::Word)
 }
 
-/// Whether a line has a phrase, in upper or lower case.
+/// Returns whether a line has a phrase, ignoring case.
 fn says(line: &str, phrase: &str) -> bool {
     line.to_ascii_lowercase().contains(&phrase.to_ascii_lowercase())
 }

@@ -477,7 +477,7 @@ proptest! {
     }
 }
 
-/// Returns texts of the parts that outputs have, in any order, between any other characters.
+/// Generates texts of the parts that outputs have, in any order, between any other characters.
 fn output() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         "(error|Error|FAILED|fatal|panic|thread '|Caused by|E |make|npm ERR!)",

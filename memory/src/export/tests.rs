@@ -1,4 +1,4 @@
-//! What is written for others, and that it can be read back.
+//! Tests that exported files have the right form and can be read back.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -67,7 +67,7 @@ fn markdown_of_notes_alone_names_no_size() {
     ");
 }
 
-/// That form knows no end, and whoever relies on the item has to know.
+/// The form has no expiry, and users of the item must know.
 #[test]
 fn what_has_expired_is_marked_in_the_state_of_the_compactor() {
     let mut memory = Memory::default();
@@ -141,7 +141,7 @@ fn the_state_has_the_fields_of_zipmem() {
     "#);
 }
 
-/// Bodies with the day they were written, but for what the form has no field for.
+/// Returns bodies with the day they were written, except what the form has no field for.
 fn contents(memory: &Memory) -> Vec<(String, String)> {
     let mut contents: Vec<(String, String)> = memory
         .active()
@@ -150,7 +150,7 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
         .map(|record| {
             let mut body = record.body.clone();
             if let Body::SessionRow(row) = &mut body {
-                // Rows forgotten leave a gap that is not exported.
+                // Forgotten rows leave a gap that is not exported.
                 row.number = 0;
                 row.blueprints_added = 0;
                 row.on_behalf = false;

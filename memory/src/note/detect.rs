@@ -1,5 +1,5 @@
-//! What a text looks like, and tags for one that came without any. Fixed rules, looked through in order: the same
-//! text is always the same.
+//! Detects the type of a text, and finds tags for one that came without any. The rules are fixed
+//! and applied in order, so the same text always gives the same result.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ const EXTENSIONS: [(&str, &str); 13] = [
     ("sql", "sql"),
 ];
 
-/// Infrastructure, each with the ends that a longer word about the same may have.
+/// Infrastructure, each with the endings that a longer word for it may have.
 const INFRASTRUCTURE: [(&str, &[&str]); 8] = [
     ("kubernetes", &[]),
     ("docker", &["file", "files", "hub", "ize", "ized", "izing", "ise", "ised", "ising"]),
@@ -41,7 +41,8 @@ const INFRASTRUCTURE: [(&str, &[&str]); 8] = [
     ("terraform", &[]),
 ];
 
-/// Looks at a text: an error before code, code before a decision, a decision before a command's output.
+/// Detects the type of a text: an error before code, code before a decision, a decision before a
+/// command's output.
 pub fn detect(text: &str) -> ContentType {
     let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
     let decides = || {
@@ -61,7 +62,8 @@ pub fn detect(text: &str) -> ContentType {
     }
 }
 
-/// `src/main.rs:42`, in a text of more than one line: a compiler's or a stack trace's.
+/// Returns whether a text of several lines contains a place such as `src/main.rs:42`, as compilers
+/// and stack traces print it.
 fn names_a_line(text: &str) -> bool {
     text.contains('\n')
         && text.split_whitespace().any(|word| {
@@ -70,13 +72,13 @@ fn names_a_line(text: &str) -> bool {
         })
 }
 
-/// Brackets are more than one character in twenty.
+/// Returns whether more than one character in twenty is a bracket.
 fn is_bracketed(text: &str) -> bool {
     let brackets = text.chars().filter(|c| matches!(c, '{' | '}' | '[' | ']' | '(' | ')' | ';'));
     brackets.count() * 20 > text.chars().count()
 }
 
-/// A prompt, a drawn box, or mostly paths.
+/// Returns whether a text looks like output: a prompt, a drawn box, or mostly paths.
 fn is_output(text: &str) -> bool {
     let start = text.trim_start();
     if start.starts_with("$ ") || start.starts_with("> ") {
@@ -121,8 +123,8 @@ pub fn auto_tags(text: &str) -> Vec<String> {
     tags.into_iter().map(str::to_owned).collect()
 }
 
-/// Yields each language that a path or two file names without a directory show, in the order in
-/// which the text shows it. A language may repeat.
+/// Yields each language that a path, or two file names without a directory, show. The order is that
+/// of the text, and a language may repeat.
 fn languages(text: &str) -> Vec<&'static str> {
     let mut files: Vec<(&str, &str)> = Vec::new();
     let mut sure = Vec::new();
@@ -142,8 +144,8 @@ fn languages(text: &str) -> Vec<&'static str> {
     sure
 }
 
-/// Counts the occurrences of a word in a text, in any case: on its own, in an identifier
-/// (`redis_url`, `RedisPool`), with a number after it, or with one of the given endings.
+/// Counts the occurrences of a word in a text, in any case. It may stand alone, in an identifier
+/// (`redis_url`, `RedisPool`), before a number, or with one of the given endings.
 fn mentions(text: &str, word: &str, ends: &[&str]) -> usize {
     let lower = text.to_ascii_lowercase();
     let named = lower.match_indices(word).filter(|(at, _)| {
@@ -166,12 +168,14 @@ fn mentions(text: &str, word: &str, ends: &[&str]) -> usize {
     named.count()
 }
 
-/// A letter of a script with small and capital ones: other scripts put no spaces between words.
+/// Returns whether a letter's script has small and capital letters. Other scripts put no spaces
+/// between words.
 fn is_cased(c: char) -> bool {
     c.is_lowercase() || c.is_uppercase()
 }
 
-/// The extension of a file's name: short, of letters and digits, beginning with a letter.
+/// Returns the extension of a file's name, if it is short, of letters and digits, and begins with a
+/// letter.
 fn extension(word: &str) -> Option<&str> {
     let extension = Path::new(word).extension()?.to_str()?;
     let fits = extension.len() <= 5

@@ -1,4 +1,4 @@
-//! Checks what an agent gives as a note and brings it into the form in which it is kept.
+//! Checks an agent's note and brings it into its stored form.
 
 use super::NewNote;
 use crate::fold::one_line;
@@ -7,7 +7,7 @@ use crate::limits::{
 };
 use crate::refusal::Refusal;
 
-/// Checks a note; `field` names its fields in a refusal, `items[2].`.
+/// Checks a note. `field` is the prefix of its fields in a refusal, such as `items[2].`.
 pub(crate) fn accept_note(mut note: NewNote, field: &str) -> Result<NewNote, Refusal> {
     if note.content.trim().is_empty() {
         return Err(Refusal::invalid(format!("{field}content"), "is empty"));
@@ -33,14 +33,14 @@ pub(crate) fn content_fits(content: &str, field: &str) -> Result<(), Refusal> {
     })
 }
 
-/// A summary as it is kept.
+/// Brings a summary into its stored form.
 pub(crate) fn summary_text(summary: &str, field: &str) -> Result<String, Refusal> {
     let summary = summary.trim();
     fits(format!("{field}summary"), summary, NOTE_SUMMARY_CHARS_MAX)?;
     Ok(summary.to_owned())
 }
 
-/// A key as it is kept and looked up: on one line.
+/// Brings a key into the form in which it is stored and looked up: on one line.
 pub(crate) fn key_line(key: &str, field: &str) -> Result<String, Refusal> {
     let key = one_line(key);
     if key.is_empty() {
@@ -53,12 +53,13 @@ pub(crate) fn key_line(key: &str, field: &str) -> Result<String, Refusal> {
     Ok(key)
 }
 
-/// A tag as it is kept and shown, however it was written: `#Rust ` is `rust`. Empty when nothing is left.
+/// Brings a tag into the form in which it is stored and shown: `#Rust ` becomes `rust`. Empty if
+/// nothing is left.
 pub fn tag_as_kept(tag: &str) -> String {
     one_line(tag).to_lowercase().trim_start_matches('#').to_owned()
 }
 
-/// Tags as they are kept: lower case, each once, in the order given.
+/// Brings tags into their stored form: lower case, each once, in the order given.
 pub(crate) fn accept_tags(tags: &[String], field: &str) -> Result<Vec<String>, Refusal> {
     let mut accepted: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
@@ -75,7 +76,7 @@ pub(crate) fn accept_tags(tags: &[String], field: &str) -> Result<Vec<String>, R
     Ok(accepted)
 }
 
-/// An importance within its bounds.
+/// Checks that an importance is within its bounds.
 pub(crate) fn valid_importance(importance: u8, field: &str) -> Result<u8, Refusal> {
     if (1..=IMPORTANCE_MAX).contains(&importance) {
         return Ok(importance);

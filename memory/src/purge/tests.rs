@@ -1,4 +1,4 @@
-//! What goes, what stays, and what may not come back.
+//! Tests of what is purged, what stays, and what must not come back.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const VALUE: &str = "the planted value";
 
-/// A journal: what each entry changed, and what its caller was told.
+/// A journal: the changes of each entry, and the reply to its caller.
 type Journal = Vec<(Vec<Change>, Option<String>)>;
 
 fn replayed(journal: &Journal) -> Memory {
@@ -178,7 +178,7 @@ fn what_was_purged_is_not_taken_in_again() {
     assert_eq!(error.to_string(), format!("content {refused}"));
 }
 
-/// Neither what a summary said as a content, nor the other way round.
+/// Neither a summary's text as a content, nor the other way round.
 #[test]
 fn what_was_purged_is_not_taken_in_as_a_summary() {
     let by = origin("s", 1);
@@ -208,7 +208,7 @@ fn what_was_purged_is_not_taken_in_as_a_summary() {
     }
 }
 
-/// Versions of a lesson hold its tellings one after another, so that none of them says the later one alone.
+/// Versions of a lesson hold its parts one after another, so no version has the later one alone.
 #[test]
 fn no_telling_of_a_purged_lesson_is_taken_in_again() {
     const LATER: &str = "then d2 broke as well, later";
@@ -240,7 +240,7 @@ fn no_telling_of_a_purged_lesson_is_taken_in_again() {
             assert_eq!(told(summary, detail).unwrap_err().to_string(), refused, "{detail}");
         }
     }
-    // Of what is short enough to be guessed, or to be said of others, there is no digest.
+    // No digest is kept of a text that is short enough to be guessed, or to occur elsewhere.
     for detail in ["4711", "", "## Root cause", "## Root cause\n\nthen d3 broke"] {
         assert!(told("what breaks", detail).is_ok(), "{detail}");
     }
@@ -293,7 +293,7 @@ fn an_export_made_before_does_not_bring_back_what_was_purged() {
     assert!(outcome.notes.iter().any(|note| note.contains("was purged")), "{:?}", outcome.notes);
 }
 
-/// A topic goes with what is staged for it and with the threads bound to it; what was said in it does not come back.
+/// A topic is purged with its staged parts and its bindings, and its content does not come back.
 #[test]
 fn a_topic_goes_with_its_name() {
     let part = |name: &str, status: &str| Staged {
@@ -405,7 +405,7 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     let text = serde_json::to_string(&after).unwrap();
     assert!(!text.contains(VALUE) && !text.contains("captured"), "{text}");
     assert_eq!(purge.staged(), 4, "also where another session noted the same");
-    // Its transcript does not bring it back.
+    // The conversation's transcript does not bring it back.
     let mut captured = Captured::of("codex:1");
     for event in &events {
         captured.saw(event, Timestamp(5));
@@ -415,7 +415,7 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
 }
 
-/// The row has the last message alone, and the last summary; what was staged before has more.
+/// The row has only the last message and the last summary; earlier staged work has more.
 #[test]
 fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     let ran = |command: &str, passed| {
@@ -441,7 +441,8 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
         }
         plan_capture(memory, &origin(session, 1), noted).unwrap().changes
     };
-    // Of its predecessor it took over what that had staged; of the same conversation is what left no row.
+    // The session took over its predecessor's staged work. The same conversation also has a session
+    // that left no row.
     for (session, key, events) in [
         ("before", "codex:1", first.as_slice()),
         ("bare", "codex:1", &[said("the login, again, is hunter two")]),
@@ -469,7 +470,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert!(text.contains("a login of its own"), "{text}");
     assert_eq!(purge.staged(), 5);
     assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
-    // Nor does its transcript bring it back, which has all of it.
+    // The conversation's transcript, which has all of it, does not bring it back either.
     let mut captured = Captured::of("codex:1");
     for event in &first {
         captured.saw(event, Timestamp(5));
@@ -479,7 +480,8 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert_eq!((plan.outcome.added, plan.outcome.known), (0, 1));
 }
 
-/// A text too short to be looked for is known by its note, and so is what the same session had said before.
+/// A text too short to be searched for is recognised by its note. So are the session's earlier
+/// versions.
 #[test]
 fn what_was_staged_of_a_short_fact_goes_with_it() {
     let fact = |key: Option<&str>, content: &str, private| NewNote {
@@ -553,7 +555,7 @@ fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
     assert_eq!(gone, [true, true, true, false], "{after:?}");
 }
 
-/// Whoever has the digest and the salt has all texts of four digits at once.
+/// With the digest and the salt, all texts of four digits can be tried at once.
 #[test]
 fn no_digest_is_kept_of_a_text_short_enough_to_be_guessed() {
     let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };

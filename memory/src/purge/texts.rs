@@ -6,7 +6,7 @@ use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
 use crate::staged::Staged;
 use crate::topic::{Topic, TopicDecision, TopicPart};
 
-/// All texts of a record that somebody wrote, tags included.
+/// Returns all texts of a record that somebody wrote, including tags.
 pub(crate) fn of_record(record: &Record) -> Vec<&str> {
     let mut texts = of_body(&record.body);
     texts.extend(record.tags.iter().map(String::as_str));
@@ -31,7 +31,8 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
     texts
 }
 
-/// The texts that make the record what it is: not the names of files, which stand in many.
+/// Returns the texts that are specific to a record. File names are left out, since many records
+/// have the same.
 pub(crate) fn of_body(body: &Body) -> Vec<&str> {
     match body {
         Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],
@@ -50,18 +51,19 @@ pub(crate) fn of_body(body: &Body) -> Vec<&str> {
     }
 }
 
-/// What a record says, as its tombstones have it: nothing where that is so short that its digest would tell it.
+/// Returns the texts for a record's tombstones. Leaves out texts so short that the digest would
+/// reveal them.
 pub(crate) fn said(body: &Body) -> Vec<String> {
     let whole = match body {
         Body::Blueprint(blueprint) => of_blueprint(blueprint),
-        // The file's name is in the project for anyone to see.
+        // The file's name is visible in the project anyway.
         Body::Anchor(anchor) if is_telling(body, &anchor.concept) => of_anchor(anchor),
         Body::Anchor(_) => return Vec::new(),
-        // What was told later stands behind what was told first, and would come back alone.
+        // A later part of the lesson follows the earlier ones, and would come back alone.
         Body::Lesson(lesson) => {
             let (whole, paragraphs) = (whole_lesson(lesson), paragraphs(&lesson.detail));
             let whole = Some(whole).filter(|whole| is_telling(body, whole.trim()));
-            // A heading such as "## Root cause" is everybody's.
+            // A heading such as "## Root cause" occurs in many lessons.
             let telling = paragraphs.filter(|text| text.len() >= PURGED_LINE_BYTES_MIN);
             let fixed = lesson.captured.iter().flat_map(|fixed| [&fixed.error, &lesson.summary]);
             let whole = whole.into_iter().chain(telling.map(str::to_owned));
@@ -72,7 +74,7 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
             let said = row.summaries().filter(|text| is_telling(body, text.trim()));
             return said.map(str::to_owned).collect();
         }
-        // It never comes back as a whole, only what was said in it.
+        // A topic never comes back as a whole, only its parts.
         Body::Topic(topic) => {
             let said = of_topic(topic).into_iter().filter(|text| is_telling(body, text));
             return said.map(str::to_owned).collect();
@@ -81,7 +83,7 @@ pub(crate) fn said(body: &Body) -> Vec<String> {
     if is_telling(body, whole.trim()) { vec![whole] } else { Vec::new() }
 }
 
-/// Whether a text of a record is long enough to be no other's.
+/// Returns whether a text of a record is long enough to be specific to it.
 pub(crate) fn is_telling(body: &Body, text: &str) -> bool {
     let bytes_min =
         if let Body::Topic(_) = body { PURGED_LINE_BYTES_MIN } else { PURGED_TEXT_BYTES_MIN };
@@ -100,7 +102,7 @@ fn of_decision(decision: &TopicDecision) -> impl Iterator<Item = &str> {
     std::iter::once(decision.question.as_str()).chain(decision.decided.as_deref())
 }
 
-/// The texts of what a write says of a topic, its name aside.
+/// Returns the texts in a write to a topic, except its name.
 pub(crate) fn of_topic_part(part: &TopicPart) -> Vec<&str> {
     let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
     texts.extend(part.decisions.iter().flat_map(of_decision));
@@ -116,7 +118,7 @@ pub(crate) fn of_anchor(anchor: &Anchor) -> String {
     format!("{}\n{}", anchor.file, anchor.concept)
 }
 
-/// A lesson as a whole, and each paragraph of its detail.
+/// Returns a lesson as a whole, and each paragraph of its detail.
 pub(crate) fn of_lesson(lesson: &Lesson) -> Vec<String> {
     let paragraphs = paragraphs(&lesson.detail).map(str::to_owned);
     std::iter::once(whole_lesson(lesson)).chain(paragraphs).collect()
@@ -126,7 +128,7 @@ fn whole_lesson(lesson: &Lesson) -> String {
     format!("{}\n{}", lesson.summary, lesson.detail)
 }
 
-/// All texts of staged work, each with the name it stands under, if it has one.
+/// Returns all texts of staged work, each with the name that it belongs to, if there is one.
 pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
     let mut texts: Vec<(&str, &str)> =
         part.summary.iter().map(|text| ("", text.as_str())).collect();

@@ -1,4 +1,4 @@
-//! Which rule decides, and which tags are found.
+//! Tests of the rule that decides, and of the tags that are found.
 
 use super::*;
 

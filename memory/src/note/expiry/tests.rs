@@ -1,4 +1,4 @@
-//! What is a time and what is none.
+//! Texts that are times, and texts that are not.
 
 use super::*;
 use crate::testing::day;

@@ -1,4 +1,4 @@
-//! What is kept verbatim, what is brought into form, what is refused.
+//! Tests of what is kept verbatim, what is brought into form, and what is refused.
 
 use super::*;
 

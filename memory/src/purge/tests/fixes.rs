@@ -1,4 +1,4 @@
-//! Lessons made by rule are purged like others, and do not come back.
+//! Lessons recorded by rule are purged like others, and do not come back.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn a_lesson_made_by_rule_goes_with_what_was_noted_for_it() {
     for (ids, query) in [(vec![lesson.as_str()], None), (vec![], Some(VALUE))] {
         let (journal, _) = purged(&journal, &ids, query);
         assert!(!text(&journal).contains(VALUE), "{}", text(&journal));
-        // The same failure leaves no lesson again, whatever fixes it.
+        // The same failure does not leave the lesson again, even with a different fix.
         let by = origin("t", 2);
         let mut memory = replayed(&journal);
         apply(&mut memory, plan_capture(&replayed(&journal), &by, noted("b.rs")).unwrap());
