@@ -11,7 +11,7 @@ use crate::api::HttpState;
 use crate::clock;
 use crate::config::Config;
 use crate::instance::Instance;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::state::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
 use crate::project::{Decide, Decided, OpenProject, OpenProjects};

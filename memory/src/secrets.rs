@@ -9,6 +9,7 @@
 //! set (gitleaks') has hundreds of regular expressions that would run over every write. The
 //! lightweight Rust crates take commit hashes for secrets.
 
+mod alphabet;
 mod broken;
 mod commands;
 #[cfg(test)]
@@ -254,7 +255,7 @@ fn find_by_clues(text: &str) -> Vec<Found> {
             }
             Clue::Word(word) => {
                 let kind = if word.is_generated() { VALUE } else { PASSWORD };
-                found.extend(many(places::beside(text, start..end, *word), kind, 1));
+                found.extend(many(near::beside(text, start..end, *word), kind, 1));
                 None
             }
         };

@@ -14,6 +14,7 @@ mod noted;
 mod prompt;
 mod ready;
 mod start;
+pub(crate) mod state;
 mod subagent;
 mod threads;
 
@@ -34,7 +35,6 @@ use futures::FutureExt;
 
 use self::clients::{Adapter, Heard, Unreadable};
 use self::envelope::Envelope;
-use self::ready::Patience;
 use self::threads::{Name, Threads, Waiting};
 pub(crate) use noted::{stage_of, stage_silent};
 
@@ -46,22 +46,6 @@ use crate::{clock, limits};
 
 /// Programs with which clients run hooks.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "fish"];
-
-/// The daemon's knowledge of conversations, apart from their sessions.
-#[derive(Debug, Default)]
-pub(crate) struct Lifecycle {
-    threads: Threads,
-    /// Unknown names of clients, events and fields that are already logged.
-    unknown: Mutex<BTreeSet<(String, String)>>,
-    /// A value that only tests set.
-    patience: OnceLock<Patience>,
-}
-
-impl Lifecycle {
-    fn patience(&self) -> Patience {
-        self.patience.get().copied().unwrap_or_default()
-    }
-}
 
 /// The reason an event was not handled.
 #[derive(Debug, thiserror::Error)]
@@ -478,25 +462,6 @@ fn digest(line: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     line.trim_ascii().hash(&mut hasher);
     hasher.finish()
-}
-
-impl Lifecycle {
-    /// Forgets what conversations of a project were shown, because something was purged from it.
-    /// Clients that request a text again get a new one.
-    pub(crate) fn forget_given_of(&self, project: ProjectId) {
-        self.threads.forget_given_of(project);
-    }
-
-    /// Logs a name that this build does not know, once.
-    fn unknown(&self, client: &str, what: &str) {
-        let clip = |text: &str| text.chars().take(80).collect::<String>();
-        let name = (clip(client), clip(what));
-        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        if unknown.len() < limits::UNKNOWN_NAMES_MAX && unknown.insert(name.clone()) {
-            drop(unknown);
-            tracing::info!(client = name.0, what = name.1, "a hook told what this build ignores");
-        }
-    }
 }
 
 #[cfg(test)]

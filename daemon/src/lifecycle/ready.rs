@@ -14,27 +14,6 @@ use super::{Call, HookError, Said};
 use crate::beside::beside;
 use crate::{clock, limits};
 
-/// Time limits for the steps of a load, counted from its beginning.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// The limit for opening the memory.
-    pub(super) open: Duration,
-    /// The limit for looking up everything but records.
-    pub(super) look: Duration,
-    /// The limit for rendering the whole load.
-    pub(super) render: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            open: limits::HOOK_OPEN_TIME_MAX,
-            look: limits::HOOK_LOOK_TIME_MAX,
-            render: limits::HOOK_RENDER_TIME_MAX,
-        }
-    }
-}
-
 /// A load, as far as it is ready.
 pub(super) struct ReadyLoad {
     pub(super) text: LoadText,

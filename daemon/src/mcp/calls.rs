@@ -1,19 +1,17 @@
 //! One tool call, from any caller. Secrets are removed first, a panic is caught, and the call is
 //! measured and logged with its result.
 
-use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 
-use anchord_memory::defuse::defuse_answer;
-use anchord_memory::limits::ANSWER_CHARS_MAX;
 use anchord_proto::hello::ToolSet;
 use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use super::context::{Context, Given};
-use super::tool::{ToolError, ToolSpec};
+use super::error::{ToolError, defused};
+use super::tool::ToolSpec;
 use super::tools;
 use crate::clock;
 use crate::daemon::Daemon;
@@ -40,14 +38,6 @@ impl Called {
     pub(super) fn defused(self) -> Self {
         let outcome = self.outcome.map(defused).map_err(ToolError::defused);
         Self { outcome, remark: self.remark.map(defused), ..self }
-    }
-}
-
-/// Makes a text safe to show to a model, within the limit of an answer.
-pub(super) fn defused(text: String) -> String {
-    match defuse_answer(&text, ANSWER_CHARS_MAX) {
-        Cow::Owned(safe) => safe,
-        Cow::Borrowed(_) => text,
     }
 }
 

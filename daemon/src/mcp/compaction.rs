@@ -8,7 +8,7 @@ use anchord_memory::{
 };
 
 use super::context::Context;
-use super::tool::ToolError;
+use super::error::ToolError;
 use crate::clock;
 use crate::sessions::{Compacted, Compaction, View, plan_within};
 use crate::store::Call;

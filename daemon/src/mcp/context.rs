@@ -10,8 +10,8 @@ use anchord_memory::{
     plan_use, render,
 };
 
+use super::error::ToolError;
 use super::input::UnknownFields;
-use super::tool::ToolError;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;

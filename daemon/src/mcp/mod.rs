@@ -3,6 +3,7 @@
 mod calls;
 mod compaction;
 mod context;
+mod error;
 mod input;
 mod prompts;
 mod resources;
@@ -12,6 +13,6 @@ mod tools;
 mod transport;
 
 pub(crate) use calls::{Called, call_by_name, internal_text};
+pub(crate) use error::ToolError;
 pub(crate) use server::serve;
-pub(crate) use tool::ToolError;
 pub(crate) use tools::ToolList;

@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
+use super::error::ToolError;
 use super::resources::run_tool;
-use super::tool::{Effect, ToolError, ToolSpec};
+use super::tool::{Effect, ToolSpec};
 use crate::limits::PROMPT_NAME_CHARS_MAX;
 use crate::sessions::session_key;
 

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
-use super::tool::{Effect, ToolError, ToolSpec};
+use super::error::ToolError;
+use super::tool::{Effect, ToolSpec};
 use crate::limits::RESOURCES_LISTED_MAX;
 
 const MEMORY: &str = "anchord://memory";

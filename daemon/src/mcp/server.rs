@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
 use super::context::Given;
-use super::tool::{ToolError, ToolSpec};
+use super::error::ToolError;
+use super::tool::ToolSpec;
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
 use super::{prompts, resources};

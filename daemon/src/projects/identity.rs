@@ -24,7 +24,6 @@ use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange}
 mod id_file;
 
 use id_file::{Kept, WriteError};
-pub(super) use id_file::{ignore_in, is_anothers};
 
 /// The registry's view of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::marker::MARKER;
 use super::registry::Place;
 use super::workspace;
 
@@ -21,9 +22,6 @@ mod git;
 use git::Found;
 pub use git::GitPlace;
 pub(super) use git::{DOT_GIT, is_git_directory};
-
-/// The name of the directory that marks a project, and holds its id where there is no git.
-pub(super) const MARKER: &str = ".anchord";
 
 /// Facts about this machine and its user that the search depends on.
 #[derive(Clone, Debug)]

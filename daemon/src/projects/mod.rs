@@ -19,6 +19,7 @@ mod identity;
 #[cfg(test)]
 mod layouts;
 mod locate;
+mod marker;
 mod nested;
 mod registry;
 pub mod workspace;

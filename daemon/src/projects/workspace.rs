@@ -12,8 +12,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::identity::{ignore_in, is_anothers};
-use super::locate::MARKER;
+use super::marker::{MARKER, ignore_in, is_anothers};
 use crate::limits::PROJECT_ID_FILE_BYTES_MAX;
 
 const FILE: &str = "workspace";

@@ -3,7 +3,6 @@
 //! work.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
@@ -11,20 +10,20 @@ use std::time::Duration;
 use anchord_memory::files::relative;
 use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId};
 use anchord_proto::hello::Hello;
-use anchord_proto::host;
 
 use super::compaction::{Compacted, Touched, sum};
+use super::error::BindError;
+use super::processes::is_foreign;
 use super::{Session, end};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::looks::{Hangs, look};
+use crate::looks::look;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
 use crate::projects::{
-    EstablishError, Established, FOREIGN, Located, NotAProject, Presence, ProjectFiles, ProjectId,
-    Registry, RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify,
-    locate, locate_exactly,
+    Established, Located, Presence, ProjectFiles, ProjectId, Registry, RegistryChange,
+    SessionRecord, Status, Stored, Surroundings, establish, identify, locate, locate_exactly,
 };
-use crate::store::{Call, StoreError};
+use crate::store::Call;
 
 /// The location of a session's work.
 #[derive(Debug)]
@@ -106,34 +105,6 @@ impl Place {
 
 /// The display name of the user's own memory.
 pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
-
-/// The reason why a session has no project. The text says how to name one.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BindError {
-    /// The directory cannot be a project.
-    #[error(transparent)]
-    NotAProject(#[from] NotAProject),
-    /// The project's directory cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] EstablishError),
-    /// The project's disk does not answer.
-    #[error(transparent)]
-    Hangs(#[from] Hangs),
-    /// The agent runs on another machine or in a container, and names no known project.
-    #[error(
-        "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"
-    )]
-    Foreign,
-    /// No project has the given id.
-    #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
-    Unknown(ProjectId),
-    /// The store cannot be opened.
-    #[error("failed to open the project's memory: {0}")]
-    Store(#[from] StoreError),
-    /// The registry or the project did not accept a write.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-}
 
 /// A session's write that is on disk.
 #[derive(Clone, Debug)]
@@ -399,45 +370,6 @@ impl Session {
                 && record.project == project
         });
         ended.map(|record| record.session.clone()).collect()
-    }
-}
-
-/// Returns whether pids of this namespace mean other processes here.
-pub(crate) fn is_foreign_process(pidns: Option<u64>) -> bool {
-    pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
-}
-
-/// Returns whether a process is certainly gone: it does not exist, its pid was reused, or it is of
-/// an earlier boot.
-pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
-    if let (Some(then), Some(now)) = (boot, host::boot_id())
-        && then != now
-    {
-        return true;
-    }
-    host::process_alive(pid, start) == Some(false)
-}
-
-/// Returns whether the sender's processes are invisible to this daemon, because it runs in a
-/// container or on another machine.
-pub(crate) fn is_elsewhere(hello: &Hello) -> bool {
-    let differs = |theirs: Option<&str>, ours: Option<String>| match (theirs, ours) {
-        (Some(theirs), Some(ours)) => theirs != ours,
-        _ => false,
-    };
-    differs(hello.boot.as_deref(), host::boot_id()) || is_foreign_process(hello.pidns)
-}
-
-/// Returns whether this daemon sees neither the sender's processes nor its files.
-pub(super) fn is_foreign(hello: &Hello) -> bool {
-    if is_elsewhere(hello) {
-        return true;
-    }
-    match (&hello.cwd, hello.cwd_dev, hello.cwd_ino) {
-        (Some(cwd), Some(dev), Some(ino)) => {
-            !std::fs::metadata(cwd).is_ok_and(|seen| (seen.dev(), seen.ino()) == (dev, ino))
-        }
-        _ => false,
     }
 }
 

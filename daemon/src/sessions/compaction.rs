@@ -17,7 +17,7 @@ use anchord_memory::{
 use anchord_proto::hello::ToolSet;
 
 use super::Session;
-use super::bind::BindError;
+use super::error::BindError;
 use crate::beside::beside;
 use crate::budgets::{self, InForce};
 use crate::clock;

@@ -26,8 +26,8 @@ use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_ad
 use futures::future::BoxFuture;
 
 use super::Session;
-use super::bind::BindError;
 use super::compaction::{Touched, keep_to_budget};
+use super::error::BindError;
 use super::table::{Ending, SessionTable};
 use crate::daemon::Daemon;
 use crate::project::{Decide, Decided, OpenProject, WriteError};

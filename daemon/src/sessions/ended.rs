@@ -12,7 +12,7 @@ use anchord_memory::render::EndedSession;
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
-use super::bind::{is_dead, is_foreign_process};
+use super::processes::{is_dead, is_foreign_process};
 use super::table::Standing;
 use super::{Session, View};
 use crate::daemon::Daemon;

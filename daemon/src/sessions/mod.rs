@@ -9,7 +9,9 @@ mod bind;
 mod compaction;
 mod end;
 mod ended;
+mod error;
 mod loading;
+mod processes;
 mod reading;
 mod sweep;
 mod table;
@@ -23,12 +25,11 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{
-    BindError, PERSONAL_NAME, Place, View, Wrote, establish_in_registry, is_elsewhere,
-    is_foreign_process,
-};
+pub(crate) use bind::{PERSONAL_NAME, Place, View, Wrote, establish_in_registry};
 pub(crate) use compaction::{Compacted, Compaction, Touched, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};
+pub(crate) use error::BindError;
+pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};

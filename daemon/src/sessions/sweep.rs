@@ -14,8 +14,9 @@ use anchord_proto::hello::{Hello, Role};
 use futures::future::join_all;
 use uuid::Uuid;
 
-use super::bind::{BindError, is_dead, is_foreign_process};
 use super::end::{Leaving, finish, left_over, staged_in};
+use super::error::BindError;
+use super::processes::{is_dead, is_foreign_process};
 use super::table::Standing;
 use super::{Place, Session};
 use crate::daemon::Daemon;

@@ -14,7 +14,7 @@ use anchord_proto::host;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::bind::{is_dead, is_foreign_process};
+use super::processes::{is_dead, is_foreign_process};
 use super::{Connection, Session, Thread};
 use crate::{clock, limits, secrets};
 

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 
 use anchord_memory::SessionId;
 
-use super::bind::{BindError, Place, place_of};
+use super::bind::{Place, place_of};
+use super::error::BindError;
 use super::{Connection, Session};
 use crate::daemon::Daemon;
 use crate::looks::look;

@@ -15,7 +15,7 @@ mod resume;
 mod subagent;
 
 use super::load::{self, LoadText, LoadView};
-use super::page::Room;
+use super::room::Room;
 use super::{append, changes, loaded};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};

@@ -19,6 +19,7 @@ mod page;
 mod personal;
 mod record;
 mod replies;
+mod room;
 mod search;
 mod shares;
 mod size;

@@ -7,70 +7,13 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use super::room::{Room, Shown};
 use super::shares::{Given, Items, Share, Size, divide};
 use super::topic::{self, Detail};
 use super::{item, loaded};
 use crate::ids::{Kind, RecordId};
 use crate::record::{Body, Record};
-use crate::tokens;
 use crate::topic::Topic;
-
-/// The room left on a page, or the room that a text takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
-    pub(super) chars: usize,
-    pub(super) tokens: usize,
-}
-
-impl Room {
-    pub(super) const NONE: Self = Self { chars: 0, tokens: 0 };
-
-    /// Returns the room that a text takes, including its line break.
-    pub(super) fn of(text: &str) -> Self {
-        let tokens = usize::try_from(tokens::count(text)).unwrap_or(usize::MAX);
-        Self { chars: text.chars().count() + 1, tokens: tokens + 1 }
-    }
-
-    /// Measures a record's text as if the record had `longest` for its id, the longest id of its
-    /// memory. So numbers do not decide what fits.
-    fn of_record(id: RecordId, text: &str, longest: RecordId) -> Self {
-        let (number, longest) = (id.to_string(), longest.to_string());
-        Self::of(&(longest + text.strip_prefix(&number).unwrap_or(text)))
-    }
-
-    pub(super) fn holds(self, other: Self) -> bool {
-        other.chars <= self.chars && other.tokens <= self.tokens
-    }
-
-    /// Returns the room left after `other` is taken, or `None` if that does not fit.
-    pub(super) fn take(self, other: Self) -> Option<Self> {
-        self.holds(other).then(|| self.without(other))
-    }
-
-    /// Returns `percent` percent of the room.
-    pub(super) fn percent(self, percent: usize) -> Self {
-        let part = |whole: usize| whole / 100 * percent + whole % 100 * percent / 100;
-        Self { chars: part(self.chars), tokens: part(self.tokens) }
-    }
-
-    pub(super) fn at_least(self, other: Self) -> Self {
-        Self { chars: self.chars.max(other.chars), tokens: self.tokens.max(other.tokens) }
-    }
-
-    pub(super) fn with(self, other: Self) -> Self {
-        Self {
-            chars: self.chars.saturating_add(other.chars),
-            tokens: self.tokens.saturating_add(other.tokens),
-        }
-    }
-
-    pub(super) fn without(self, other: Self) -> Self {
-        Self {
-            chars: self.chars.saturating_sub(other.chars),
-            tokens: self.tokens.saturating_sub(other.tokens),
-        }
-    }
-}
 
 /// A record to be printed. Its texts are rendered on demand, since most of a large memory is never
 /// shown.
@@ -212,19 +155,6 @@ impl<'a> Entry<'a> {
     fn is_title(&self) -> bool {
         self.texts().title == self.texts().full
     }
-}
-
-/// The part of an entry that is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
-    /// Nothing on this page.
-    No,
-    /// Its title, which says that there is more.
-    Title,
-    /// Its beginning, up to the room there is.
-    Part,
-    /// All of it.
-    Full,
 }
 
 /// The start of the next page. Entries come in full from `from` on. Those before `unnamed` have

@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-use super::page::{Room, Shown};
+use super::room::{Room, Shown};
 
 /// A part of a load that has a room of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

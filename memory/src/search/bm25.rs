@@ -7,7 +7,8 @@
 //! A long text gets part of its score as a whole and part for its best passage. Passages are
 //! compared with each other in the same way as documents.
 
-use super::segment::{Most, Posting};
+use super::segment::Most;
+use super::slots::Posting;
 use super::{SearchIndex, Tuning, passages};
 
 /// The number of documents and passages that contain a term.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bits::{WORD, is_set, set};
-use super::segment::{Segment, Slot, narrow};
+use super::slots::{Doc, Run, Slot, narrow};
 use super::{SearchIndex, Shelf};
 use crate::ids::{RecordId, Timestamp};
 
@@ -145,12 +145,12 @@ fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
     links.get(found).map(|(_, to)| *to)
 }
 
-/// Returns one bit per slot of a segment, set where the next slot is not a neighbour in session and
+/// Returns one bit per slot of a segment with these documents, set where the next slot is not a neighbour in session and
 /// time. Bits beyond the last slot are set.
-pub(super) fn turns(segment: &Segment, ms_max: i64) -> Vec<u64> {
-    let mut turns = vec![u64::MAX; segment.len().div_ceil(WORD)];
-    for run in segment.runs() {
-        let docs = segment.docs().get(run.slots.start as usize..run.slots.end as usize);
+pub(super) fn turns(docs: &[Doc], runs: &[Run], ms_max: i64) -> Vec<u64> {
+    let mut turns = vec![u64::MAX; docs.len().div_ceil(WORD)];
+    for run in runs {
+        let docs = docs.get(run.slots.start as usize..run.slots.end as usize);
         let pairs = docs.unwrap_or_default().windows(2);
         for (slot, pair) in run.slots.clone().zip(pairs) {
             let [doc, next] = pair else { continue };

@@ -113,7 +113,7 @@ impl SearchIndex {
         if !hits.is_empty() || find.limit == 0 {
             return Found { hits, corrected: Vec::new(), terms };
         }
-        let Some((query, corrected)) = typo::correct(self, find) else {
+        let Some((query, corrected)) = typo::correct(self, find.query, find.keep) else {
             return Found::default();
         };
         let search = Search::new(self, &Find { query: &query, ..*find });
@@ -127,7 +127,7 @@ impl SearchIndex {
         if count > 0 || most == 0 {
             return count;
         }
-        let corrected = typo::correct(self, find);
+        let corrected = typo::correct(self, find.query, find.keep);
         corrected.map_or(0, |(query, _)| self.having_any(find, &query, most))
     }
 

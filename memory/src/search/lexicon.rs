@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxBuildHasher;
 
-use super::segment::narrow;
+use super::slots::narrow;
 use super::words::{Term, term};
 use crate::limits::SEARCH_LEXICON_WORDS_MAX;
 

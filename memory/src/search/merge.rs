@@ -3,7 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::lexicon::{Lexicon, Met};
-use super::segment::{Doc, Occurrence, Posting, Segment, Slot, narrow, put_varint};
+use super::segment::{Occurrence, Segment, put_varint};
+use super::slots::{Doc, Posting, Slot, narrow};
 use super::words::{Part, Word, words};
 use super::{Document, Shelf};
 use crate::ids::SessionId;

@@ -4,7 +4,7 @@
 //! Where few texts are long, the fact that each contains a word says little about that word. A text
 //! no longer than a passage is a single passage, and ranks as if passages did not exist.
 
-use super::segment::Posting;
+use super::slots::Posting;
 
 /// The length of a passage in words, stop words aside. A longer text is a long text.
 pub(super) const WORDS: u32 = 50;

@@ -4,7 +4,8 @@
 use super::SearchIndex;
 use super::chains::Places;
 use super::query::{Phrase, Query};
-use super::segment::{self, Occurrence, Segment, Slot};
+use super::segment::{self, Occurrence, Segment};
+use super::slots::Slot;
 
 /// Returns whether each place may be a hit, or `None` if all may.
 pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Option<Vec<bool>> {

@@ -15,37 +15,10 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bits::any;
+use super::slots::{Doc, Posting, Run, Slot, narrow};
 use super::words::hash;
 use super::{chains, passages};
-use crate::ids::{RecordId, SessionId, Timestamp};
-
-/// The number of a document in its segment.
-pub(super) type Slot = u32;
-
-/// The data that the index keeps of a document besides its terms.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Doc {
-    pub id: RecordId,
-    pub time: Timestamp,
-    /// A digest of everything that was indexed.
-    pub digest: u64,
-}
-
-impl Doc {
-    /// Returns the sort key within a session.
-    pub(super) fn place(&self) -> (Timestamp, u64, RecordId) {
-        (self.time, self.id.number, self.id)
-    }
-}
-
-/// The documents of one session.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub session: SessionId,
-    /// The hash of the session id.
-    pub hash: u64,
-    pub slots: Range<Slot>,
-}
+use crate::ids::{RecordId, SessionId};
 
 /// The data stored for a term's hash.
 #[derive(Clone, Copy, Debug)]
@@ -80,16 +53,6 @@ impl From<&Posting> for Most {
         let narrow = |often: u32| u16::try_from(often).unwrap_or(u16::MAX);
         Self { text: narrow(posting.text), tags: narrow(posting.tags) }
     }
-}
-
-/// One term in one document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Posting {
-    pub slot: Slot,
-    /// The frequency in the text.
-    pub text: u32,
-    /// The frequency in the tags.
-    pub tags: u32,
 }
 
 /// One term in one document, while a segment is being built.
@@ -383,7 +346,7 @@ impl Segment {
     /// Returns the slots after which a session's chain of documents does not continue; see
     /// [`chains::turns`].
     pub(super) fn turns(&self, ms_max: i64) -> Arc<Vec<u64>> {
-        let find = || (ms_max, Arc::new(chains::turns(self, ms_max)));
+        let find = || (ms_max, Arc::new(chains::turns(&self.docs, &self.runs, ms_max)));
         let (of, turns) = self.turns.get_or_init(find);
         if *of == ms_max { Arc::clone(turns) } else { find().1 }
     }
@@ -545,9 +508,4 @@ fn take_varints<'a>(bytes: &mut &'a [u8], count: u32) -> &'a [u8] {
     let (taken, rest) = bytes.split_at(end);
     *bytes = rest;
     taken
-}
-
-/// Narrows an offset, which fits because a project's text is bounded far below 4 GiB.
-pub(super) fn narrow(number: usize) -> u32 {
-    u32::try_from(number).expect("a project's text is bounded far below 4 GiB")
 }

@@ -8,7 +8,8 @@ use super::bm25::{Bm25, Weight};
 use super::chains::{Chains, Places};
 use super::lending::Lending;
 use super::query::Query;
-use super::segment::{Found, Posting, Segment, Slot};
+use super::segment::{Found, Segment};
+use super::slots::{Posting, Slot};
 use super::{SearchIndex, Tuning, passages, phrases};
 
 /// The score sums of one query, by place.

@@ -14,7 +14,7 @@ pub struct Tuning {
     /// session stored just before and after. A neighbour gains only where the boost exceeds its own
     /// score. 0 turns boosts off.
     pub neighbour: f32,
-    /// The same share for the neighbours' neighbours.
+    /// The share for the neighbours' neighbours.
     pub neighbour_far: f32,
     /// The largest share of documents that a term may occur in and still boost neighbours. A term
     /// that occurs nearly everywhere says little about the documents around it.

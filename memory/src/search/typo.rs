@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::find::Find;
 use super::query::Query;
 use super::words::{self, hash};
 use super::{Document, SearchIndex};
+use crate::ids::RecordId;
 use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// Replaces each term that no document has by the nearest one that some have. Returns the new query
@@ -15,13 +15,13 @@ use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 /// count, so their words never leak.
 pub(super) fn correct(
     index: &SearchIndex,
-    find: &Find<'_>,
+    query: &Query,
+    keep: &dyn Fn(RecordId) -> Option<f32>,
 ) -> Option<(Query, Vec<(String, String)>)> {
     let having = |hash: u64, most: usize| {
-        index.having(hash).filter(|id| (find.keep)(*id).is_some()).take(most).count()
+        index.having(hash).filter(|id| keep(*id).is_some()).take(most).count()
     };
-    let unknown: Vec<_> = find
-        .query
+    let unknown: Vec<_> = query
         .wanted
         .iter()
         .filter(|wanted| wanted.atom && having(wanted.hash, 1) == 0)
@@ -48,7 +48,7 @@ pub(super) fn correct(
             }
         }
     }
-    let mut corrected = find.query.clone();
+    let mut corrected = query.clone();
     let mut said = Vec::new();
     for (asked, near) in unknown.iter().zip(near) {
         let live = near.into_iter().filter_map(|(text, distance)| {

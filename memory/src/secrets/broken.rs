@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::tokens::Alphabet;
+use super::alphabet::Alphabet;
 use crate::limits::{SECRET_BROKEN_LINES_MAX, SECRET_VALUE_BYTES_MAX};
 
 /// The minimum number of characters of a token before or after a break.

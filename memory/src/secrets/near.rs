@@ -6,13 +6,26 @@
 use std::ops::Range;
 
 use super::examples::is_placeholder;
-use super::places::{bare, clipped, is_secret, open_quote, run};
+use super::places::{bare, by_sign, clipped, is_secret, name_around, open_quote, run};
 use super::values::{is_password, is_random};
 use super::words::Word;
 use crate::limits::{SECRET_TABLE_ROWS_MAX, SECRET_TITLE_CHARS_MAX, SECRET_VALUE_BYTES_MAX};
 
+/// Returns the values beside a word: after `=`, `:` or `is`, as an option's argument, or in an
+/// element. Without such a sign, [`near`] tries the forms it knows.
+pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<usize>> {
+    let Some(name) = name_around(text, &word, kind) else { return Vec::new() };
+    if kind == Word::Login {
+        return login(text, &name).into_iter().collect();
+    }
+    match by_sign(text, &name, kind) {
+        Some(value) => vec![value],
+        None => near(text, &name, kind),
+    }
+}
+
 /// Finds the values near a name.
-pub(super) fn near(text: &str, name: &Range<usize>, kind: Word) -> Vec<Range<usize>> {
+fn near(text: &str, name: &Range<usize>, kind: Word) -> Vec<Range<usize>> {
     let forms = [netrc, in_cell, in_element, in_call, behind, under_title];
     if let Some(value) = forms.iter().find_map(|form| form(text, name, kind)) {
         return vec![value];
@@ -21,7 +34,7 @@ pub(super) fn near(text: &str, name: &Range<usize>, kind: Word) -> Vec<Range<usi
 }
 
 /// Returns the password in `creds: bob / hunter2` and in `auth=("bob", "hunter2")`.
-pub(super) fn login(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+fn login(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(name.end..)?.trim_start_matches(['s', 'S', '"', '\'', '*']);
     let signed = rest.strip_prefix([':', '=']).map(str::trim_start);
     let value = match signed {

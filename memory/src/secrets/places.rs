@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::examples::{is_called, is_generated, is_placeholder};
-use super::near;
 use super::values::{is_base32, is_grouped, is_password, is_random, is_uuid};
 use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
 use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_OWNER_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
@@ -167,22 +166,9 @@ pub(super) fn putty_key(text: &str, start: usize) -> Option<Range<usize>> {
     Some(start..start + near.get(..bytes)?.trim_end().len())
 }
 
-/// Returns the values beside a word: after `=`, `:` or `is`, as an option's argument, or in an
-/// element. Without such a sign, [`near`] tries the forms it knows.
-pub(super) fn beside(text: &str, word: Range<usize>, kind: Word) -> Vec<Range<usize>> {
-    let Some(name) = name_around(text, &word, kind) else { return Vec::new() };
-    if kind == Word::Login {
-        return near::login(text, &name).into_iter().collect();
-    }
-    match by_sign(text, &name, kind) {
-        Some(value) => vec![value],
-        None => near::near(text, &name, kind),
-    }
-}
-
 /// Returns the whole name that contains a word, unless the name shows that the value is not a
 /// secret.
-fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usize>> {
+pub(super) fn name_around(text: &str, word: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let last = word.start.checked_sub(1).and_then(|at| bytes.get(at));
@@ -260,7 +246,7 @@ fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
 }
 
 /// Returns the value that a sign such as `=` assigns to a name.
-fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
+pub(super) fn by_sign(text: &str, name: &Range<usize>, kind: Word) -> Option<Range<usize>> {
     let begin = name.start;
     let operator = if text.as_bytes().get(begin) == Some(&b'-') {
         Operator::OptionArgument

@@ -1,7 +1,7 @@
 //! Runs of token characters. Each run is scanned once, however many tokens may begin in it.
 //! Otherwise a long text of nothing but prefixes would be scanned again for each of them.
 
-use super::tokens::{ALPHABETS, Alphabet};
+use super::alphabet::{ALPHABETS, Alphabet};
 use super::values::{Tally, is_random_as, last_cross, says_little};
 
 /// The last run of each alphabet. Positions must be requested in the order of the text.

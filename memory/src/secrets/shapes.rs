@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::tokens::Alphabet;
+use super::alphabet::Alphabet;
 use super::values::{is_filler, is_random};
 
 /// The length of the shortest such token.

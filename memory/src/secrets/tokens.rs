@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::alphabet::Alphabet;
 use super::runs::Runs;
 use super::values::is_filler;
 
@@ -25,31 +26,6 @@ enum Body {
     /// At least this many characters that are not words, for prefixes that words also begin with.
     Random(Alphabet, usize),
 }
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Alphabet {
-    /// `A-Za-z0-9`
-    Alnum,
-    /// And `_`
-    Word,
-    /// And `-`
-    Dash,
-    /// And `.`
-    Dots,
-    /// And `/`, `+`, `=`
-    Slash,
-    /// `0-9a-f`
-    Hex,
-    /// `A-Z0-9`
-    Upper,
-    /// And `-`
-    UpperDash,
-    /// A part of a URL's path.
-    Path,
-}
-
-/// The number of alphabets.
-pub(super) const ALPHABETS: usize = 9;
 
 use Alphabet::{Alnum, Dash, Dots, Hex, Path, Slash, Upper, UpperDash, Word};
 use Body::{Exact, Long, Random};
@@ -265,25 +241,6 @@ impl Token {
     /// Returns the confidence of a match: `sk-ant-` is more specific than `sk-`.
     pub(super) fn sure(&self) -> usize {
         10 + self.prefix.len()
-    }
-}
-
-impl Alphabet {
-    pub(super) fn has(self, byte: u8) -> bool {
-        match self {
-            Alnum => byte.is_ascii_alphanumeric(),
-            Word => byte.is_ascii_alphanumeric() || byte == b'_',
-            Dash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Dots => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Slash => {
-                byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=')
-            }
-            Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
-            Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            UpperDash => Upper.has(byte) || byte == b'-',
-            Path => Slash.has(byte) || matches!(byte, b'@' | b'%' | b'~'),
-        }
     }
 }
 

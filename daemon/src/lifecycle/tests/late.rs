@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::lifecycle::ready::Patience;
+use crate::lifecycle::state::Patience;
 
 /// Returns a world with a memory. The daemon has no time for the steps after `open` or `look`.
 async fn impatient(open: Duration, look: Duration) -> (World, Shim) {

@@ -23,7 +23,8 @@ use super::params::wanted_tags;
 use crate::budgets::{self, Holder};
 use crate::config::Config;
 use crate::mcp::context::{Context, WritePlan};
-use crate::mcp::tool::{ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::ToolSpec;
 use crate::sessions::Compacted;
 
 pub(super) fn specs() -> Vec<ToolSpec> {

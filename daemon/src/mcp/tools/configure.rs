@@ -9,7 +9,8 @@ use super::params::ScopeParams;
 use crate::budgets;
 use crate::config::Config;
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {

@@ -18,7 +18,8 @@ use crate::beside::beside;
 use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 use crate::projects::Excerpt;
 use crate::sessions::{Place, View};
 

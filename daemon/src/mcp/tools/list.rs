@@ -9,7 +9,8 @@ use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use super::personal::{own, reading};
 use crate::clock;
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::params::{NoteParams, ScopeParams, importance};
 use crate::clock;
 use crate::mcp::context::{Budgets, Context};
+use crate::mcp::error::ToolError;
 use crate::mcp::input;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {

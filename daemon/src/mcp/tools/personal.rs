@@ -14,7 +14,7 @@ use anchord_memory::{
 
 use super::params::ScopeParams;
 use crate::mcp::context::Context;
-use crate::mcp::tool::ToolError;
+use crate::mcp::error::ToolError;
 use crate::sessions::{BindError, View};
 
 /// The memories that an answer comes from.

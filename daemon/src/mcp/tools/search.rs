@@ -14,7 +14,8 @@ use super::personal::{of_key, own, reading};
 use crate::beside::beside;
 use crate::clock;
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {

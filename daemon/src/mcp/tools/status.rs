@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::budgets::InForce;
 use crate::mcp::context::{Budgets, Context};
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {}

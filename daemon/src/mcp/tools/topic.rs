@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use crate::clock;
 use crate::looks::look;
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LoadParams {

@@ -23,7 +23,7 @@ use crate::limits::{
     CHANGED_DEPTH_MAX, CHANGED_ENTRIES_MAX, CHANGED_FILES_MAX, CHANGED_TIME_MAX,
     IGNORE_FILE_BYTES_MAX,
 };
-use crate::projects::locate::MARKER;
+use crate::projects::marker::MARKER;
 
 /// Files changed since some time. The default is an incomplete, empty listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

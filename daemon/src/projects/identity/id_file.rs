@@ -18,7 +18,8 @@ use uuid::Uuid;
 
 use crate::clock;
 use crate::limits::{LOCK_POLL, PROJECT_ID_FILE_BYTES_MAX, PROJECT_ID_WAIT_MAX};
-use crate::projects::locate::{MARKER, is_git_directory};
+use crate::projects::locate::is_git_directory;
+use crate::projects::marker::{MARKER, ignore_in, is_anothers};
 use crate::projects::nested::{self, Nested, Unknown};
 use crate::projects::registry::{Place, ProjectId};
 
@@ -107,12 +108,6 @@ pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
     }
 }
 
-/// Returns whether a file belongs to another user, who may not let us open it.
-pub(in crate::projects) fn is_anothers(dir: impl AsFd, path: &Path, uid: u32) -> io::Result<bool> {
-    let seen = rustix::fs::statat(dir, path, AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(seen.st_uid != uid)
-}
-
 /// Stores `wanted` at a place and returns it. If the place already has an id other than `replaced`,
 /// returns that id instead.
 pub(super) fn write(
@@ -167,16 +162,6 @@ fn ignore(place: &Place) -> Result<(), WriteError> {
     }
     let marker = open_dir(&open_place(&place.path)?, OsStr::new(MARKER))?;
     Ok(ignore_in(&marker)?)
-}
-
-/// Creates a `.gitignore` that ignores everything in a marker, unless there is one.
-pub(in crate::projects) fn ignore_in(marker: &OwnedFd) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(marker, ".gitignore", flags, Mode::from_raw_mode(0o644)) {
-        Ok(file) => File::from(file).write_all(b"*\n"),
-        Err(Errno::EXIST) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Writes the id to a temporary file, so that nobody reads half an id, and then gives it its name.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
-use super::super::bind::is_dead;
+use super::super::processes::is_dead;
 use super::super::{Connection, Session, Thread};
 use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;

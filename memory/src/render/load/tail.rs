@@ -7,7 +7,7 @@ use crate::fold::{clip, one_line};
 use crate::ids::{NoticeId, Revision};
 use crate::limits::CHANGE_CHARS_MAX;
 use crate::memory::Memory;
-use crate::render::page::Room;
+use crate::render::room::Room;
 use crate::render::{append, changes_since, notice};
 
 /// The characters reserved for lines that count omissions.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::super::page::{Room, Shown};
+use super::super::room::{Room, Shown};
 use super::{LiveSession, LoadText, LoadView, Tight, load};
 use crate::testing::{
     anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{Caller, item, percent};
 use crate::mcp::context::Context;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct UpdateParams {

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::{Caller, Tags};
 use crate::mcp::context::Context;
+use crate::mcp::error::ToolError;
 use crate::mcp::input;
-use crate::mcp::tool::{Effect, ToolError, ToolSpec};
+use crate::mcp::tool::{Effect, ToolSpec};
 use crate::mcp::tools::params::importance;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,34 @@
+//! The reasons why a session has no project.
+
+use crate::looks::Hangs;
+use crate::project::WriteError;
+use crate::projects::{EstablishError, FOREIGN, NotAProject, ProjectId};
+use crate::store::StoreError;
+
+/// The reason why a session has no project. The text says how to name one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BindError {
+    /// The directory cannot be a project.
+    #[error(transparent)]
+    NotAProject(#[from] NotAProject),
+    /// The project's directory cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] EstablishError),
+    /// The project's disk does not answer.
+    #[error(transparent)]
+    Hangs(#[from] Hangs),
+    /// The agent runs on another machine or in a container, and names no known project.
+    #[error(
+        "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"
+    )]
+    Foreign,
+    /// No project has the given id.
+    #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
+    Unknown(ProjectId),
+    /// The store cannot be opened.
+    #[error("failed to open the project's memory: {0}")]
+    Store(#[from] StoreError),
+    /// The registry or the project did not accept a write.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
