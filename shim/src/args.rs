@@ -1,5 +1,5 @@
-//! The command line of `anchord-mcp`, by hand: an argument parser would be larger than the shim, and so would be
-//! formatting here what can be put together.
+//! Parses the command line of `anchord-mcp` by hand. An argument parser would be larger than the
+//! shim. Messages are concatenated, since formatting code would add to its size, too.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use anchord_proto::limits::BUDGET_TOKENS_MIN;
 
 use crate::mcp::McpOptions;
 
-/// `anchord-mcp --help`.
+/// The output of `anchord-mcp --help`.
 pub const HELP: &str = "\
 anchord-mcp: the MCP server of anchord, the memory that coding agents share
 
@@ -25,22 +25,23 @@ Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir 
 Example: claude mcp add anchord -- anchord-mcp
 ";
 
-/// What the command line asks for.
+/// The action that the command line asks for.
 #[derive(Clone, Debug)]
 pub enum Asked {
-    /// To serve.
+    /// A request to serve MCP with these options.
     Serve(McpOptions),
-    /// To print [`HELP`].
+    /// A request to print [`HELP`].
     Help,
-    /// To print the version.
+    /// A request to print the version.
     Version,
 }
 
-/// Reads the arguments after the program's name. The error says what would be right.
+/// Parses the arguments after the program's name. The error states what is allowed.
 pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Asked, String> {
     let mut options = McpOptions::default();
     while let Some(argument) = arguments.next() {
-        // A value may also follow an equals sign; one that is not text can only stand alone.
+        // A value may also follow an equals sign. A value that is not UTF-8 can only be a separate
+        // argument.
         let text = argument.to_str().unwrap_or_default();
         let (flag, attached) = match text.split_once('=') {
             Some((flag, value)) => (flag, Some(value)),

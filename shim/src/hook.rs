@@ -1,8 +1,9 @@
-//! `anchord-hook`: hands one lifecycle event to the daemon and prints what it is told to.
+//! `anchord-hook`: forwards one lifecycle event to the daemon and prints the daemon's reply.
 //!
-//! Whatever goes wrong, the agent goes on: nothing is printed and the exit code is 0, also where the
-//! command line is wrong (agents take some codes as an order to stop), all within one deadline.
-//! Nothing is known here of clients and events but the name of a session's end, where time is shorter.
+//! After any failure, the agent continues: nothing is printed and the exit code is 0, all within
+//! one deadline. This also holds for a wrong command line, since agents take some codes as an order
+//! to stop. The hook knows no clients and no events, except the names of a session's end, which has
+//! less time.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -30,20 +31,20 @@ use crate::identity;
 use crate::link::Search;
 use crate::start::Launcher;
 
-/// The event that ends a session, as clients call it.
+/// The names that clients use for the event at a session's end.
 const ENDS: [&str; 3] = ["SessionEnd", "session_end", "session.deleted"];
 
-/// The client that tells its hooks its own process.
+/// The client that passes its own process id to its hooks.
 const NAMES_ITS_PROCESS: &str = "claude-code";
 
-/// What the command line says.
+/// The options from the command line.
 #[derive(Clone, Debug)]
 pub struct HookOptions {
-    /// The `anchord` to start a daemon with; none: the one beside this program, else on PATH.
+    /// The `anchord` that starts a daemon. Defaults to the one beside this program, else on PATH.
     pub program: Option<PathBuf>,
-    /// The agent whose event it is, as the registration of the hook names it.
+    /// The client that sends the event, as the hook's registration names it.
     pub client: Option<String>,
-    /// The protocol version to speak: [`PROTOCOL`], another one in tests alone.
+    /// The protocol version to speak: [`PROTOCOL`], except in tests.
     pub protocol: u32,
 }
 
@@ -53,14 +54,14 @@ impl Default for HookOptions {
     }
 }
 
-/// Handles the event on this process's stdin. To be called first in `main`: it assumes that no other
-/// thread runs.
+/// Handles the event on this process's stdin. Call this first in `main`, since it assumes that no
+/// other thread runs.
 pub fn run(options: HookOptions) -> ExitCode {
     let begin = Instant::now();
     descriptors::keep_from_children();
     let mut hello = identity::hello(Role::Hook, None);
     if options.client.as_deref().is_some_and(|client| client != NAMES_ITS_PROCESS) {
-        // That variable, where it is set, is of an agent around this one.
+        // If that variable is set, it belongs to an agent around this one.
         hello.agent_pid = host::parent_pid();
     }
     hello.anchord = options.protocol;
@@ -74,13 +75,14 @@ pub fn run(options: HookOptions) -> ExitCode {
         may_start: Arc::new(AtomicBool::new(true)),
     };
     if let Some(text) = printed_for(begin, search, io::stdin()) {
-        // An agent that does not read its hook's output has no use for an error.
+        // An agent that does not read its hook's output needs no error either.
         let _ = io::stdout().write_all(text.as_bytes());
     }
     ExitCode::SUCCESS
 }
 
-/// What is printed for the event on `stdin`; none where the daemon has nothing to say, or not in time.
+/// Returns the text to print for the event on `stdin`; `None` if the daemon has no text, or not in
+/// time.
 fn printed_for(
     begin: Instant,
     mut search: Search,
@@ -91,7 +93,7 @@ fn printed_for(
     let is_end = is_end(&event);
     search.opening = event;
     let until = if is_end {
-        // Nobody waits for a daemon that would be started to hear of the end.
+        // A daemon that is not running need not hear of the end, so none is started.
         search.launcher = None;
         search.patience = millis(HOOK_END_DEADLINE_MS);
         begin + millis(HOOK_END_DEADLINE_MS)
@@ -101,7 +103,8 @@ fn printed_for(
     within(until, move || reply(&search, until)?.stdout)
 }
 
-/// What `work` gives by `until`. It may block for ever; a thread that does is left behind.
+/// Runs `work` on a thread and returns its result; `None` if it has none by `until`. The thread may
+/// block for ever and is then left behind.
 fn within<T: Send + 'static>(
     until: Instant,
     work: impl FnOnce() -> Option<T> + Send + 'static,
@@ -109,14 +112,14 @@ fn within<T: Send + 'static>(
     let (sender, receiver) = channel();
     thread::Builder::new()
         .spawn(move || {
-            // Fails when the deadline has passed, and then nobody asks.
+            // Fails if the deadline has passed and nobody receives.
             let _ = sender.send(work());
         })
         .ok()?;
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?
 }
 
-/// Finds the daemon, which is sent the event with the hello, and reads its reply.
+/// Connects to the daemon, sends the event along with the hello, and reads the reply.
 fn reply(search: &Search, until: Instant) -> Option<HookReply> {
     let connection = search.run().ok()?;
     let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -129,7 +132,7 @@ fn reply(search: &Search, until: Instant) -> Option<HookReply> {
     serde_json::from_slice(&line).ok()
 }
 
-/// Whether the event is a session's end, which has less time.
+/// Returns whether the event is a session's end, which has less time.
 fn is_end(event: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Event {
@@ -139,8 +142,8 @@ fn is_end(event: &[u8]) -> bool {
         .is_ok_and(|event: Event| ENDS.contains(&event.hook_event_name.as_str()))
 }
 
-/// The event as one line. Agents may write it over several: line breaks in JSON stand only between
-/// its parts, where a space means the same.
+/// Reads the event as one line. Agents may write it over several lines. In JSON, line breaks occur
+/// only between tokens, where a space means the same.
 fn read_event(stdin: impl Read) -> Option<Vec<u8>> {
     let mut event = Vec::new();
     stdin.take(HOOK_EVENT_BYTES_MAX as u64 + 1).read_to_end(&mut event).ok()?;
@@ -157,7 +160,7 @@ fn read_event(stdin: impl Read) -> Option<Vec<u8>> {
     Some(event)
 }
 
-/// Reads the arguments of the hook: the client's name. More or other ones are ignored.
+/// Parses the hook's arguments and returns the client's name. Ignores all other arguments.
 pub fn client_from(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let mut names = arguments.filter_map(|argument| argument.into_string().ok());
     names.find(|name| !name.starts_with('-'))

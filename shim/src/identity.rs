@@ -1,4 +1,4 @@
-//! What a shim tells of itself in its hello.
+//! The facts about itself that a shim puts in its hello.
 
 use std::env;
 use std::fs;
@@ -10,26 +10,28 @@ use anchord_proto::hello::{Hello, Role};
 use anchord_proto::host;
 use uuid::Uuid;
 
-/// The variable by which the user names the project, after the command line.
+/// The variable in which the user names the project. The command line comes first.
 const PROJECT_VARIABLE: &str = "ANCHORD_PROJECT";
 
-/// The variable in which an agent tells its servers and hooks where it was started, a project or not.
+/// The variable in which an agent reports the directory that it was started in, whether or not that
+/// is a project.
 const AGENT_PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
-/// The variable in which an agent names its session to the servers and hooks it starts.
+/// The variable in which an agent reports its session to the servers and hooks that it starts.
 const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// The variable in which an agent names its session that passes on what it was itself started with, another agent's
-/// session id included.
+/// The session variable of an agent that passes its own environment on, including another agent's
+/// session id.
 const INNER_SESSION_VARIABLE: &str = "GEMINI_SESSION_ID";
 
-/// Variables that such agents set for what they start.
+/// Variables that such agents set for their child processes.
 const INNER_AGENT_VARIABLES: [&str; 2] = ["GEMINI_CLI", "OPENCODE"];
 
-/// The variable in which an agent names its own process to its hooks, which a shell may have started.
+/// The variable in which an agent reports its process id to its hooks, since a shell may have
+/// started them.
 const AGENT_VARIABLE: &str = "CLAUDE_PID";
 
-/// A hello of this process. `project` is what the command line named, if anything.
+/// Builds this process's hello. `project` is the one that the command line named.
 pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     let pid = process::id();
     let mut hello = Hello::new(role, Uuid::new_v4(), pid);
@@ -42,7 +44,7 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
         .or_else(host::parent_pid);
     hello.agent_session = agent_session(variable);
     hello.cwd = env::current_dir().ok().and_then(into_text);
-    // Of `.`, not of the path: they differ where the directory was moved or removed.
+    // From `.`, not from the path: they differ if the directory was moved or removed.
     let cwd = fs::metadata(".").ok();
     hello.cwd_dev = cwd.as_ref().map(MetadataExt::dev);
     hello.cwd_ino = cwd.as_ref().map(MetadataExt::ino);
@@ -50,7 +52,8 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     hello
 }
 
-/// The agent's own session id, where the environment gives it and it is not that of an agent around this one.
+/// Returns the agent's own session id from the environment. Ignores the id of an agent around this
+/// one.
 fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     variable(INNER_SESSION_VARIABLE).or_else(|| {
         let inner = INNER_AGENT_VARIABLES.into_iter().any(|name| variable(name).is_some());
@@ -58,7 +61,8 @@ fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     })
 }
 
-/// Says which project the command line or a variable names, and whether it is the user who does.
+/// Sets the project that the command line or a variable names, and whether the agent named it
+/// instead of the user.
 fn name_project(
     hello: &mut Hello,
     project: Option<&Path>,
@@ -70,8 +74,8 @@ fn name_project(
     hello.by_agent = by_user.is_none() && hello.project.is_some();
 }
 
-/// An id as it is, or a directory, absolute and where it exists without links: the daemon compares what servers and
-/// hooks name.
+/// Returns an id unchanged, and a directory as an absolute path, without links if it exists. The
+/// daemon compares the paths that servers and hooks report.
 fn plain_name(named: PathBuf) -> Option<String> {
     if named.to_str().is_some_and(|named| Uuid::try_parse(named).is_ok()) {
         return into_text(named);
@@ -79,7 +83,7 @@ fn plain_name(named: PathBuf) -> Option<String> {
     fs::canonicalize(&named).or_else(|_| std::path::absolute(&named)).ok().and_then(into_text)
 }
 
-/// A variable's value where it is set, not empty, and text.
+/// Returns a variable's value if it is set, not empty, and UTF-8.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

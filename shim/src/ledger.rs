@@ -1,13 +1,17 @@
-//! The account of what an agent asked and what has had no answer. Pure: lines and events go in, lines
-//! to send come out; it knows no socket and no clock.
+//! The ledger of an agent's unanswered requests. It is pure: lines and events go in, lines to send
+//! come out. It knows no socket and no clock.
 //!
-//! What holds:
-//! - a line has one number for ever; lines go to a connection in the order of their numbers, those
-//!   of an earlier connection first;
-//! - a request leaves by its reply, by being cancelled, or by an error that its caller is given;
-//! - after a death, requests go one at a time ([`Ledger::needs_turn`]) until none is left that was
-//!   in flight at it, so that the one that kills is alone when it kills again;
-//! - a request in flight at two deaths is not sent a third time.
+//! Invariants:
+//!
+//! - A line keeps its number for ever. A connection gets its lines in the order of their numbers,
+//!   those of an earlier connection first.
+//!
+//! - A request leaves by its reply, by its cancellation, or by an error to its caller.
+//!
+//! - After a death, requests go one at a time ([`Ledger::needs_turn`]) until none is left that was
+//!   in flight at the death. A request that kills again is then alone.
+//!
+//! - A request in flight at two deaths is not sent a third time.
 
 use std::collections::VecDeque;
 
@@ -20,14 +24,15 @@ use crate::message::{Call, Id};
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     last_number: u64,
-    /// In the order of their numbers. A few in practice, a thousand at most: searching is cheap.
+    /// Unanswered requests, ordered by number. There are a few in practice and a thousand at most,
+    /// so searching is cheap.
     open: Vec<Request>,
-    /// What this connection has not been sent, in order.
+    /// Lines that this connection has not been sent, in order.
     queue: VecDeque<Queued>,
     queued_notifications: usize,
     held_bytes: usize,
     handshake: Option<Handshake>,
-    /// The reply to a handshake that the agent has already seen is on its way.
+    /// Whether a reply is due to a handshake whose first reply the agent has already seen.
     swallow: bool,
     careful: bool,
     alone: Option<u64>,
@@ -41,7 +46,8 @@ struct Request {
     call: Call,
     sent: bool,
     deaths: u8,
-    /// Was in flight at a death and has not been long enough in flight since to be let go.
+    /// Whether it was in flight at a death, and has not been in flight long enough since to be
+    /// cleared.
     suspect: bool,
 }
 
@@ -49,7 +55,7 @@ struct Request {
 enum Queued {
     Request(u64),
     Notification(u64, String),
-    /// Part of a handshake told again.
+    /// Part of a repeated handshake.
     Handshake(u64, String),
 }
 
@@ -66,53 +72,54 @@ struct Handshake {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Failed {
     pub(crate) id: Id,
-    /// It was in flight when a daemon died, which may have done it.
+    /// Whether it was in flight when a daemon died, so that it may have taken effect.
     pub(crate) died: bool,
 }
 
-/// What to do with a reply.
+/// The treatment of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// Give it to the agent.
+    /// The reply goes to the agent.
     Forward,
-    /// The agent has had it.
+    /// The reply is dropped, since the agent already has it.
     Swallow,
 }
 
 impl Ledger {
-    /// Whether no room is left for a request of this length.
+    /// Returns whether there is no room for a request of this length.
     pub(crate) fn is_full_for(&self, json: &str) -> bool {
         self.open.len() + self.queued_notifications >= UNANSWERED_LINES_MAX
             || self.held_bytes + json.len() > UNANSWERED_BYTES_MAX
     }
 
-    /// Whether so much waits for a daemon that no more can be taken, not even what nobody answers.
+    /// Returns whether so much waits for a daemon that no line can be taken, not even a
+    /// notification.
     pub(crate) fn is_flooded(&self) -> bool {
         self.queued_notifications >= UNANSWERED_LINES_MAX || self.held_bytes > UNANSWERED_BYTES_MAX
     }
 
-    /// Whether every request has had its answer and every line was sent.
+    /// Returns whether every request is answered and every line is sent.
     pub(crate) fn is_settled(&self) -> bool {
         self.open.is_empty() && self.queue.is_empty()
     }
 
-    /// Whether any request has had no answer.
+    /// Returns whether any request is unanswered.
     pub(crate) fn has_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Returns the requests that an answer is due for. One that lasts has its answer at its end.
+    /// Returns the requests whose answers are due. A lasting request is answered only at its end.
     pub(crate) fn due(&self) -> impl Iterator<Item = &str> {
         let due = self.open.iter().filter(|request| request.call != Call::Lasting);
         due.map(|request| request.json.as_str())
     }
 
-    /// The revision that the agent was told in reply to `initialize`.
+    /// Returns the MCP revision from the reply to `initialize`.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.handshake.as_ref()?.revision.as_deref()
     }
 
-    /// Takes a request.
+    /// Adds a request.
     pub(crate) fn request(&mut self, id: Id, call: Call, json: String) {
         let number = self.number();
         if call == Call::Initialize {
@@ -129,7 +136,7 @@ impl Ledger {
         self.queue.push_back(Queued::Request(number));
     }
 
-    /// Takes a line that nobody answers.
+    /// Adds a line that needs no answer.
     pub(crate) fn notification(&mut self, json: String) {
         let number = self.number();
         self.queued_notifications += 1;
@@ -137,7 +144,7 @@ impl Ledger {
         self.queue.push_back(Queued::Notification(number, json));
     }
 
-    /// Takes `notifications/initialized`, which a new daemon must be told, too.
+    /// Adds `notifications/initialized`, which a new daemon must get, too.
     pub(crate) fn initialized(&mut self, json: String) {
         let number = self.last_number + 1;
         if let Some(handshake) = &mut self.handshake {
@@ -146,8 +153,8 @@ impl Ledger {
         self.notification(json);
     }
 
-    /// Takes note that a request is cancelled: it will not be sent again. Of two with the same id
-    /// the later is meant; `initialize` cannot be cancelled.
+    /// Records that a request is cancelled, so that it is not sent again. Of two with the same id,
+    /// this is the later one. `initialize` cannot be cancelled.
     pub(crate) fn cancelled(&mut self, id: &Id) {
         let number = self
             .open
@@ -161,7 +168,7 @@ impl Ledger {
         }
     }
 
-    /// Drops notifications that wait for a daemon where none is looked for.
+    /// Drops waiting notifications. For use while no search for a daemon runs.
     pub(crate) fn drop_notifications(&mut self) {
         let held_bytes = &mut self.held_bytes;
         self.queue.retain(|queued| {
@@ -173,7 +180,7 @@ impl Ledger {
         self.queued_notifications = 0;
     }
 
-    /// A connection is open: the handshake is told again if the agent has seen its reply.
+    /// Records a new connection. Repeats the handshake if the agent has seen its reply.
     pub(crate) fn connected(&mut self) {
         let Some(handshake) = self.handshake.as_ref().filter(|h| h.revision.is_some()) else {
             return;
@@ -191,7 +198,8 @@ impl Ledger {
         self.queue.push_front(Queued::Handshake(handshake.number, handshake.json.clone()));
     }
 
-    /// The connection is gone. Returns the requests that will not be sent a third time.
+    /// Records that the connection is lost. Returns the requests that will not be sent a third
+    /// time.
     pub(crate) fn lost(&mut self) -> Vec<Id> {
         self.swallow = false;
         self.alone = None;
@@ -209,7 +217,7 @@ impl Ledger {
             .collect();
         let failed = failed.into_iter().filter_map(|number| self.give_up(number)).collect();
 
-        // Requests again, each at its place among the notifications that were not sent.
+        // Queues the requests again, each at its place among the notifications that were not sent.
         let mut requests = self.open.iter().map(|request| request.number).peekable();
         let mut queue = VecDeque::with_capacity(self.open.len());
         for queued in self.queue.drain(..) {
@@ -225,7 +233,7 @@ impl Ledger {
         failed
     }
 
-    /// No daemon will answer: returns every open request and forgets what waits.
+    /// Records that no daemon will answer. Returns every open request and drops all waiting lines.
     pub(crate) fn fail_all(&mut self) -> Vec<Failed> {
         let open: Vec<(u64, bool)> =
             self.open.iter().map(|request| (request.number, request.deaths > 0)).collect();
@@ -239,32 +247,35 @@ impl Ledger {
         failed
     }
 
-    /// Whether the next line is a request that must be alone in flight, not only among this shim's.
+    /// Returns whether the next line is a request that must be alone in flight, among the requests
+    /// of all shims.
     pub(crate) fn needs_turn(&self) -> bool {
         self.careful
             && self.alone.is_none()
             && matches!(self.queue.front(), Some(Queued::Request(_)))
     }
 
-    /// Whether a request is in flight alone and others wait for it.
+    /// Returns whether a request is in flight alone and others wait for it.
     pub(crate) fn is_alone(&self) -> bool {
         self.alone.is_some()
     }
 
-    /// The request that is in flight alone has been so for long enough: it is no killer.
+    /// Clears the request that is in flight alone. It has been there long enough not to be the one
+    /// that kills.
     pub(crate) fn let_go(&mut self) {
         let Some(request) = self.alone.take().and_then(|number| self.open_mut(number)) else {
             return;
         };
         request.suspect = false;
         if request.call == Call::Lasting {
-            // It lives through any number of restarts; a count would end it at the second.
+            // It lives through any number of restarts. A count of deaths would end it at the
+            // second.
             request.deaths = 0;
         }
         self.careful = self.open.iter().any(|request| request.suspect);
     }
 
-    /// Appends the next line to `out`, if there is one and it may be sent now.
+    /// Appends the next line to `out`. Returns whether there is one that may be sent now.
     pub(crate) fn write_next(&mut self, out: &mut Vec<u8>) -> bool {
         if self.alone.is_some() {
             return false;
@@ -293,8 +304,8 @@ impl Ledger {
         true
     }
 
-    /// Takes note of a reply; `revision` reads it as one to `initialize`. Of two requests in flight
-    /// with the same id the earlier is taken to be answered.
+    /// Records a reply. `revision` reads it as a reply to `initialize`. Of two requests in flight
+    /// with the same id, it answers the earlier one.
     pub(crate) fn reply(&mut self, id: &Id, revision: impl FnOnce() -> Option<String>) -> Reply {
         if self.swallow && self.handshake.as_ref().is_some_and(|handshake| handshake.id == *id) {
             self.swallow = false;
@@ -310,13 +321,13 @@ impl Ledger {
             if let Some(handshake) = self.handshake.as_mut().filter(|h| h.number == number) {
                 handshake.revision = revision();
             }
-            // Refused: there is nothing to tell another daemon.
+            // The handshake was refused, so there is none to repeat.
             self.handshake.take_if(|h| h.number == number && h.revision.is_none());
         }
         Reply::Forward
     }
 
-    /// Every line up to this number has been answered or needs no answer.
+    /// Returns the number up to which every line is answered or needs no answer.
     fn acknowledged(&self) -> u64 {
         self.open.first().map_or(self.last_number, |first| first.number - 1)
     }
@@ -334,7 +345,7 @@ impl Ledger {
         self.open.iter_mut().find(|request| request.number == number)
     }
 
-    /// Closes a request that the caller is told has failed.
+    /// Closes a request that failed. Its caller gets an error.
     fn give_up(&mut self, number: u64) -> Option<Id> {
         if self.handshake.as_ref().is_some_and(|handshake| handshake.number == number) {
             self.handshake = None;

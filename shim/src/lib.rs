@@ -1,9 +1,9 @@
-//! The thin processes that agents start. They hold no policy and no memory: find or start the
-//! daemon, say hello, forward lines, and when the daemon dies or is replaced, go on with the next
-//! one so that the agent notices nothing but a delay.
+//! The thin processes that agents start. They hold no policy and no memory. They find or start the
+//! daemon, say hello and forward lines. When the daemon dies or is replaced, they continue with the
+//! next one, and the agent notices only a delay.
 //!
-//! No async runtime: one thread that polls, and one for each search. Nothing but JSON-RPC ever
-//! reaches stdout.
+//! There is no async runtime: one thread polls, and each search has a thread of its own. Only
+//! JSON-RPC reaches stdout.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ mod watch;
 pub use identity::hello;
 pub use start::Launcher;
 
-/// Tells the user something on stderr. Where that is closed, there is nobody to tell.
+/// Prints a message for the user on stderr. Ignores errors: if stderr is closed, nobody reads it.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "anchord: {message}");
 }

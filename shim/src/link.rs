@@ -1,4 +1,4 @@
-//! Getting a connection: find the daemon, or start it, say hello, be welcomed.
+//! Connects to the daemon: finds or starts it, says hello, and reads the welcome.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,49 +19,49 @@ use anchord_proto::socket::{self, ConnectError};
 
 use crate::start::{Launcher, StartError, Starting};
 
-/// What a person does where nothing better is known.
+/// Advice where there is nothing better.
 const SEE_MORE: &str = "run `anchord daemon` in a terminal to see more";
 
-/// Where only time is missing.
+/// The error if only more time is needed.
 const STARTS_YET: &str =
     "a daemon is starting and does not answer yet; the disk may be busy: try again in a moment";
 
-/// What to look for, and how hard.
+/// A search for a daemon: the hello, the means and the limits.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Where the daemon is. The text of an error stands for a directory that cannot be found.
+    /// The daemon's directory, or the error that explains why there is none.
     pub dir: Result<InstanceDir, String>,
-    /// Line 1.
+    /// The hello, which is line 1.
     pub hello: Hello,
-    /// Lines that are sent with it, before the answer: a daemon that answers late has them.
+    /// Lines that are sent with the hello, before its answer. A daemon that answers late has them.
     pub opening: Vec<u8>,
-    /// How to start a daemon; none: only wait for one.
+    /// The launcher that starts a daemon; `None` to only wait for one.
     pub launcher: Option<Launcher>,
-    /// For how long to try; anew from when a daemon may be started.
+    /// The longest time to try. It starts again when a daemon may first be started.
     pub patience: Duration,
-    /// Whether a daemon may be started now. May become true during the search, by
-    /// [`thread::Thread::unpark`] at once.
+    /// Whether a daemon may be started now. It may become true during the search;
+    /// [`thread::Thread::unpark`] makes the search notice at once.
     pub may_start: Arc<AtomicBool>,
 }
 
-/// A connection on which the daemon has said welcome.
+/// A connection that the daemon has welcomed.
 #[derive(Debug)]
 pub struct Connection {
-    /// The socket, blocking, without deadlines.
+    /// The socket, which blocks and has no deadlines.
     pub stream: UnixStream,
-    /// What the daemon said.
+    /// The daemon's welcome.
     pub welcome: Welcome,
-    /// What it said after that, so far.
+    /// Bytes that came after the welcome, so far.
     pub rest: Vec<u8>,
 }
 
-/// An attempt that led to no connection.
+/// A failed attempt to connect.
 struct Failed {
     next: Next,
     reason: String,
 }
 
-/// What helps.
+/// The remedy for a failed attempt.
 enum Next {
     Start,
     Replace,
@@ -70,9 +70,12 @@ enum Next {
 }
 
 impl Search {
-    /// Looks for a daemon until one says welcome. A start that fails or ends without a word is told at once; one that
-    /// goes on is waited for, and a daemon that listens meanwhile is taken, whoever started it. The error is for
-    /// people: what is wrong, and where the daemon said so, what to do.
+    /// Searches until a daemon welcomes this shim. It reports a failed start at once, repeats one
+    /// that ends silently, and waits for one that continues. Meanwhile it takes any daemon that
+    /// listens, whoever started it.
+    ///
+    /// # Errors
+    /// The error is for people: what is wrong, and if the daemon gave advice, what to do.
     pub fn run(&self) -> Result<Connection, String> {
         let dir = self.dir.as_ref().map_err(Clone::clone)?;
         let mut may_start = self.may_start.load(Ordering::Relaxed);
@@ -96,8 +99,8 @@ impl Search {
                 }
                 Next::Nothing | Next::Replace => return Err(reason),
                 Next::Start => {
-                    // A start that failed because another daemon was quicker is no failure: the
-                    // attempt after it would not have ended here.
+                    // If the start failed because another daemon was quicker, the attempt after it
+                    // succeeds and does not end here.
                     if let Some(reason) = start_failed {
                         return Err(reason);
                     }
@@ -134,8 +137,8 @@ impl Search {
             match report {
                 Ok(Report::Ready) => {}
                 Ok(Report::Running) => thread::park_timeout(limit),
-                // One that was killed while it started said nothing of a reason: the next one may live. A
-                // program that always ends so is not tried for ever.
+                // A daemon that was killed while it started gave no reason, and the next one may
+                // live. A program that always ends like this is not tried for ever.
                 Err(StartError::Silent) if silent_starts < SILENT_STARTS_MAX => {
                     silent_starts += 1;
                     thread::park_timeout(limit);
@@ -148,8 +151,8 @@ impl Search {
         }
     }
 
-    /// Asks a daemon that is too old to make room and waits until it has. Whatever comes of it, the
-    /// next attempt shows.
+    /// Asks a daemon that is too old to make room, and waits until it has. The next attempt shows
+    /// whether it did.
     fn replace(&self, dir: &InstanceDir, until: Instant) {
         let hello = Hello { role: Role::Replace, resume: None, ..self.hello.clone() };
         let Ok(mut connection) = attempt(dir, &hello, &[], until) else {
@@ -164,8 +167,9 @@ impl Search {
     }
 }
 
-/// Connects and says hello, once. The answer is waited for until the end: a daemon that listens and does not answer yet
-/// would find all the hellos that were said meanwhile, and takes the one that it hears last for the shim's newest.
+/// Connects and says hello once. Waits for the answer until `until`, since repeated hellos would
+/// queue up at a daemon that listens but does not answer yet. It takes the last one that it reads
+/// for the shim's newest.
 fn attempt(
     dir: &InstanceDir,
     hello: &Hello,
@@ -209,8 +213,8 @@ fn attempt(
     }
 }
 
-/// Says line 1 and what may follow it, and reads line 2 and what came with it. Leaves the stream
-/// blocking and without deadlines.
+/// Writes the hello (line 1) and `opening`. Returns the answer (line 2) and the bytes that came
+/// with it. Leaves the stream blocking and without deadlines.
 pub fn say_hello(
     mut stream: &UnixStream,
     hello: &Hello,
@@ -235,7 +239,7 @@ pub fn say_hello(
         let length = match stream.read(&mut buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(length) => length,
-            // The deadline is looked at above.
+            // The deadline is checked above.
             Err(reason) if is_passing(&reason) => continue,
             Err(reason) => return Err(reason),
         };

@@ -19,20 +19,21 @@ use crate::start::Launcher;
 use crate::turn::Turn;
 use crate::watch::{self, Parent};
 
-/// What the command line says.
+/// The options from the command line.
 #[derive(Clone, Debug)]
 pub struct McpOptions {
-    /// The `anchord` to start a daemon with; none: the one beside this program, else on PATH.
+    /// The `anchord` that starts a daemon. Defaults to the one beside this program, else on PATH.
     pub program: Option<PathBuf>,
-    /// The project's directory, if it is named.
+    /// The project's directory, if named.
     pub project: Option<PathBuf>,
-    /// Which tools the agent is offered.
+    /// The set of tools that the agent is offered.
     pub tools: ToolSet,
-    /// Tokens of what the session keeps for itself.
+    /// Tokens that the session may keep active for itself.
     pub budget: Option<u32>,
-    /// The directory that is a project by itself; it is made, and comes before `project`.
+    /// A directory that is a project of its own. It is created if missing, and comes before
+    /// `project`.
     pub state_dir: Option<PathBuf>,
-    /// The protocol version to speak: [`PROTOCOL`], another one in tests alone.
+    /// The protocol version to speak: [`PROTOCOL`], except in tests.
     pub protocol: u32,
 }
 
@@ -50,7 +51,7 @@ impl Default for McpOptions {
 }
 
 /// Runs the shim on this process's stdin and stdout until one of them ends, a signal comes, or the
-/// parent is gone. To be called first in `main`: it assumes that no other thread runs.
+/// parent is gone. Call this first in `main`, since it assumes that no other thread runs.
 pub fn run(options: McpOptions) -> ExitCode {
     descriptors::keep_from_children();
     let all = rustix::fs::Mode::from_raw_mode(0o777);
@@ -75,7 +76,7 @@ pub fn run(options: McpOptions) -> ExitCode {
         may_start: Arc::new(AtomicBool::new(true)),
     };
     let ended = watch::end_signals().and_then(|stop| {
-        // Not through std's buffers: what is polled must be what is read.
+        // Not through std's buffers: the polled descriptors must be the ones that are read.
         let ends = Ends {
             stdin: rustix::stdio::stdin(),
             stdout: rustix::stdio::stdout(),

@@ -1,6 +1,6 @@
-//! What a shim reads of a JSON-RPC message, which is as little as it can, and the errors it writes
-//! when no daemon can: with codes of JSON-RPC's own where one fits, else from its range for servers,
-//! away from the numbers that clients use for themselves.
+//! The parts of JSON-RPC messages that a shim reads, which are as few as possible, and the errors
+//! that it writes itself. An error has one of JSON-RPC's own codes if one fits. Other codes are
+//! from JSON-RPC's range for servers, away from the numbers that clients use.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_BYTES_MAX, UNANSWERED_LIN
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A JSON-RPC id: compared as the value it is, written as the client wrote it. The daemon may write
+/// A JSON-RPC id. It is compared by value and written as the client wrote it. The daemon may write
 /// the same string with other escapes.
 #[derive(Clone, Debug)]
 pub(crate) struct Id {
@@ -19,7 +19,7 @@ pub(crate) struct Id {
 impl Id {
     fn new(raw: &RawValue) -> Self {
         let raw = raw.get();
-        // A string keeps one quote, so that "1" is not 1.
+        // A string keeps one quote, so that "1" differs from 1.
         let value = match serde_json::from_slice::<String>(raw.as_bytes()) {
             Ok(text) => format!("\"{text}"),
             Err(_) => raw.to_owned(),
@@ -34,40 +34,40 @@ impl PartialEq for Id {
     }
 }
 
-/// What an agent's line is to the shim.
+/// The kinds of lines from an agent.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FromAgent {
-    /// Wants an answer.
+    /// A request, which needs an answer.
     Request(Id, Call),
-    /// `notifications/initialized`.
+    /// The `notifications/initialized` notification.
     Initialized,
-    /// `notifications/cancelled` for this request.
+    /// A `notifications/cancelled` notification for this request.
     Cancelled(Id),
-    /// Any other line that nobody answers.
+    /// Any other line that needs no answer.
     Other,
 }
 
 /// The requests that a shim treats differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// Begins the handshake that a new daemon must be told again.
+    /// `initialize`, which begins the handshake that is repeated for a new daemon.
     Initialize,
-    /// Is answered when it is over, which may be days later: `subscriptions/listen`.
+    /// `subscriptions/listen`, which is answered at its end, perhaps days later.
     Lasting,
-    /// Any other.
+    /// Any other request.
     Plain,
 }
 
-/// What a daemon's line is to the shim.
+/// The kinds of lines from a daemon.
 #[derive(Debug)]
 pub(crate) enum FromDaemon<'a> {
     /// A reply, and its result if it has one.
     Reply(Id, Option<&'a RawValue>),
-    /// Anything else.
+    /// Any other line.
     Other,
 }
 
-/// Reads an agent's line. The error is what to answer it with, by [`Problem::answer`].
+/// Parses an agent's line. [`Problem::answer`] turns the error into an answer.
 pub(crate) fn from_agent(line: &str) -> Result<FromAgent, Problem<'static>> {
     if line.starts_with('[') {
         return Err(Problem::Batch);
@@ -91,7 +91,7 @@ pub(crate) fn from_agent(line: &str) -> Result<FromAgent, Problem<'static>> {
     }
 }
 
-/// Reads a daemon's line; `None` if it is not JSON-RPC and must not reach the agent.
+/// Parses a daemon's line; `None` if it is not JSON-RPC and must not reach the agent.
 pub(crate) fn from_daemon(line: &[u8]) -> Option<FromDaemon<'_>> {
     let head: Head<'_> = serde_json::from_slice(line).ok()?;
     Some(match (head.id, head.method) {
@@ -100,7 +100,7 @@ pub(crate) fn from_daemon(line: &[u8]) -> Option<FromDaemon<'_>> {
     })
 }
 
-/// Writes a progress notification for a request, if its caller wants any.
+/// Builds a progress notification for a request, if its caller wants any.
 pub(crate) fn progress(request: &str, message: &str) -> Option<String> {
     let head: Head<'_> = serde_json::from_slice(request.as_bytes()).ok()?;
     let token = inside(inside(head.params)?.meta)?.progress_token?;
@@ -112,7 +112,7 @@ pub(crate) fn progress(request: &str, message: &str) -> Option<String> {
     serde_json::to_string(&line).ok()
 }
 
-/// The revision that the result of `initialize` names.
+/// Returns the MCP revision in the result of `initialize`.
 pub(crate) fn revision(result: Option<&RawValue>) -> Option<String> {
     inside(result)?.protocol_version.map(Cow::into_owned)
 }
@@ -121,31 +121,33 @@ fn inside(part: Option<&RawValue>) -> Option<Inside<'_>> {
     serde_json::from_slice(part?.get().as_bytes()).ok()
 }
 
-/// Why the shim answers a line itself.
+/// Reasons for the shim to answer a line itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem<'a> {
-    /// Not UTF-8, or not JSON.
+    /// The line is not UTF-8, or not JSON.
     NotJson,
-    /// A JSON-RPC batch, which only one old revision had and no client was seen to use.
+    /// The line is a JSON-RPC batch. Only one old MCP revision had them, and no client was seen to
+    /// use them.
     Batch,
-    /// Neither a request, a notification nor a reply.
+    /// The line is not a request, a notification or a reply.
     NoMessage,
-    /// More than [`LINE_BYTES_MAX`].
+    /// The line has more than [`LINE_BYTES_MAX`] bytes.
     TooLong(u64),
-    /// More unanswered than the shim holds.
+    /// The shim already holds as many unanswered requests as it can.
     Busy,
-    /// No daemon can be had, why, and what to run.
+    /// No daemon can be reached. The text says why, and what to run.
     NoDaemon(&'a str),
-    /// In flight at a death, and no daemon can be had to send it to again: why.
+    /// The call was in flight at a death, and no daemon can be reached to send it to again. The
+    /// text says why.
     Stranded(&'a str),
-    /// In flight at two deaths.
+    /// The call was in flight at two deaths.
     FailedTwice,
     /// The agent closed stdin and did not wait.
     Ended,
 }
 
 impl Problem<'_> {
-    /// The error line for a request, or for a line whose id cannot be told.
+    /// Returns the error line for a request, or for a line whose id is unknown.
     pub(crate) fn answer(self, id: Option<&Id>) -> String {
         let (code, message) = match self {
             Self::NotJson => (-32700, Cow::from("the line is not JSON")),
@@ -190,7 +192,7 @@ impl Problem<'_> {
             id: serde_json::from_slice(id.as_bytes()).ok(),
             error: ErrorBody { code, message: &message },
         };
-        // An error's own words would be carried along for nothing.
+        // The error is dropped, so that the code that formats it is not linked in for nothing.
         serde_json::to_string(&error)
             .map_err(drop)
             .expect("texts, numbers and an id that was read from JSON")
@@ -209,7 +211,7 @@ struct Head<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// The fields of params, their `_meta`, or a result that the shim reads.
+/// The fields that the shim reads from params, their `_meta`, or a result.
 #[derive(Deserialize)]
 struct Inside<'a> {
     #[serde(borrow, rename = "requestId")]

@@ -1,4 +1,4 @@
-//! Bytes on their way out of a descriptor that may take them slowly or not at all.
+//! Buffers bytes for a descriptor that may take them slowly or not at all.
 
 use std::os::fd::AsFd;
 
@@ -12,8 +12,8 @@ pub(crate) struct Outbox {
     written: usize,
 }
 
-/// As many bytes as a pipe or a socket that polls as writable takes without blocking (`PIPE_BUF` of
-/// Linux and macOS is at least this; POSIX promises 512).
+/// A number of bytes that a writable pipe or socket takes without blocking. `PIPE_BUF` is at least
+/// this on Linux and macOS; POSIX promises 512.
 const PIECE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 impl Outbox {
@@ -25,9 +25,10 @@ impl Outbox {
         self.bytes.len() - self.written
     }
 
-    /// Where to append.
+    /// Returns the buffer to append to.
     pub(crate) fn end(&mut self) -> &mut Vec<u8> {
-        // Moves what is left to the front once that is the smaller part: constant cost per byte.
+        // Moves the remaining bytes to the front once they are the smaller part: constant cost per
+        // byte.
         if self.written > self.bytes.len() / 2 {
             self.bytes.drain(..self.written);
             self.written = 0;
@@ -42,7 +43,7 @@ impl Outbox {
         end.push(b'\n');
     }
 
-    /// Writes what a descriptor takes that does not block.
+    /// Writes as many bytes as a non-blocking descriptor takes.
     pub(crate) fn write_to(&mut self, descriptor: impl AsFd) -> Result<(), Errno> {
         while !self.is_empty() {
             match self.write_piece(&descriptor, usize::MAX) {
@@ -53,8 +54,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Writes what a descriptor takes that blocks, as long as it takes it at once. Its mode is not
-    /// changed: others may share it.
+    /// Writes as many bytes as a blocking descriptor takes without waiting. Does not change its
+    /// mode, since other processes may share it.
     pub(crate) fn write_to_blocking(&mut self, descriptor: impl AsFd) -> Result<(), Errno> {
         while !self.is_empty() {
             let mut polled = [PollFd::new(&descriptor, PollFlags::OUT)];

@@ -1,11 +1,11 @@
-//! The pipe: lines from the agent to the daemon and back, whatever becomes of the daemon.
+//! The pipe: forwards lines between the agent and the daemon, and survives the daemon's death.
 //!
-//! One thread owns everything and waits in one `poll` for stdin, stdout, the socket, signals and the
-//! parent; looking for a daemon blocks and has a thread of its own, which hands over what it found.
-//! No write blocks, so that a signal is always seen at once, and nothing grows without bound:
-//! - what has no answer is bounded by the ledger; beyond it requests are answered "busy";
-//! - while an agent does not read its answers, the daemon's are left in the socket, and a daemon
-//!   that cannot write makes its own session wait.
+//! One thread owns everything and waits in one `poll` for stdin, stdout, the socket, signals and
+//! the parent. A search for a daemon blocks, so it has a thread of its own. No write blocks, so a
+//! signal is always noticed at once. Nothing grows without bound:
+//! - The ledger limits unanswered requests. Requests beyond its limit are answered "busy".
+//! - While an agent does not read its answers, the daemon's stay in the socket. A daemon that
+//!   cannot write delays only its own session.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -32,21 +32,21 @@ use crate::pulse::{self, Pulse};
 use crate::turn::Turn;
 use crate::watch::Parent;
 
-/// What one read takes at most.
+/// The most bytes that one read takes.
 const READ_BYTES: usize = 16 * 1024;
 
-/// What a pipe lies between, and what ends it.
+/// The descriptors on both sides of a pipe, and the signals that end it.
 #[derive(Debug)]
 pub(crate) struct Ends<'a> {
     pub(crate) stdin: BorrowedFd<'a>,
     pub(crate) stdout: BorrowedFd<'a>,
-    /// Readable: leave at once.
+    /// A descriptor that becomes readable to end the pipe at once.
     pub(crate) stop: BorrowedFd<'a>,
     pub(crate) parent: Parent,
 }
 
-/// Runs until stdin ends, `stop` is readable, or the parent or the reader of stdout is gone. The
-/// hello of `search` is completed with what resumes a connection.
+/// Runs until stdin ends, `stop` is readable, or the parent or the reader of stdout is gone. Adds
+/// the token that resumes a connection to the hello of `search`.
 pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()> {
     let (wake, waker) = UnixStream::pair()?;
     wake.set_nonblocking(true)?;
@@ -82,10 +82,10 @@ struct Pipe<'a> {
     wake: UnixStream,
     waker: Arc<UnixStream>,
     token: Option<String>,
-    /// Until when the request that is in flight alone stays so.
+    /// The time until which the request in flight alone stays alone.
     alone_until: Option<Instant>,
     waits_for_turn: bool,
-    /// Set when stdin has ended.
+    /// The latest time to end, set when stdin has ended.
     end_at: Option<Instant>,
     pulse: Pulse,
 }
@@ -93,9 +93,9 @@ struct Pipe<'a> {
 type Found = Result<Connection, String>;
 
 enum Link {
-    /// Nobody looks for a daemon; the last search may have failed.
+    /// No search runs; the last one may have failed.
     Down(Option<Failure>),
-    /// Requests wait that were in flight at a death: looked for in turn, and not before this time.
+    /// Requests that were in flight at a death wait for the turn, at least until `until`.
     Waiting {
         since: Instant,
         until: Instant,
@@ -119,17 +119,17 @@ struct Open {
     since: Instant,
 }
 
-/// Writes a byte when the search is over, also by a panic.
+/// A guard that writes a byte when the search ends, even by a panic.
 struct WakeWhenDone(Arc<UnixStream>);
 
 impl Drop for WakeWhenDone {
     fn drop(&mut self) {
-        // Fails where the pipe has ended meanwhile and nobody waits.
+        // Fails if the pipe has ended meanwhile and nobody waits.
         let _ = rustix::io::write(&*self.0, &[0]);
     }
 }
 
-/// Why the pipe ends before stdin does.
+/// The reason that the pipe ends before stdin does.
 enum Leave {
     Told,
     Errno(Errno),
@@ -141,16 +141,16 @@ impl From<Errno> for Leave {
     }
 }
 
-/// What `poll` found.
+/// A result of `poll`.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Leave,
     Woken,
     Socket,
-    /// The daemon has answered the hello that asks whether it runs.
+    /// The daemon has answered the hello that checks whether it runs.
     Pulse,
     Stdin,
-    /// The next turn writes.
+    /// The next round writes.
     Stdout,
 }
 
@@ -168,16 +168,16 @@ impl Pipe<'_> {
                 for failed in self.ledger.fail_all() {
                     self.answer(Problem::Ended, Some(&failed.id));
                 }
-                // What the agent takes now; it is given no more time.
+                // Only what the agent takes now; it gets no more time.
                 Ok(self.stdout.write_to_blocking(self.ends.stdout)?)
             }
-            // The agent is gone, or has told us to go.
+            // The agent is gone, or has told us to end.
             Err(Leave::Told | Leave::Errno(Errno::PIPE)) => Ok(()),
             Err(Leave::Errno(errno)) => Err(errno.into()),
         }
     }
 
-    /// Sends, waits and receives once. False: done.
+    /// Sends, waits and receives once. Returns false at the end.
     fn turn_around(&mut self) -> Result<bool, Leave> {
         self.look_in_turn(Instant::now());
         self.send(Instant::now());
@@ -255,12 +255,12 @@ impl Pipe<'_> {
         Ok(events)
     }
 
-    /// Not read: an agent that floods us with what nobody answers, or reads none of its answers.
+    /// Returns whether to read stdin. Pauses while the agent floods us or reads no answers.
     fn reads_stdin(&self) -> bool {
         self.end_at.is_none() && self.stdout.len() <= LINE_BYTES_MAX && !self.ledger.is_flooded()
     }
 
-    /// When to look again though nothing happens.
+    /// Returns when to wake even if nothing happens.
     fn next_timer(&self, now: Instant) -> Option<Instant> {
         let ask_parent = self.ends.parent.descriptor().is_none();
         let waits_until = match self.link {
@@ -280,7 +280,7 @@ impl Pipe<'_> {
         .min()
     }
 
-    /// Gives the connection what the ledger lets go, and the socket what it takes.
+    /// Moves lines from the ledger to the connection's buffer, and from there to the socket.
     fn send(&mut self, now: Instant) {
         let Link::Up(open) = &mut self.link else {
             return;
@@ -312,13 +312,13 @@ impl Pipe<'_> {
         let mut buffer = [0; READ_BYTES];
         let length = match rustix::io::read(self.ends.stdin, &mut buffer) {
             Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
-            // A terminal that is gone.
+            // The terminal is gone.
             Err(Errno::IO) => 0,
             length => length?,
         };
         if length == 0 {
             self.end_at = Some(now + millis(STDIN_END_GRACE_MS));
-            // Some write no last newline.
+            // Some agents write no final newline.
             let line = self.stdin.unfinished().to_vec();
             self.take_line_of_agent(line, now);
             return Ok(());
@@ -379,19 +379,19 @@ impl Pipe<'_> {
         self.stdout.push_line(problem.answer(id).as_bytes());
     }
 
-    /// When to look whether the daemon runs: only while it owes an answer.
+    /// Returns when to check whether the daemon runs; `None` while it owes no answer.
     fn pulse_due(&self) -> Option<Instant> {
         self.ledger.due().next()?;
         self.pulse.due().or_else(|| self.hang_ends())
     }
 
-    /// When calls have waited long enough for a daemon that hangs. A search has a limit of its own.
+    /// Returns when calls stop waiting for a daemon that hangs. A search has its own limit.
     fn hang_ends(&self) -> Option<Instant> {
         let is_up = matches!(self.link, Link::Up(_));
         self.pulse.hangs_since().filter(|_| is_up).map(|since| since + self.search.patience)
     }
 
-    /// Reports a daemon that hangs. Calls wait until it goes on, but not for ever.
+    /// Checks whether the daemon hangs, and reports it. Calls wait for it, but not for ever.
     fn feel_pulse(&mut self, now: Instant) {
         if self.ledger.due().next().is_none() {
             self.pulse.runs(now);
@@ -422,7 +422,7 @@ impl Pipe<'_> {
         }
     }
 
-    /// Tells the user, and the agent as far as it wants to hear of progress, why calls wait.
+    /// Reports why calls wait to the user, and to the agent if it wants progress.
     fn report(&mut self, what: &str) {
         crate::complain(what);
         for request in self.ledger.due() {
@@ -443,7 +443,7 @@ impl Pipe<'_> {
                 self.take_bytes_of_daemon(buffer.get(..length).unwrap_or_default(), now);
             }
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // What was read of an unfinished line goes with the connection.
+            // The connection's unfinished line is lost with it.
             Ok(_) | Err(_) => self.lose(now),
         }
     }
@@ -462,8 +462,8 @@ impl Pipe<'_> {
                     self.ledger.reply(&id, || message::revision(result)) == Reply::Forward
                 }
                 Some(FromDaemon::Other) => true,
-                // No daemon of ours writes that. What it answered cannot be told, so it is asked
-                // again, on a new connection.
+                // No daemon of ours writes this. It is unclear what it answers, so all requests are
+                // sent again on a new connection.
                 None => return self.lose(now),
             };
             if forward {
@@ -472,7 +472,7 @@ impl Pipe<'_> {
         }
     }
 
-    /// The connection is gone: looks for another daemon, and starts one if anybody waits.
+    /// Handles a lost connection: looks for another daemon, and starts one if a request waits.
     fn lose(&mut self, now: Instant) {
         let lived = match std::mem::replace(&mut self.link, Link::Down(None)) {
             Link::Up(open) => now.duration_since(open.since),
@@ -484,7 +484,7 @@ impl Pipe<'_> {
         for id in self.ledger.lost() {
             self.answer(Problem::FailedTwice, Some(&id));
         }
-        // A daemon that welcomes and leaves is not asked in a tight loop.
+        // A daemon that welcomes and leaves must not cause a tight loop.
         let pause = millis(BACKOFF_MAX_MS).saturating_sub(lived);
         if self.ledger.has_open() {
             self.link = Link::Waiting { since: now, until: now + pause };
@@ -494,9 +494,9 @@ impl Pipe<'_> {
         }
     }
 
-    /// Looks for a daemon once the turn is had. Not before: a connection made before could be one to the
-    /// daemon that the last holder of the turn has just killed, and what is sent there has died twice.
-    /// Without it where all that waited was cancelled meanwhile: others wait for the turn.
+    /// Looks for a daemon once the turn is taken. An earlier connection could be to the daemon that
+    /// the turn's last holder just killed, and requests sent there would die twice. If all requests
+    /// were cancelled meanwhile, looks without the turn, for which others wait.
     fn look_in_turn(&mut self, now: Instant) {
         match self.link {
             Link::Waiting { until, .. } if !self.ledger.has_open() => {
@@ -524,8 +524,8 @@ impl Pipe<'_> {
         }
     }
 
-    /// Looks for a daemon on a thread of its own. One that only waits for a daemon starts none: who
-    /// stops the daemon on purpose shall not see it come back before somebody needs it.
+    /// Looks for a daemon on a thread of its own. Without `may_start` it starts none: a daemon that
+    /// was stopped on purpose must not return before it is needed.
     fn look(&mut self, may_start: bool, pause: Duration, patience: Duration) {
         let may_start = Arc::new(AtomicBool::new(may_start));
         let mut search = self.search.clone();
@@ -552,7 +552,7 @@ impl Pipe<'_> {
 
     fn take_found(&mut self, now: Instant) {
         let mut bytes = [0; 16];
-        // One byte, written as the last act of the one search there is.
+        // One byte, written as the last act of the only search.
         let _ = rustix::io::read(&self.wake, &mut bytes);
         match std::mem::replace(&mut self.link, Link::Down(None)) {
             Link::Looking { search, .. } => match search.join() {
@@ -581,7 +581,7 @@ impl Pipe<'_> {
         self.take_bytes_of_daemon(&rest, now);
     }
 
-    /// No daemon can be had: whoever waits is told why, and whether anything may have happened.
+    /// Gives up: reports to each caller why, and whether its call may have taken effect.
     fn give_up(&mut self, reason: String, now: Instant) {
         let failed = self.ledger.fail_all();
         for request in &failed {

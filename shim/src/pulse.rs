@@ -1,5 +1,5 @@
-//! Finds out whether a daemon that owes an answer still runs, by saying hello to it on a connection
-//! of its own: a daemon that runs answers a hello at once, whatever its calls wait for.
+//! Checks whether a daemon that owes an answer still runs. It says hello on a connection of its
+//! own. A running daemon answers a hello at once, even while its calls wait.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,28 +11,28 @@ use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{BACKOFF_MAX_MS, HANG_ASK_AFTER_MS, HANG_REPLY_MS, millis};
 use anchord_proto::socket;
 
-/// The report to a user and an agent whose calls wait for a daemon that does not answer.
+/// The report for a user and an agent whose calls wait for a daemon that does not answer.
 pub(crate) const HANGS: &str = "the daemon does not answer: it is stopped, hangs, or starts on a \
                                 busy disk; `anchord doctor` names its process and says what to do";
 
-/// A welcome is shorter.
+/// The size of a buffer that holds any welcome.
 const ANSWER_BYTES: usize = 4 * 1024;
 
 /// See the module's header.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    /// When the daemon last showed that it runs, or began to owe an answer.
+    /// The time when the daemon last showed that it runs, or began to owe an answer.
     seen: Instant,
     state: State,
 }
 
 #[derive(Debug)]
 enum State {
-    /// As far as is known, it runs.
+    /// The daemon runs, as far as known.
     Runs,
-    /// It was said hello to at this time, perhaps on a connection that is not this one.
+    /// A hello was sent at this time. There is no stream if a search sent it, or if sending failed.
     Asked(Instant, Option<UnixStream>),
-    /// It has not answered the hello that was said at this time, yet.
+    /// The hello that was sent at this time is still unanswered.
     Hangs(Instant, Option<UnixStream>),
 }
 
@@ -41,7 +41,7 @@ impl Pulse {
         Self { seen: now, state: State::Runs }
     }
 
-    /// Takes note that the daemon runs, or owes nothing. Returns whether it was known to hang.
+    /// Records that the daemon runs, or owes nothing. Returns whether it was known to hang.
     pub(crate) fn runs(&mut self, now: Instant) -> bool {
         self.seen = now;
         let (was_hanging, stream) = match std::mem::replace(&mut self.state, State::Runs) {
@@ -50,7 +50,7 @@ impl Pulse {
             State::Hangs(_, stream) => (true, stream),
         };
         if let Some(mut stream) = stream {
-            // Read, so that the daemon sees an end and no broken connection. It does not block.
+            // Read, so that the daemon sees a clean end of the connection. The read does not block.
             let _ = stream.read(&mut [0; ANSWER_BYTES]);
         }
         was_hanging
@@ -64,7 +64,7 @@ impl Pulse {
         }
     }
 
-    /// Returns when [`Self::beat`] has something to do. `None` once the daemon is known to hang.
+    /// Returns when [`Self::beat`] is due; `None` once the daemon is known to hang.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self.state {
             State::Runs => Some(self.seen + millis(HANG_ASK_AFTER_MS)),
@@ -73,8 +73,7 @@ impl Pulse {
         }
     }
 
-    /// Asks by `say_hello` when it is time for that. Returns true once: when the daemon is found to
-    /// hang.
+    /// Calls `say_hello` when a hello is due. Returns true once, when the daemon is found to hang.
     pub(crate) fn beat(
         &mut self,
         now: Instant,

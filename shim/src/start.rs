@@ -1,4 +1,4 @@
-//! Starting a daemon: with nothing of this process but a few variables, once however many try.
+//! Starts a daemon once, however many shims try. It gets only a few of this process's variables.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,27 +17,29 @@ use anchord_proto::limits::{REPORT_BYTES_MAX, STARTER_DEADLINE_MS, millis};
 use anchord_proto::line::{LineRead, LineSplitter};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-/// The program to start daemons with, found when the shim starts: later its own file may have been
-/// replaced by an upgrade, and its path would read as deleted.
+/// The program that starts daemons. It is located when the shim starts. An upgrade may later
+/// replace the shim's own file, whose path would then read as deleted.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     program: PathBuf,
 }
 
 impl Launcher {
-    /// Starts daemons with this program.
+    /// Creates a launcher for this program.
     pub fn new(program: PathBuf) -> Self {
         Self { program }
     }
 
-    /// The `anchord` beside this program's own file, else the first one on PATH.
+    /// Creates a launcher for the `anchord` beside this program's own file, else the first one on
+    /// PATH.
     pub fn beside_this_program() -> Self {
         let sibling = env::current_exe().ok().map(|this| this.with_file_name("anchord"));
         Self::new(sibling.filter(|path| path.is_file()).unwrap_or_else(|| "anchord".into()))
     }
 
-    /// Starts a daemon; none where another start is under way. `since` is when the caller found out that it
-    /// needs one; a while after, it starts one all the same.
+    /// Starts a daemon; returns `None` if another start is under way. `since` is when the caller
+    /// found that it needs a daemon. After [`STARTER_DEADLINE_MS`] from then, it starts one all the
+    /// same.
     pub(crate) fn start(
         &self,
         dir: &InstanceDir,
@@ -69,9 +71,9 @@ impl Launcher {
             .spawn()
             .map_err(|reason| StartError::Program { program: self.program.clone(), reason })?;
         let stdout = child.stdout.take();
-        // Collects the exit status, now or in a month: a zombie would hold the daemon's place in the
-        // process table for as long as this shim lives. Where no thread can be had, init collects it
-        // when the shim ends.
+        // Collects the exit status, now or in a month. A zombie would keep the daemon's place in
+        // the process table for as long as this shim lives. If no thread can be created, init
+        // collects it when the shim ends.
         let reaper = thread::Builder::new().name("reaper".to_owned()).stack_size(64 * 1024);
         let _ = reaper.spawn(move || child.wait());
         let line = LineSplitter::new(REPORT_BYTES_MAX);
@@ -79,18 +81,18 @@ impl Launcher {
     }
 }
 
-/// A daemon that was started and has not said yet how that went. While it has not and lives, the lock on `starting` is
-/// held: it inherited that, since its starter may end or be stopped.
+/// A started daemon that has not reported yet. Until it reports or ends, the lock on `starting` is
+/// held. The daemon inherits the lock, since its starter may end or be stopped.
 #[derive(Debug)]
 pub(crate) struct Starting {
     stdout: ChildStdout,
     line: LineSplitter,
-    /// For a daemon of another build, which lets go of what it inherited.
+    /// Held for a daemon of another build, which releases what it inherited.
     _lock: File,
 }
 
 impl Starting {
-    /// What it says within this time; none if it says nothing and lives.
+    /// Returns the daemon's report; `None` if it lives and reports nothing within `limit`.
     pub(crate) fn report_within(&mut self, limit: Duration) -> Option<Result<Report, StartError>> {
         let until = Instant::now() + limit;
         let mut buffer = [0; 1024];
@@ -111,7 +113,7 @@ impl Starting {
     }
 }
 
-/// Why no daemon was started.
+/// The reason that no daemon was started.
 #[derive(Debug)]
 pub(crate) enum StartError {
     Instance(InstanceError),

@@ -1,4 +1,4 @@
-//! A daemon and an agent for the tests of this crate: both in this process, over real descriptors.
+//! A daemon and an agent for this crate's tests. Both run in this process, over real descriptors.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,10 +26,10 @@ use crate::start::Launcher;
 use crate::turn::Turn;
 use crate::watch::Parent;
 
-/// Longer than anything here takes, so that a test ends that would hang.
+/// Longer than anything here takes, so that a test that would hang fails.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
 
-/// An instance directory that goes with the test.
+/// An instance directory that is removed with the test.
 pub(crate) struct Instance {
     _scratch: tempfile::TempDir,
     pub(crate) dir: InstanceDir,
@@ -43,7 +43,7 @@ impl Instance {
         Self { _scratch: scratch, dir }
     }
 
-    /// What is looked for here, without any means to start it.
+    /// Returns a search in this instance that cannot start a daemon.
     pub(crate) fn search(&self) -> Search {
         Search {
             dir: Ok(self.dir.clone()),
@@ -55,19 +55,19 @@ impl Instance {
         }
     }
 
-    /// A daemon's socket. The connections are accepted by the test.
+    /// Binds the daemon's socket. The test accepts the connections.
     pub(crate) fn daemon(&self) -> Daemon {
         Daemon { listener: socket::bind(&self.dir).unwrap() }
     }
 }
 
-/// A daemon that says what the test says.
+/// A daemon whose answers the test writes.
 pub(crate) struct Daemon {
     listener: UnixListener,
 }
 
 impl Daemon {
-    /// Accepts a connection, reads the hello, and answers `answer`.
+    /// Accepts a connection, reads the hello, and sends `answer`.
     pub(crate) fn answer(&self, answer: &Answer) -> (Hello, Served) {
         let (hello, mut served) = self.hear_hello();
         served.say(&serde_json::to_string(answer).unwrap());
@@ -82,12 +82,12 @@ impl Daemon {
         (serde_json::from_str(&served.raw_line()).unwrap(), served)
     }
 
-    /// Whether anybody connects in this time.
+    /// Returns whether a client connects within this time.
     pub(crate) fn is_asked_within(&self, limit: Duration) -> bool {
         readable_within(&self.listener, limit)
     }
 
-    /// Accepts a connection and says welcome.
+    /// Accepts a connection and welcomes it.
     pub(crate) fn welcome(&self) -> (Hello, Served) {
         self.answer(&welcome("token"))
     }
@@ -110,14 +110,14 @@ pub(crate) fn refused(code: RefusalCode) -> Answer {
     })
 }
 
-/// The daemon's side of a connection. Dropped, it is what a killed daemon leaves.
+/// The daemon's side of a connection. Dropping it leaves what a killed daemon leaves.
 pub(crate) struct Served {
     lines: BufReader<UnixStream>,
     stream: UnixStream,
 }
 
 impl Served {
-    /// The next line as it came.
+    /// Reads the next line unchanged.
     pub(crate) fn raw_line(&mut self) -> String {
         let mut line = String::new();
         self.lines.read_line(&mut line).unwrap();
@@ -125,14 +125,14 @@ impl Served {
         line
     }
 
-    /// The next `mcp` line: number, acknowledged, JSON.
+    /// Reads the next `mcp` line: number, acknowledged, JSON.
     pub(crate) fn line(&mut self) -> (u64, u64, String) {
         let line = self.raw_line();
         let McpLine { number, acknowledged, json } = McpLine::parse(line.as_bytes()).unwrap();
         (number, acknowledged, json.to_owned())
     }
 
-    /// The next line's number, after checking its JSON.
+    /// Checks the next line's JSON and returns its number.
     pub(crate) fn expect(&mut self, json: &str) -> u64 {
         let (number, _, found) = self.line();
         assert_eq!(found, json);
@@ -140,33 +140,34 @@ impl Served {
     }
 
     pub(crate) fn say(&mut self, line: &str) {
-        // At once: whoever only asks whether a daemon runs leaves at the first byte.
+        // In one write: a shim that only checks whether a daemon runs leaves at the first byte.
         self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Says the beginning of a line.
+    /// Writes the beginning of a line.
     pub(crate) fn begin(&mut self, part: &str) {
         self.stream.write_all(part.as_bytes()).unwrap();
     }
 
-    /// Whether the shim says anything in this time.
+    /// Returns whether the shim writes anything within this time.
     pub(crate) fn has_input_within(&self, limit: Duration) -> bool {
         readable_within(&self.stream, limit)
     }
 
-    /// Says `line` until the shim takes no more, at most `times`; returns how often it was taken.
+    /// Writes `line` until the shim takes no more, at most `times`. Returns how often the shim took
+    /// it.
     pub(crate) fn say_until_full(&mut self, line: &str, times: usize) -> usize {
         self.stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
         let line = format!("{line}\n");
         (0..times).take_while(|_| self.stream.write_all(line.as_bytes()).is_ok()).count()
     }
 
-    /// Dies. Said outright because a reader thread of a test may hold a copy of the socket.
+    /// Dies. This is explicit, since a reader thread of a test may hold a copy of the socket.
     pub(crate) fn die(self) {
         self.stream.shutdown(Shutdown::Both).unwrap();
     }
 
-    /// Waits until the shim has closed the connection; returns what it still said.
+    /// Waits until the shim has closed the connection, and returns the rest of its output.
     pub(crate) fn rest(mut self) -> String {
         let mut rest = String::new();
         self.lines.read_to_string(&mut rest).unwrap();
@@ -209,7 +210,7 @@ impl Agent {
         self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    /// The next line on stdout.
+    /// Reads the next line on stdout.
     pub(crate) fn hear(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
@@ -217,12 +218,12 @@ impl Agent {
         line
     }
 
-    /// Whether stdout stays silent for this time.
+    /// Returns whether stdout stays silent for this time.
     pub(crate) fn hears_nothing_for(&self, limit: Duration) -> bool {
         self.stdout.buffer().is_empty() && !readable_within(self.stdout.get_ref(), limit)
     }
 
-    /// Checks that the shim ends though nobody reads its stdout.
+    /// Checks that the shim ends even though nobody reads its stdout.
     pub(crate) fn shim_ends_within(mut self, limit: Duration) {
         let begin = Instant::now();
         self.shim.take().unwrap().join().unwrap().unwrap();
@@ -233,12 +234,12 @@ impl Agent {
         self.stdin = None;
     }
 
-    /// Does what a signal does.
+    /// Has the effect of a signal.
     pub(crate) fn signal(&mut self) {
         self.stop.write_all(&[0]).unwrap();
     }
 
-    /// Waits for the shim's end: what it still printed, and how long that took.
+    /// Waits for the shim's end. Returns the rest of its output, and how long the end took.
     pub(crate) fn wait(mut self) -> (String, Duration) {
         let begin = Instant::now();
         self.shim.take().unwrap().join().unwrap().unwrap();
@@ -249,26 +250,26 @@ impl Agent {
     }
 }
 
-/// A program for starting daemons: a shell script with this body, in which `until_there` waits for a file, and ends with
-/// the test, whose directory has the script.
+/// Writes a shell script with this body and returns its launcher. In the script, `until_there`
+/// waits for a file. It exits once the test has ended, which removes the script's directory.
 pub(crate) fn program(instance: &Instance, body: &str) -> Launcher {
     let (text, path) = (instance.dir.path().join("text"), instance.dir.path().join("program"));
     let wait = r#"until_there() { until [ -e "$1" ]; do [ -e "$0" ] || exit; sleep 0.01; done; }"#;
     fs::write(&text, format!("#!/bin/sh\n{wait}\n{body}\n")).unwrap();
     fs::set_permissions(&text, fs::Permissions::from_mode(0o700)).unwrap();
-    // Copied by another process: a process that another test starts just now could inherit a
-    // descriptor with which this one writes, and then the program could not be run.
+    // Another process copies it. A process that another test starts now could inherit a descriptor
+    // that this process writes with, and the program could then not be run.
     assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
     Launcher::new(path)
 }
 
-/// Starts it and waits for what it says.
+/// Starts a daemon and waits for its report.
 pub(crate) fn reported(launcher: &Launcher, instance: &Instance) -> Report {
     let mut starting = launcher.start(&instance.dir, Instant::now()).unwrap().unwrap();
     starting.report_within(SOON).unwrap().unwrap()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + SOON;
     while !is_so() {
@@ -282,22 +283,22 @@ fn readable_within(stream: &impl AsFd, limit: Duration) -> bool {
     rustix::event::poll(&mut polled, Some(&limit.try_into().unwrap())).unwrap() > 0
 }
 
-/// A request with this id.
+/// Returns a request with this id.
 pub(crate) fn request(id: &str, method: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#)
 }
 
-/// A notification.
+/// Returns a notification.
 pub(crate) fn notification(method: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#)
 }
 
-/// A reply to the request with this id.
+/// Returns a reply to the request with this id.
 pub(crate) fn reply(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
 }
 
-/// A reply to `initialize`.
+/// Returns a reply to `initialize`.
 pub(crate) fn initialize_reply(id: &str, revision: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"{revision}"}}}}"#)
 }

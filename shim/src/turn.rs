@@ -1,10 +1,12 @@
-//! A turn among all shims of an instance, taken before a connection is made on which a request that may have killed
-//! a daemon is sent again, and held while that is in flight alone. Without it every shim would send its own again at
-//! the same moment, and the one that kills would take the others with it a second time; with it from the sending on
-//! alone, what is sent could go to the daemon that the last holder's has just killed.
+//! A turn among all shims of an instance. A shim takes it before it connects to resend a request
+//! that may have killed a daemon. It holds the turn while that request is in flight alone.
 //!
-//! The turn is a file lock, which ends with its holder. It is a courtesy: where it cannot be had in
-//! time, or at all, the shim goes on without.
+//! Without the turn, every shim would resend at the same moment, and the request that kills would
+//! take the others down a second time. The turn must come before the connection. Otherwise the
+//! connection could lead to the daemon that the last holder's request has just killed.
+//!
+//! The turn is a file lock, which ends with its holder. It is a courtesy: a shim that cannot get it
+//! in time, or at all, continues without it.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,7 +18,7 @@ use anchord_proto::limits::{TURN_DEADLINE_MS, millis};
 /// See the module's header.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// None where the instance directory could not be found.
+    /// The lock file; `None` if the instance directory could not be found.
     path: Option<PathBuf>,
     held: Option<File>,
     waits_since: Option<Instant>,
@@ -27,7 +29,8 @@ impl Turn {
         Self { path, held: None, waits_since: None }
     }
 
-    /// Takes the turn if it is free, or gives up waiting for it. True: go on.
+    /// Takes the turn if it is free, or gives up waiting for it. Returns whether the caller may
+    /// continue.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         const PATIENCE: Duration = millis(TURN_DEADLINE_MS);
         if self.held.is_some() {

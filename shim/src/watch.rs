@@ -1,4 +1,4 @@
-//! What ends a shim besides its stdin: SIGINT, SIGTERM, and the end of its parent.
+//! The events besides the end of stdin that end a shim: SIGINT, SIGTERM, and the end of its parent.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,7 +8,7 @@ use anchord_proto::host;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-/// Returns a descriptor that becomes readable with the first SIGINT or SIGTERM.
+/// Returns a descriptor that becomes readable at the first SIGINT or SIGTERM.
 pub(crate) fn end_signals() -> io::Result<UnixStream> {
     let (receiver, sender) = UnixStream::pair()?;
     pipe::register(SIGINT, sender.try_clone()?)?;
@@ -16,21 +16,21 @@ pub(crate) fn end_signals() -> io::Result<UnixStream> {
     Ok(receiver)
 }
 
-/// The parent process, watched.
+/// A watch on the parent process.
 #[derive(Debug)]
 pub(crate) enum Parent {
-    /// The kernel tells: readable once the parent has ended.
+    /// A descriptor that the kernel makes readable once the parent has ended.
     #[cfg(target_os = "linux")]
     Descriptor(rustix::fd::OwnedFd),
-    /// It has to be asked: another parent means that ours has ended.
+    /// The parent's process id, to compare: another parent means that ours has ended.
     Asked(Option<u32>),
 }
 
 impl Parent {
     /// Watches the process that started this one.
     ///
-    /// Not by a signal at the parent's death: the kernel sends that at the end of the *thread* that
-    /// started us, and agents start servers from threads that come and go.
+    /// It does not use a signal at the parent's death. The kernel sends that at the end of the
+    /// *thread* that started us, and agents start servers from threads that come and go.
     pub(crate) fn watch() -> Self {
         let parent = host::parent_pid();
         #[cfg(target_os = "linux")]
@@ -42,7 +42,7 @@ impl Parent {
                     let flags = rustix::process::PidfdFlags::empty();
                     rustix::process::pidfd_open(pid, flags).ok()
                 });
-            // Taken in this order, a parent that ended in between is seen.
+            // In this order, a parent that ends in between is noticed.
             if let Some(descriptor) = descriptor
                 && host::parent_pid() == parent
             {
@@ -60,7 +60,7 @@ impl Parent {
         }
     }
 
-    /// Whether the parent is gone, where that must be asked.
+    /// Returns whether the parent is gone, where no descriptor shows it.
     pub(crate) fn is_gone(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]

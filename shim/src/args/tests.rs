@@ -1,4 +1,4 @@
-//! Command lines, right and wrong.
+//! Valid and invalid command lines.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The hook command that agents run: `anchord-hook CLIENT`, the event on stdin. Always exits with 0.
+//! The hook command that agents run: `anchord-hook CLIENT`, with the event on stdin. It always
+//! exits with 0.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
     if let [only] = arguments.as_slice()
         && only == "--version"
     {
-        // For `anchord doctor`; no agent asks that.
+        // For `anchord doctor`; no agent asks for it.
         let version = concat!("anchord-hook ", env!("CARGO_PKG_VERSION"), "\n");
         let _ = std::io::stdout().write_all(version.as_bytes());
         return ExitCode::SUCCESS;

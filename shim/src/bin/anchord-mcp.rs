@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Not through std's buffers, which nothing else here needs.
+/// Writes to stdout directly, since nothing else here needs std's buffers.
 fn print(text: &str) -> ExitCode {
     match rustix::io::write(rustix::stdio::stdout(), text.as_bytes()) {
         Ok(written) if written == text.len() => ExitCode::SUCCESS,

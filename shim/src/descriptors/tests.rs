@@ -1,4 +1,4 @@
-//! A descriptor that would be inherited no longer is.
+//! Marked descriptors are not inherited.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -20,7 +20,7 @@ fn a_marked_descriptor_is_not_inherited() {
 fn a_daemon_is_started_without_what_its_starter_was_given() {
     let instance = Instance::new();
     let file = File::open("/dev/null").unwrap();
-    // A number that no shell takes for itself.
+    // A number that no shell uses itself.
     let given = rustix::io::fcntl_dupfd_cloexec(&file, 700).unwrap();
     rustix::io::fcntl_setfd(&given, FdFlags::empty()).unwrap();
     keep_from_children();

@@ -1,4 +1,4 @@
-//! One event, one reply, and silence whatever goes wrong.
+//! One event gives one reply, or silence after any failure.
 
 use std::os::unix::net::UnixStream;
 
@@ -7,7 +7,7 @@ use anchord_proto::hello::RefusalCode;
 use super::*;
 use crate::testing::{Instance, program, refused};
 
-/// What is printed for `event`, while `daemon` does its part.
+/// Returns the text printed for `event`, while `daemon` plays the daemon.
 fn printed<T>(
     instance: &Instance,
     event: &'static str,
@@ -21,7 +21,7 @@ fn printed<T>(
     })
 }
 
-/// A machine that has too much to do.
+/// Extra time for a busy machine.
 const SLACK: Duration = Duration::from_secs(1);
 
 #[test]

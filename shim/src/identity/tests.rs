@@ -1,4 +1,4 @@
-//! How a project and a session are named.
+//! Names of projects and sessions.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_directory_is_made_absolute() {
     let below = here.join("below").into_os_string().into_string().unwrap();
     check(Some("below"), &[], Some(&below));
     check(None, &[("ANCHORD_PROJECT", "below")], Some(&below));
-    // A directory that is called like an id is named by its path.
+    // A directory whose name is an id is named by its path.
     let like_id = here.join(ID).into_os_string().into_string().unwrap();
     check(Some(&format!("./{ID}")), &[], Some(&like_id));
 }

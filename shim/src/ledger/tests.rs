@@ -1,4 +1,4 @@
-//! The account by itself: events in, lines out.
+//! The ledger alone: events in, lines out.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Ledger {
         self.request(id(raw), call, request(raw, "x"));
     }
 
-    /// All that may be sent now: numbers and acknowledged numbers.
+    /// Returns the number and the acknowledged number of all lines that may be sent now.
     fn sent(&mut self) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         while self.write_next(&mut out) {}
@@ -191,7 +191,7 @@ fn a_failed_search_leaves_nothing_but_the_handshake() {
     assert_eq!(ledger.sent(), [(1, 0)]);
 }
 
-/// What may happen to a ledger.
+/// An event in a ledger's life.
 #[derive(Clone, Debug)]
 enum Event {
     Ask(u8),
@@ -219,9 +219,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// Whatever happens: each request gets exactly one end (a reply, a cancellation, an error); none is
-    /// sent on more than two connections; numbers rise on a connection and are never shared; nothing
-    /// above an open request is acknowledged; the account of bytes and lines comes out at zero.
+    /// After any events, these laws hold. Each request ends exactly once: by a reply, a
+    /// cancellation or an error. None is sent on more than two connections. Numbers rise on a
+    /// connection and are never shared. Nothing above an open request is acknowledged. The counts
+    /// of bytes and lines come out at zero.
     #[test]
     fn the_books_balance(events in events()) {
         let mut ledger = Ledger::default();
@@ -275,7 +276,7 @@ proptest! {
         prop_assert!(ledger.is_settled());
     }
 
-    /// Answering everything that is sent ends in rest, however often the daemon dies meanwhile.
+    /// The ledger settles if every sent request is answered, however often the daemon dies.
     #[test]
     fn every_request_is_answered_if_daemons_live_long_enough(
         requests in 1..20_u64,

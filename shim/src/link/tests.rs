@@ -1,4 +1,4 @@
-//! Finding a daemon that is there, is leaving, is too old, or says nothing.
+//! Searches for a daemon that is there, is leaving, is too old, or says nothing.
 
 use std::fs;
 use std::sync::mpsc;
@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use super::*;
 use crate::testing::{Instance, SOON, program, refused, wait_until, welcome};
 
-/// Runs a search beside what the daemon does.
+/// Runs a search while `daemon` plays the daemon.
 fn found<T>(search: &Search, daemon: impl FnOnce() -> T) -> (Result<Connection, String>, T) {
     thread::scope(|scope| {
         let searching = scope.spawn(|| search.run());
@@ -26,7 +26,7 @@ fn a_welcome_and_what_follows_it_are_handed_over() {
     });
     let mut connection = connection.unwrap();
     assert_eq!(connection.welcome.session.as_deref(), Some("s"));
-    // The line may have come with the welcome or after it.
+    // The line may come with the welcome or after it.
     let mut text = connection.rest.clone();
     connection.stream.set_read_timeout(Some(SOON)).unwrap();
     while !text.ends_with(b"\n") {
@@ -171,7 +171,7 @@ fn a_start_that_lost_a_race_is_no_failure() {
     let instance = Instance::new();
     let mut search = instance.search();
     let lost = instance.dir.path().join("lost");
-    // Reports failure only when the other daemon is there.
+    // Reports failure only once the other daemon is there.
     search.launcher = Some(program(
         &instance,
         &format!(
@@ -227,7 +227,7 @@ fn a_daemon_that_was_killed_while_it_started_is_started_again() {
     let instance = Instance::new();
     let mut search = instance.search();
     let log = instance.dir.path().join("log");
-    // Dies without a word the first two times.
+    // Dies silently the first two times.
     search.launcher = Some(program(
         &instance,
         &format!(

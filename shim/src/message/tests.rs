@@ -1,4 +1,4 @@
-//! What is read of messages, and the errors that are written.
+//! Messages are parsed, and errors are written.
 
 use super::*;
 use crate::testing::{initialize_reply, notification, reply, request};
@@ -25,7 +25,7 @@ fn requests_notifications_and_replies_are_told_apart() {
         r#"{"method":"notifications/cancelled","params":{"reason":"x","requestId":"a"}}"#;
     assert_eq!(kind(cancelled), FromAgent::Cancelled(asked("\"a\"")));
     assert_eq!(kind(&notification("notifications/cancelled")), FromAgent::Other);
-    // The method may be written with escapes.
+    // The method may contain escapes.
     assert_eq!(
         kind(r#"{"id":0,"method":"initi\u0061lize"}"#),
         FromAgent::Request(asked("0"), Call::Initialize)

@@ -1,4 +1,4 @@
-//! Bytes leave in order and nothing blocks.
+//! Bytes leave in order, and no write blocks.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! The pipe between a real pair of descriptors and a daemon that dies when told to.
+//! The pipe between real descriptors and a daemon that dies on request.
 
 mod hangs;
 
@@ -13,10 +13,11 @@ use crate::testing::{
 };
 use crate::turn::Turn;
 
-/// 100 ms are promised and measured by the benches; here a machine busy with other tests counts, too.
+/// The limit for an immediate end. 100 ms are promised and measured by the benches. Here, a machine
+/// busy with other tests gets more time.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// An agent that has initialized, with the daemon's side of its connection.
+/// Returns an initialized agent and the daemon's side of its connection.
 fn initialized(instance: &Instance, daemon: &Daemon) -> (Agent, Served) {
     let mut agent = Agent::start(instance.search());
     let (hello, mut served) = daemon.welcome();
@@ -197,7 +198,8 @@ fn the_killer_of_one_shim_is_never_beside_the_calls_of_another() {
     of_killer.die();
     let (_, mut of_killer) = daemon.welcome();
     of_killer.expect(&request("1", "abort"));
-    // The killer has its turn: until it is over the other shim has no connection that could die of it.
+    // While the killer has the turn, the other shim has no connection that the killer could take
+    // down.
     of_other.die();
     assert!(!daemon.is_asked_within(Duration::from_millis(30)));
     of_killer.die();
@@ -213,7 +215,7 @@ fn the_killer_of_one_shim_is_never_beside_the_calls_of_another() {
 const CANCEL: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
 
-/// An agent with a request in flight.
+/// Returns an agent with a request in flight.
 fn asked(instance: &Instance, daemon: &Daemon) -> (Agent, Served) {
     let mut agent = Agent::start(instance.search());
     let (_, mut served) = daemon.welcome();
@@ -239,7 +241,7 @@ fn who_has_nothing_to_send_again_any_more_leaves_its_turn_to_others() {
         thread::yield_now();
     }
     agent.say(CANCEL);
-    // It still looks for a daemon, and would for longer.
+    // The search continues, and would last longer.
     let begin = Instant::now();
     while !is_free() {
         assert!(begin.elapsed() < SOON / 2, "it has nothing to send");
@@ -375,10 +377,10 @@ fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
             let (_, mut served) = daemon.welcome();
             let (_, _, json) = served.line();
             served.say(&reply("3"));
-            // Held until the answer is read.
+            // Kept until the answer is read.
             (served, json)
         });
-        // Until a search begins again, requests get the same error at once.
+        // Until another search begins, requests get the same error at once.
         let answered = loop {
             agent.say(&request("3", "x"));
             let heard = agent.hear();
@@ -501,7 +503,7 @@ fn an_agent_that_reads_nothing_holds_up_neither_the_end_nor_memory() {
     agent.say(&request("1", "x"));
     served.expect(&request("1", "x"));
     let big = format!(r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#, "x".repeat(1 << 20));
-    // The shim stops reading at some point; what it has not read stays with the daemon.
+    // The shim stops reading at some point. Unread lines stay with the daemon.
     let said = served.say_until_full(&big, 64);
     assert!(said < 16, "the shim took {said} MiB");
     agent.signal();
@@ -525,7 +527,7 @@ fn an_idle_shim_does_not_bring_back_a_daemon_that_was_stopped() {
     agent.hear();
     drop(daemon);
     served.die();
-    // Long after the patience of the search that follows the loss.
+    // Longer than the patience of the search that follows the loss.
     assert!(agent.hears_nothing_for(Duration::from_millis(150)));
     assert!(!log.exists());
     agent.say(&request("2", "x"));

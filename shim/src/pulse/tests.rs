@@ -1,4 +1,4 @@
-//! When the daemon is asked, and what its silence means.
+//! The time of a hello, and the meaning of silence.
 
 use std::time::Duration;
 

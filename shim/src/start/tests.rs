@@ -1,4 +1,4 @@
-//! What a started daemon gets of its starter, and that one of many starts it.
+//! A started daemon inherits little from its starter, and only one of many starters starts it.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ fn a_start_goes_on_when_its_starter_has_left_and_nobody_starts_another() {
     let (gate, ended) = (instance.dir.path().join("gate"), instance.dir.path().join("ended"));
     let launcher =
         program(&instance, &format!("until_there {}; touch {}", gate.display(), ended.display()));
-    // As a hook does, which has a second.
+    // A hook does the same, since it has only a second.
     drop(launcher.start(&instance.dir, Instant::now()).unwrap().unwrap());
     assert!(launcher.start(&instance.dir, Instant::now()).unwrap().is_none());
     fs::write(&gate, "").unwrap();

@@ -1,4 +1,4 @@
-//! One has the turn, the next waits, but not for ever.
+//! One shim has the turn; the next waits, but not for ever.
 
 use super::*;
 

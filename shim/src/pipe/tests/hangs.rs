@@ -1,4 +1,4 @@
-//! A daemon that says nothing, and one whose call takes long.
+//! A daemon that says nothing, and a daemon whose call takes long.
 
 use std::thread;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use anchord_proto::hello::Role;
 use crate::link::Search;
 use crate::testing::{Agent, Daemon, Instance, SOON, Served, reply, request};
 
-/// An agent that waits for a call, a second at most if the daemon hangs.
+/// Returns an agent that waits for a call. If the daemon hangs, it waits a second at most.
 fn called(instance: &Instance, call: &str) -> (Daemon, Agent, Served) {
     let daemon = instance.daemon();
     let search = Search { patience: Duration::from_secs(1), ..instance.search() };
@@ -23,7 +23,7 @@ fn called(instance: &Instance, call: &str) -> (Daemon, Agent, Served) {
 fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
     let instance = Instance::new();
     let (daemon, mut agent, _served) = called(&instance, &request("1", "tools/call"));
-    // It is asked whether it runs, and does not answer.
+    // The shim asks whether it runs, and gets no answer.
     assert!(daemon.is_asked_within(SOON));
     let answer = agent.hear();
     assert!(answer.contains("outcome unknown"), "{answer}");
@@ -40,7 +40,7 @@ fn a_daemon_that_goes_on_has_time_for_the_call() {
         progress.contains(r#""progressToken":7"#),
         "it is taken for one that hangs: {progress}"
     );
-    // It goes on, and the call takes longer than the patience.
+    // The daemon continues, and the call takes longer than the patience.
     for _ in 0..3 {
         let (hello, asked) = daemon.welcome();
         assert_eq!(hello.role, Role::Http);
@@ -56,7 +56,7 @@ fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
     let (daemon, mut agent, mut served) = called(&instance, &request("1", "tools/call"));
     thread::scope(|scope| {
         scope.spawn(|| {
-            // It takes longer than the shim would wait for a daemon that hangs.
+            // The call takes longer than the shim would wait for a daemon that hangs.
             for _ in 0..3 {
                 let (hello, asked) = daemon.welcome();
                 assert_eq!((hello.role, hello.resume), (Role::Http, None));
