@@ -1,4 +1,5 @@
-//! Many agents meet a machine where nothing runs yet: one daemon starts, and all are answered.
+//! Many agents start on a machine where no daemon runs yet. One daemon starts, and all agents are
+//! answered.
 
 use std::sync::Barrier;
 
@@ -30,7 +31,7 @@ fn thirty_two_shims_at_once_start_one_daemon() {
 
     let daemon = instance.daemon_pid().unwrap();
     if cfg!(target_os = "linux") {
-        // Those that lost the race see the lock and leave.
+        // Daemons that lost the race see the lock and leave.
         poll(PATIENCE, "only one daemon is left", || {
             (instance.daemons() == [daemon]).then_some(())
         });

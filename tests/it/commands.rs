@@ -1,4 +1,5 @@
-//! The command line does what agents do, and tells programs by its exit code and its JSON how it went.
+//! The command line can do what agents do. Its exit code and its JSON report the outcome to
+//! programs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
@@ -90,7 +91,7 @@ fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
     assert_eq!(shared["records"].as_array().unwrap().len(), 3, "{shared}");
 }
 
-/// What an answer says at its end is a command line that goes on, until there is nothing more.
+/// The end of an answer names the command that prints the next part, until there is none.
 #[test]
 fn what_a_load_cuts_the_command_it_names_prints() {
     let (instance, project) = (Instance::new(), Project::git());
@@ -108,7 +109,7 @@ fn what_a_load_cuts_the_command_it_names_prints() {
     assert!(code == 0 && lessons.contains("the lock stays") && lessons.contains("Begun."));
     assert!(!lessons.contains("note-"), "{lessons}");
     assert_eq!(shell.said(&["load", "--section", "dreams"]).0, 2);
-    // What an agent with so little room would get, and with a task.
+    // The load of an agent with little room, without and with a task.
     let (_, whole) = shell.said(&["load"]);
     let (_, small) = shell.said(&["load", "--max-tokens", "600"]);
     let (_, about) = shell.said(&["load", "--max-tokens", "600", "--task", "what note-37 says"]);
@@ -164,7 +165,7 @@ fn the_log_says_who_asked_what_and_goes_on() {
     follow.wait().unwrap();
 }
 
-/// A transcript as Claude Code writes it, of a session that is over.
+/// Writes a transcript in Claude Code's format, of a session that is over.
 fn transcript(instance: &Instance, session: &str, cwd: &str, prompt: &str) {
     let folder = instance.user_home().join(".claude/projects/-some-project");
     std::fs::create_dir_all(&folder).unwrap();
@@ -212,7 +213,7 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
         (&again["projects"][0]["added"], &again["projects"][0]["known"]),
         (&json!(0), &json!(1))
     );
-    // It went on, and was torn when its client was killed.
+    // The session continued, and its last line was torn when its client was killed.
     let path = instance.user_home().join(".claude/projects/-some-project/a.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let more =
@@ -348,7 +349,7 @@ fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
     let (code, text) = edit("l1", "truncate -s 0");
     assert!(code == 2 && text.contains("the text is empty"), "{text}");
     assert_eq!(edit("l1", "").0, 2, "there is no editor, and no terminal");
-    // An editor that writes another encoding.
+    // The editor writes another encoding.
     let (code, text) = edit("l1", "printf 'caf\\351' >");
     assert!(code != 0 && text.contains("UTF-8"), "{text}");
     let (_, path) = text.split_once("Your text is in ").unwrap();

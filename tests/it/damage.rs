@@ -1,4 +1,5 @@
-//! A journal with a bad place: what can be read is read, nothing is acknowledged that would not be kept, and who asks is told.
+//! A damaged journal. The readable part is still read, no write is acknowledged that would not be
+//! kept, and the caller gets the reason.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +9,8 @@ use std::process::Stdio;
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, walk, write};
 use serde_json::json;
 
-/// The journal of the daemon's own records (which projects and sessions there are), or that of the one project.
+/// Returns the journal of the daemon's own records, which list projects and sessions, or the
+/// journal of the only project.
 fn journal(instance: &Instance, own_records: bool) -> PathBuf {
     let mut found = None;
     walk(&instance.home(), &mut |path: &Path| {
@@ -41,7 +43,7 @@ fn a_bad_place_in_a_journal_is_named_once() {
     assert!(told.contains("journal/000001.jsonl line 2: the checksum is"), "{told}");
 }
 
-/// A script tells by the exit code that nobody but a person can make this memory take writes again.
+/// The exit code tells a script that only a person can make this memory writable again.
 #[test]
 fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
     let instance = Instance::new();
@@ -85,7 +87,7 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     instance.kill9();
     let journal = journal(&instance, true);
     let whole = fs::read_to_string(&journal).unwrap();
-    // An entry in the middle: the last one may have been cut by a crash, and goes then.
+    // An entry in the middle. The last one may have been cut by a crash, and would be dropped.
     let damaged = whole.replacen("\"project_seen\"", "\"project_sean\"", 1);
     assert_ne!(damaged, whole);
     fs::write(&journal, &damaged).unwrap();
@@ -112,7 +114,7 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     assert!(loaded.contains("after it was put back"), "{loaded}");
 }
 
-/// Entries that only the index still has are shown, kept and not written over.
+/// Entries that only the index still has are shown, kept and not overwritten.
 #[test]
 fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
     for what in ["removed", "emptied", "cut", "damaged at its end"] {
@@ -123,7 +125,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
             agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
         }
         drop(agent);
-        // Closed in order, so that the index has followed.
+        // Stopped in order, so that the index has caught up.
         let shell = Shell::new(&instance, project.path());
         shell.done(&["stop"]);
         let journal = journal(&instance, false);
@@ -150,7 +152,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         let (code, rebuilt) = shell.said(&["journal", "rebuild"]);
         assert_eq!(code, 5, "{what}: {rebuilt}");
         assert!(rebuilt.contains("the index is kept"), "{what}: {rebuilt}");
-        // A daemon that has not opened the project yet.
+        // The next daemon has not opened the project yet.
         shell.done(&["stop"]);
         shell.done(&["project", "list"]);
         let (code, doctor) = shell.said(&["doctor"]);
@@ -196,7 +198,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
     }
 }
 
-/// As a sync tool, a restore or a cleaning script does.
+/// A sync tool, a restore or a cleaning script can do this.
 #[test]
 fn nothing_is_saved_into_a_journal_that_was_taken_away() {
     let instance = Instance::new();
@@ -222,7 +224,7 @@ fn nothing_is_saved_into_a_journal_that_was_taken_away() {
     assert!(loaded.contains("before it went"), "{loaded}");
 }
 
-/// A snapshot is a copy of what the journal leads to.
+/// A snapshot is a copy of the state that the journal yields.
 #[test]
 fn a_damaged_snapshot_is_named_and_done_without() {
     let instance = Instance::new();
@@ -244,7 +246,7 @@ fn a_damaged_snapshot_is_named_and_done_without() {
     assert!(shell.done(&["load"]).contains("tide tables are in UTC"));
 }
 
-/// A folder that was renamed, or a disk that is not mounted.
+/// The cause may be a renamed folder, or a disk that is not mounted.
 #[test]
 fn a_memory_that_is_missing_is_an_error_and_never_an_empty_one() {
     let instance = Instance::new();
@@ -311,11 +313,11 @@ fn notes_of_the_user_that_are_missing_are_an_error_until_they_are_forgotten() {
     assert!(!shell.done(&["load"]).contains("own notes cannot be read"));
 }
 
-/// A file that cannot be changed, until this is dropped.
+/// A file that cannot be changed until this value is dropped.
 struct Immutable(PathBuf);
 
 impl Immutable {
-    /// `None` where the file system or the user cannot do that.
+    /// Returns `None` if the file system or the user cannot do this.
     fn make(path: &Path) -> Option<Self> {
         chattr("+i", path).then(|| Self(path.to_owned()))
     }

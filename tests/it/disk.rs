@@ -1,4 +1,4 @@
-//! A disk that is full or may not be written: clear errors, and nothing acknowledged is lost.
+//! A disk that is full or read-only: errors are clear, and nothing acknowledged is lost.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::process::Command;
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write};
 use serde_json::json;
 
-/// Large enough to fill a small disk soon, small enough for any limit of a field.
+/// Large enough to fill a small disk soon, and small enough for any limit of a field.
 const CONTENT_BYTES: usize = 16 * 1024;
 
-/// A file system of a test's own; unmounted when dropped, before its directory goes.
+/// A test's own file system. It is unmounted on drop, before its directory is removed.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts a tmpfs, or says that this process may not.
+    /// Mounts a tmpfs. Returns `None` and skips the test if this process may not.
     fn mount(at: &Path, size: &str) -> Option<Self> {
         let options = format!("size={size},mode=0700");
         let mounted = Command::new("mount")
@@ -48,7 +48,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily: a daemon that is about to be killed may still hold it.
+        // Lazily, since a daemon that is about to be killed may still hold it.
         Command::new("umount").arg("--lazy").arg(&self.0).status().ok();
     }
 }
@@ -83,7 +83,7 @@ fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
     let project = Project::git();
     let daemon = anchord_tests::binaries().anchord.display().to_string();
     let mut limited = instance.command("/bin/sh".as_ref());
-    // Blocks of 512 bytes: 1 MiB.
+    // Blocks have 512 bytes, so this is 1 MiB.
     limited.args(["-c", "ulimit -f 2048; exec \"$0\" daemon", &daemon]);
     instance.start_daemon_by(limited);
     let mut agent = Agent::open(&instance, project.path());
@@ -91,7 +91,7 @@ fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
     let refusal = write_until_refused(&mut agent, &mut saved);
     assert!(refusal.contains("not saved"), "{refusal}");
     instance.kill9();
-    // This one, started by the shim, has no limit.
+    // The shim starts another daemon, which has no limit.
     agent.tool("memory_save", &write::save("without a limit"));
     saved.push("without a limit".to_owned());
     assert_all_there(&instance, &project, &saved);
@@ -105,13 +105,13 @@ fn a_read_only_disk_is_named_and_read() {
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
     agent.tool("memory_save", &write::save("before it is read-only"));
-    // Without its agent first: the shim would start another daemon, and the disk would be in use.
+    // The agent goes first. Its shim would start another daemon, and the disk would be in use.
     drop(agent);
     instance.kill9();
     disk.remount("ro");
 
     let mut agent = Agent::start(&instance, project.path());
-    // No daemon can prove that it can write, so none starts, and the agent hears why.
+    // No daemon can prove that it can write, so none starts, and the agent gets the reason.
     let error = agent.request("tools/list", &json!({})).expect_err("no daemon can be had");
     let why = error.message.to_lowercase();
     assert!(why.contains("read-only") || why.contains("write"), "{why}");
@@ -119,7 +119,7 @@ fn a_read_only_disk_is_named_and_read() {
     assert!(!refused.status.success());
 
     disk.remount("rw");
-    // The same agent goes on; for a moment its shim answers as before, without another search.
+    // The same agent continues. For a moment its shim repeats the answer without another search.
     let hello = json!({
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -129,7 +129,7 @@ fn a_read_only_disk_is_named_and_read() {
     assert!(agent.tool("memory_load", &json!({})).contains("before it is read-only"));
 }
 
-/// A daemon that starts on a disk without room serves what is on it.
+/// A daemon that starts on a full disk still serves what is on it.
 #[test]
 fn a_daemon_that_starts_on_a_full_disk_serves_reads() {
     let root = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ fn a_daemon_that_starts_on_a_full_disk_serves_reads() {
     });
 }
 
-/// As when the system remounts a disk with errors read-only.
+/// The system may remount a disk with errors read-only.
 #[test]
 fn a_daemon_that_starts_on_a_read_only_data_directory_serves_reads() {
     let instance = Instance::new();
@@ -166,8 +166,8 @@ fn a_daemon_that_starts_on_a_read_only_data_directory_serves_reads() {
     });
 }
 
-/// Reads the memory that has the save "before it is …" through an agent and the command line, while
-/// writes are refused with the reason, and writes once the fault is mended.
+/// Checks that reads work with a fault: an agent and the command line find the save "before it is
+/// …". Writes are refused with the reason, until `mend` has repaired the fault.
 fn assert_reads_go_on(instance: &Instance, project: &Project, why: &str, mend: impl FnOnce()) {
     let mut agent = Agent::open(instance, project.path());
     assert!(agent.tool("memory_load", &json!({})).contains("before it is"));
@@ -194,7 +194,8 @@ fn assert_reads_go_on(instance: &Instance, project: &Project, why: &str, mend: i
     assert!(!doctor.contains("own records cannot be written"), "{doctor}");
 }
 
-/// Saves until the daemon says no; the titles that were acknowledged are added to `saved`.
+/// Saves until the daemon refuses, and returns the refusal. Adds the acknowledged titles to
+/// `saved`.
 fn write_until_refused(agent: &mut Agent, saved: &mut Vec<String>) -> String {
     let content = "0123456789abcdef".repeat(CONTENT_BYTES / 16);
     let refused = (0..1_000).find_map(|number| {
@@ -215,7 +216,7 @@ fn write_until_refused(agent: &mut Agent, saved: &mut Vec<String>) -> String {
     refused.expect("a thousand writes do not find room")
 }
 
-/// Each title is in the journal once, and the journal is whole.
+/// Checks that each title is in the journal once, and that the journal is intact.
 fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
     let written = instance.written("save");
     assert!(saved.iter().all(|title| written.get(title) == Some(&1)), "{written:?} for {saved:?}");
@@ -224,7 +225,7 @@ fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
-/// Without a descriptor nothing can be looked at, which is no empty memory.
+/// Without a descriptor nothing can be read, but that does not make the memory empty.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_project_that_was_opened_without_descriptors_is_written_when_there_are_some_again() {

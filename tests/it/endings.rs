@@ -1,7 +1,8 @@
-//! How a session ends: at once, whatever the client does first, and leaving nothing behind.
+//! The end of a session. It is immediate, whatever the client does first, and leaves nothing
+//! behind.
 //!
-//! The promise is 100 ms. A loaded machine may keep any process from running for longer than that, so of
-//! [`TRIES`] the fastest must keep it, and none may take [`EVER`].
+//! The promise is 100 ms. A loaded machine may keep any process from running for longer than that.
+//! Therefore the fastest of [`TRIES`] must keep the promise, and none may take [`EVER`].
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -58,7 +59,7 @@ fn a_shim_ends_when_its_parent_is_gone() {
     let fastest = (0..TRIES)
         .map(|_| {
             let shim = anchord_tests::binaries().anchord_mcp.display().to_string();
-            // The shell's stdin stays open here, so only the parent's death can tell the shim.
+            // The shell's stdin stays open here, so only the parent's death can end the shim.
             let mut parent = instance.command("/bin/sh".as_ref());
             parent
                 .args(["-c", "exec 3<&0; \"$0\" <&3 3<&- & echo $!; wait", &shim])
@@ -126,10 +127,10 @@ fn ends_in_time(end: impl Fn(&mut Agent)) {
     assert!(times.iter().min() < Some(&PROMISE), "took {times:?}");
 }
 
-/// Whether the process holds a socket, which a shim does when it has found the daemon.
+/// Returns whether the process holds a socket, as a shim does once it has found the daemon.
 fn connected(pid: u32) -> bool {
     let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
-        // No /proc here: ask the tool that is there instead.
+        // There is no /proc here, so `lsof` must do.
         let open = Command::new("lsof").args(["-U", "-p", &pid.to_string()]).output();
         return open.is_ok_and(|open| !open.stdout.is_empty());
     };

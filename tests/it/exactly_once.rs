@@ -13,7 +13,8 @@ fn writes_survive_a_killed_daemon_and_are_applied_once() {
         let calls: Vec<u64> = (0..6)
             .map(|number| agent.call_later("memory_checkpoint", &write::checkpoint(&title(number))))
             .collect();
-        // Each round dies a little later: before any reply, after the first, and so on.
+        // The daemon dies a little later in each round: before any reply, after the first, and so
+        // on.
         for id in calls.iter().take(round) {
             assert!(!agent.reply(*id).unwrap().is_error);
         }
@@ -59,7 +60,7 @@ fn replies_to_writes_come_in_the_order_of_the_writes() {
         assert!(!agent.reply(id).unwrap().is_error);
     }
     agent.reply(status).unwrap();
-    // A read sees every write that was answered before it was asked.
+    // A read sees every write that was answered before the read was sent.
     let text = agent.tool("memory_load", &json!({}));
     for title in &titles {
         assert!(text.contains(title.as_str()), "{title} is missing in {text}");

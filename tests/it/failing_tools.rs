@@ -1,4 +1,4 @@
-//! A tool that panics and one that takes the process with it: their caller hears of it, nobody else does.
+//! A tool that panics and a tool that ends the process. Only their callers get an error.
 
 use anchord_tests::{Agent, Instance, Project, under_load, write};
 use serde_json::json;
@@ -31,7 +31,7 @@ fn an_abort_costs_its_caller_one_error_and_others_none() {
     });
     assert_eq!(instance.written("save"), saved);
     caller.tool("memory_save", &write::save("after the abort"));
-    // A load of that many blueprints may leave some out.
+    // A load may leave out some of that many blueprints.
     let text = caller.tool("memory_search", &json!({"query": "abort"}));
     assert!(text.contains("before the abort") && text.contains("after the abort"), "{text}");
 }

@@ -1,4 +1,5 @@
-//! One session asks for much and takes none of its answers: another's calls are answered meanwhile.
+//! One session sends many calls and reads no answers. Another session's calls are answered
+//! meanwhile.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -6,14 +7,15 @@ use std::process::Stdio;
 use anchord_tests::{Agent, Instance, PATIENCE, Peer, Project, hello, poll, write};
 use serde_json::{Value, json};
 
-/// Reads of the one who takes no answer, of 8 kB each: more than shim, socket and daemon hold for it, which is 4 MiB and
-/// 64 answers and what the system has.
+/// Reads of the session that takes no answers, of 8 kB each. Shim, socket and daemon hold less for
+/// it: 4 MiB, 64 answers, and the system's buffers.
 const READS: usize = 800;
 
-/// With the writes that come after them: below what a shim keeps unanswered.
+/// All calls of that session, including the writes after the reads. A shim keeps more unanswered
+/// calls than that.
 const CALLS: usize = 1_000;
 
-/// Calls of the other.
+/// Calls of the other session.
 const ROUNDS: usize = 20;
 
 fn works(other: &mut Agent) {
@@ -24,7 +26,7 @@ fn works(other: &mut Agent) {
     }
 }
 
-/// Calls of all sessions that the daemon has done.
+/// Returns the number of calls that the daemon has handled, of all sessions.
 fn calls(instance: &Instance) -> u64 {
     let status = instance.anchord().args(["status", "--json"]).output().unwrap();
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
@@ -59,7 +61,7 @@ fn a_session_that_reads_no_answer_holds_up_no_other() {
                 &json!({ "jsonrpc": "2.0", "id": call, "method": "tools/call", "params": params }),
             )?;
         }
-        // Open until the answers were read: its end would be the session's.
+        // Stays open until the answers are read, since its end would end the session.
         Ok::<_, std::io::Error>(stdin)
     });
     let (mut last, mut looks) = (0, 0);
@@ -87,7 +89,7 @@ fn a_session_that_reads_no_answer_holds_up_no_other() {
     assert!(shim.wait().unwrap().success());
 }
 
-/// A client that leaks its connections.
+/// The client leaks its connections.
 #[test]
 fn a_process_that_holds_many_connections_locks_nobody_else_out() {
     let (instance, project) = (Instance::new(), Project::git());

@@ -1,5 +1,5 @@
-//! `anchord-hook` never gets in an agent's way: whatever happens, it exits 0, in time, and prints only what
-//! the daemon replied. What agents do without calling a tool is kept all the same.
+//! `anchord-hook` never gets in an agent's way. In any case it exits with 0, in time, and prints
+//! only the daemon's reply. The work of an agent that calls no tool is kept all the same.
 
 use std::io::Write;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn an_instance_that_cannot_be_made_is_no_reason_to_fail() {
     assert_silent(&hook(&instance, EVENT));
 }
 
-/// A hook leaves after a second. A daemon that is too busy to answer by then has the event.
+/// A hook leaves after a second. A daemon that is too busy to answer by then still gets the event.
 #[test]
 fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
     let instance = Instance::new();
@@ -90,8 +90,8 @@ fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
 fn an_agent_that_is_killed_leaves_what_it_did() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
-    // An event for a daemon that takes longer than a second to start is lost, which is another
-    // matter.
+    // Started beforehand. An event for a daemon that takes longer than a second to start is lost,
+    // which is another matter.
     instance.start_daemon();
     let mut talk = Talk::new(&instance, "a");
     talk.work();
@@ -202,12 +202,12 @@ fn two_sessions_hear_of_each_other_at_their_next_prompt() {
     assert!(news.contains("Sockets, not ports"), "{news}");
     let again = talk.tell("UserPromptSubmit", &json!({"prompt": "go on again"}));
     assert!(!again.contains("Sockets, not ports"), "{again}");
-    // What one has checkpointed is its own.
+    // Checkpoints are private to their session.
     other.tool("memory_checkpoint", &write::checkpoint("Ports after all"));
     assert_eq!(talk.tell("UserPromptSubmit", &json!({"prompt": "well"})), "");
 }
 
-/// A conversation of an agent that is a process, and its hooks.
+/// A conversation: the agent as a process, and its hooks.
 struct Talk<'a> {
     instance: &'a Instance,
     project: Arc<Project>,
@@ -228,7 +228,7 @@ impl<'a> Talk<'a> {
         other
     }
 
-    /// Tells an event; gives what the hook printed.
+    /// Sends an event and returns what the hook printed.
     fn tell(&self, name: &str, more: &Value) -> String {
         let mut event = json!({"hook_event_name": name, "session_id": self.session});
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -249,7 +249,7 @@ impl<'a> Talk<'a> {
         shim
     }
 
-    /// A first turn, in which no tool of ours is called.
+    /// Plays a first turn, in which no tool of ours is called.
     fn work(&self) {
         self.tell("SessionStart", &json!({"source": "startup"}));
         self.tell("UserPromptSubmit", &json!({"prompt": "make it faster"}));
@@ -262,13 +262,13 @@ impl<'a> Talk<'a> {
 
 impl Drop for Talk<'_> {
     fn drop(&mut self) {
-        // It may have been killed by the test.
+        // The test may have killed it already.
         let _ = self.agent.kill();
         let _ = self.agent.wait();
     }
 }
 
-/// What another session loads.
+/// Returns the load of another session.
 fn load(instance: &Instance, project: &Path) -> String {
     let mut agent = Agent::start(instance, project);
     agent.initialize();
@@ -286,7 +286,7 @@ fn run(mut hook: Command, event: &str) -> Output {
     let start = Instant::now();
     let mut hook =
         hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // It may have left without reading, which is its right.
+    // The hook may leave without reading.
     hook.stdin.take().unwrap().write_all(event.as_bytes()).ok();
     let output = hook.wait_with_output().unwrap();
     let took = start.elapsed();

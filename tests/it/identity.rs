@@ -1,4 +1,4 @@
-//! Which project an agent gets, whatever others leave on the disk: real processes, real
+//! The project that an agent gets, whatever others leave on the disk: real processes, real
 //! repositories.
 
 use std::fs;
@@ -10,14 +10,15 @@ use anchord_tests::{Agent, Instance, Project, Shell, binaries, skip};
 use rustix::fs::{AtFlags, CWD, Uid, chownat};
 use serde_json::{Value, json};
 
-/// Whether an agent that starts in a directory finds a note by its first words; `note` writes them.
+/// Returns whether an agent that starts in a directory finds a note by its first words. [`note`]
+/// writes such notes.
 fn finds(instance: &Instance, directory: &Path, words: &str) -> bool {
     let mut agent = Agent::open(instance, directory);
     let found = agent.tool("memory_search", &json!({ "query": words }));
     found.contains(&format!("{words}{REST}"))
 }
 
-/// How the notes of these tests end, so that a note is told from an echo of the question.
+/// The end of these tests' notes, which distinguishes a note from an echo of the question.
 const REST: &str = " (as written)";
 
 fn note(instance: &Instance, directory: &Path, text: &str) -> String {
@@ -35,7 +36,7 @@ fn repository(around: &Project, name: &str) -> PathBuf {
 const GATEWAY: &str = "the gateway drops idle sockets";
 const INVOICES: &str = "invoices are numbered by quarter";
 
-/// The roots of the projects that the daemon knows.
+/// Returns the roots of the projects that the daemon knows.
 fn roots(shell: &Shell<'_>) -> Vec<String> {
     let listed = shell.json(&["project", "list"]);
     let root = |project: &Value| project.get("root")?.as_str().map(str::to_owned);
@@ -54,7 +55,7 @@ fn a_parent_of_repositories_hides_and_merges_none_of_them() {
     let command = format!("anchord init --workspace --project {}", work.path().display());
     assert!(said.contains("is a repository beneath it") && said.contains(&command), "{said}");
     assert!(!work.path().join(".anchord").exists());
-    // What an earlier build left there changes nothing, nor does the user's own marker.
+    // Neither a marker that an earlier build left there nor the user's own changes anything.
     for marker in [false, true] {
         if marker {
             fs::create_dir(work.path().join(".anchord")).unwrap();
@@ -81,7 +82,7 @@ fn a_parent_of_repositories_hides_and_merges_none_of_them() {
     assert!(code == 2 && said.contains("is your home directory"), "{said}");
 }
 
-/// Another local user, who can create names in a shared parent.
+/// Another local user can create names in a shared parent.
 #[test]
 fn a_strangers_marks_in_a_shared_parent_open_no_siblings_files() {
     let (instance, shared) = (Instance::new(), Project::plain());
@@ -120,7 +121,7 @@ fn copy_to(from: &Path, to: &Path) {
     assert!(copied.success());
 }
 
-/// An id is a hint: who carries one gets no memory by it, and the owner keeps it.
+/// An id is only a hint. A copy that has it gets no memory by it, and the owner keeps the memory.
 #[test]
 fn an_id_opens_no_memory_and_its_owner_is_never_the_copy() {
     let (instance, around) = (Instance::new(), Project::plain());
@@ -142,19 +143,19 @@ fn an_id_opens_no_memory_and_its_owner_is_never_the_copy() {
     move_to(&away, &owner);
     assert!(finds(&instance, &owner, GATEWAY) && !finds(&instance, &owner, INVOICES));
 
-    // The command that the copy is told gives it that memory, if the user says so.
+    // The command that the copy was shown links it to that memory, since the user runs it.
     let shell = Shell::new(&instance, &copy);
     shell.done(&["project", "link", "--project", owner.to_str().unwrap()]);
     assert!(finds(&instance, &copy, GATEWAY));
 }
 
-/// A fork that has the id of a memory in its history, cloned where the original was.
+/// The fork has a memory's id in its history, and is cloned to where the original was.
 #[test]
 fn a_hostile_fork_neither_reads_nor_plants_memory() {
     let (instance, around) = (Instance::new(), Project::plain());
     let shop = repository(&around, "shop");
     fs::write(shop.join("lib.rs"), "").unwrap();
-    // The id was committed by an earlier build of anchord, which kept no `.gitignore` there.
+    // An earlier build of anchord kept no `.gitignore` there, so the id was committed.
     let id = "0b8e6a52-9a38-4a9b-b6cf-0d5b3c9f7c11";
     fs::create_dir(shop.join(".anchord")).unwrap();
     fs::write(shop.join(".anchord/project-id"), format!("{id}\n")).unwrap();
@@ -206,7 +207,8 @@ fn the_name_of_a_conversation_gives_no_notes_of_its_project() {
     assert!(theirs.contains("works in another project") && !theirs.contains("n1"), "{theirs}");
 }
 
-/// Rewrites the daemon's registry as an earlier build left it: without what only this one records.
+/// Rewrites the daemon's registry as an earlier build left it, without the fields that only this
+/// build writes.
 fn make_older(instance: &Instance) {
     let daemon = instance.home().join("data/daemon");
     for derived in ["sled", "snapshot"] {
@@ -229,7 +231,7 @@ fn make_older(instance: &Instance) {
     fs::write(segment, text.lines().map(older).collect::<String>()).unwrap();
 }
 
-/// An update meets rows of an earlier build, and a memory that its search mixed.
+/// An update finds an earlier build's rows, and a memory that its search mixed.
 #[test]
 fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_again() {
     let (instance, work) = (Instance::new(), Project::plain());
@@ -247,7 +249,7 @@ fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_agai
     shell.done(&["stop"]);
     make_older(&instance);
 
-    // The memory is where it was; its repositories have their own, and are told of it.
+    // The memory is where it was. Its repositories have their own, and their loads mention it.
     assert!(finds(&instance, work.path(), GATEWAY) && finds(&instance, work.path(), INVOICES));
     let told = Agent::open(&instance, &api).tool("memory_load", &json!({}));
     assert!(told.contains("anchord project split --project"), "{told}");

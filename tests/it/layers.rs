@@ -1,14 +1,16 @@
-//! Who may import whom, read from `cargo metadata`.
+//! The imports between crates, read from `cargo metadata`.
 //!
-//! Development dependencies count: a unit test that needs a crate from above belongs here instead.
+//! Development dependencies count. A unit test that needs a crate of a higher layer belongs here
+//! instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
 
-/// Each crate of ours and those of ours it may name. `cli` reads `memory` for its limits, its
-/// texts for instruction files and what it reads of other systems; `tests` and `benches` may name all.
+/// Each crate of ours, with those that it may import. `cli` uses `memory` for its limits, its texts
+/// for instruction files and its readers of other systems' data. `tests` and `benches` may import
+/// all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
     ("anchord-memory", &[]),
@@ -19,10 +21,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
 ];
 
-/// What an agent pays for once per session stays out of the shim's tree.
+/// Crates that the shim must not depend on, since an agent pays for the shim in every session.
 const NOT_IN_THE_SHIM: &[&str] = &["tokio", "hyper", "axum", "rmcp", "sled", "futures", "clap"];
 
-/// Crates that the domain, which does no I/O, must not reach by itself.
+/// Crates that the domain must not depend on, since it does no I/O.
 const NOT_IN_THE_DOMAIN: &[&str] = &[
     "tokio",
     "hyper",
@@ -92,8 +94,8 @@ fn violations(ours: &Imports) -> Vec<String> {
     wrong
 }
 
-/// The names in a crate's tree of normal dependencies, with the features that crate alone asks for
-/// (`cargo metadata` would show those of the whole workspace).
+/// Returns the names in a crate's tree of normal dependencies, with only the features that this
+/// crate enables. `cargo metadata` would show those of the whole workspace.
 fn tree(package: &str) -> BTreeSet<String> {
     let out = Command::new(env!("CARGO"))
         .args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "-p", package])

@@ -1,4 +1,4 @@
-//! Integration tests, one binary: what holds for the tree, and what holds when processes are real.
+//! Integration tests in one binary: checks of the source tree, and tests with real processes.
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
 mod clients;

@@ -1,4 +1,5 @@
-//! Raw transcripts through the shim: each MCP revision since 2024-11-05, and what clients really send.
+//! Raw transcripts through the shim: each MCP revision since 2024-11-05, and what clients really
+//! send.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ fn the_stateless_revision_needs_no_handshake() {
     assert_ne!(saved["isError"], true, "{saved}");
     assert_eq!(saved["resultType"], "complete", "{saved}");
 
-    // There is no handshake to repeat after a death either.
+    // After a death, there is no handshake to repeat either.
     instance.kill9();
     let call = json!({"name": "memory_load", "arguments": {}});
     let loaded = agent.request("tools/call", &modern(call)).unwrap();
@@ -126,7 +127,7 @@ fn what_each_client_sends_is_understood() {
         });
         agent.request("initialize", &hello).unwrap();
         agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        // Two clients ask for these whether they are offered or not: an answer, whatever it says.
+        // Two clients send these even if they are not offered. Any answer will do.
         for method in ["prompts/list", "resources/list"] {
             drop(agent.request(method, &json!({})));
         }
@@ -134,7 +135,7 @@ fn what_each_client_sends_is_understood() {
             json!({"name": "memory_checkpoint", "arguments": {"summary": name}, "_meta": meta});
         let reply = agent.request("tools/call", &call).unwrap();
         assert_ne!(reply["isError"], true, "{name}: {reply}");
-        // opencode cancels what was answered already.
+        // opencode cancels requests that are already answered.
         let cancelled = json!({"requestId": 0, "reason": "late"});
         agent.send(
             &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}),
@@ -167,13 +168,13 @@ fn a_line_beyond_the_limit_is_answered_and_the_next_one_too() {
     let long = "x".repeat(20 * 1024 * 1024);
     agent.call_later("memory_checkpoint", &json!({"summary": long}));
     agent.tool("memory_status", &json!({}));
-    // Nobody has read the line, so nobody knows its id.
+    // The line is not parsed, so its id is unknown.
     let errors: Vec<&str> =
         agent.notifications().iter().filter_map(|said| said["error"]["message"].as_str()).collect();
     assert!(errors.len() == 1 && errors[0].contains("bytes"), "{errors:?}");
 }
 
-/// Parameters with what each request of the stateless revision carries.
+/// Adds the metadata that each request of the stateless revision carries.
 fn modern(mut parameters: Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,

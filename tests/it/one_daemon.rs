@@ -1,5 +1,5 @@
-//! There is one daemon: a second one leaves, one that lost its place leaves, and a newer instance is
-//! not touched.
+//! There is one daemon. A second one leaves, one that lost its place leaves, and a newer instance
+//! is not touched.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,7 +11,8 @@ use anchord_tests::{
 };
 use serde_json::{Value, json};
 
-/// glibc reads them once, when a process starts; without them the daemon keeps twice the memory.
+/// glibc reads the settings once, when a process starts. Without them the daemon needs twice the
+/// memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn a_daemon_has_its_allocators_settings_however_it_was_started() {
@@ -53,7 +54,7 @@ fn a_second_daemon_says_why_it_leaves() {
     agent.tool("memory_status", &json!({}));
 }
 
-/// Whether there is a daemon is told by its lock: one that hangs may be in the middle of a write.
+/// The lock tells whether there is a daemon. One that hangs may be in the middle of a write.
 #[test]
 fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
     let instance = Instance::new();
@@ -70,7 +71,7 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
         assert!(text.contains(&named), "{text}");
         assert!(text.contains(&format!("`kill -CONT {daemon}`")), "{text}");
     };
-    // At once: those that stop it ask for a while.
+    // In parallel, since the commands that stop it keep trying for a while.
     std::thread::scope(|scope| {
         for command in [
             &["stop"][..],
@@ -86,7 +87,7 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
     let (code, text) = shell.said(&["doctor"]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains(&format!("✗ daemon: the daemon (pid {daemon}) does not")), "{text}");
-    // A call that is under way hears of it, and goes on when the daemon does.
+    // The caller of a call in flight is told, and the call continues when the daemon does.
     let call = agent.request_later(
         "tools/call",
         &json!({
@@ -172,7 +173,7 @@ fn socket_activation_takes_over_from_a_self_started_daemon() {
     let mut activator =
         activator.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 
-    // The old daemon sees that the socket is another's; the activated one waits for its lock.
+    // The old daemon sees that another owns the socket. The activated one waits for its lock.
     instance.wait_gone(first);
     let text = agent.tool("memory_load", &json!({}));
     assert!(text.contains("before activation"), "{text}");
@@ -186,7 +187,7 @@ fn socket_activation_takes_over_from_a_self_started_daemon() {
     activator.wait().unwrap();
 }
 
-/// Memory and logs are the user's alone, whatever umask the daemon is started with.
+/// Memory and logs are readable by the user alone, under any umask of the daemon.
 #[test]
 fn every_file_of_an_instance_is_readable_by_its_user_alone() {
     let instance = Instance::new();

@@ -1,5 +1,5 @@
-//! Two shims that claim one agent session, both counting their ids from 0: nothing is lost, and no
-//! reply goes to the other.
+//! Two shims claim one agent session, and both count their ids from 0. Nothing is lost, and no
+//! reply goes to the other shim.
 
 use anchord_tests::{Agent, Instance, Project, write};
 use serde_json::json;

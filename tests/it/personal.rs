@@ -26,7 +26,7 @@ fn notes_of_the_user_survive_a_killed_daemon_and_are_written_once() {
             assert!(!reply.is_error && reply.text.starts_with("Stored u"), "{}", reply.text);
         }
     }
-    // Replies sent before the last kill may be read after it, when no other daemon runs yet.
+    // Replies from before the last kill may be read after it, while no other daemon runs yet.
     agent.tool("memory_status", &json!({}));
     instance.kill9();
     let mut other = Agent::open(&instance, two.path());
@@ -125,7 +125,7 @@ fn what_is_purged_of_them_is_on_no_disk() {
     agent.tool("memory_note", &json!({ "content": planted, "scope": "user", "key": "signature" }));
     agent.tool("memory_note", &json!({ "content": "a note that stays", "scope": "user" }));
     agent.tool("memory_note", &json!({ "content": "of the project" }));
-    // The project's query log has the text now.
+    // The project's query log contains the text now.
     agent.tool("memory_search", &json!({ "query": planted }));
     agent.tool("memory_get", &json!({ "id": "u1" }));
     let here = Shell::new(&instance, project.path());

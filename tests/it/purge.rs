@@ -1,4 +1,4 @@
-//! What must not stay, with real processes: nothing of it is in any file of the instance.
+//! Content that must be gone, with real processes: no file of the instance contains any of it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,7 +57,8 @@ fn what_is_purged_is_gone_while_sessions_go_on() {
     assert!(verified.status.success(), "{}", text(&verified));
 }
 
-/// A key or a certificate has several lines, and its first one may stand in much that is no secret.
+/// A key or a certificate has several lines. Its first line may also be in much text that is not
+/// secret.
 #[test]
 fn a_text_of_several_lines_is_purged_by_all_of_them() {
     let secret = "apiVersion: v1\nkind: Secret\nvalue: open-barley";
@@ -72,7 +73,7 @@ fn a_text_of_several_lines_is_purged_by_all_of_them() {
         purge.args(["purge", "--query", "-", "--yes", "--project"]).arg(project.path());
         let pipes = purge.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut purge = pipes.spawn().unwrap();
-        // A command that has read enough of it closes.
+        // A command that has read enough of its input closes it.
         let _ = purge.stdin.take().unwrap().write_all(&given);
         let done = purge.wait_with_output().unwrap();
         (done.status.code(), text(&done))
@@ -87,7 +88,7 @@ fn a_text_of_several_lines_is_purged_by_all_of_them() {
     assert_eq!(instance.holding("open-barley"), Vec::<PathBuf>::new());
 }
 
-/// By id nothing says what to look for but what the record itself still has.
+/// For a purge by id, only the record itself tells what to look for.
 #[test]
 fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {
     let instance = Instance::new();
@@ -96,7 +97,7 @@ fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {
     shim.args(["--tools", "all"]);
     let mut agent = Agent::start_by(shim);
     agent.initialize();
-    // A compaction quotes it with its white space folded, and does not change it.
+    // A compaction quotes the note with its white space folded, and does not change it.
     let content = format!("\tthe  planted words{}", " and more of them".repeat(60));
     agent.tool("memory_note", &json!({ "content": content, "key": "long" }));
     agent.tool("memory_note", &json!({ "content": "4711-x", "key": "short" }));

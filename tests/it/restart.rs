@@ -1,4 +1,5 @@
-//! `anchord restart` while agents work, deaths, and daemons that are slow to start: calls are delayed, none fails.
+//! `anchord restart` while agents work, deaths, and daemons that are slow to start. Calls are
+//! delayed, but none fails.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Clients that others wrote, through the shim: the Python and TypeScript SDKs, and the inspector.
+//! Other projects' clients through the shim: the Python and TypeScript SDKs, and the inspector.
 //!
 //! They are fetched from two registries, so they run only with `ANCHORD_TEST_SDKS=1`.
 
@@ -54,7 +54,7 @@ fn the_inspector_lists_the_tools() {
     assert!(tools.iter().any(|tool| tool["name"] == "memory_load"), "{listed}");
 }
 
-/// A scratch directory for what is fetched, if these tests are asked for.
+/// Returns a scratch directory for fetched clients, if these tests are enabled.
 fn wanted() -> Option<tempfile::TempDir> {
     if std::env::var_os("ANCHORD_TEST_SDKS").is_none_or(|value| value != "1") {
         skip("set ANCHORD_TEST_SDKS=1 to fetch the SDKs and run them");

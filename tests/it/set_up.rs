@@ -1,4 +1,4 @@
-//! Set-up as a user runs it: real programs in a home of the test's own, and a daemon that they start.
+//! Set-up as a user runs it: real programs in the test's own home, and a daemon that they start.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use anchord_tests::{Project, binaries};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home with two agents in it, and anchord installed. Dropped, it ends the daemon.
+/// A home with two agents in it, and anchord installed. Dropping it stops the daemon.
 struct Machine {
     root: TempDir,
 }
@@ -49,7 +49,7 @@ impl Machine {
         command
     }
 
-    /// The exit code, and what was printed.
+    /// Runs `anchord` in a folder. Returns the exit code and everything that it printed.
     fn said(&self, arguments: &[&str], folder: &Path) -> (i32, String) {
         let mut command = self.command(&self.root.path().join("bin/anchord"));
         let output = command.args(arguments).current_dir(folder).output().unwrap();
@@ -57,7 +57,7 @@ impl Machine {
         (output.status.code().unwrap(), String::from_utf8(text).unwrap())
     }
 
-    /// The agents' files.
+    /// Returns the agents' files.
     fn files(&self) -> BTreeMap<PathBuf, String> {
         let folders = [".codex", ".gemini"].map(|folder| self.home().join(folder));
         let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
@@ -123,7 +123,7 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
     assert!(!manifest.exists());
 }
 
-/// Codex trusts hooks by their text: those that are mended do not run until they are trusted again.
+/// Codex trusts hooks by their text. Repaired hooks do not run until they are trusted again.
 #[test]
 fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
     let machine = Machine::new();
@@ -184,7 +184,7 @@ fn uninstall_takes_the_units_of_the_users_own_instance_and_of_no_other() {
     let bin = machine.root.path().join("bin");
     let uninstall = |named: Option<PathBuf>| {
         let mut command = machine.command(&bin.join("anchord"));
-        // No service manager of this machine hears of it.
+        // This PATH hides the machine's service manager.
         command.args(["uninstall", "--yes"]).env("PATH", &bin);
         let output = command.envs(named.map(|named| ("ANCHORD_HOME", named))).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! What a session has staged is its own while it lives: through restarts, stops, and others' lives.
+//! Staged work is private while its session lives: through restarts, stops, and the ends of others.
 
 use std::time::SystemTime;
 
@@ -83,7 +83,7 @@ fn the_very_next_load_has_the_staged_work_of_a_session_that_has_ended() {
     assert!(!text.contains("staged by the ended"), "private while it lives: {text}");
     ended.close_stdin();
     ended.wait_exit(PATIENCE);
-    // The daemon reads the end of a connection a moment after the process has gone.
+    // The daemon reads the end of a connection a moment after the process is gone.
     poll(PATIENCE, "one session is connected", || (connected(&instance) == 1).then_some(()));
 
     let text = next.tool("memory_load", &json!({}));
@@ -139,7 +139,7 @@ fn after_a_crash_the_next_load_names_what_changed_since() {
     crashed.tool("memory_checkpoint", &write::checkpoint("staged before the crash"));
     let acknowledged = SystemTime::now();
     poll(PATIENCE, "the file is newer than the checkpoint", || {
-        // File systems stamp with a coarser clock than the checkpoint's.
+        // The timestamps of file systems are coarser than the checkpoint's.
         let file = project.write("src/lib.rs", "// changed after the checkpoint\n");
         file.metadata().unwrap().modified().is_ok_and(|time| time > acknowledged).then_some(())
     });

@@ -1,19 +1,19 @@
-//! What the compiler and clippy do not check about the tree.
+//! Rules for the tree that the compiler and clippy do not check.
 //!
-//! Each rule is a function from a file to what is wrong with it, and is shown bad samples below. This
-//! file names what it forbids, so the rules about content skip it.
+//! Each rule is a function from a file to its faults, and is shown bad samples below. This file
+//! names what it forbids, so the rules about content skip it.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Past this many lines, look for the second idea in a file.
+/// The most lines of a file. In a longer one, look for the second idea.
 const LINES: usize = 600;
 
-/// This file, as the walk names it.
+/// This file's path, as the walk reports it.
 const HERE: &str = "tests/it/tidy.rs";
 
 struct File {
-    /// Relative to the workspace, with `/`.
+    /// The path relative to the workspace, with `/`.
     path: String,
     text: String,
 }
@@ -111,7 +111,7 @@ fn confined(file: &File) -> Vec<String> {
     places
         .iter()
         .filter(|(_, place)| !file.path.starts_with(place))
-        // Shows that what rmcp would log, memory among it, is not logged.
+        // That file tests that rmcp's own log lines, which contain memory, are not logged.
         .filter(|(dependency, _)| {
             *dependency != "rmcp::" || file.path != "daemon/src/logs/tests.rs"
         })
@@ -142,14 +142,15 @@ fn limits(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// Documentation shows an item without the one above it.
+/// Finds comments that refer to the item above, which documentation does not show.
 fn same(file: &File) -> Vec<String> {
     let says = |line: &str| line.trim_start().starts_with("/// The same");
     let lines = file.text.lines().enumerate().filter(|(_, line)| says(line));
     lines.map(|(at, _)| format!("line {}: the same as what?", at + 1)).collect()
 }
 
-/// Where this tree and its owner's home are, whatever machine this is, and homes as they are called elsewhere.
+/// Paths that name a machine: this tree's parent and its owner's home on any machine, and common
+/// homes elsewhere.
 static MACHINE_PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let holds_more = |dir: &&Path| *dir != Path::new("/") && !dir.starts_with(std::env::temp_dir());
     let dirs = [root().parent().map(Path::to_owned), std::env::home_dir()];
@@ -167,13 +168,13 @@ fn machine_paths(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// Whether a path is in a line as a whole, not as the end of a longer one.
+/// Returns whether a line contains a path as a whole, and not as the end of a longer one.
 fn begins_in(line: &str, path: &str) -> bool {
     let goes_on = |before: char| before.is_alphanumeric() || "._-*})~".contains(before);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(goes_on))
 }
 
-/// The targets of `[text](target)` that are neither elsewhere on the web nor in the tree.
+/// Returns the targets of `[text](target)` that are neither on the web nor in the tree.
 fn dead_links(file: &File, exists: impl Fn(&Path) -> bool) -> Vec<String> {
     let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
     file.text
@@ -196,12 +197,13 @@ impl File {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
 
-    /// Lines without their comments; a string that holds `//` is cut short, which hides nothing here.
+    /// Returns the lines without their comments. A string with `//` is cut short, which hides
+    /// nothing here.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         self.lines().map(|(number, line)| (number, line.split("//").next().unwrap_or("")))
     }
 
-    /// The lines of code that hold one of these words.
+    /// Reports the lines of code that contain one of these words.
     fn naming(&self, words: &[&str]) -> Vec<String> {
         if !self.is_rust() || self.path == HERE {
             return Vec::new();
@@ -219,7 +221,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Every text file of the project: what is built, `.git` and other hidden folders are left out.
+/// Returns every text file of the project, except build output, fixtures and most hidden files.
 fn tree() -> Vec<File> {
     let root = root();
     let mut files = Vec::new();
@@ -245,7 +247,7 @@ fn tree() -> Vec<File> {
 }
 
 mod samples {
-    //! Each rule finds its fault in a bad sample and leaves a good one alone.
+    //! Each rule finds its fault in a bad sample and accepts a good one.
 
     use super::*;
 

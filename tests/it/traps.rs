@@ -7,7 +7,8 @@ use anchord_tests::{Agent, Instance, Project, write};
 use rustix::fs::{CWD, Mode};
 use serde_json::json;
 
-/// A repository whose configuration runs a program that leaves a trace, wherever git can be made to.
+/// A repository whose configuration makes git run a program that leaves a trace, wherever git
+/// allows it.
 struct Hostile {
     project: Project,
     trace: tempfile::TempDir,
@@ -77,7 +78,7 @@ fn git_runs_nothing_for_a_hostile_repository() {
     hostile.project.write("src/lib.rs", "// changed after the checkpoint\n");
     agent.kill9();
     instance.kill9();
-    // The load after a death is the one that asks which files changed.
+    // After a death, the load asks which files changed.
     let mut next = Agent::open(&instance, project);
     next.tool("memory_load", &json!({}));
     next.tool("memory_status", &json!({}));
@@ -99,7 +100,7 @@ fn links_out_of_the_project_and_fifos_are_not_read() {
     let mut agent = Agent::open(&instance, project.path());
     for file in ["link.txt", "folder/secret.txt", "../secret.txt", "fifo", ".git/config"] {
         let anchor = json!({"file": file, "lines": "1", "concept": format!("trap {file}")});
-        // Taken as text or refused; never followed, and never waited for.
+        // Accepted as text or refused, but never followed and never waited for.
         agent.call("memory_checkpoint", &json!({"summary": file, "anchors": [anchor]})).unwrap();
     }
     let absolute = json!({"file": secret.display().to_string(), "lines": "1", "concept": "out"});

@@ -1,5 +1,5 @@
-//! The service managers' files: systemd's are verified by its own tool, launchd's by a plist library,
-//! and both name the socket that the shims look for.
+//! The service managers' files. systemd's are verified by its own tool, launchd's by a plist
+//! library. Both name the socket that the shims look for.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ fn launchd_gets_a_plist_with_a_private_socket() {
     assert_eq!(top["Umask"].as_signed_integer(), Some(0o077));
 }
 
-/// What `systemd-analyze verify` says to the units, each passed through `change`, in a home that has
-/// the binary; nothing where the tool is missing.
+/// Passes the units through `change` and runs `systemd-analyze verify` on them, in a home with the
+/// binary. Returns `None` if the tool is missing.
 fn verify(change: impl Fn(String) -> String) -> Option<Output> {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         skip("systemd-analyze is not installed");

@@ -1,4 +1,4 @@
-//! Builds of other protocol versions at the socket: they work, or hear what to do.
+//! Builds of other protocol versions at the socket. They work, or are told what to do.
 
 use anchord_tests::{Instance, Peer};
 use serde_json::{Value, json};

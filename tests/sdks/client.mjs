@@ -1,4 +1,5 @@
-// The TypeScript SDK's client through a shim: list the tools, save, load. Its arguments are the shim's command.
+// The TypeScript SDK's client through a shim: lists the tools, saves, loads. Its arguments are the
+// shim's command.
 
 import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";

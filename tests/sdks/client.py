@@ -1,4 +1,7 @@
-"""The Python SDK's client through a shim: list the tools, save, load. Its arguments are the shim's command."""
+"""The Python SDK's client through a shim: lists the tools, saves, loads.
+
+Its arguments are the shim's command.
+"""
 
 import asyncio
 import os

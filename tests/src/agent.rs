@@ -1,6 +1,7 @@
-//! An agent: a shim as its child, and MCP over the shim's stdin and stdout.
+//! An agent: a child process that runs a shim, and MCP over the shim's stdin and stdout.
 //!
-//! Ids count from 0 in every agent, as in real clients, so two agents always use the same ids.
+//! Ids count from 0 in every agent, as in real clients. Two agents therefore always use the same
+//! ids.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,25 +17,25 @@ use serde_json::{Value, json};
 use crate::poll::{PATIENCE, poll};
 use crate::{Instance, process};
 
-/// What a tool said.
+/// A tool's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// All text, joined.
+    /// All of its text, joined.
     pub text: String,
-    /// Whether it is a tool error: the caller's mistake.
+    /// Whether it is a tool error, which is the caller's mistake.
     pub is_error: bool,
 }
 
 /// A JSON-RPC error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcError {
-    /// JSON-RPC's or MCP's number.
+    /// The code from JSON-RPC or MCP.
     pub code: i64,
-    /// For people.
+    /// The message for people.
     pub message: String,
 }
 
-/// A running shim and what it has said.
+/// A running shim and its output.
 #[derive(Debug)]
 pub struct Agent {
     child: Child,
@@ -42,14 +43,14 @@ pub struct Agent {
     lines: Receiver<String>,
     stderr: Arc<Mutex<String>>,
     next_id: u64,
-    /// Replies that came while another was waited for.
+    /// Replies that came while another reply was awaited.
     early: BTreeMap<u64, Value>,
-    /// Messages without an id of ours, in the order in which they came.
+    /// Messages that answer no request of ours, in order of arrival.
     notifications: Vec<Value>,
 }
 
 impl Agent {
-    /// Starts `anchord-mcp` in a directory, without a word to it.
+    /// Starts `anchord-mcp` in a directory and sends nothing yet.
     pub fn start(instance: &Instance, directory: &Path) -> Self {
         Self::start_by(instance.shim(directory))
     }
@@ -101,27 +102,27 @@ impl Agent {
         }
     }
 
-    /// The shim's process.
+    /// Returns the shim's process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What the shim has written to stderr so far.
+    /// Returns everything that the shim has written to stderr so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Messages without an id of ours that were read while waiting for replies.
+    /// Returns the messages that answer no request of ours, read while waiting for replies.
     pub fn notifications(&self) -> &[Value] {
         &self.notifications
     }
 
-    /// The handshake, in the revision that most clients open with. Returns the server's result.
+    /// Shakes hands in the MCP revision that most clients open with. Returns the server's result.
     pub fn initialize(&mut self) -> Value {
         self.initialize_as("2025-11-25")
     }
 
-    /// The handshake in a given revision.
+    /// Shakes hands in a given MCP revision.
     pub fn initialize_as(&mut self, revision: &str) -> Value {
         let parameters = json!({
             "protocolVersion": revision,
@@ -139,7 +140,7 @@ impl Agent {
         self.reply(id)
     }
 
-    /// Calls a tool that must succeed; its text.
+    /// Calls a tool and returns its text. Panics if the call fails.
     #[track_caller]
     pub fn tool(&mut self, tool: &str, arguments: &Value) -> String {
         match self.call(tool, arguments) {
@@ -148,7 +149,7 @@ impl Agent {
         }
     }
 
-    /// Calls a tool and does not wait. Returns the id to ask [`Self::reply`] for.
+    /// Calls a tool and does not wait. Returns the id for [`Self::reply`].
     pub fn call_later(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.request_later("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
@@ -199,14 +200,14 @@ impl Agent {
         self.send_line(&message.to_string());
     }
 
-    /// Writes one line as it is.
+    /// Writes one line unchanged.
     pub fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is still open");
         stdin.write_all(line.as_bytes()).expect("the shim reads");
         stdin.write_all(b"\n").expect("the shim reads");
     }
 
-    /// The next line on stdout; none when the shim has closed it. Panics after `deadline`.
+    /// Reads the next line on stdout; `None` if the shim has closed it. Panics after `deadline`.
     pub fn next_line(&self, deadline: Duration) -> Option<String> {
         match self.lines.recv_timeout(deadline) {
             Ok(line) => Some(line),
@@ -227,13 +228,13 @@ impl Agent {
         process::signal(self.pid(), signal);
     }
 
-    /// Kills the shim, as when the machine's memory is out, and reaps it.
+    /// Kills the shim, as the system does when memory runs out, and reaps it.
     pub fn kill9(&mut self) {
         self.signal(Signal::KILL);
         self.wait_exit(PATIENCE);
     }
 
-    /// Waits until the shim has ended. Returns how, and after what time.
+    /// Waits until the shim has ended. Returns its status, and how long it took.
     pub fn wait_exit(&mut self, deadline: Duration) -> (ExitStatus, Duration) {
         let start = Instant::now();
         let child = &mut self.child;
@@ -266,7 +267,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Ended already, or by this; a stopped process dies of SIGKILL, too.
+        // Harmless if it has ended already. SIGKILL also ends a stopped process.
         self.child.kill().ok();
         self.child.wait().ok();
     }

@@ -1,4 +1,4 @@
-//! The programs under test, built once per test process by cargo itself.
+//! The programs under test, which cargo builds once per test process.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use cargo_metadata::Message;
 
-/// Paths of the built programs.
+/// The paths of the built programs.
 #[derive(Debug)]
 pub struct Binaries {
     /// The daemon and the command line, with the `test-hooks` feature.
@@ -17,14 +17,15 @@ pub struct Binaries {
     pub anchord_hook: PathBuf,
 }
 
-/// Builds what is not built yet, with the profile and into the target directory of the running test.
+/// Builds the programs that are not built yet, with the running test's profile and target
+/// directory.
 pub fn binaries() -> &'static Binaries {
     static BUILT: OnceLock<Option<Binaries>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let (_, profile) = own_build();
-        // Cargo unites features over the packages that are chosen, with development dependencies if a
-        // test is. With another choice than `cargo test --workspace` makes, it would compile half of
-        // the dependencies again.
+        // Cargo unites the features of all selected packages, and of development dependencies if a
+        // test is selected. A selection other than that of `cargo test --workspace` would recompile
+        // half of the dependencies.
         let built = build(
             &profile,
             &["--workspace", "--bins", "--test", "it", "--features", "anchord/test-hooks"],
@@ -35,12 +36,12 @@ pub fn binaries() -> &'static Binaries {
             anchord_hook: find(&built, "anchord-hook"),
         })
     });
-    // Remembered: each test would try again and fail as late.
+    // A failure is remembered. Otherwise each test would try again and fail as late.
     built.as_ref().expect("cargo can build the programs under test; it has said above why not")
 }
 
-/// The programs as they are shipped: without what only tests may reach, the shims built alone, so
-/// that they link nothing that only the daemon wants, and with their own profile in a release.
+/// Builds the programs as they are shipped, without test hooks. The shims are built alone, so that
+/// they link nothing that only the daemon needs. In a release, they have their own profile.
 pub fn shipped() -> &'static Binaries {
     static BUILT: OnceLock<Binaries> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -57,7 +58,7 @@ pub fn shipped() -> &'static Binaries {
     })
 }
 
-/// The executables that cargo built; none if it could not.
+/// Returns the executables that cargo built; `None` if it failed.
 fn build(profile: &str, arguments: &[&str]) -> Option<Vec<PathBuf>> {
     let (target, _) = own_build();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -69,7 +70,7 @@ fn build(profile: &str, arguments: &[&str]) -> Option<Vec<PathBuf>> {
         .arg("--target-dir")
         .arg(target)
         .current_dir(workspace())
-        // Set by cargo for this test process; the build must not take them for its own.
+        // Cargo sets these for this test process. The build must not take them for its own.
         .env_remove("CARGO_MANIFEST_DIR")
         .env_remove("CARGO_PKG_NAME")
         .stderr(Stdio::inherit())
@@ -95,13 +96,13 @@ fn find(built: &[PathBuf], name: &str) -> PathBuf {
         .clone()
 }
 
-/// The workspace's root.
+/// Returns the workspace's root.
 pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is a folder of the workspace")
 }
 
-/// The target directory and profile of the running executable, which is in `<target>/<profile>/` or
-/// the `deps` below it.
+/// Returns the target directory and the profile of the running executable. The executable is in
+/// `<target>/<profile>/`, or in `deps` below it.
 fn own_build() -> (PathBuf, String) {
     let exe = std::env::current_exe().expect("the system names the running executable");
     let folder = exe

@@ -1,4 +1,4 @@
-//! An instance of anchord of a test's own: its directories, its environment, its daemon.
+//! A test's own instance of anchord: its directories, its environment, its daemon.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::DirBuilder;
@@ -15,27 +15,27 @@ use tempfile::TempDir;
 use crate::poll::{PATIENCE, poll};
 use crate::{Binaries, binaries, process, shipped};
 
-/// A scratch instance. Dropped, it ends its daemon and everything that runs with its `ANCHORD_HOME`.
+/// A scratch instance. Dropping it kills its daemon and every process with its `ANCHORD_HOME`.
 #[derive(Debug)]
 pub struct Instance {
     root: TempDir,
     programs: &'static Binaries,
-    /// Started by [`Self::start_daemon`], so that they can be reaped; shims start others.
+    /// The daemons that [`Self::start_daemon`] started, kept to be reaped. Shims start others.
     children: Mutex<Vec<Child>>,
 }
 
 impl Instance {
-    /// Makes the directories; nothing runs yet.
+    /// Creates the directories. Nothing runs yet.
     pub fn new() -> Self {
         Self::at(scratch())
     }
 
-    /// An instance of the programs as they are shipped, to measure.
+    /// Creates an instance of the programs as they are shipped, for measurements.
     pub fn shipped() -> Self {
         Self::of(scratch(), shipped())
     }
 
-    /// An instance in a directory that the test has prepared.
+    /// Creates an instance in a directory that the test has prepared.
     pub fn at(root: TempDir) -> Self {
         Self::of(root, binaries())
     }
@@ -45,17 +45,17 @@ impl Instance {
         Self { root, programs, children: Mutex::default() }
     }
 
-    /// `ANCHORD_HOME`. Made by the daemon.
+    /// Returns `ANCHORD_HOME`, which the daemon creates.
     pub fn home(&self) -> PathBuf {
         self.root.path().join("a")
     }
 
-    /// `HOME`, empty at first.
+    /// Returns `HOME`, which is empty at first.
     pub fn user_home(&self) -> PathBuf {
         self.root.path().join("user")
     }
 
-    /// Writes `config.toml`, before a daemon is started.
+    /// Writes `config.toml`. Call this before a daemon starts.
     pub fn configure(&self, text: &str) {
         let folder = self.home().join("config");
         let private = |folder: &Path| DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -63,12 +63,13 @@ impl Instance {
         std::fs::write(folder.join("config.toml"), text).expect("a scratch directory is ours");
     }
 
-    /// The socket.
+    /// Returns the socket's path.
     pub fn socket(&self) -> PathBuf {
         self.home().join("sock")
     }
 
-    /// A command with the environment of an agent that strips it, and this instance's.
+    /// Prepares a command in the stripped environment that some agents pass on, with this
+    /// instance's variables.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         let own = self.programs.anchord.parent().expect("a program is in a folder").to_owned();
@@ -85,26 +86,26 @@ impl Instance {
         command
     }
 
-    /// The command line, to be given its arguments.
+    /// Prepares the command line, without arguments.
     pub fn anchord(&self) -> Command {
         self.command(&self.programs.anchord)
     }
 
-    /// The shim that agents run, in a directory.
+    /// Prepares the shim that agents run, in a directory.
     pub fn shim(&self, directory: &Path) -> Command {
         let mut command = self.command(&self.programs.anchord_mcp);
         command.current_dir(directory);
         command
     }
 
-    /// Starts the daemon in the foreground of this test and waits until it answers. Returns its pid.
+    /// Starts the daemon in this test's foreground and waits until it answers. Returns its pid.
     pub fn start_daemon(&self) -> u32 {
         let mut command = self.anchord();
         command.arg("daemon");
         self.start_daemon_by(command)
     }
 
-    /// Starts the daemon by a command that may say more, such as a limit or another variable.
+    /// Starts the daemon with a command that may add settings, such as a limit or a variable.
     pub fn start_daemon_by(&self, mut command: Command) -> u32 {
         let mut child = command
             .stdin(Stdio::null())
@@ -122,7 +123,7 @@ impl Instance {
         pid
     }
 
-    /// The process that listens at the socket now, whoever started it.
+    /// Returns the process that listens at the socket now, whoever started it.
     #[cfg(target_os = "linux")]
     pub fn daemon_pid(&self) -> Option<u32> {
         let stream = UnixStream::connect(self.socket()).ok()?;
@@ -130,7 +131,7 @@ impl Instance {
         u32::try_from(peer.pid.as_raw_nonzero().get()).ok().filter(|pid| process::alive(*pid))
     }
 
-    /// The process that listens at the socket now, whoever started it.
+    /// Returns the process that listens at the socket now, whoever started it.
     #[cfg(not(target_os = "linux"))]
     pub fn daemon_pid(&self) -> Option<u32> {
         UnixStream::connect(self.socket()).ok()?;
@@ -138,7 +139,7 @@ impl Instance {
         String::from_utf8(holders.stdout).ok()?.lines().next()?.parse().ok()
     }
 
-    /// Kills the daemon and waits until it is gone. Returns the pid that it had.
+    /// Kills the daemon and waits until it is gone. Returns its former pid.
     pub fn kill9(&self) -> u32 {
         let pid = self.daemon_pid().expect("a daemon runs");
         process::signal(pid, Signal::KILL);
@@ -146,8 +147,9 @@ impl Instance {
         pid
     }
 
-    /// Takes the lock of a daemon that has ended. Until what is returned is dropped, a daemon that is started is as slow as
-    /// one can be: it waits for the lock, and after some seconds leaves it to the next.
+    /// Takes the lock of a daemon that has ended. Until the returned file is dropped, a new daemon
+    /// starts as slowly as possible. It waits for the lock, and after some seconds leaves it to the
+    /// next.
     pub fn slow_starts(&self) -> std::fs::File {
         let lock = std::fs::File::open(self.home().join("lock")).expect("a daemon has made it");
         lock.lock().expect("a lock can be taken");
@@ -163,8 +165,8 @@ impl Instance {
         });
     }
 
-    /// What entries of this operation wrote, from all projects' journals: each title, and in how many
-    /// entries it stands. What is acknowledged is there.
+    /// Returns the titles that entries of this operation wrote, and how many entries contain each.
+    /// It reads all projects' journals, which contain every acknowledged entry.
     pub fn written(&self, operation: &str) -> BTreeMap<String, usize> {
         let mut entries = BTreeMap::new();
         self.each_entry(operation, |entry| {
@@ -177,7 +179,7 @@ impl Instance {
         entries
     }
 
-    /// How many acknowledged entries of this operation hold this text anywhere.
+    /// Counts the acknowledged entries of this operation that contain this text anywhere.
     pub fn entries_with(&self, operation: &str, text: &str) -> usize {
         let mut count = 0;
         self.each_entry(operation, |entry| count += usize::from(entry.to_string().contains(text)));
@@ -199,11 +201,11 @@ impl Instance {
         });
     }
 
-    /// Returns the files of this instance whose bytes contain a value.
+    /// Returns this instance's files whose bytes contain a value.
     pub fn holding(&self, value: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         walk(&self.home(), &mut |path| {
-            // A socket, or a file that is gone again, cannot be read.
+            // Sockets, and files that are gone by now, cannot be read.
             let Ok(bytes) = std::fs::read(path) else { return };
             if bytes.windows(value.len()).any(|part| part == value.as_bytes()) {
                 found.push(path.to_owned());
@@ -212,14 +214,15 @@ impl Instance {
         found
     }
 
-    /// Every living daemon of this instance, also one that has lost the socket or does not serve yet. Linux alone.
+    /// Returns every living daemon of this instance, even if it has lost the socket or does not
+    /// serve yet. Linux only; elsewhere there are none.
     pub fn daemons(&self) -> Vec<u32> {
         let is_daemon = |pid: &u32| {
             std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
                 let mut arguments = line.split(|byte| *byte == 0);
                 arguments.next().is_some_and(|name| name.ends_with(b"anchord"))
                     && arguments.next() == Some(b"daemon")
-                    // That one starts the daemon and ends.
+                    // With this flag, the process starts the daemon and ends.
                     && arguments.next() != Some(b"--detach")
             })
         };
@@ -241,7 +244,7 @@ impl Drop for Instance {
             process::signal(pid, Signal::KILL);
         }
         for child in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // Killed above, or ended before: either way there is only its status to take.
+            // It is killed or has ended already, so only its status is left to collect.
             child.kill().ok();
             child.wait().ok();
         }
@@ -264,7 +267,7 @@ fn scratch() -> TempDir {
     root.expect("the temporary directory can be written")
 }
 
-/// Calls `each` with every file below a folder; links are not followed.
+/// Calls `each` for every file below a folder. Does not follow links.
 pub fn walk(folder: &Path, each: &mut impl FnMut(&Path)) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

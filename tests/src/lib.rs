@@ -1,8 +1,8 @@
-//! The harness: builds the binaries once, runs instances of anchord in scratch directories, and plays
-//! agents that speak MCP to a shim over stdio.
+//! The harness: builds the binaries once, runs instances of anchord in scratch directories, and
+//! plays agents that speak MCP to a shim over stdio.
 //!
-//! Everything waits for an event or polls to a deadline, ends what it started and nothing else, and
-//! panics with what it saw when anchord does not do its part: a test needs no error handling.
+//! Everything waits for an event or polls to a deadline, and ends only what it started. If anchord
+//! does not do its part, the harness panics with what it saw, so a test needs no error handling.
 
 #![expect(clippy::panic, reason = "a harness says by panicking what did not happen")]
 
@@ -29,7 +29,8 @@ pub use shell::Shell;
 
 use std::io::Write;
 
-/// Says that a test checked nothing, and why; past libtest, which would hold it back.
+/// Reports that a test checked nothing, and why. It writes to stderr directly, since libtest would
+/// hold the message back.
 pub fn skip(why: &str) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("a test");

@@ -7,17 +7,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::poll::{PATIENCE, poll};
 use crate::{Agent, Instance, write};
 
-/// What the test sees of the agents at work.
+/// The test's view of the agents at work.
 #[derive(Debug)]
 pub struct Load {
-    /// Calls that were answered, of each agent.
+    /// The number of answered calls of each agent.
     calls: Vec<AtomicUsize>,
     over: AtomicBool,
 }
 
 impl Load {
-    /// Waits until each agent has had this many more answers. After two, none of its calls was in
-    /// flight when the wait began: a call may be in flight at one death of the daemon, not at two.
+    /// Waits until each agent has this many more answers. After two, none of its calls was in
+    /// flight when the wait began. A call may be in flight at one death of the daemon, but not at
+    /// two.
     #[track_caller]
     pub fn wait_for_each(&self, more: usize) {
         for calls in &self.calls {
@@ -29,9 +30,9 @@ impl Load {
     }
 }
 
-/// Runs `body` while agents save, one call after the other. A call that fails fails the test. Returns the titles
-/// that were acknowledged, each once, as [`Instance::written`] shows them for `save` when nothing was
-/// lost and nothing doubled.
+/// Runs `body` while agents save, one call after the other. A call that fails fails the test.
+/// Returns the acknowledged titles, each with the count 1. [`Instance::written`] returns an equal
+/// map for `save` if nothing was lost and nothing was written twice.
 pub fn under_load(
     instance: &Instance,
     directory: &Path,
@@ -72,7 +73,7 @@ pub fn under_load(
     })
 }
 
-/// Also when the body panics: the scope would wait for the agents for ever.
+/// A guard that ends the load even if the body panics. The scope would otherwise wait for ever.
 struct OverWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for OverWhenDropped<'_> {

@@ -1,4 +1,5 @@
-//! A peer at the daemon's socket without a shim between: to say what no shim of this build says.
+//! A peer at the daemon's socket without a shim in between. It can send lines that no shim of this
+//! build sends.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -22,7 +23,7 @@ impl Peer {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Connects, says hello in a protocol version and role, and returns the daemon's answer too.
+    /// Connects and says hello in a protocol version and role. Also returns the daemon's answer.
     pub fn hello(instance: &Instance, version: u32, role: &str) -> (Self, Value) {
         let mut peer = Self::connect(instance);
         peer.send(&hello(version, role).to_string());
@@ -38,7 +39,7 @@ impl Peer {
         stream.write_all(b"\n").expect("the daemon reads");
     }
 
-    /// The next line, without its end; none when the daemon has closed.
+    /// Reads the next line without its end; `None` if the daemon has closed the connection.
     pub fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
@@ -50,7 +51,7 @@ impl Peer {
     }
 }
 
-/// Line 1 with what every version needs, from this process.
+/// Returns line 1 with the fields that every version needs, for this process.
 pub fn hello(version: u32, role: &str) -> Value {
     json!({
         "anchord": version,

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Between two looks.
+/// The time between two attempts.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Long enough for anything that is going to happen, on a loaded machine of two cores: longer than a shim waits for a
-/// daemon.
+/// Long enough for anything that will happen, on a loaded machine with two cores. It is longer than
+/// a shim waits for a daemon.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Asks until there is an answer. Panics after `deadline`, saying what did not come.
+/// Calls `look` until it returns a value. Panics after `deadline` and names what did not happen.
 #[track_caller]
 pub fn poll<T>(deadline: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + deadline;

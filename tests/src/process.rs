@@ -1,10 +1,10 @@
-//! What can be seen of a process from outside, and signals to it.
+//! A process as seen from outside, and signals to it.
 
 use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
-/// Sends a signal; to a process that is gone, nothing happens.
+/// Sends a signal. Does nothing if the process is gone.
 pub fn signal(pid: u32, signal: Signal) {
     match kill_process(id(pid), signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
@@ -12,7 +12,7 @@ pub fn signal(pid: u32, signal: Signal) {
     }
 }
 
-/// Sends a signal to a group that this test has started; to one that is gone, nothing happens.
+/// Sends a signal to a process group that this test has started. Does nothing if it is gone.
 pub fn signal_group(leader: u32, signal: Signal) {
     match kill_process_group(id(leader), signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
@@ -20,8 +20,8 @@ pub fn signal_group(leader: u32, signal: Signal) {
     }
 }
 
-/// Whether the process runs. One that has ended and waits for its parent does not, unless a thread of
-/// it is still at its end: until then its files are open and its locks held.
+/// Returns whether the process runs. A zombie does not, unless one of its threads is still ending.
+/// Until then its files are open and its locks held.
 pub fn alive(pid: u32) -> bool {
     if test_kill_process(id(pid)).is_err() {
         return false;
@@ -32,17 +32,17 @@ pub fn alive(pid: u32) -> bool {
             let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
             !state.starts_with('Z') || threads > 1
         }
-        // Gone since, on Linux; elsewhere there is no such file and the signal was right.
+        // On Linux, it is gone by now. Elsewhere there is no such file, and the signal was right.
         Err(_) => !cfg!(target_os = "linux"),
     }
 }
 
-/// Open file descriptors. Linux alone.
+/// Counts the open file descriptors. Linux only.
 pub fn descriptors(pid: u32) -> Option<usize> {
     Some(std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count())
 }
 
-/// Memory that this process alone holds, in bytes. Linux alone.
+/// Returns the memory that only this process holds, in bytes. Linux only.
 pub fn private_bytes(pid: u32) -> Option<u64> {
     let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let kib = rollup
@@ -53,7 +53,7 @@ pub fn private_bytes(pid: u32) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Every living process with `ANCHORD_HOME` at this directory. Linux alone; elsewhere none.
+/// Returns every living process whose `ANCHORD_HOME` is this directory. Linux only; elsewhere none.
 pub fn of_instance(home: &Path) -> Vec<u32> {
     let mark = format!("ANCHORD_HOME={}", home.display()).into_bytes();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };

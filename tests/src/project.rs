@@ -1,18 +1,18 @@
-//! Code bases to work in: scratch directories, with a git repository or without.
+//! Code bases to work in: scratch directories, with or without a git repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A directory that an agent works in; removed when dropped.
+/// A directory that an agent works in. It is removed on drop.
 #[derive(Debug)]
 pub struct Project {
     folder: TempDir,
 }
 
 impl Project {
-    /// A git repository with one commit, made without the user's git configuration.
+    /// Creates a git repository with one commit, without the user's git configuration.
     pub fn git() -> Self {
         let project = Self::plain();
         project.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
@@ -22,18 +22,18 @@ impl Project {
         project
     }
 
-    /// A directory without git.
+    /// Creates a directory without git.
     pub fn plain() -> Self {
         let folder = tempfile::Builder::new().prefix("project-").tempdir();
         Self { folder: folder.expect("the temporary directory can be written") }
     }
 
-    /// Its root.
+    /// Returns its root.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file below the root, with the folders it needs.
+    /// Writes a file below the root, and creates the folders that it needs.
     pub fn write(&self, path: &str, text: &str) -> PathBuf {
         let path = self.path().join(path);
         let folder = path.parent().expect("a file is in a folder");
@@ -42,7 +42,7 @@ impl Project {
         path
     }
 
-    /// Runs git in the root. Panics when git fails.
+    /// Runs git in the root. Panics if git fails.
     pub fn run_git(&self, arguments: &[&str]) {
         let output = Command::new("git")
             .args(["-c", "user.name=Test", "-c", "user.email=test@localhost"])

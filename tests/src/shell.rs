@@ -1,4 +1,4 @@
-//! A person at a shell: runs the command line in a directory and reads what it prints.
+//! A person at a shell, who runs the command line in a directory and reads its output.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -19,7 +19,7 @@ impl<'a> Shell<'a> {
         Self { instance, directory }
     }
 
-    /// Prepares a command whose standard input is empty.
+    /// Prepares a command with an empty standard input.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.instance.anchord();
         command.current_dir(self.directory).args(arguments).stdin(Stdio::null());
@@ -31,7 +31,7 @@ impl<'a> Shell<'a> {
         self.command(arguments).output().expect("the binary can be run")
     }
 
-    /// Returns the exit code and everything that was printed.
+    /// Runs a command. Returns the exit code and everything that it printed.
     #[track_caller]
     pub fn said(&self, arguments: &[&str]) -> (i32, String) {
         let Output { status, stdout, stderr } = self.run(arguments);
@@ -41,7 +41,7 @@ impl<'a> Shell<'a> {
         (code, String::from_utf8(text).expect("it prints UTF-8"))
     }
 
-    /// Returns everything that was printed by a command that succeeds.
+    /// Runs a command that must succeed. Returns everything that it printed.
     #[track_caller]
     pub fn done(&self, arguments: &[&str]) -> String {
         let (code, text) = self.said(arguments);
@@ -49,7 +49,7 @@ impl<'a> Shell<'a> {
         text
     }
 
-    /// Returns what a command prints as JSON.
+    /// Runs a command and returns the JSON that it prints.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());

@@ -1,13 +1,13 @@
-//! Arguments of writes that a test finds again: by a title that it chooses.
+//! Arguments of writes that a test can find again by their title.
 
 use serde_json::{Value, json};
 
-/// For `memory_checkpoint`: one blueprint.
+/// Returns arguments for `memory_checkpoint`, with one blueprint.
 pub fn checkpoint(title: &str) -> Value {
     json!({"blueprints": [blueprint(title, &format!("what {title} says"))]})
 }
 
-/// For `memory_save`: one blueprint.
+/// Returns arguments for `memory_save`, with one blueprint.
 pub fn save(title: &str) -> Value {
     json!({
         "session_summary": format!("wrote {title}"),
@@ -15,7 +15,7 @@ pub fn save(title: &str) -> Value {
     })
 }
 
-/// A blueprint of a length of one's choice.
+/// Returns a blueprint with the given content.
 pub fn blueprint(title: &str, content: &str) -> Value {
     json!({"category": "decision", "title": title, "content": content})
 }

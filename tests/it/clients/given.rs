@@ -1,6 +1,6 @@
-//! Checks what an agent is given: at its start, at a prompt, at an action, after a compaction and
-//! when it is resumed. The snapshots have it word for word as in the model's requests, with what
-//! the client puts around it.
+//! Checks the texts that an agent gets: at its start, at a prompt, at an action, after a compaction
+//! and when it is resumed. The snapshots show them verbatim as in the model's requests, with the
+//! client's text around them.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use super::machine::{Client, Machine, Session, said};
 use super::model::{Asked, Kind, Model, Step, Turn};
 use super::new;
 
-/// Start and end of a text that anchord gives.
+/// The start and the end of a text from anchord.
 const FRAME: (&str, &str) = ("<anchord-memory", "</anchord-memory>");
-/// Beginning of the sentence before the frame, in the text that a compaction must keep.
+/// The beginning of the sentence before the frame, in a text that a compaction must keep.
 const KEEP: &str = "Keep these in the summary";
 
 const FIX: &str = "Make the client try five times before it gives up.";
@@ -26,7 +26,7 @@ const QUEUE: &str =
 const STORE: &str =
     "pub fn replace(from: &str, to: &str) {\n    std::fs::rename(from, to).unwrap();\n}\n";
 
-/// Records of earlier work, as the arguments of the commands that store them.
+/// Records of earlier work, as arguments for the commands that store them.
 const RECORDS: [&[&str]; 10] = [
     &[
         "note",
@@ -152,7 +152,7 @@ fn a_subagent_is_given_what_its_task_needs() {
     running.kill();
 }
 
-/// Returns the step in which the agent stages its work; the context is full after it.
+/// Returns the step in which the agent stages its work. The context is full after it.
 fn checkpoint() -> Step {
     Step::CallAndFill(
         "memory_checkpoint",
@@ -161,7 +161,7 @@ fn checkpoint() -> Step {
     )
 }
 
-/// Creates a machine with records in memory and little room for a load, so that more is left for
+/// Creates a machine with records in memory. A load has little room there, which leaves more for
 /// prompts and actions.
 fn machine(client: Client, program: PathBuf, script: Vec<Turn>) -> Machine {
     let machine = Machine::new(client, program, Model::start(script));
@@ -175,8 +175,8 @@ fn machine(client: Client, program: PathBuf, script: Vec<Turn>) -> Machine {
     machine
 }
 
-/// Runs the steps in a conversation that is resumed afterwards, and returns what anchord put into
-/// each request.
+/// Runs the steps in a conversation, resumes it afterwards, and returns what anchord added to each
+/// request.
 fn given(client: Client, program: PathBuf, steps: Vec<Step>) -> String {
     let script = vec![
         Turn { prompt: FIX, steps },
@@ -193,8 +193,8 @@ fn given(client: Client, program: PathBuf, steps: Vec<Step>) -> String {
     normalised(&text)
 }
 
-/// Lists anchord's texts in each request: a new one in full, a repeated one by its first line. A
-/// request with the same texts as the one before it is left out.
+/// Lists anchord's texts in each request: a new text in full, a repeated one by its first line.
+/// Leaves out a request with the same texts as the one before it.
 fn told(asked: &[Asked]) -> String {
     let mut known: Vec<String> = Vec::new();
     let (mut before, mut told) = (None, String::new());
@@ -240,7 +240,8 @@ fn frames(text: &str) -> Vec<String> {
     frames
 }
 
-/// Replaces what differs between two runs: days, versions, and topics that are named after a day.
+/// Replaces the parts that differ between runs: days, versions, and topics that are named after a
+/// day.
 fn normalised(text: &str) -> String {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "[version]");
     let mut words = String::new();

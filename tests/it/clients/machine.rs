@@ -1,4 +1,4 @@
-//! A developer's machine with real agents on it: a home, a project, anchord set up, and a scripted model.
+//! A developer's machine with real agents: a home, a project, anchord set up, and a scripted model.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use super::model::Model;
 
-/// Where nobody listens: what a client tries outside of loopback fails at once.
+/// A proxy where nobody listens, so that a client's requests outside of loopback fail at once.
 const DEAD_PROXY: &str = "http://127.0.0.1:9";
 
-/// The agents that are driven.
+/// The agents under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Client {
     ClaudeCode,
@@ -22,7 +22,7 @@ pub(super) enum Client {
 }
 
 impl Client {
-    /// Its name for `anchord setup`.
+    /// Returns its name for `anchord setup`.
     fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -30,7 +30,8 @@ impl Client {
         }
     }
 
-    /// The program: named by a variable, or on the PATH. `None` skips the test, and says so.
+    /// Returns the program that a variable names, else the one on the PATH. With `None`, the test
+    /// is skipped and says so.
     pub(super) fn program(self) -> Option<PathBuf> {
         if std::env::var_os("ANCHORD_TEST_CLIENTS").is_none_or(|value| value != "1") {
             skip("set ANCHORD_TEST_CLIENTS=1 to drive the real Claude Code and Codex");
@@ -51,7 +52,7 @@ impl Client {
     }
 }
 
-/// A machine. Dropped, it stops its daemon.
+/// A machine. Dropping it stops its daemon.
 #[derive(Debug)]
 pub(super) struct Machine {
     root: TempDir,
@@ -62,7 +63,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A fresh home in which `anchord setup` has been run for the client.
+    /// Creates a fresh home and runs `anchord setup` for the client in it.
     pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
         for folder in ["home/.config/anchord", "home/.claude", "home/.codex", "bin", "tmp"] {
@@ -96,7 +97,7 @@ impl Machine {
     }
 
     /// Adds settings to the instance's, and stops the daemon so that the next one reads them. Call
-    /// it before anything is stored.
+    /// this before anything is stored.
     pub(super) fn configure(&self, settings: &str) {
         let path = self.home().join(".config/anchord/config.toml");
         let before = std::fs::read_to_string(&path).unwrap();
@@ -109,7 +110,7 @@ impl Machine {
         self.root.path().join("home")
     }
 
-    /// The command line, as the person at this machine runs it in the project.
+    /// Prepares the command line, as the person at this machine runs it in the project.
     pub(super) fn anchord(&self) -> Command {
         self.command(&self.root.path().join("bin/anchord"))
     }
@@ -133,17 +134,17 @@ impl Machine {
         command
     }
 
-    /// One headless run of the agent; `session` is a session to begin, or one to go on with.
+    /// Runs the agent headless to its end, in a new session or in one that is resumed.
     pub(super) fn run(&self, prompt: &str, session: &Session) -> Output {
         let output = self.agent(prompt, session).output().unwrap();
         assert!(output.status.success(), "{prompt}: {}", said(&output));
         output
     }
 
-    /// One headless run of the agent in the background.
+    /// Starts a headless run of the agent in the background.
     pub(super) fn start(&self, prompt: &str, session: &Session) -> Running {
         let mut command = self.agent(prompt, session);
-        // A group of its own: one client is a script around the real program.
+        // In a process group of its own, since one client is a script around the real program.
         command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         Running(command.spawn().unwrap())
     }
@@ -169,7 +170,7 @@ impl Machine {
                 if let Session::Again(id) = session {
                     command.args(["resume", id]);
                 }
-                // A person would trust the hooks in the terminal; nobody is there.
+                // A person would trust the hooks in the terminal, but nobody is there.
                 command.args(["--json", "--skip-git-repo-check"]);
                 command.args(["--dangerously-bypass-hook-trust", prompt]);
             }
@@ -177,7 +178,7 @@ impl Machine {
         command
     }
 
-    /// The id of the session that a run began.
+    /// Returns the id of the session that a run began.
     pub(super) fn session_of(output: &Output) -> String {
         let lines = String::from_utf8_lossy(&output.stdout);
         let values = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -192,7 +193,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Nothing more can be done about a daemon that will not stop; its home goes away.
+        // If the daemon does not stop, nothing more can be done. Its home is removed.
         let _ = self.anchord().arg("stop").output();
     }
 }
@@ -202,28 +203,28 @@ impl Drop for Machine {
 pub(super) struct Running(Child);
 
 impl Running {
-    /// Waits for its end, which must be a good one.
+    /// Waits for its end, which must be a success.
     pub(super) fn wait(mut self) {
         assert!(self.0.wait().unwrap().success());
     }
 
-    /// SIGKILL for it and what it started in its group.
+    /// Sends SIGKILL to its process group.
     pub(super) fn kill(mut self) {
         process::signal_group(self.0.id(), Signal::KILL);
         self.0.wait().unwrap();
     }
 }
 
-/// Which conversation a run is.
+/// The conversation that a run belongs to.
 #[derive(Clone, Debug)]
 pub(super) enum Session {
-    /// A new one; Claude Code is told its id.
+    /// A new conversation. Claude Code is given its id.
     New(String),
-    /// One that goes on.
+    /// A conversation that the run resumes.
     Again(String),
 }
 
-/// All that a program said.
+/// Returns a program's status and all of its output.
 pub(super) fn said(output: &Output) -> String {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -1,8 +1,8 @@
-//! The real Claude Code and the real Codex, headless, against a scripted model on loopback: that memory works
-//! without being asked.
+//! Drives the real Claude Code and the real Codex, headless, against a scripted model on loopback.
+//! Memory must work without being asked for.
 //!
-//! They run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed; each has a home of its own, no account
-//! and no way out of loopback.
+//! The tests run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed. Each client has a
+//! home of its own, no account and no way out of loopback.
 
 mod given;
 mod machine;
@@ -129,7 +129,7 @@ fn what_a_subagent_stages_is_kept_when_it_ends_and_names_its_conversation() {
     let machine = Machine::new(Client::ClaudeCode, program, Model::start(script));
     let id = Uuid::new_v4().to_string();
     let running = machine.start("Have somebody look at the loops.", &Session::New(id.clone()));
-    // The conversation goes on: what is here by now is the subagent's.
+    // The conversation is still running, so a row that is here by now is the subagent's.
     let listed = poll(PATIENCE, "the subagent's work is kept", || {
         let listed = list(&machine, "session");
         listed.contains("The scanner's loop is hot.").then_some(listed)
@@ -210,7 +210,8 @@ fn two_sessions_at_once_see_each_others_change() {
                 })
             };
             let first = machine.start("Settle the naming.", &new());
-            // It has saved, and waits in the middle of its turn while another one comes and goes.
+            // It has saved, and waits in the middle of its turn while another session comes and
+            // goes.
             about("Settle the naming.", 2);
             machine.run("Write the migration.", &new());
             let asked = about("Write the migration.", 1);
@@ -291,7 +292,7 @@ fn a_client_that_is_killed_loses_nothing_staged() {
     );
 }
 
-/// Runs a test with each client that is here.
+/// Runs a test with each installed client.
 fn each(script: fn() -> Vec<Turn>, test: fn(&Machine)) {
     for client in [Client::ClaudeCode, Client::Codex] {
         let Some(program) = client.program() else { continue };

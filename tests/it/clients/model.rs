@@ -1,7 +1,9 @@
-//! A model that follows a script, on loopback: the Messages API for Claude Code and the Responses API for Codex.
+//! A model on loopback that follows a script. It speaks the Messages API for Claude Code and the
+//! Responses API for Codex.
 //!
-//! It keeps no conversation: which step comes next stands in the ids of its own calls, and after a compaction in its
-//! own summary, so that a repeated request gets the same answer and sessions may run at the same time.
+//! It keeps no conversation. The ids of its own calls, and after a compaction its own summary, tell
+//! it which step comes next. A repeated request therefore gets the same answer, and sessions may
+//! run at the same time.
 
 #![expect(clippy::indexing_slicing, reason = "JSON that was made here has the fields it was given")]
 
@@ -12,11 +14,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// Begins the id of each call; the turn and the step follow. Letters and digits, since some clients drop all else.
+/// The prefix of each call's id, followed by the turn and the step. It has only letters and digits,
+/// since some clients drop all else.
 const CALL: &str = "callanchord";
-/// Says in a summary how far the script has come.
+/// The prefix of the script's state in a summary.
 const STATE: &str = "script-state-";
-/// What clients ask for a summary with.
+/// Phrases with which clients ask for a summary.
 const COMPACTION: [&str; 4] = [
     "create a detailed summary",
     "Your task is to create",
@@ -24,10 +27,10 @@ const COMPACTION: [&str; 4] = [
     "handoff summary",
 ];
 
-/// What the model does after one prompt.
+/// The model's actions after one prompt.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The prompt, one line.
+    /// The prompt, which is one line.
     pub(super) prompt: &'static str,
     pub(super) steps: Vec<Step>,
 }
@@ -35,28 +38,29 @@ pub(super) struct Turn {
 /// One answer of the model.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It calls a tool of anchord.
+    /// A call of a tool of anchord.
     Call(&'static str, Value),
-    /// It calls a tool of anchord, once the test says so.
+    /// A call of a tool of anchord, once the test allows it.
     CallWhenTold(&'static str, Value),
-    /// It calls one, and says that the context is nearly full: the client compacts before it goes on.
+    /// A call of a tool of anchord, with a report of a nearly full context. The client compacts
+    /// before it continues.
     CallAndFill(&'static str, Value),
-    /// It calls a tool of the client's own.
+    /// A call of one of the client's own tools.
     Own(&'static str, Value),
-    /// It says this, and the turn is over.
+    /// A text that ends the turn.
     Say(&'static str),
-    /// It does not answer until the test says so.
+    /// An answer that waits until the test allows it.
     Wait,
 }
 
-/// A request that a client made.
+/// A request from a client.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// What it asked for.
+    /// The kind of answer that it asks for.
     pub(super) kind: Kind,
     /// The request's texts: instructions, context, messages, tool results.
     pub(super) text: String,
-    /// The prompt that it is about; empty where it is none of the script's.
+    /// The prompt that it is about; empty if the script has no such prompt.
     pub(super) prompt: &'static str,
 }
 
@@ -70,7 +74,7 @@ pub(super) enum Kind {
     Aside,
 }
 
-/// The model while it runs; it ends with the process.
+/// A running model. It ends with the process.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) port: u16,
@@ -99,26 +103,26 @@ impl Model {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let inner = Arc::clone(&inner);
-                // A client that goes away in the middle is what some tests are about.
+                // Errors are ignored, since some tests are about a client that goes away midway.
                 thread::spawn(move || inner.serve(&stream));
             }
         });
         model
     }
 
-    /// Every request so far.
+    /// Returns every request so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.inner.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The requests for answers to one prompt.
+    /// Returns the requests for answers to one prompt.
     pub(super) fn about(&self, prompt: &str) -> Vec<Asked> {
         let mut asked = self.asked();
         asked.retain(|asked| asked.kind == Kind::Answer && asked.prompt == prompt);
         asked
     }
 
-    /// Lets [`Step::Wait`] and [`Step::CallWhenTold`] go on.
+    /// Lets [`Step::Wait`] and [`Step::CallWhenTold`] continue.
     pub(super) fn go_on(&self) {
         *self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.inner.opened.notify_all();
@@ -161,12 +165,12 @@ impl Inner {
         .ok()
     }
 
-    /// What to answer: the texts of a request, and whether it offers tools.
+    /// Records a request and returns its answer. `offers` is whether the request offers tools.
     fn next(&self, texts: &[String], calls: &[String], offers: bool) -> Said {
         let text = texts.join("\n");
         let (turn, step) = self.place(texts, calls);
         let prompt = turn.and_then(|at| self.script.get(at)).map_or("", |turn| turn.prompt);
-        // The texts of hooks about the last tool may come after it.
+        // Texts of hooks about the last tool may follow the client's question.
         let last = texts.iter().rev().take(3);
         let asks_summary =
             last.into_iter().any(|text| COMPACTION.iter().any(|words| text.contains(words)));
@@ -199,12 +203,12 @@ impl Inner {
         }
     }
 
-    /// The turn and the step that a request has come to.
+    /// Returns the turn and the step that a request has reached.
     fn place(&self, texts: &[String], calls: &[String]) -> (Option<usize>, usize) {
         let turn = texts.iter().rev().find_map(|text| {
             let state = text.rsplit_once(STATE).and_then(|(_, rest)| rest.split_once('-'));
             let by_state = state.and_then(|(turn, _)| turn.parse().ok());
-            // A whole line, since what earlier sessions were asked is quoted in what memory gives.
+            // A whole line must match, since memory quotes the prompts of earlier sessions.
             let asks = |turn: &Turn| text.lines().any(|line| line.trim() == turn.prompt);
             by_state.or_else(|| self.script.iter().position(asks))
         });
@@ -314,7 +318,7 @@ impl Inner {
     }
 }
 
-/// What the model says.
+/// The content of the model's answer.
 enum Said {
     Text(String),
     Call { id: String, tool: &'static str, input: Value, own: bool, fills: bool },
@@ -335,7 +339,7 @@ impl Said {
     }
 }
 
-/// The namespace that Codex has put the server's tools in.
+/// Returns the namespace that Codex has put the server's tools in.
 fn namespace(tools: &[Value]) -> String {
     let named = tools.iter().filter(|tool| tool["type"] == "namespace");
     let names = named.filter_map(|tool| tool["name"].as_str());
