@@ -1,7 +1,9 @@
-//! Claude Code: `~/.claude/projects/<directory>/<session id>.jsonl`, a line for each message and much besides.
+//! Claude Code: `~/.claude/projects/<directory>/<session id>.jsonl`, with a line for each message
+//! and for much else.
 //!
-//! A tool's use and its result stand on lines of their own and are joined by the use's id. What the client itself put
-//! into the conversation (reminders, summaries, the echo of its own commands) is marked or begins with a tag.
+//! A tool's use and its result are on separate lines, joined by the use's id. The client's own
+//! additions to the conversation are reminders, summaries and the echo of its commands. They are
+//! marked or begin with a tag.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -95,7 +97,7 @@ impl Reader for Transcript {
     }
 }
 
-/// What a person wrote; nothing for the client's own texts in a person's place.
+/// Returns a person's prompt; `None` for the client's own texts in a person's place.
 fn prompted(text: &str) -> Option<Event> {
     const OWN: [&str; 7] = [
         "<command-",
@@ -120,7 +122,8 @@ fn ran(tool: String, input: &Value, result: &Value) -> ToolRun {
                 file.into_iter().filter(|file| !file.is_empty()).map(str::to_owned).collect();
         }
         "Bash" => {
-            // How a command ends that runs on is not known yet; one that was refused did not run.
+            // The outcome of a command that runs on is not known yet. A refused command did not
+            // run.
             let in_background = input.get("run_in_background") == Some(&Value::Bool(true));
             let exited = said(result).contains("Exit code");
             if !in_background && (!failed || exited) {
@@ -133,7 +136,7 @@ fn ran(tool: String, input: &Value, result: &Value) -> ToolRun {
     run
 }
 
-/// The text of a tool's result.
+/// Returns the text of a tool's result.
 fn said(result: &Value) -> String {
     match result.get("content") {
         Some(Value::String(said)) => said.clone(),

@@ -1,7 +1,9 @@
-//! Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, each line `type` and `payload`.
+//! Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`. Each line has a
+//! `type` and a `payload`.
 //!
-//! Calls and their outputs are joined by the call's id. A command's status stands in the text of its output, in one of
-//! three ways, by version; without one it is not known. A patch names its files in its own text.
+//! Calls and their outputs are joined by the call's id. A command's status is in the text of its
+//! output, in one of three forms, by version. Without one, the status is unknown. A patch names its
+//! files in its own text.
 
 use std::collections::HashMap;
 
@@ -17,19 +19,19 @@ pub(super) struct Transcript {
     subagent: bool,
     /// Calls that have no output yet.
     calls: HashMap<String, Call>,
-    /// The last prompt while nothing came after it: some versions write it twice.
+    /// The last prompt, until something follows it. Some versions write it twice.
     prompt: Option<String>,
 }
 
 struct Call {
     tool: String,
-    /// The command, or the patch.
+    /// The command or the patch.
     input: String,
 }
 
 impl Transcript {
     fn meta(&mut self, payload: &Value) {
-        // A fork repeats the meta of what it was forked from.
+        // A fork repeats the metadata of its origin.
         if self.session.is_some() {
             return;
         }
@@ -107,7 +109,7 @@ impl Reader for Transcript {
     }
 }
 
-/// What a call was given: a shell's command, a patch, or the arguments as they are.
+/// Returns a call's input: a shell's command, a patch, or an empty text.
 fn input(payload: &Value) -> String {
     if let Some(input) = payload.get("input").and_then(Value::as_str) {
         return input.to_owned();
@@ -119,7 +121,7 @@ fn input(payload: &Value) -> String {
     let named = ["cmd", "command", "input", "patch"].iter().find_map(|name| arguments.get(*name));
     match named {
         Some(Value::String(command)) => command.clone(),
-        // `["bash", "-lc", "the line"]`, or a program and its arguments.
+        // Either `["bash", "-lc", "the line"]`, or a program and its arguments.
         Some(Value::Array(words)) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             match words.as_slice() {
@@ -153,14 +155,14 @@ fn is_shell(tool: &str) -> bool {
     )
 }
 
-/// The status that a command ended with: `Process exited with code 1`, `Exit code: 1`, or in JSON.
+/// Returns a command's exit status, from `Process exited with code 1`, `Exit code: 1`, or JSON.
 fn status(output: &str) -> Option<i64> {
     if let Ok(json) = serde_json::from_str::<Value>(output)
         && let Some(code) = json.pointer("/metadata/exit_code").and_then(Value::as_i64)
     {
         return Some(code);
     }
-    // Before what the command itself printed, which may say anything.
+    // Only before the command's own output, which may contain anything.
     let head = output.split("\nOutput:\n").next().unwrap_or_default();
     let after = |sign: &str| {
         let rest = head.lines().find_map(|line| line.trim().strip_prefix(sign))?;
@@ -174,7 +176,7 @@ fn printed(output: &str) -> &str {
     output.split_once("\nOutput:\n").map_or(output, |(_, printed)| printed)
 }
 
-/// The files that a patch writes.
+/// Returns the files that a patch writes.
 fn patched(patch: &str) -> Vec<String> {
     const SIGNS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
     let file =
@@ -195,7 +197,7 @@ fn output(payload: &Value) -> String {
     }
 }
 
-/// The text of a message.
+/// Returns the text of a message.
 fn said(message: &Value) -> String {
     let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
     parts.map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,5 @@
-//! JSON lines of a file that may be huge, torn or no JSON: one at a time, bounded, those that cannot be read counted.
+//! Reads JSON lines from a file that may be huge, torn or not JSON. It reads one bounded line at a
+//! time and counts the unreadable ones.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,24 +15,24 @@ pub(super) struct Lines<R> {
     unread: Unread,
 }
 
-/// Lines that were passed over.
+/// Lines that were skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unread {
-    /// That are no JSON.
+    /// The number of lines that are not JSON.
     pub(crate) no_json: u64,
-    /// That are too long.
+    /// The number of lines that are too long.
     pub(crate) too_long: u64,
-    /// The last line is no JSON and has no end: whoever wrote it was killed.
+    /// Whether the last line is not JSON and has no newline, since its writer was killed.
     pub(crate) torn: bool,
 }
 
 impl Unread {
-    /// How many.
+    /// Returns the number of skipped lines.
     pub(crate) fn lines(self) -> u64 {
         self.no_json + self.too_long + u64::from(self.torn)
     }
 
-    /// What is wrong with the file, for people; nothing where nothing is.
+    /// Returns the file's faults, for people; `None` if it has none.
     pub(crate) fn said(self) -> Option<String> {
         let mut said = Vec::new();
         if self.no_json > 0 {
@@ -58,12 +59,12 @@ impl<R: BufRead> Lines<R> {
         Self { from, line: Vec::new(), unread: Unread::default() }
     }
 
-    /// Lines passed over so far, since they were too long or no JSON.
+    /// Returns the lines skipped so far, which are too long or not JSON.
     pub(super) fn unread(&self) -> Unread {
         self.unread
     }
 
-    /// The next line that can be read; none at the end.
+    /// Returns the next readable line; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
         loop {
             self.line.clear();

@@ -1,8 +1,9 @@
-//! Transcripts that clients keep on disk, read as the events that their hooks would have told.
+//! Transcripts that clients keep on disk, read as the events that their hooks would have reported.
 //!
-//! One file for each client maps its lines to events; everything else is the same for all. Files are streamed, a line at
-//! a time; one that is too long or cannot be read is counted and passed over. Nothing is written. A client may change
-//! its form at any time: what a reader does not know it leaves alone.
+//! One file for each client maps its lines to events. Everything else is the same for all clients.
+//! Files are streamed by line. A line that is too long or unreadable is counted and skipped.
+//! Nothing is written. A client may change its format at any time, so a reader ignores what it does
+//! not know.
 
 mod claude_code;
 mod codex;
@@ -29,7 +30,7 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// As its hooks and rows name it.
+    /// Returns its name in hooks and rows.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -45,15 +46,15 @@ impl Client {
     }
 }
 
-/// Makes events of one transcript's lines.
+/// Turns the lines of one transcript into events.
 trait Reader {
-    /// What a line says, in order.
+    /// Returns a line's events, in order.
     fn read(&mut self, line: &Value) -> Vec<Event>;
-    /// The conversation's id, once it is known.
+    /// Returns the conversation's id, once it is known.
     fn session(&self) -> Option<&str>;
-    /// Where it worked, once that is known.
+    /// Returns the directory it worked in, once that is known.
     fn cwd(&self) -> Option<&str>;
-    /// Whether it is a subagent's, which is part of another.
+    /// Returns whether it belongs to a subagent, and so to another conversation.
     fn is_subagent(&self) -> bool;
 }
 
@@ -66,17 +67,19 @@ pub(crate) struct Transcript {
     pub(crate) modified: SystemTime,
 }
 
-/// What was read of one.
+/// The content of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Past {
-    /// Where it worked; absent when the transcript does not say, or is no conversation of its own.
+    /// The directory it worked in; `None` if the transcript does not name it, or is not a
+    /// conversation of its own.
     pub(crate) cwd: Option<String>,
     pub(crate) captured: Captured,
     /// Lines that could not be read.
     pub(crate) unread: Unread,
 }
 
-/// The directories that clients keep transcripts in: where they are told to, and beneath a home.
+/// The directories in which clients keep transcripts: those that their variables name, and those
+/// beneath a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     claude_code: Vec<PathBuf>,
@@ -89,7 +92,7 @@ impl Places {
         Self::told(home, told("CLAUDE_CONFIG_DIR"), told("CODEX_HOME"))
     }
 
-    /// The directories, where this is what the variables of the two clients say.
+    /// Returns the directories, given the values of the two clients' variables.
     pub(crate) fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
         let both = |told: Option<PathBuf>, usual: &str| {
             let mut places: Vec<PathBuf> =
@@ -103,7 +106,7 @@ impl Places {
         Self { claude_code: both(claude_code, ".claude"), codex: both(codex, ".codex") }
     }
 
-    /// All transcripts but those of subagents, by client and path.
+    /// Returns all transcripts except those of subagents, by client and path.
     pub(crate) fn transcripts(&self) -> Vec<Transcript> {
         let mut found = Vec::new();
         for place in &self.claude_code {
@@ -113,7 +116,7 @@ impl Places {
             }
         }
         for place in &self.codex {
-            // By year, month and day.
+            // One level each for the year, the month and the day.
             let mut directories = vec![place.join("sessions")];
             for _ in 0..3 {
                 directories = directories.iter().flat_map(|directory| entries(directory)).collect();
@@ -129,22 +132,23 @@ impl Places {
     }
 }
 
-/// How many past sessions there are beneath a home, or of one project. Those in which nothing happened count as well:
-/// only their beginnings are read.
+/// Counts the past sessions beneath a home, or those of one project. Sessions without any activity
+/// count as well, since only the beginnings are read.
 pub(crate) fn count(home: &Path, project: Option<&Path>) -> usize {
     let transcripts = Places::of(home).transcripts();
     transcripts.iter().filter(|found| found.path.is_file() && found.is_within(project)).count()
 }
 
 impl Transcript {
-    /// Whether its session worked in a directory or beneath it; every session is within none in particular.
+    /// Returns whether its session worked in a directory or beneath it. Without a directory, every
+    /// session qualifies.
     pub(crate) fn is_within(&self, directory: Option<&Path>) -> bool {
         directory.is_none_or(|directory| {
             self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
         })
     }
 
-    /// Where the session worked, from the transcript's first lines.
+    /// Returns the directory the session worked in, from the transcript's first lines.
     fn cwd(&self) -> Option<String> {
         let mut reader = self.client.reader(&self.path);
         let mut lines = Lines::new(BufReader::new(self.open().ok()?));
@@ -161,12 +165,12 @@ impl Transcript {
         None
     }
 
-    /// Reads all of it.
+    /// Reads the whole transcript.
     pub(crate) fn read(&self) -> io::Result<Past> {
         self.read_from(self.open()?)
     }
 
-    /// Opens the file; a directory cannot be read, and a pipe would keep whoever opens it.
+    /// Opens the file. Rejects a directory, which cannot be read, and a pipe, which would block.
     fn open(&self) -> io::Result<File> {
         if fs::metadata(&self.path)?.is_file() {
             File::open(&self.path)
@@ -179,7 +183,7 @@ impl Transcript {
         let mut reader = self.client.reader(&self.path);
         let mut lines = Lines::new(BufReader::new(file));
         let mut noted = Captured::default();
-        // Lines without a time are of the time before.
+        // A line without a time has the time of the line before.
         let mut time = Timestamp::default();
         while let Some(line) = lines.next()? {
             let told = line.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse);
@@ -198,7 +202,7 @@ impl Transcript {
     }
 }
 
-/// The directories in a directory, by name; none when it cannot be read.
+/// Returns the directories in a directory, by name; none if it cannot be read.
 fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries
@@ -210,14 +214,14 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// A directory's transcripts whose names are those of sessions.
+/// Returns a directory's transcripts whose names are those of sessions.
 fn files(directory: &Path, client: Client, of_sessions: impl Fn(&str) -> bool) -> Vec<Transcript> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let transcript = |entry: fs::DirEntry| {
         let path = entry.path();
         let name = path.file_name()?.to_str()?;
         let fits = path.extension().is_some_and(|kind| kind == "jsonl") && of_sessions(name);
-        // What is no file, or cannot be looked at, is named when it is read.
+        // An entry that is not a file, or cannot be examined, is reported when it is read.
         let about = fs::metadata(&path).ok().filter(|about| fits && about.is_file());
         let bytes = about.as_ref().map_or(0, fs::Metadata::len);
         let modified = about.and_then(|about| about.modified().ok());

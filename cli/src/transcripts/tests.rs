@@ -1,4 +1,4 @@
-//! Real transcripts, neutralised, and what stands in for those that are broken.
+//! Real transcripts without personal content, and stand-ins for broken ones.
 
 use std::fs;
 
