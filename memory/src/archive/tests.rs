@@ -1,4 +1,4 @@
-//! What is archived, what never is.
+//! Records that are archived, and records that never are.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
     Timestamp, TopicPart, Update, limits, plan_save, plan_update, plan_use,
 };
 
-/// A blueprint that alone is above the hard limit, in parts that a write takes.
+/// Saves blueprints that alone are above the hard limit, in parts that a write takes.
 fn fill(memory: &mut Memory) {
     let content = "x".repeat(limits::TEXT_BYTES_MAX);
     let part = [blueprint("big", &content), blueprint("bigger", &content)];
@@ -92,7 +92,7 @@ fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
     assert!(before.text_bytes > limits::ACTIVE_TEXT_HARD_BYTES_MAX);
     let plan = plan(&memory, day(50), &BTreeSet::new(), &BTreeSet::new());
     let archived = save_with(&mut memory, &plan, Staged::default(), 50);
-    // The newest 20 are above the soft limit on their own.
+    // The newest 20 alone are above the soft limit.
     assert_eq!(archived.lessons, 20);
     let left: Vec<u64> = memory.active_of(Kind::Lesson).map(|record| record.id.number).collect();
     let newest: Vec<u64> =
@@ -144,7 +144,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     };
     sessions(&mut memory, 1, 25);
     fill(&mut memory);
-    // 26 rows with the filler's, of which the newest 20 stay.
+    // 26 rows with the filler's. The newest 20 stay.
     let first = plan(&memory, day(26), &BTreeSet::new(), &BTreeSet::new());
     assert_eq!(save_with(&mut memory, &first, Staged::default(), 26).rows, 6);
     let fold = |memory: &Memory| {
@@ -170,7 +170,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     assert_eq!((same, row.folded), (id, 6 + 5));
     assert_eq!(memory.session_rows(), 31);
 
-    // One that was looked at is folded again, and counted once.
+    // A row that was used is folded again, and counted once.
     let filler = memory.records_of(Kind::SessionRow).find_map(|record| match &record.body {
         Body::SessionRow(row) if row.blueprints_added > 0 && row.folded == 0 => Some(record.id),
         _ => None,
@@ -183,7 +183,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     let (same, row) = fold(&memory);
     assert_eq!((same, row.folded, row.blueprints_added), (id, 6 + 5, 2));
 
-    // A fold that is pinned grows as well.
+    // A pinned fold grows as well.
     pin(&mut memory, id, 33);
     sessions(&mut memory, 34, 36);
     let fourth = plan(&memory, day(36), &BTreeSet::new(), &BTreeSet::new());
@@ -206,7 +206,7 @@ fn what_is_pinned_stays() {
     for id in pinned {
         pin(&mut memory, id, 25);
     }
-    // Long ago, so that the pin alone keeps the anchor.
+    // Long ago, so that only the pin keeps the anchor.
     fill(&mut memory);
     let files = candidates(&memory, day(90));
     assert!(!files.contains(&"1.rs".to_owned()), "{files:?}");

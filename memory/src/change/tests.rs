@@ -1,9 +1,9 @@
-//! How changes stand in a journal.
+//! The form of changes in a journal.
 
 use super::*;
 use crate::ids::Kind;
 
-/// A build that does not know the field reads what this one writes, and the other way round.
+/// A build that does not know the field reads this build's notices, and the reverse.
 #[test]
 fn a_notice_whose_files_were_all_looked_at_has_the_bytes_that_it_always_had() {
     let notice = Notice {

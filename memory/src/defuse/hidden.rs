@@ -1,7 +1,7 @@
-//! Characters that a reader does not see, or that do something else than stand for themselves.
+//! Characters that a reader does not see, or that do something instead of being shown.
 
-/// Returns whether a character is a control character, or one that is shown as nothing: Unicode's
-/// `Default_Ignorable_Code_Point` with bidi, tag and annotation characters, and its line breaks.
+/// Returns whether a character is a control character or invisible. Invisible are Unicode's
+/// `Default_Ignorable_Code_Point`, bidi, tag and annotation characters, and Unicode's line breaks.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -12,8 +12,9 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns whether a hidden character only shapes the visible ones around it: a joiner between
-/// letters or emoji that are not ASCII, and one selector behind a sign. More of them hide text.
+/// Returns whether a hidden character only shapes the visible ones around it. That is a joiner
+/// between letters or emoji that are not ASCII, or one selector after a sign. More of them hide
+/// text.
 pub(super) fn is_part_of_a_word(before: &str, c: char, after: &str) -> bool {
     let is_shaped = |c: char| !c.is_ascii() && !is_hidden(c) && !c.is_whitespace();
     let mut before = before.chars().rev();

@@ -1,8 +1,8 @@
 //! Marks that a model could take for the end of anchord's frame or for a wrapper of its client.
 //!
-//! A mark is read loosely, since a model reads it so: case, white space, invisible characters and
-//! full-width forms do not matter. What begins at one bracket ends before the next, so that a text
-//! is read once however many brackets it has.
+//! A mark is read loosely, as a model reads it: case, white space, invisible characters and
+//! full-width forms do not matter. A mark that begins at one bracket ends before the next. A text
+//! is therefore read once, however many brackets it has.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -13,14 +13,14 @@ use crate::limits::MARK_NAME_BYTES_MAX;
 /// A kind of mark, named after its bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// `<…>`
+    /// A mark in angle brackets, `<…>`.
     Angle,
-    /// `[…]`
+    /// A mark in square brackets, `[…]`.
     Square,
 }
 
 impl Mark {
-    /// Returns the sign that is shown for the bracket.
+    /// Returns the character that replaces the bracket.
     pub(super) fn shown(self) -> char {
         match self {
             Self::Angle => '‹',
@@ -29,7 +29,7 @@ impl Mark {
     }
 }
 
-/// Finds the mark that begins at `at`, and the bytes of its bracket.
+/// Finds the mark that begins at `at`. Returns it with the length of its bracket in bytes.
 pub(super) fn mark(text: &str, at: usize) -> Option<(Mark, usize)> {
     let rest = text.get(at..)?;
     if let Some(rest) = rest.strip_prefix('[') {
@@ -42,24 +42,24 @@ pub(super) fn mark(text: &str, at: usize) -> Option<(Mark, usize)> {
     is_mark.then_some((Mark::Angle, bytes))
 }
 
-/// Returns the bytes of the angle bracket with which a text begins. Some client escapes what a hook
-/// gives, so that its `&lt;` is a bracket as well.
+/// Returns the length in bytes of the angle bracket at a text's start. One client escapes the
+/// output of hooks, so `&lt;` is a bracket as well.
 pub(crate) fn bracket(text: &str) -> Option<usize> {
     const BRACKETS: [&str; 4] = ["<", "&lt;", "\u{ff1c}", "\u{fe64}"];
     BRACKETS.iter().find(|bracket| text.starts_with(**bracket)).map(|bracket| bracket.len())
 }
 
-/// A tag of anchord's frame, however it is spelled.
+/// A tag of anchord's frame, in any spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FrameTag {
     /// Whether it ends a block.
     pub(crate) closes: bool,
-    /// The byte behind it.
+    /// The byte offset after it.
     pub(crate) end: usize,
 }
 
-/// Reads the tag at `at`, where a bracket stands, to its end. A tag that opens a block has `note`
-/// as its only attribute, in the spelling of [`squeezed`].
+/// Reads the tag whose bracket is at `at`, to its end. A tag that opens a block has `note` as its
+/// only attribute, in the spelling of [`squeezed`].
 pub(crate) fn frame_tag(text: &str, at: usize, note: &str) -> Option<FrameTag> {
     let rest = text.get(at..)?;
     let inside = rest.get(bracket(rest)?..)?;
@@ -76,13 +76,13 @@ pub(crate) fn frame_tag(text: &str, at: usize, note: &str) -> Option<FrameTag> {
     }
 }
 
-/// Returns an attribute without the characters that do not tell two spellings of it apart.
+/// Returns an attribute without the characters in which two spellings of it may differ.
 pub(crate) fn squeezed(attribute: &str) -> String {
     let mut loose = Loose { rest: attribute };
     std::iter::from_fn(|| loose.next_squeezed()).collect()
 }
 
-/// Reads the frame's name, with the slash before it; gives what follows.
+/// Reads the frame's name and the slash before it. Returns whether there is a slash, and the rest.
 fn frame_name(inside: &str) -> Option<(bool, Loose<'_>)> {
     let mut loose = Loose { rest: inside };
     loose.skip(char::is_whitespace);
@@ -95,14 +95,15 @@ fn frame_name(inside: &str) -> Option<(bool, Loose<'_>)> {
     (!goes_on).then_some((closes, loose))
 }
 
-/// `|im_start|>`, `|end|>`: a turn in a chat template.
+/// Returns whether this is a turn in a chat template: `|im_start|>`, `|end|>`.
 fn is_turn(inside: &str) -> bool {
     let mut loose = Loose { rest: inside };
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '\u{2581}');
     loose.take('|') && !loose.name(in_name).is_empty() && loose.take('|') && loose.take('>')
 }
 
-/// `system-reminder>`, `/tool_result>`, `invoke name=…`: a wrapper of some client.
+/// Returns whether this is a client's wrapper: `system-reminder>`, `/tool_result>`,
+/// `invoke name=…`.
 fn is_wrapper(before: &str, inside: &str) -> bool {
     let mut loose = Loose { rest: inside };
     let spaced = loose.skip(char::is_whitespace);
@@ -110,12 +111,12 @@ fn is_wrapper(before: &str, inside: &str) -> bool {
     let spaced = loose.skip(char::is_whitespace) || spaced;
     let name = loose.name(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
     let name = name.replace('_', "-");
-    // Tools are called under a namespace by some models.
+    // Some models call tools under a namespace.
     let (space, name) = name.rsplit_once(':').unwrap_or(("", &name));
     if space == "antml" || JOINED.binary_search(&name).is_ok() {
         return true;
     }
-    // A common word: not `a < system`, and not `Vec<System>`.
+    // A common word does not count in `a < system` or `Vec<System>`.
     let is_argument =
         !closes && before.ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
     let ends = loose.peek().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/' | '='));
@@ -123,7 +124,7 @@ fn is_wrapper(before: &str, inside: &str) -> bool {
     !spaced && !is_argument && ends && (doubled || BARE.binary_search(&name).is_ok())
 }
 
-/// `INST]`, `/INST]`: a turn in a chat template, in capitals.
+/// Returns whether this is a turn in a chat template, in capitals: `INST]`, `/INST]`.
 fn is_bracketed(inside: &str) -> bool {
     let mut loose = Loose { rest: inside };
     loose.take('/');
@@ -138,7 +139,7 @@ fn is_bracketed(inside: &str) -> bool {
         && loose.take(']')
 }
 
-/// Reads a text without what is hidden in it, in small letters and in plain forms.
+/// A reader that skips hidden characters, and yields small letters in plain forms.
 #[derive(Clone, Copy)]
 struct Loose<'a> {
     rest: &'a str,
@@ -165,7 +166,7 @@ impl Loose<'_> {
         is_next
     }
 
-    /// Skips such characters; returns whether there was one.
+    /// Skips the matching characters. Returns whether there was one.
     fn skip(&mut self, is_skipped: impl Fn(char) -> bool) -> bool {
         let mut any = false;
         while self.peek().is_some_and(&is_skipped) {
@@ -175,7 +176,7 @@ impl Loose<'_> {
         any
     }
 
-    /// Takes the characters of a name; nothing if there are too many.
+    /// Takes the characters of a name. Returns an empty name if there are too many.
     fn name(&mut self, is_part: impl Fn(char) -> bool) -> String {
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| is_part(*c)) {
@@ -188,7 +189,7 @@ impl Loose<'_> {
         name
     }
 
-    /// Takes the next character that is not white space or a quote; `&gt;` is `>`.
+    /// Takes the next character that is not white space or a quote. `&gt;` counts as `>`.
     fn next_squeezed(&mut self) -> Option<char> {
         loop {
             let c = self.peek()?;
@@ -208,7 +209,7 @@ impl Loose<'_> {
     }
 }
 
-/// Folds a character's case and form: full-width and mathematical letters are letters.
+/// Folds a character's case and form. Full-width and mathematical letters become letters.
 fn plain(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();

@@ -1,7 +1,7 @@
-//! Names of the wrappers in which clients and chat templates put what is not the user's text.
+//! The names of wrappers that clients and chat templates put around text that is not the user's.
 //!
-//! Claude Code's and Codex's are those in their programs (2.1.330, 0.169.0), without placeholders
-//! of usage texts. `_` stands here as `-`.
+//! Claude Code's and Codex's names are from their programs (2.1.330, 0.169.0), without placeholders
+//! of usage texts. `_` is written as `-` here.
 
 /// Names of several words, which nobody writes in brackets by chance.
 pub(super) const JOINED: &[&str] = &[
@@ -119,7 +119,7 @@ pub(super) const JOINED: &[&str] = &[
     "webhook-payload",
 ];
 
-/// Names of one word. They count only where the bracket and the name touch.
+/// Names of one word. They count only if they follow the bracket directly.
 pub(super) const BARE: &[&str] = &[
     "assistant",
     "function",

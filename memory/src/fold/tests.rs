@@ -1,4 +1,4 @@
-//! When texts say the same.
+//! Texts that are equal once folded, and texts that are cut.
 
 use super::{clip, fold, keep_end, substance};
 
@@ -38,7 +38,7 @@ fn the_end_is_kept_behind_a_line_that_says_so() {
         "{kept}"
     );
     assert!(kept.len() <= bytes_max);
-    // At a paragraph where there is one soon, and the line itself stands there once.
+    // Cut at a paragraph if one begins soon. The line that marks the cut is not repeated.
     let text = format!("first\n\n{}", "ä".repeat(100));
     let kept = keep_end(text.clone(), text.len() - 1);
     let again = keep_end(format!("{kept}\n\nmore"), kept.len());

@@ -1,13 +1,14 @@
-//! The ranges of one file by where they are, so that those which a new one meets are found without a look at all.
+//! The ranges of one file, ordered by position. The ranges that a new one meets are found without a
+//! scan of all.
 
 use std::collections::BTreeMap;
 
 use super::LineRange;
 
-/// Ranges of which none meets another, each with what is there.
+/// Ranges of which no two meet, each with its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranges<T> {
-    /// By first line: the last, and what is there.
+    /// The last line and the values of each range, by its first line.
     spans: BTreeMap<u32, (u32, Vec<T>)>,
     texts: BTreeMap<String, Vec<T>>,
 }
@@ -19,7 +20,8 @@ impl<T> Default for Ranges<T> {
 }
 
 impl<T> Ranges<T> {
-    /// Takes out what a range meets, and what that meets in turn. Gives the range over it all, and what was there.
+    /// Removes the ranges that `lines` meets, and those that their union meets in turn. Returns the
+    /// union and the removed values.
     pub(crate) fn take(&mut self, lines: &LineRange) -> (LineRange, Vec<T>) {
         let (mut first, mut last) = match lines {
             LineRange::Span { first, last } => (*first, *last),
@@ -28,7 +30,7 @@ impl<T> Ranges<T> {
             }
         };
         let mut taken = Vec::new();
-        // No other that begins so early ends later than the last of them.
+        // No two ranges meet, so none that begins this early ends later than the last of them.
         while let Some((&begin, (end, _))) = self.spans.range(..=last.saturating_add(1)).next_back()
             && first <= end.saturating_add(1)
             && let Some((end, there)) = self.spans.remove(&begin)
@@ -39,7 +41,7 @@ impl<T> Ranges<T> {
         (LineRange::Span { first, last }, taken)
     }
 
-    /// Puts something where nothing is that meets it: at the range that [`Self::take`] gave.
+    /// Adds values at the range that [`Self::take`] returned, which no other range meets.
     pub(crate) fn put(&mut self, lines: LineRange, there: Vec<T>) {
         match lines {
             LineRange::Span { first, last } => {

@@ -1,4 +1,4 @@
-//! What is a range, and the laws of joining.
+//! Texts that are ranges, and the laws of joining ranges.
 
 use proptest::prelude::*;
 

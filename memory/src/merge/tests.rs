@@ -1,4 +1,4 @@
-//! The rules as examples, and the laws that hold for whatever is staged.
+//! The rules as examples, and laws that hold for any staged work.
 
 use proptest::prelude::*;
 
@@ -141,7 +141,8 @@ fn lessons_unite_details_and_files() {
     assert_eq!(absorbed(&[&part]).lessons, [merged]);
 }
 
-/// Each anchor was compared with all others of its file, when it was staged and when it was folded.
+/// An earlier implementation compared each anchor with all others of its file, at staging and at
+/// folding.
 #[test]
 fn many_anchors_of_one_file_come_to_an_end() {
     let of = |shift: u32| {
@@ -160,7 +161,7 @@ fn many_anchors_of_one_file_come_to_an_end() {
     assert_eq!(draft.head().totals().anchors, 1);
 }
 
-/// Each telling was compared with all of those before it.
+/// An earlier implementation compared each repeat with all repeats before it.
 #[test]
 fn many_tellings_of_one_thing_come_to_an_end() {
     let telling = |n: usize| lesson("one", &format!("telling {n}\n{}", "x y z ".repeat(650)));
@@ -211,7 +212,7 @@ fn the_last_summary_and_the_widest_times_hold() {
     assert_eq!((staged.first, staged.last), (day(3), day(5)));
 }
 
-/// What a part says of lessons and topics, a part for each thing.
+/// Splits a part's lessons and topics into parts of one statement each.
 fn in_pieces(part: &Staged) -> Vec<Staged> {
     let mut pieces: Vec<Staged> =
         part.lessons.iter().map(|lesson| lessons([lesson.clone()])).collect();
@@ -260,7 +261,7 @@ proptest! {
 
     #[test]
     fn absorbing_the_same_again_changes_nothing(mut a in any_part()) {
-        // The same text again is counted.
+        // A note with a repeated text is counted, which would be a change.
         a.notes.retain(|note| note.key.is_some());
         let once = absorbed(&[&a]);
         let mut twice = once.clone();

@@ -1,8 +1,9 @@
-//! How writes of a topic merge.
+//! The rules by which writes of a topic merge.
 //!
-//! A decision that is mentioned moves to the end, a line of history stands where its time says, and only what is oldest
-//! by that goes. So it does not matter in how many writes the same things are said. What is decided stays so when the
-//! question alone is said again: a session that has not heard of the decision does not undo it.
+//! A decision or a file that is mentioned moves to the end, and a line of history is placed by its
+//! time. At a limit, the first in this order is dropped. The number of writes in which the same
+//! things are said therefore does not matter. A decision stays decided when only its question is
+//! written again: a session that does not know the decision does not undo it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 use crate::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 
 impl Topic {
-    /// Takes in what one write says.
+    /// Applies one write.
     pub(crate) fn take_in(&mut self, part: &TopicPart) {
         if let Some(status) = &part.status {
             self.status.clone_from(status);
@@ -49,8 +50,9 @@ impl Topic {
 }
 
 impl TopicPart {
-    /// As [`Topic::take_in`], for what is not in memory yet: everything that was said, in order, but what was said twice.
-    /// Nothing is decided here, since what is stored has a say in it.
+    /// Merges like [`Topic::take_in`], for a part that is not in memory yet. Keeps everything that
+    /// was said, in order and without repeats. It settles no decision, since that depends on the
+    /// stored topic.
     fn absorb(&mut self, later: &Self) {
         if later.status.is_some() {
             self.status.clone_from(&later.status);
@@ -65,7 +67,7 @@ impl TopicPart {
 }
 
 impl Staged {
-    /// One part for each topic.
+    /// Merges later parts, with one part for each topic.
     pub(crate) fn absorb_topics(&mut self, later: &[TopicPart]) {
         if later.is_empty() {
             return;
@@ -77,7 +79,7 @@ impl Staged {
             if let Some(known) = self.topics.get_mut(slot) {
                 known.absorb(part);
             } else {
-                // A part may say things twice itself.
+                // A part may itself say something twice.
                 let mut first = TopicPart { name: part.name.clone(), ..TopicPart::default() };
                 first.absorb(part);
                 self.topics.push(first);
@@ -86,7 +88,7 @@ impl Staged {
     }
 }
 
-/// Puts items behind all others, in the order in which they are mentioned last.
+/// Moves items behind all others, ordered by their last mention.
 fn move_to_end<T: Clone + Ord>(items: &mut Vec<T>, mentioned: &[T]) {
     let mut last: BTreeSet<&T> = BTreeSet::new();
     let mut end: Vec<T> =

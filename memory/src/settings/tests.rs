@@ -1,4 +1,4 @@
-//! Which number holds when several are set.
+//! Precedence, if several settings give a number.
 
 use super::*;
 
