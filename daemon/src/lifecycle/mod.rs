@@ -18,10 +18,9 @@ pub(crate) mod state;
 mod subagent;
 mod threads;
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
@@ -39,7 +38,6 @@ use self::threads::{Name, Threads, Waiting};
 pub(crate) use noted::{stage_of, stage_silent};
 
 use crate::daemon::Daemon;
-use crate::projects::ProjectId;
 use crate::retrieval_log::Retrieval;
 use crate::sessions::{self, BindError, Joined, Replaced, Session, Sure, Teller};
 use crate::{clock, limits};

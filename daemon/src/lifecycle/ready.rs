@@ -4,7 +4,7 @@
 //! contains what is ready, and names the call that shows the rest.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anchord_memory::render::hooks::{RenderedContext, not_open};
 use anchord_memory::render::{LoadText, LoadView};
@@ -12,7 +12,7 @@ use anchord_memory::{Memory, Revision};
 
 use super::{Call, HookError, Said};
 use crate::beside::beside;
-use crate::{clock, limits};
+use crate::clock;
 
 /// A load, as far as it is ready.
 pub(super) struct ReadyLoad {

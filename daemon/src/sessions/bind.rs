@@ -13,15 +13,16 @@ use anchord_proto::hello::Hello;
 
 use super::compaction::{Compacted, Touched, sum};
 use super::error::BindError;
-use super::processes::is_foreign;
+use super::processes::{is_dead, is_foreign, is_foreign_process};
 use super::{Session, end};
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::looks::look;
 use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
 use crate::projects::{
-    Established, Located, Presence, ProjectFiles, ProjectId, Registry, RegistryChange,
-    SessionRecord, Status, Stored, Surroundings, establish, identify, locate, locate_exactly,
+    EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
+    RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
+    locate_exactly,
 };
 use crate::store::Call;
 

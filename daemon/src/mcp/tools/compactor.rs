@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::{
-    Change, Memory, Reader, RecordId, Refusal, SessionId, Staged, Standing, limits,
+    Change, Memory, Reader, RecordId, Refusal, SessionId, Staged, Standing, hashed, limits,
 };
 
 use serde::Deserialize;

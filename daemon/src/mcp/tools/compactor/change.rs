@@ -2,7 +2,7 @@
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::{
-    Memory, Provenance, Settings, Update, limits, plan_configure, plan_forget, plan_update,
+    Memory, Provenance, Settings, Update, hashed, limits, plan_configure, plan_forget, plan_update,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
