@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, walk, write};
 use serde_json::json;
@@ -196,6 +197,42 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
         assert_eq!(code, 0, "{what}: {again}");
         assert!(again.contains("nothing to repair"), "{what}: {again}");
     }
+}
+
+/// Sessions write as soon as the journal is repaired, before the repair was checked.
+#[test]
+fn a_journal_is_repaired_while_sessions_go_on_trying_to_write() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    for number in 1..=5 {
+        agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
+    }
+    drop(agent);
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["stop"]);
+    fs::remove_file(journal(&instance, false)).unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for session in 0..4 {
+            let (instance, project, is_over) = (&instance, &project, &is_over);
+            scope.spawn(move || {
+                let mut agent = Agent::open(instance, project.path());
+                for number in 0.. {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let content = format!("from session {session} number {number}");
+                    agent.call("memory_note", &json!({ "content": content })).unwrap();
+                }
+            });
+        }
+        let (code, repaired) = shell.said(&["journal", "repair", "--yes"]);
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(code, 0, "{repaired}");
+    });
+    let loaded = shell.done(&["load"]);
+    assert!(loaded.contains("tide table number 5"), "{loaded}");
 }
 
 /// A sync tool, a restore or a cleaning script can do this.
