@@ -59,6 +59,22 @@ pub(crate) const TORTURE_SESSIONS_MAX: u32 = 512;
 /// Time for which torture suspends a daemon: longer than a shim needs to notice that it hangs.
 pub(crate) const TORTURE_STOP_MILLISECONDS: u64 = 2_500;
 
+/// Time that a fault of torture leaves the daemon without room or descriptors.
+pub(crate) const TORTURE_FAULT_MILLISECONDS: u64 = 1_000;
+
+/// Time after which torture sends a refused write again.
+pub(crate) const TORTURE_REFUSED_MILLISECONDS: u64 = 50;
+
+/// Time within which every session of torture can write again after a fault. An agent would not be
+/// told why it takes longer.
+pub(crate) const TORTURE_RECOVERY_SECONDS_MAX: u64 = 20;
+
+/// Time that each fault adds to the time after which torture stops by itself.
+pub(crate) const TORTURE_FAULT_SECONDS_MAX: u64 = 30;
+
+/// Bytes of a long note of torture. Many of them fill a segment.
+pub(crate) const TORTURE_FILLER_BYTES: usize = 512 << 10;
+
 /// Time after which torture stops by itself, apart from an allowance for each write.
 pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
 

@@ -75,6 +75,11 @@ impl Scratch {
         self.dir.path().parent().unwrap_or(self.dir.path())
     }
 
+    /// Returns the directory of journals and indexes.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
     /// Returns the project in which all agents work, as the daemon names it.
     pub(crate) fn project(&self) -> String {
         self.project.to_string_lossy().into_owned()
@@ -148,19 +153,46 @@ impl Scratch {
     /// Kills the next daemon as soon as it holds the lock, while it opens what the last one left.
     /// Returns whether one was started in time.
     pub(crate) fn kill_next_start(&self, before: u32) -> Result<bool, Error> {
+        let next = || self.lock_holder().filter(|pid| *pid != before);
+        match self.wait_until(|| next().is_some()).then(next).flatten() {
+            Some(pid) => self.kill_daemon(pid).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Polls until something that a starting daemon does is done. Returns whether it was, in time.
+    pub(crate) fn wait_until(&self, is_done: impl Fn() -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
-        while Instant::now() < deadline && !self.interrupted() {
-            // Taking the lock itself would be in the way of the daemon that starts.
-            let holder = fs::read(self.dir.lock()).unwrap_or_default();
-            let holder: Option<Value> = serde_json::from_slice(&holder).ok();
-            let pid = holder.and_then(|holder| u32::try_from(holder.get("pid")?.as_u64()?).ok());
-            if let Some(pid) = pid.filter(|pid| *pid != before) {
-                self.kill_daemon(pid)?;
-                return Ok(true);
+        while !is_done() {
+            if Instant::now() > deadline || self.interrupted() {
+                return false;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        Ok(false)
+        true
+    }
+
+    /// Returns the daemon that holds the lock, or held it last. It may not answer yet.
+    pub(crate) fn lock_holder(&self) -> Option<u32> {
+        // Taking the lock itself would be in the way of the daemon that starts.
+        let holder: Value = serde_json::from_slice(&fs::read(self.dir.lock()).ok()?).ok()?;
+        u32::try_from(holder.get("pid")?.as_u64()?).ok()
+    }
+
+    /// Asks the daemon to end in order, and waits until it has.
+    pub(crate) fn stop_daemon(&self) -> Result<(), Error> {
+        let pid = self.status()?.pid;
+        let start = host::process_start(pid);
+        kill_process(process(pid)?, Signal::TERM).context("cannot end the daemon")?;
+        let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
+        while host::process_alive(pid, start) == Some(true) {
+            if Instant::now() > deadline {
+                return Err(Error::failed("the daemon does not end"));
+            }
+            self.collect();
+            std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
+        }
+        Ok(())
     }
 
     /// Starts an agent in the project.
@@ -206,19 +238,8 @@ impl Scratch {
 
     /// Ends the daemon, regardless of who started it.
     fn end_daemon(&self) {
-        if let Ok(status) = self.status()
-            && let Some(pid) = i32::try_from(status.pid).ok().and_then(Pid::from_raw)
-        {
-            let start = host::process_start(status.pid);
-            // A daemon that ignores this ends below, when its folder disappears.
-            let _ = kill_process(pid, Signal::TERM);
-            let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
-            while host::process_alive(status.pid, start) == Some(true) && Instant::now() < deadline
-            {
-                self.collect();
-                std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
-            }
-        }
+        // A daemon that ignores this ends below, when its folder disappears.
+        let _ = self.stop_daemon();
         if let Some(mut child) = self.first_daemon().take() {
             // This fails only for a process that has ended.
             let _ = child.kill();
@@ -246,14 +267,19 @@ impl Drop for Scratch {
 
 /// Suspends a process with SIGSTOP, and continues it after `time`.
 pub(crate) fn stop_for(pid: u32, time: Duration) -> Result<(), Error> {
-    let process = process(pid)?;
-    kill_process(process, Signal::STOP).context("cannot stop the daemon")?;
+    stop(pid)?;
     std::thread::sleep(time);
-    kill_process(process, Signal::CONT).context("cannot continue the daemon")?;
+    kill_process(process(pid)?, Signal::CONT).context("cannot continue the daemon")?;
     Ok(())
 }
 
-fn process(pid: u32) -> Result<Pid, Error> {
+/// Stops a process by SIGSTOP.
+pub(crate) fn stop(pid: u32) -> Result<(), Error> {
+    Ok(kill_process(process(pid)?, Signal::STOP).context("cannot stop the daemon")?)
+}
+
+/// The id of a process, for system calls.
+pub(crate) fn process(pid: u32) -> Result<Pid, Error> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     process.ok_or_else(|| Error::failed(format!("{pid} is not a process id")))
 }

@@ -1,35 +1,40 @@
 //! `anchord torture`: many shims write while shims and daemons are killed; then everything is counted.
 
+mod faults;
+mod killer;
+mod report;
+mod session;
 mod writes;
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use anchord_proto::hello::ToolSet;
-use serde::Serialize;
+use anchord_daemon::api::{self, ProjectParams, VerifyReply};
 use serde_json::json;
 
-use self::writes::{Dice, search, write, write_noting};
+use self::faults::{Grounds, OwnDisk};
+use self::killer::{Killer, Moments, Progress};
+use self::report::Report;
+use self::session::{Outcome, Session, Shared, Slot};
+use self::writes::{Dice, search};
 use super::{journal, print_json};
-use crate::agent::{Agent, CallError, Shim};
+use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::{
-    POLL_MILLISECONDS, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX, TORTURE_STOP_MILLISECONDS,
+    TORTURE_FAULT_SECONDS_MAX, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX,
     TORTURE_WRITE_MILLISECONDS_MAX,
 };
-use crate::scratch::{Scratch, stop_for};
-use crate::show;
+use crate::scratch::Scratch;
 use crate::tally::{Seen, tally, texts};
 
 /// Write from many sessions while shims and daemons are killed, and count what is lost
 ///
 /// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits with 1 if
 /// an acknowledged write is lost, a write was applied twice, or a client that kept its shim saw an error. An
-/// archived note is there; one that a search for it does not find is an error.
+/// archived note is there; one that a search for it does not find is an error. So is a write that is refused
+/// without a fault that explains it, damage that is not reported, and a session that cannot write after a fault.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord torture
@@ -47,15 +52,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(TORTURE_SESSIONS_MAX)))]
     sessions: u32,
-    /// Writes of each session
+    /// Writes of each session; with --faults at least
     #[arg(long, value_name = "N", default_value_t = 50,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     writes: u32,
     /// How often the daemon is killed
     #[arg(long, value_name = "N", default_value_t = 3)]
     daemon_kills: u32,
-    /// After each death of a daemon, kill the next one while it starts, and stop the one after it
-    /// by a signal for a while
+    /// Inflict faults between the daemon's deaths: kill it while it starts and while it replays the
+    /// journal, stop it by a signal, fill its disk, keep its files from growing, take its
+    /// descriptors; remove, cut, replace and swap segments of the journal. Sessions go on writing
+    /// until each was inflicted, once for every four of the daemon's deaths; a write that is refused
+    /// meanwhile is made again. The result counts each of them, and says why one could not be
+    /// inflicted: filling the disk takes the right to mount one (root, or `unshare --map-root-user
+    /// --mount`), limits take Linux
     #[arg(long)]
     faults: bool,
     /// How often some shim is killed
@@ -76,81 +86,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How many of the bad things are named.
-const SAMPLES_MAX: usize = 20;
-
 /// How many notes are searched for at the end.
 const SEARCHES: usize = 100;
 
 /// The budget when notes are written: a few dozen of them fill it.
 const NOTES_BUDGET_TOKENS: u32 = 2_000;
-
-/// What came of it.
-#[derive(Debug, Default, Serialize)]
-struct Report {
-    seed: u64,
-    sessions: u32,
-    writes: u32,
-    daemon_kills: u32,
-    shim_kills: u32,
-    /// Daemons that were killed while they started.
-    starts_killed: u32,
-    /// How often a daemon was stopped by a signal and continued.
-    stops: u32,
-    milliseconds: u64,
-    /// Writes that a client was told are saved.
-    acknowledged: usize,
-    /// Of those, how many are there.
-    found: usize,
-    lost: Vec<String>,
-    /// Applied more than once, or there more than once.
-    duplicated: Vec<String>,
-    /// Calls whose own shim was killed: they may be there or not.
-    unknown: usize,
-    /// What clients saw that kept their shim.
-    errors: Vec<String>,
-    /// Why it ended early, if it did.
-    stopped: Option<&'static str>,
-}
-
-impl Report {
-    fn is_good(&self) -> bool {
-        self.lost.is_empty()
-            && self.duplicated.is_empty()
-            && self.errors.is_empty()
-            && self.stopped.is_none()
-    }
-}
-
-/// What a session's thread tells the one that kills.
-enum Event {
-    /// A write was acknowledged, or a call between writes answered.
-    Answered {
-        index: usize,
-        /// How many daemons had died when it was asked.
-        deaths: u32,
-        wrote: bool,
-    },
-    Finished(usize),
-}
-
-/// A session's place, where its shim of the moment can be killed.
-#[derive(Default)]
-struct Slot {
-    shim: Mutex<Option<Shim>>,
-    killed: AtomicBool,
-}
-
-/// What a session's thread saw.
-#[derive(Default)]
-struct Outcome {
-    attempted: BTreeSet<String>,
-    acknowledged: BTreeSet<String>,
-    /// Of the acknowledged ones, those that are notes, in their order.
-    noted: Vec<String>,
-    unknown: usize,
-    errors: Vec<String>,
-}
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
@@ -181,7 +121,7 @@ impl Args {
         if self.json {
             print_json(out, &report)?;
         } else {
-            write!(out, "{}", words(&report))?;
+            write!(out, "{}", report.words())?;
         }
         if report.is_good() {
             return Ok(());
@@ -193,14 +133,17 @@ impl Args {
 
     fn torture(&self, scratch: &Scratch, seed: u64) -> Result<Report, Error> {
         let begun = Instant::now();
+        let mut dice = Dice(seed);
+        let disk = self.faults.then(|| OwnDisk::mount(scratch, self.keep)).transpose()?;
         scratch.start_daemon()?;
+        let grounds = disk.map(|disk| Grounds::prepare(scratch, disk, &mut dice)).transpose()?;
         if self.notes {
             let tight = json!({"budget_tokens": NOTES_BUDGET_TOKENS});
             scratch.tool("memory_configure", tight)?;
         }
         let mut report =
             Report { seed, sessions: self.sessions, writes: self.writes, ..Report::default() };
-        let outcomes = self.write_and_kill(scratch, &mut report)?;
+        let (outcomes, _disk) = self.write_and_kill(scratch, dice, grounds, &mut report)?;
         let mut attempted = BTreeSet::new();
         let mut acknowledged = BTreeSet::new();
         for outcome in outcomes {
@@ -222,6 +165,7 @@ impl Args {
         if self.notes {
             report.errors.extend(not_found_by_search(scratch, &acknowledged, &texts)?);
         }
+        report.errors.extend(unsound(&mut client, &scratch.project())?);
         report.acknowledged = tally.acknowledged;
         report.found = tally.found();
         report.lost = tally.lost;
@@ -230,290 +174,66 @@ impl Args {
         Ok(report)
     }
 
+    /// Gives the grounds back, whose disk has the data.
     fn write_and_kill(
         &self,
         scratch: &Scratch,
+        mut dice: Dice,
+        grounds: Option<Grounds>,
         report: &mut Report,
-    ) -> Result<Vec<Outcome>, Error> {
+    ) -> Result<(Vec<Outcome>, Option<Grounds>), Error> {
         let total = u64::from(self.sessions) * u64::from(self.writes);
-        let seconds = TORTURE_SECONDS_MIN + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000;
-        let deadline = Instant::now() + Duration::from_secs(seconds);
-        let mut dice = Dice(report.seed);
         let slots: Vec<Slot> = (0..self.sessions).map(|_| Slot::default()).collect();
-        let stop = AtomicBool::new(false);
-        let deaths = AtomicU32::new(0);
+        let shared = Shared::default();
         let (sender, events) = channel();
+        let writers: Vec<Dice> = slots.iter().map(|_| Dice(dice.next())).collect();
+        let mut moments = Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice);
+        if self.faults {
+            moments = moments.with_faults(total, self.daemon_kills.div_ceil(4).max(1), &mut dice);
+        }
+        shared.set_more_to_come(self.faults);
+        let seconds = TORTURE_SECONDS_MIN
+            + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000
+            + moments.faults.len() as u64 * TORTURE_FAULT_SECONDS_MAX;
         std::thread::scope(|scope| {
             let threads: Vec<_> = slots
                 .iter()
+                .zip(writers)
                 .enumerate()
-                .map(|(index, slot)| {
+                .map(|(index, (slot, dice))| {
                     let session = Session {
                         scratch,
                         index,
                         slot,
                         events: sender.clone(),
-                        stop: &stop,
-                        deaths: &deaths,
+                        shared: &shared,
                         notes: self.notes,
                     };
-                    let (writes, dice) = (self.writes, Dice(dice.next()));
+                    let writes = self.writes;
                     scope.spawn(move || session.run(writes, dice))
                 })
                 .collect();
             drop(sender);
             let mut killer = Killer {
                 scratch,
-                faults: self.faults,
+                shared: &shared,
                 slots: &slots,
-                moments: Moments::new(total, self.daemon_kills, self.shim_kills, &mut dice),
+                events,
+                deadline: Instant::now() + Duration::from_secs(seconds),
+                report,
+                moments,
                 dice,
-                deaths: &deaths,
-                disturbed: vec![false; slots.len()],
-                finished: BTreeSet::new(),
-                acknowledged: 0,
+                grounds,
+                progress: Progress::new(slots.len()),
             };
-            let ended = killer.run(&events, deadline, report);
-            stop.store(true, Ordering::Relaxed);
+            let ended = killer.run();
+            shared.end();
             let outcomes = threads.into_iter().map(|thread| {
                 thread.join().map_err(|_| Error::failed("a thread of torture panicked"))
             });
             let outcomes: Result<Vec<Outcome>, Error> = outcomes.collect();
-            ended.and(outcomes)
+            ended.and(outcomes).map(|outcomes| (outcomes, killer.grounds))
         })
-    }
-}
-
-/// When to kill, counted in acknowledged writes, latest first.
-struct Moments {
-    daemon: Vec<u64>,
-    shim: Vec<u64>,
-}
-
-impl Moments {
-    fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
-        let mut moments = |kills: u32| {
-            // Not at the very end, where nobody would be disturbed.
-            let mut moments: Vec<u64> =
-                (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
-            moments.sort_unstable_by(|a, b| b.cmp(a));
-            moments
-        };
-        Self { daemon: moments(daemon), shim: moments(shim) }
-    }
-}
-
-/// Kills when the moment has come.
-struct Killer<'a> {
-    scratch: &'a Scratch,
-    faults: bool,
-    slots: &'a [Slot],
-    moments: Moments,
-    dice: Dice,
-    /// How many daemons have died, counted when each is dead.
-    deaths: &'a AtomicU32,
-    /// Sessions that may still have a call under way from before the last death.
-    disturbed: Vec<bool>,
-    finished: BTreeSet<usize>,
-    acknowledged: u64,
-}
-
-impl Killer<'_> {
-    fn run(
-        &mut self,
-        events: &Receiver<Event>,
-        deadline: Instant,
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        let mut running = self.slots.len();
-        while running > 0 {
-            match events.recv_timeout(Duration::from_millis(POLL_MILLISECONDS)) {
-                Ok(Event::Answered { index, deaths, wrote }) => {
-                    self.acknowledged += u64::from(wrote);
-                    if deaths == self.deaths.load(Ordering::SeqCst) {
-                        self.undisturbed(index);
-                    }
-                }
-                Ok(Event::Finished(index)) => {
-                    running -= 1;
-                    self.finished.insert(index);
-                    self.undisturbed(index);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            if self.scratch.interrupted() {
-                report.stopped = Some("interrupted");
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                report.stopped = Some("out of time");
-                return Ok(());
-            }
-            if running > 0 {
-                self.kill_what_is_due(report)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn kill_what_is_due(&mut self, report: &mut Report) -> Result<(), Error> {
-        let now = self.acknowledged;
-        if self.moments.shim.pop_if(|moment| *moment <= now).is_some() {
-            let index = usize::try_from(self.dice.below(self.slots.len() as u64)).unwrap_or(0);
-            report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
-        }
-        // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
-        // each session first gets an answer to something that it asked after the death.
-        if !self.disturbed.contains(&true)
-            && self.moments.daemon.pop_if(|moment| *moment <= now).is_some()
-        {
-            let pid = self.scratch.wait_for_daemon(None)?.pid;
-            self.scratch.kill_daemon(pid)?;
-            report.daemon_kills += 1;
-            self.deaths.fetch_add(1, Ordering::SeqCst);
-            for (index, disturbed) in self.disturbed.iter_mut().enumerate() {
-                *disturbed = !self.finished.contains(&index);
-            }
-            if self.faults && self.disturbed.contains(&true) {
-                report.starts_killed += u32::from(self.scratch.kill_next_start(pid)?);
-                let next = self.scratch.wait_for_daemon(None)?.pid;
-                let time = Duration::from_millis(TORTURE_STOP_MILLISECONDS);
-                stop_for(next, time)?;
-                report.stops += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn undisturbed(&mut self, index: usize) {
-        if let Some(disturbed) = self.disturbed.get_mut(index) {
-            *disturbed = false;
-        }
-    }
-}
-
-impl Slot {
-    /// Kills the shim of the moment, if there is one.
-    fn kill(&self) -> bool {
-        let shim = self.shim.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(shim) = &*shim else { return false };
-        self.killed.store(true, Ordering::SeqCst);
-        shim.kill();
-        true
-    }
-
-    fn settle(&self, shim: Option<Shim>) {
-        *self.shim.lock().unwrap_or_else(PoisonError::into_inner) = shim;
-    }
-}
-
-/// One agent: writes, and when its shim was killed, goes on as another session.
-struct Session<'a> {
-    scratch: &'a Scratch,
-    index: usize,
-    slot: &'a Slot,
-    events: Sender<Event>,
-    stop: &'a AtomicBool,
-    deaths: &'a AtomicU32,
-    notes: bool,
-}
-
-impl Session<'_> {
-    fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
-        let mut outcome = Outcome::default();
-        let mut agent: Option<Agent> = None;
-        for number in 0..writes {
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let current = match &mut agent {
-                Some(agent) => agent,
-                None => match self.begin() {
-                    Ok(new) => agent.insert(new),
-                    Err(error) => {
-                        outcome.errors.push(error.message);
-                        break;
-                    }
-                },
-            };
-            let tag = format!("t-{:04}-{number:06}", self.index);
-            let gone = self.write(current, tag, &mut dice, &mut outcome)
-                || (self.notes && self.between_writes(current, &mut dice, &mut outcome));
-            if gone {
-                self.slot.settle(None);
-                agent = None;
-            }
-        }
-        self.slot.settle(None);
-        self.tell(Event::Finished(self.index));
-        outcome
-    }
-
-    fn begin(&self) -> Result<Agent, Error> {
-        let tools = if self.notes { ToolSet::All } else { ToolSet::Default };
-        let agent = self.scratch.agent_with(&format!("torture-{}", self.index), tools)?;
-        self.slot.settle(Some(agent.shim()));
-        Ok(agent)
-    }
-
-    /// Makes one write. Returns whether the shim is gone.
-    fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
-        let (tool, arguments) =
-            if self.notes { write_noting(&tag, dice.next()) } else { write(&tag, dice.next()) };
-        seen.attempted.insert(tag.clone());
-        let asked = self.deaths.load(Ordering::SeqCst);
-        match agent.call(tool, &arguments) {
-            Ok(_) => {
-                if tool == "memory_note" {
-                    seen.noted.push(tag.clone());
-                }
-                seen.acknowledged.insert(tag);
-                self.tell(Event::Answered { index: self.index, deaths: asked, wrote: true });
-                false
-            }
-            Err(CallError::Gone) if self.slot.killed.swap(false, Ordering::SeqCst) => {
-                seen.unknown += 1;
-                true
-            }
-            Err(error) => {
-                seen.errors.push(format!("{tag}: {error}"));
-                error == CallError::Gone
-            }
-        }
-    }
-
-    /// Now and then searches for one of its own notes, which has to be found, or compacts. Returns whether the shim
-    /// is gone.
-    fn between_writes(&self, agent: &mut Agent, dice: &mut Dice, seen: &mut Outcome) -> bool {
-        let (roll, which) = (dice.below(8), dice.below(seen.noted.len() as u64));
-        let tag = seen.noted.get(usize::try_from(which).unwrap_or(0)).cloned();
-        let (tool, arguments) = match (roll, &tag) {
-            (0, _) => ("memory_compact", json!({"target_usage": 0.5})),
-            (1..4, Some(tag)) => ("memory_search", search(tag)),
-            _ => return false,
-        };
-        let asked = self.deaths.load(Ordering::SeqCst);
-        match (agent.call(tool, &arguments), tag) {
-            (Ok(text), Some(tag)) if tool == "memory_search" && !text.contains(&tag) => {
-                seen.errors.push(format!("a search does not find {tag}: {text}"));
-            }
-            (Ok(_), _) => {}
-            (Err(CallError::Gone), _) if self.slot.killed.swap(false, Ordering::SeqCst) => {
-                return true;
-            }
-            (Err(error), _) => {
-                seen.errors.push(format!("{tool}: {error}"));
-                return error == CallError::Gone;
-            }
-        }
-        self.tell(Event::Answered { index: self.index, deaths: asked, wrote: false });
-        false
-    }
-
-    fn tell(&self, event: Event) {
-        // Fails when the killer has given up, and then nobody waits for it.
-        let _ = self.events.send(event);
     }
 }
 
@@ -539,41 +259,14 @@ fn not_found_by_search(
     Ok(missing)
 }
 
-fn words(report: &Report) -> String {
-    let mut lines = vec![format!(
-        "{} x {} writes, {}, {}, {}",
-        show::count(report.sessions.into(), "session"),
-        report.writes,
-        show::count(report.daemon_kills.into(), "daemon kill"),
-        show::count(report.shim_kills.into(), "shim kill"),
-        show::duration(report.milliseconds),
-    )];
-    if report.starts_killed + report.stops > 0 {
-        lines.push(format!(
-            "{} of a starting daemon, {}",
-            show::count(report.starts_killed.into(), "kill"),
-            show::count(report.stops.into(), "stop"),
-        ));
-    }
-    let bad = report.lost.iter().map(|tag| format!("lost: {tag}"));
-    let bad = bad.chain(report.duplicated.iter().map(|tag| format!("twice: {tag}")));
-    let bad: Vec<String> =
-        bad.chain(report.errors.iter().map(|error| format!("error: {error}"))).collect();
-    lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
-    if bad.len() > SAMPLES_MAX {
-        lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));
-    }
-    lines.extend(report.stopped.map(|why| format!("  stopped early: {why}")));
-    lines.push(format!(
-        "acknowledged {}, found {}, lost {}, duplicated {}, errors {}, unknown {}\n",
-        report.acknowledged,
-        report.found,
-        report.lost.len(),
-        report.duplicated.len(),
-        report.errors.len(),
-        report.unknown,
-    ));
-    lines.join("\n")
+/// What reading the whole journal at the end finds wrong with it.
+fn unsound(client: &mut Client, project: &str) -> Result<Vec<String>, Error> {
+    let params = ProjectParams { project: project.to_owned() };
+    let verified: VerifyReply = client.post(api::JOURNAL_VERIFY, &params)?;
+    let problems = verified.problems.into_iter();
+    Ok(problems
+        .map(|problem| format!("{}:{}: {}", problem.file, problem.line, problem.what))
+        .collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The parts that need no process.
 
+use super::faults::Fault;
+use super::writes::{write, write_noting};
 use super::*;
 
 #[test]
@@ -15,6 +17,27 @@ fn a_seed_repeats_its_writes_and_moments() {
     assert_eq!((daemon.len(), shim.len()), (5, 3));
     assert!(daemon.is_sorted_by(|a, b| a >= b), "the next one is at the end");
     assert!(daemon.iter().all(|moment| *moment <= 900));
+}
+
+#[test]
+fn every_fault_has_its_moments() {
+    let moments = Moments::new(1_000, 0, 0, &mut Dice(7)).with_faults(1_000, 3, &mut Dice(7));
+    for fault in Fault::ALL {
+        assert_eq!(moments.faults.iter().filter(|(_, due)| *due == fault).count(), 3, "{fault:?}");
+    }
+    assert!(moments.faults.is_sorted_by(|a, b| a.0 >= b.0), "the next one is at the end");
+}
+
+#[test]
+fn a_refusal_is_explained_by_its_own_fault_alone() {
+    let full = "not saved: the disk is full: /data has 0 bytes free and 16778000 are needed";
+    assert!(Fault::FullDisk.explains(full, false));
+    assert!(!Fault::FullDisk.explains(full, true), "reads go on");
+    assert!(!Fault::FileSize.explains(full, false));
+    assert!(!Fault::KilledReplay.explains(full, false));
+    assert!(Fault::Descriptors.explains("cannot open x: Too many open files (os error 24)", true));
+    let read_only = "not saved: read-only: journal/000001.jsonl is missing";
+    assert!(Fault::SegmentRemoved.explains(read_only, false));
 }
 
 #[test]
@@ -40,16 +63,23 @@ fn the_result_line_counts_and_names() {
         ..Report::default()
     };
     assert!(report.is_good());
-    insta::assert_snapshot!(words(&report), @r"
+    insta::assert_snapshot!(report.words(), @r"
     2 sessions x 10 writes, 1 daemon kill, 0 shim kills, 4 s
     acknowledged 20, found 20, lost 0, duplicated 0, errors 0, unknown 0
     ");
+    report.fault(Fault::FullDisk).inflicted = 2;
+    report.fault(Fault::FullDisk).refused = 30;
+    let not = &mut report.fault(Fault::SegmentsSwapped).not_inflicted;
+    not.insert("the journal has one segment".to_owned(), 2);
+    assert!(report.is_good());
     report.found = 19;
     report.lost = vec!["t-0001-000002".into()];
     report.errors = vec!["t-0000-000001: busy".into()];
     assert!(!report.is_good());
-    insta::assert_snapshot!(words(&report), @r"
+    insta::assert_snapshot!(report.words(), @r"
     2 sessions x 10 writes, 1 daemon kill, 0 shim kills, 4 s
+    disk filled: 2 x, 30 calls refused
+    two segments swapped: could not be done, 2 x: the journal has one segment
       lost: t-0001-000002
       error: t-0000-000001: busy
     acknowledged 20, found 19, lost 1, duplicated 0, errors 1, unknown 0

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::limits::TORTURE_FILLER_BYTES;
+
 /// A write that carries its tag wherever it may be looked for.
 pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
     let lesson =
@@ -43,6 +45,12 @@ fn note(tag: &str, dice: u64) -> String {
     let mut words = Dice(dice);
     let words: Vec<String> = (0..16).map(|_| format!("w{:04x}", words.below(0x1_0000))).collect();
     format!("{tag}: {}", words.join(" "))
+}
+
+/// A long text of one word, which costs a search little.
+pub(super) fn filler(dice: &mut Dice) -> String {
+    let word = format!("w{:04x} ", dice.below(0x1_0000));
+    word.repeat(TORTURE_FILLER_BYTES / word.len())
 }
 
 /// The arguments of a search that finds a tag's note.

@@ -1,0 +1,245 @@
+//! The one that kills daemons and shims and inflicts faults, and hears meanwhile what the sessions report.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::faults::{Fault, Grounds};
+use super::report::Report;
+use super::session::{Answered, Event, Shared, Slot};
+use super::writes::Dice;
+use crate::exit::Error;
+use crate::limits::{CALL_SECONDS_MAX, POLL_MILLISECONDS, TORTURE_STOP_MILLISECONDS};
+use crate::scratch::{Scratch, stop_for};
+
+/// When to kill and to inflict faults, counted in acknowledged writes, latest first.
+pub(super) struct Moments {
+    pub(super) daemon: Vec<u64>,
+    pub(super) shim: Vec<u64>,
+    pub(super) faults: Vec<(u64, Fault)>,
+}
+
+impl Moments {
+    pub(super) fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
+        // Not at the very end, where nobody would be disturbed.
+        let mut moments = |kills: u32| {
+            let mut moments: Vec<u64> =
+                (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
+            moments.sort_unstable_by(|a, b| b.cmp(a));
+            moments
+        };
+        Self { daemon: moments(daemon), shim: moments(shim), faults: Vec::new() }
+    }
+
+    /// Adds every fault, so many times.
+    pub(super) fn with_faults(mut self, total: u64, times: u32, dice: &mut Dice) -> Self {
+        let all = (0..times).flat_map(|_| Fault::ALL);
+        self.faults = all.map(|fault| (dice.below(total * 9 / 10 + 1), fault)).collect();
+        self.faults.sort_unstable_by_key(|(moment, _)| std::cmp::Reverse(*moment));
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.daemon.is_empty() && self.faults.is_empty()
+    }
+}
+
+/// Kills when the moment has come.
+pub(super) struct Killer<'a> {
+    pub(super) scratch: &'a Scratch,
+    pub(super) shared: &'a Shared,
+    pub(super) slots: &'a [Slot],
+    pub(super) events: Receiver<Event>,
+    pub(super) deadline: Instant,
+    pub(super) report: &'a mut Report,
+    pub(super) moments: Moments,
+    pub(super) dice: Dice,
+    /// What faults are inflicted on, if they are.
+    pub(super) grounds: Option<Grounds>,
+    pub(super) progress: Progress,
+}
+
+/// How far the sessions are.
+pub(super) struct Progress {
+    /// Tags of acknowledged writes.
+    pub(super) acknowledged: BTreeSet<String>,
+    /// Answers heard so far.
+    pub(super) answers: u64,
+    /// Sessions that have had no answer yet to a call of this turn.
+    disturbed: Vec<bool>,
+    /// Only an acknowledged write counts as such an answer.
+    needs_write: bool,
+    finished: BTreeSet<usize>,
+}
+
+impl Progress {
+    pub(super) fn new(sessions: usize) -> Self {
+        Self {
+            acknowledged: BTreeSet::new(),
+            answers: 0,
+            disturbed: vec![false; sessions],
+            needs_write: false,
+            finished: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.disturbed.contains(&true)
+    }
+
+    /// How many sessions are disturbed.
+    pub(super) fn disturbed(&self) -> usize {
+        self.disturbed.iter().filter(|disturbed| **disturbed).count()
+    }
+
+    fn undisturbed(&mut self, index: usize) {
+        if let Some(disturbed) = self.disturbed.get_mut(index) {
+            *disturbed = false;
+        }
+    }
+}
+
+/// What was heard of the sessions.
+#[derive(PartialEq, Eq)]
+enum Heard {
+    Something,
+    Nothing,
+    /// There is nothing more to be heard.
+    Over,
+}
+
+impl Killer<'_> {
+    pub(super) fn run(&mut self) -> Result<(), Error> {
+        while self.hear(Duration::from_millis(POLL_MILLISECONDS)) != Heard::Over {
+            if self.progress.finished.len() < self.slots.len() {
+                self.do_what_is_due()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hears the next thing that a session reports.
+    fn hear(&mut self, patience: Duration) -> Heard {
+        if self.report.stopped.is_some() {
+            return Heard::Over;
+        }
+        let heard = match self.events.recv_timeout(patience) {
+            Ok(Event::Answered { index, turn, what }) => {
+                self.progress.answers += 1;
+                let is_write = matches!(what, Answered::Wrote(_));
+                match what {
+                    Answered::Wrote(tag) => {
+                        self.progress.acknowledged.insert(tag);
+                    }
+                    Answered::Refused(fault) => self.report.fault(fault).refused += 1,
+                    Answered::Read => {}
+                }
+                if turn == self.shared.turn() && (is_write || !self.progress.needs_write) {
+                    self.progress.undisturbed(index);
+                }
+                Heard::Something
+            }
+            Ok(Event::Finished(index)) => {
+                self.progress.finished.insert(index);
+                self.progress.undisturbed(index);
+                Heard::Something
+            }
+            Err(RecvTimeoutError::Timeout) => Heard::Nothing,
+            Err(RecvTimeoutError::Disconnected) => return Heard::Over,
+        };
+        if self.scratch.interrupted() {
+            self.report.stopped = Some("interrupted");
+        } else if Instant::now() > self.deadline {
+            self.report.stopped = Some("out of time");
+        }
+        heard
+    }
+
+    /// Hears what the sessions report until it is enough. Returns whether it was, in time.
+    pub(super) fn hear_until(
+        &mut self,
+        patience: Duration,
+        is_enough: impl Fn(&Self) -> bool,
+    ) -> bool {
+        let deadline = Instant::now() + patience;
+        while !is_enough(self) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.hear(left) == Heard::Over {
+                return is_enough(self);
+            }
+        }
+        true
+    }
+
+    /// Hears what was reported already.
+    pub(super) fn hear_all(&mut self) {
+        while self.hear(Duration::ZERO) == Heard::Something {}
+    }
+
+    fn do_what_is_due(&mut self) -> Result<(), Error> {
+        let now = self.progress.acknowledged.len() as u64;
+        if self.moments.shim.pop_if(|moment| *moment <= now).is_some() {
+            let index = usize::try_from(self.dice.below(self.slots.len() as u64)).unwrap_or(0);
+            self.report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
+        }
+        // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
+        // each session first gets an answer to something that it asked after the death.
+        if self.progress.is_disturbed() {
+            return Ok(());
+        }
+        if self.moments.daemon.pop_if(|moment| *moment <= now).is_some() {
+            self.kill_daemon()?;
+        } else if let Some((_, fault)) = self.moments.faults.pop_if(|(moment, _)| *moment <= now) {
+            self.inflict(fault)?;
+        }
+        if self.moments.is_empty() {
+            self.shared.set_more_to_come(false);
+        }
+        Ok(())
+    }
+
+    fn kill_daemon(&mut self) -> Result<(), Error> {
+        let pid = self.scratch.wait_for_daemon(None)?.pid;
+        self.scratch.kill_daemon(pid)?;
+        self.report.daemon_kills += 1;
+        self.begin_turn(false);
+        if self.grounds.is_some() {
+            self.disturb_start()?;
+        }
+        Ok(())
+    }
+
+    /// Kills a daemon that starts, and stops the next one for a while.
+    fn disturb_start(&mut self) -> Result<(), Error> {
+        let patience = Duration::from_secs(CALL_SECONDS_MAX);
+        self.hear_until(patience, |killer| !killer.progress.is_disturbed());
+        // A daemon that is found too late may have a call by then. That one has seen no other death.
+        let shared = self.shared;
+        let held = shared.hold_calls();
+        let pid = self.scratch.wait_for_daemon(None)?.pid;
+        self.scratch.kill_daemon(pid)?;
+        self.hear_all();
+        self.begin_turn(false);
+        drop(held);
+        if !self.progress.is_disturbed() {
+            return Ok(());
+        }
+        self.report.starts_killed += u32::from(self.scratch.kill_next_start(pid)?);
+        self.begin_turn(false);
+        let next = self.scratch.wait_for_daemon(None)?.pid;
+        stop_for(next, Duration::from_millis(TORTURE_STOP_MILLISECONDS))?;
+        self.report.stops += 1;
+        Ok(())
+    }
+
+    /// From now on, each session is disturbed until a call of it is answered that it makes after this: a write that
+    /// is acknowledged, if that is needed.
+    pub(super) fn begin_turn(&mut self, needs_write: bool) {
+        self.shared.next_turn();
+        let Progress { disturbed, needs_write: is_needed, finished, .. } = &mut self.progress;
+        *is_needed = needs_write;
+        for (index, disturbed) in disturbed.iter_mut().enumerate() {
+            *disturbed = !finished.contains(&index);
+        }
+    }
+}

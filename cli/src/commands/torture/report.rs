@@ -1,0 +1,94 @@
+//! The result of torture, as a value and in words.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::faults::{Fault, FaultReport};
+use crate::show;
+
+/// How many of the bad things are named.
+const SAMPLES_MAX: usize = 20;
+
+/// What came of it.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    pub(super) seed: u64,
+    pub(super) sessions: u32,
+    pub(super) writes: u32,
+    pub(super) daemon_kills: u32,
+    pub(super) shim_kills: u32,
+    /// Daemons that were killed while they started.
+    pub(super) starts_killed: u32,
+    /// How often a daemon was stopped by a signal and continued.
+    pub(super) stops: u32,
+    /// Every fault that was tried.
+    pub(super) faults: BTreeMap<Fault, FaultReport>,
+    pub(super) milliseconds: u64,
+    /// Writes that a client was told are saved.
+    pub(super) acknowledged: usize,
+    /// Of those, how many are there.
+    pub(super) found: usize,
+    pub(super) lost: Vec<String>,
+    /// Applied more than once, or there more than once.
+    pub(super) duplicated: Vec<String>,
+    /// Calls whose own shim was killed, or of which the daemon said that it does not know, while a fault was on: they
+    /// may be there or not.
+    pub(super) unknown: usize,
+    /// What clients saw that kept their shim.
+    pub(super) errors: Vec<String>,
+    /// Why it ended early, if it did.
+    pub(super) stopped: Option<&'static str>,
+}
+
+impl Report {
+    pub(super) fn is_good(&self) -> bool {
+        self.lost.is_empty()
+            && self.duplicated.is_empty()
+            && self.errors.is_empty()
+            && self.stopped.is_none()
+    }
+
+    /// The part about a fault.
+    pub(super) fn fault(&mut self, fault: Fault) -> &mut FaultReport {
+        self.faults.entry(fault).or_default()
+    }
+
+    pub(super) fn words(&self) -> String {
+        let mut lines = vec![format!(
+            "{} x {} writes, {}, {}, {}",
+            show::count(self.sessions.into(), "session"),
+            self.writes,
+            show::count(self.daemon_kills.into(), "daemon kill"),
+            show::count(self.shim_kills.into(), "shim kill"),
+            show::duration(self.milliseconds),
+        )];
+        if self.starts_killed + self.stops > 0 {
+            lines.push(format!(
+                "{} of a starting daemon, {}",
+                show::count(self.starts_killed.into(), "kill"),
+                show::count(self.stops.into(), "stop"),
+            ));
+        }
+        lines.extend(self.faults.iter().flat_map(|(fault, report)| report.lines(*fault)));
+        let bad = self.lost.iter().map(|tag| format!("lost: {tag}"));
+        let bad = bad.chain(self.duplicated.iter().map(|tag| format!("twice: {tag}")));
+        let bad: Vec<String> =
+            bad.chain(self.errors.iter().map(|error| format!("error: {error}"))).collect();
+        lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
+        if bad.len() > SAMPLES_MAX {
+            lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));
+        }
+        lines.extend(self.stopped.map(|why| format!("  stopped early: {why}")));
+        lines.push(format!(
+            "acknowledged {}, found {}, lost {}, duplicated {}, errors {}, unknown {}\n",
+            self.acknowledged,
+            self.found,
+            self.lost.len(),
+            self.duplicated.len(),
+            self.errors.len(),
+            self.unknown,
+        ));
+        lines.join("\n")
+    }
+}

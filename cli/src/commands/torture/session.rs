@@ -1,0 +1,286 @@
+//! One agent of torture: it writes, and when its shim was killed, goes on as another session.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use anchord_proto::hello::ToolSet;
+use serde_json::{Value, json};
+
+use super::faults::Fault;
+use super::writes::{Dice, search, write, write_noting};
+use crate::agent::{Agent, CallError, Shim};
+use crate::exit::Error;
+use crate::limits::TORTURE_REFUSED_MILLISECONDS;
+use crate::scratch::Scratch;
+
+/// State that the sessions share with the killer.
+#[derive(Default)]
+pub(super) struct Shared {
+    is_over: AtomicBool,
+    /// Counts what a call may span: deaths of daemons, and ends of faults.
+    turn: AtomicU32,
+    /// The fault that is on.
+    fault: Mutex<Option<Fault>>,
+    /// Held by each call while it is under way; exclusively, while none may be.
+    gate: RwLock<()>,
+    /// Whether the sessions have to go on writing, since there is more to disturb them with.
+    is_more_to_come: AtomicBool,
+}
+
+impl Shared {
+    /// Ends the sessions.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn turn(&self) -> u32 {
+        self.turn.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn next_turn(&self) {
+        self.turn.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn set_more_to_come(&self, is_more: bool) {
+        self.is_more_to_come.store(is_more, Ordering::Relaxed);
+    }
+
+    pub(super) fn fault(&self) -> Option<Fault> {
+        *self.fault_slot()
+    }
+
+    pub(super) fn set_fault(&self, fault: Option<Fault>) {
+        *self.fault_slot() = fault;
+    }
+
+    /// Waits until no call is under way. None begins before this is dropped.
+    pub(super) fn hold_calls(&self) -> RwLockWriteGuard<'_, ()> {
+        self.gate.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pass(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn fault_slot(&self) -> MutexGuard<'_, Option<Fault>> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A report of a session's thread to the killer.
+pub(super) enum Event {
+    Answered {
+        index: usize,
+        /// The turn in which the call was made.
+        turn: u32,
+        what: Answered,
+    },
+    Finished(usize),
+}
+
+/// A kind of answer.
+pub(super) enum Answered {
+    /// The write with this tag was acknowledged.
+    Wrote(String),
+    /// A call between writes was answered.
+    Read,
+    /// It was refused, as it has to be while this fault is on.
+    Refused(Fault),
+}
+
+/// A session's place, where its shim of the moment can be killed.
+#[derive(Default)]
+pub(super) struct Slot {
+    shim: Mutex<Option<Shim>>,
+    killed: AtomicBool,
+}
+
+impl Slot {
+    /// Kills the shim of the moment, if there is one.
+    pub(super) fn kill(&self) -> bool {
+        let shim = self.shim.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shim) = &*shim else { return false };
+        self.killed.store(true, Ordering::SeqCst);
+        shim.kill();
+        true
+    }
+
+    fn settle(&self, shim: Option<Shim>) {
+        *self.shim.lock().unwrap_or_else(PoisonError::into_inner) = shim;
+    }
+}
+
+/// What a session's thread saw.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) attempted: BTreeSet<String>,
+    pub(super) acknowledged: BTreeSet<String>,
+    /// Of the acknowledged ones, those that are notes, in their order.
+    noted: Vec<String>,
+    pub(super) unknown: usize,
+    pub(super) errors: Vec<String>,
+}
+
+/// The result of a call, for the session that made it.
+enum Reply {
+    Done(String),
+    /// Nothing was written. To be sent again.
+    Refused,
+    /// The daemon itself does not know.
+    Unknown,
+    /// Its own shim was killed: nobody knows.
+    Killed,
+    Failed(CallError),
+}
+
+/// One agent.
+pub(super) struct Session<'a> {
+    pub(super) scratch: &'a Scratch,
+    pub(super) index: usize,
+    pub(super) slot: &'a Slot,
+    pub(super) events: Sender<Event>,
+    pub(super) shared: &'a Shared,
+    pub(super) notes: bool,
+}
+
+impl Session<'_> {
+    /// Makes at least so many writes, and more while there is more to disturb them with.
+    pub(super) fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut agent: Option<Agent> = None;
+        let mut number = 0;
+        while !self.shared.is_over()
+            && (number < writes || self.shared.is_more_to_come.load(Ordering::Relaxed))
+        {
+            let current = match &mut agent {
+                Some(agent) => agent,
+                None => match self.begin() {
+                    Ok(new) => agent.insert(new),
+                    Err(error) => {
+                        outcome.errors.push(error.message);
+                        break;
+                    }
+                },
+            };
+            let tag = format!("t-{:04}-{number:06}", self.index);
+            let gone = self.write(current, tag, &mut dice, &mut outcome)
+                || (self.notes && self.between_writes(current, &mut dice, &mut outcome));
+            if gone {
+                self.slot.settle(None);
+                agent = None;
+            }
+            number += 1;
+            if number >= writes {
+                // Only so that there is somebody to be disturbed.
+                std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
+            }
+        }
+        self.slot.settle(None);
+        self.tell(Event::Finished(self.index));
+        outcome
+    }
+
+    fn begin(&self) -> Result<Agent, Error> {
+        let tools = if self.notes { ToolSet::All } else { ToolSet::Default };
+        let _passed = self.shared.pass();
+        let agent = self.scratch.agent_with(&format!("torture-{}", self.index), tools)?;
+        self.slot.settle(Some(agent.shim()));
+        Ok(agent)
+    }
+
+    /// Makes one write, and again while it is refused. Returns whether the shim is gone.
+    fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
+        let (tool, arguments) =
+            if self.notes { write_noting(&tag, dice.next()) } else { write(&tag, dice.next()) };
+        seen.attempted.insert(tag.clone());
+        loop {
+            match self.call(agent, tool, &arguments, Some(&tag)) {
+                Reply::Done(_) => {
+                    if tool == "memory_note" {
+                        seen.noted.push(tag.clone());
+                    }
+                    seen.acknowledged.insert(tag);
+                    return false;
+                }
+                Reply::Refused if self.shared.is_over() => return false,
+                Reply::Refused => {
+                    std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
+                }
+                Reply::Unknown => {
+                    seen.unknown += 1;
+                    return false;
+                }
+                Reply::Killed => {
+                    seen.unknown += 1;
+                    return true;
+                }
+                Reply::Failed(error) => {
+                    seen.errors.push(format!("{tag}: {error}"));
+                    return error == CallError::Gone;
+                }
+            }
+        }
+    }
+
+    /// Now and then searches for one of its own notes, which has to be found, or compacts. Returns whether the shim
+    /// is gone.
+    fn between_writes(&self, agent: &mut Agent, dice: &mut Dice, seen: &mut Outcome) -> bool {
+        let (roll, which) = (dice.below(8), dice.below(seen.noted.len() as u64));
+        let tag = seen.noted.get(usize::try_from(which).unwrap_or(0)).cloned();
+        let (tool, arguments) = match (roll, &tag) {
+            (0, _) => ("memory_compact", json!({"target_usage": 0.5})),
+            (1..4, Some(tag)) => ("memory_search", search(tag)),
+            _ => return false,
+        };
+        match (self.call(agent, tool, &arguments, None), tag) {
+            (Reply::Done(text), Some(tag)) if tool == "memory_search" && !text.contains(&tag) => {
+                seen.errors.push(format!("a search does not find {tag}: {text}"));
+            }
+            (Reply::Done(_) | Reply::Refused | Reply::Unknown, _) => {}
+            (Reply::Killed, _) => return true,
+            (Reply::Failed(error), _) => {
+                seen.errors.push(format!("{tool}: {error}"));
+                return error == CallError::Gone;
+            }
+        }
+        false
+    }
+
+    /// Makes a call, and reports the answer before the gate is passed again. `tag` is that of a write.
+    fn call(&self, agent: &mut Agent, tool: &str, arguments: &Value, tag: Option<&str>) -> Reply {
+        let _passed = self.shared.pass();
+        let (turn, before) = (self.shared.turn(), self.shared.fault());
+        let answer = agent.call(tool, arguments);
+        let fault = before.or_else(|| self.shared.fault());
+        let reads = tool == "memory_search";
+        let (what, reply) = match (answer, fault) {
+            (Ok(text), _) => {
+                let what = tag.map_or(Answered::Read, |tag| Answered::Wrote(tag.to_owned()));
+                (what, Reply::Done(text))
+            }
+            (Err(CallError::Refused(why)), Some(fault)) if fault.explains(&why, reads) => {
+                let is_unknown = why.contains("outcome unknown");
+                let reply = if is_unknown { Reply::Unknown } else { Reply::Refused };
+                (Answered::Refused(fault), reply)
+            }
+            (Err(CallError::Gone), _) if self.slot.killed.swap(false, Ordering::SeqCst) => {
+                return Reply::Killed;
+            }
+            (Err(error), _) => return Reply::Failed(error),
+        };
+        self.tell(Event::Answered { index: self.index, turn, what });
+        reply
+    }
+
+    fn tell(&self, event: Event) {
+        // Fails when the killer has given up, and then nobody waits for it.
+        let _ = self.events.send(event);
+    }
+}
