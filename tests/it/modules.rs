@@ -1,8 +1,8 @@
 //! The module graph inside `daemon` and inside `memory`, read from the paths in their source.
 //!
-//! A module imports another if its code has a path that begins with `crate::` or `super::` and leads
-//! there. Tests do not count. Paths inside macro calls are not seen, and neither are those through
-//! which a parent calls its own children.
+//! A module imports another if its code has a path that begins with `crate::` or `super::` and
+//! leads there. Tests do not count. Paths inside macro calls are not seen. Neither are those
+//! through which a parent calls its own children.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
