@@ -1,4 +1,5 @@
-//! `anchord torture`: many shims write while shims and daemons are killed; then everything is counted.
+//! `anchord torture`: many shims write while daemons and shims are killed. Then every write is
+//! counted.
 
 mod faults;
 mod killer;
@@ -31,10 +32,12 @@ use crate::tally::{Seen, tally, texts};
 
 /// Write from many sessions while shims and daemons are killed, and count what is lost
 ///
-/// Runs in a scratch instance that it makes and removes; it cannot be pointed at your own. Exits with 1 if
-/// an acknowledged write is lost, a write was applied twice, or a client that kept its shim saw an error. An
-/// archived note is there; one that a search for it does not find is an error. So is a write that is refused
-/// without a fault that explains it, damage that is not reported, and a session that cannot write after a fault.
+/// Runs in a scratch instance that it creates and removes; it never touches your own. Exits with 1
+/// if an acknowledged write is lost, a write is applied twice, or a client that kept its shim gets
+/// an error. An archived note counts as found, but a search for it has to find it.
+///
+/// A refused write is an error too unless a fault explains it. So are damage that is not reported,
+/// and a session that cannot write after a fault.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord torture
@@ -45,40 +48,48 @@ use crate::tally::{Seen, tally, texts};
   anchord torture --seed 7 --keep --json")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
-    /// Note most of the time, search and compact between: the budget is small, so that much is archived
+    /// Mostly store notes, with searches and compactions in between, under a budget so small that
+    /// much is archived
     #[arg(long)]
     notes: bool,
-    /// Sessions at once, a shim each
+    /// Number of concurrent sessions, each with its own shim
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(TORTURE_SESSIONS_MAX)))]
     sessions: u32,
-    /// Writes of each session; with --faults at least
+    /// Number of writes per session; with --faults, the minimum
     #[arg(long, value_name = "N", default_value_t = 50,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     writes: u32,
-    /// How often the daemon is killed
+    /// Number of times that the daemon is killed
     #[arg(long, value_name = "N", default_value_t = 3)]
     daemon_kills: u32,
-    /// Inflict faults between the daemon's deaths: kill it while it starts and while it replays the
-    /// journal, stop it by a signal, fill its disk, keep its files from growing, take its
-    /// descriptors; remove, cut, replace and swap segments of the journal. Sessions go on writing
-    /// until each was inflicted, once for every four of the daemon's deaths; a write that is refused
-    /// meanwhile is made again. The result counts each of them, and says why one could not be
-    /// inflicted: filling the disk takes the right to mount one (root, or `unshare --map-root-user
-    /// --mount`), limits take Linux
+    /// Inflict faults between the daemon's deaths
+    ///
+    /// After each of these deaths, also kills a daemon while it starts, and suspends one by a
+    /// signal. Once for every four deaths, and at least once, each of the following happens too. A
+    /// daemon is killed while it replays the journal. The disk is filled, files are kept from
+    /// growing, and the daemon's descriptors are taken. Segments of the journal are removed, cut,
+    /// replaced and swapped.
+    ///
+    /// Sessions keep writing until all of this is done. They repeat a write that is refused
+    /// meanwhile.
+    ///
+    /// The result counts each fault, and says why one could not be inflicted. Filling the disk
+    /// needs the right to mount one: root has it, and so does `unshare --map-root-user --mount`.
+    /// Only on Linux can torture change the limits of a running daemon.
     #[arg(long)]
     faults: bool,
-    /// How often some shim is killed
+    /// Number of times that a random session's shim is killed
     #[arg(long, value_name = "N", default_value_t = 2)]
     shim_kills: u32,
-    /// Repeats the writes and the moments of an earlier run
+    /// Seed of an earlier run, to repeat its writes and the moments of its kills and faults
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Soak: repeat it with other seeds, each time in a new instance, until so many hours have
-    /// passed
+    /// Soak test: repeat the run for this many hours, each time with another seed and in a new
+    /// instance
     #[arg(long, value_name = "HOURS")]
     hours: Option<f64>,
-    /// Leave the scratch folder
+    /// Keep the scratch folder
     #[arg(long)]
     keep: bool,
     /// Print the result as JSON
@@ -86,10 +97,10 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How many notes are searched for at the end.
+/// The largest number of notes that are searched for at the end.
 const SEARCHES: usize = 100;
 
-/// The budget when notes are written: a few dozen of them fill it.
+/// The token budget with `--notes`. A few dozen notes fill it.
 const NOTES_BUDGET_TOKENS: u32 = 2_000;
 
 impl Args {
@@ -174,7 +185,8 @@ impl Args {
         Ok(report)
     }
 
-    /// Gives the grounds back, whose disk has the data.
+    /// Runs the sessions and the killer. Also returns the grounds, because dropping them unmounts
+    /// the disk that holds the data.
     fn write_and_kill(
         &self,
         scratch: &Scratch,
@@ -237,7 +249,8 @@ impl Args {
     }
 }
 
-/// Of the tags that notes carry, a sample that a search by a newcomer does not find.
+/// Searches for a sample of the acknowledged notes, from new sessions. Returns an error text for
+/// each note that is not found.
 fn not_found_by_search(
     scratch: &Scratch,
     acknowledged: &BTreeSet<String>,
@@ -259,7 +272,7 @@ fn not_found_by_search(
     Ok(missing)
 }
 
-/// What reading the whole journal at the end finds wrong with it.
+/// Verifies the whole journal at the end. Returns a text for each problem.
 fn unsound(client: &mut Client, project: &str) -> Result<Vec<String>, Error> {
     let params = ProjectParams { project: project.to_owned() };
     let verified: VerifyReply = client.post(api::JOURNAL_VERIFY, &params)?;

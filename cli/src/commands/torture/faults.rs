@@ -1,8 +1,9 @@
 //! The faults that torture inflicts on a daemon or its files while sessions write.
 //!
-//! A write may be refused while a fault is on, with the fault as the reason. It may not be lost, and once the fault is
-//! over it has to be taken, by the same daemon if the fault was on a running one. A fault that cannot be inflicted is
-//! reported with the reason.
+//! While a fault is active, a write may be refused with the fault as the reason. It is sent again,
+//! and has to be accepted once the fault is over. If the fault hit a running daemon, that same
+//! daemon has to accept it. No write may be lost. A fault that cannot be inflicted is reported with
+//! the reason.
 
 mod disk;
 mod journal;
@@ -28,25 +29,26 @@ use crate::limits::{TORTURE_FAULT_MILLISECONDS, TORTURE_RECOVERY_SECONDS_MAX};
 use crate::scratch::{Scratch, stop};
 use crate::tally::{tally, texts};
 
-/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Fault {
-    /// The index is removed and the daemon killed, and the next one while it replays the journal.
+    /// The index is removed and the daemon killed. The next daemon is killed while it replays the
+    /// journal.
     KilledReplay,
-    /// The disk of the data has no room left.
+    /// The data's disk is full, or nearly so.
     FullDisk,
-    /// No file may grow.
+    /// The daemon's files cannot grow: the file-size limit is just above the size of the last
+    /// segment.
     FileSize,
-    /// The daemon can open nothing, or next to nothing.
+    /// The daemon can open no more descriptors, or only a few.
     Descriptors,
-    /// A segment of the journal is gone.
+    /// A segment of the journal is missing.
     SegmentRemoved,
-    /// The last segment is cut.
+    /// The last segment is cut short.
     SegmentCut,
-    /// An older copy of a segment is in its place.
+    /// A segment is replaced by an older copy of it.
     SegmentReplaced,
-    /// Two segments are in each other's place.
+    /// Two segments are swapped.
     SegmentsSwapped,
 }
 
@@ -62,7 +64,8 @@ impl Fault {
         Self::SegmentsSwapped,
     ];
 
-    /// Whether a call may be refused with this text while the fault is on. Reads go on, but without descriptors.
+    /// Returns whether the fault explains why a call was refused with this text. Reads may be
+    /// refused only for lack of descriptors.
     pub(super) fn explains(self, refusal: &str, is_read: bool) -> bool {
         let reasons: &[&str] = match self {
             Self::KilledReplay => return false,
@@ -92,13 +95,13 @@ impl Fault {
     }
 }
 
-/// The result of all tries of one kind of fault.
+/// The results of all attempts at one kind of fault.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct FaultReport {
     pub(super) inflicted: u32,
-    /// Calls that were refused meanwhile. Writes among them were made again.
+    /// Calls that were refused during the fault. Refused writes were sent again.
     pub(super) refused: u64,
-    /// How often it could not be inflicted, by reason.
+    /// The number of attempts that failed, by reason.
     pub(super) not_inflicted: BTreeMap<String, u32>,
 }
 
@@ -118,13 +121,13 @@ impl FaultReport {
     }
 }
 
-/// Whether a fault was inflicted. What came of it is for the report.
+/// Whether a fault was inflicted. Its effects are in the report.
 enum Tried {
     Inflicted,
     Not(String),
 }
 
-/// Lifts a fault when it is dropped.
+/// A guard that lifts a fault when it is dropped.
 struct Lift(Option<Box<dyn FnOnce()>>);
 
 impl Lift {
@@ -141,14 +144,15 @@ impl Drop for Lift {
     }
 }
 
-/// What is there for faults to be inflicted on, prepared before the sessions begin.
+/// The targets of faults, prepared before the sessions begin.
 pub(super) struct Grounds {
     disk: Result<Disk, String>,
     data: PathBuf,
     older: journal::Copy,
 }
 
-/// A disk of its own for the data, or why there is none. To be made before the daemon starts.
+/// A separate disk for the data, or the reason why there is not one. It has to be mounted before
+/// the daemon starts.
 pub(super) struct OwnDisk(Result<Disk, String>);
 
 impl OwnDisk {
@@ -164,7 +168,8 @@ impl OwnDisk {
 }
 
 impl Grounds {
-    /// Has a journal of more than one segment, so that opening it takes a while, and two can be swapped.
+    /// Fills the journal until it has more than one segment. Opening it then takes a while, and two
+    /// segments can be swapped.
     pub(super) fn prepare(
         scratch: &Scratch,
         disk: OwnDisk,
@@ -185,7 +190,7 @@ impl Grounds {
 }
 
 impl Killer<'_> {
-    /// Inflicts a fault and sees it through: when this returns, it is over.
+    /// Inflicts a fault. When this returns, the fault is over and its effects are recorded.
     pub(super) fn inflict(&mut self, fault: Fault) -> Result<(), Error> {
         let Some(mut grounds) = self.grounds.take() else { return Ok(()) };
         let tried = match fault {
@@ -205,12 +210,14 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// Takes the index away, so that the next daemon has to replay the whole journal, and kills that daemon at it.
+    /// Removes the index, so that the next daemon has to replay the whole journal, and kills that
+    /// daemon during the replay.
     fn kill_replay(&mut self, grounds: &Grounds) -> Result<Tried, Error> {
         let shared = self.shared;
         let held = shared.hold_calls();
         let pid = self.scratch.wait_for_daemon(None)?.pid;
-        // Its files are changed while it stands still, lest the next one opens them before.
+        // Suspended, the daemon keeps its lock, so no other daemon opens the files while they
+        // change.
         stop(pid)?;
         let journal = Journal::find(&grounds.data)?;
         journal.remove_derived()?;
@@ -219,7 +226,7 @@ impl Killer<'_> {
         self.begin_turn(false);
         let answers = self.progress.answers;
         drop(held);
-        // The index is made just before the journal is replayed.
+        // Opening a project creates the index just before it replays the journal.
         if !self.scratch.wait_until(|| journal.index().exists()) {
             return Ok(Tried::Not("no daemon began to open the project".to_owned()));
         }
@@ -227,7 +234,7 @@ impl Killer<'_> {
         let Some(pid) = self.scratch.lock_holder() else {
             return Ok(Tried::Not("the daemon that opens the project is not known".to_owned()));
         };
-        // An answer from before it stood still is heard by then.
+        // An answer that the daemon sent before this stop arrives within the wait.
         stop(pid)?;
         self.hear_until(Duration::from_millis(100), |killer| killer.progress.answers > answers);
         self.scratch.kill_daemon(pid)?;
@@ -239,7 +246,7 @@ impl Killer<'_> {
         })
     }
 
-    /// Takes room or descriptors from the running daemon for a while.
+    /// Takes disk space, file growth or descriptors from the running daemon for a while.
     fn starve(&mut self, fault: Fault, grounds: &Grounds) -> Result<Tried, Error> {
         if fault == Fault::Descriptors && self.dice.below(2) == 0 {
             self.close_project()?;
@@ -279,7 +286,8 @@ impl Killer<'_> {
         })
     }
 
-    /// Has a new daemon run that has not opened the project yet, since no call has been made.
+    /// Replaces the daemon with one that has not opened the project. An agent starts it and makes
+    /// no call.
     fn close_project(&mut self) -> Result<(), Error> {
         let shared = self.shared;
         let _held = shared.hold_calls();
@@ -288,8 +296,9 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// Damages the journal between two daemons, and has it reported and the best state shown. Then
-    /// repairs the journal, or puts back what was there.
+    /// Damages the journal while no daemon runs. Checks that the next daemon reports the damage and
+    /// still shows every acknowledged write. Then repairs the journal, or puts back the original
+    /// files.
     fn damage(&mut self, fault: Fault, grounds: &mut Grounds) -> Result<Tried, Error> {
         let patience = Duration::from_secs(TORTURE_RECOVERY_SECONDS_MAX);
         let shared = self.shared;
@@ -322,7 +331,8 @@ impl Killer<'_> {
         Ok(Tried::Inflicted)
     }
 
-    /// Repairs the journal from its index, which has all of it, while the sessions are connected.
+    /// Repairs the journal from its index, which is complete, while the sessions stay connected.
+    /// Fails if no repair is needed, or if it would lose anything.
     fn repair(&mut self) -> Result<(), Error> {
         let mut params = RepairParams { project: self.scratch.project(), plan: None };
         let mut client = self.scratch.client()?;
@@ -334,7 +344,8 @@ impl Killer<'_> {
         client.post::<RepairReply>(api::JOURNAL_REPAIR, &params).map(drop)
     }
 
-    /// Ends the daemon in order, so that its index has all of its journal. No call is under way.
+    /// Stops the daemon in order, so that its index covers the whole journal. The caller holds all
+    /// calls.
     fn stop_held_daemon(&mut self) -> Result<(), Error> {
         self.scratch.wait_for_daemon(None)?;
         self.scratch.stop_daemon()?;
@@ -343,7 +354,7 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// What a daemon with a damaged journal does not do as it should.
+    /// Checks a daemon that runs on a damaged journal. Returns a text for each thing it does wrong.
     fn complaints(&self, damage: &Damage) -> Result<Vec<String>, Error> {
         let mut complaints = Vec::new();
         let loaded = self.scratch.tool("memory_load", json!({}))?.text;
@@ -358,7 +369,8 @@ impl Killer<'_> {
         Ok(complaints)
     }
 
-    /// After a fault: every session has to get a write acknowledged that it makes from now on, or makes again.
+    /// Waits after a fault until each session has a new write acknowledged. A repeated write
+    /// counts. Reports an error if a session cannot write in time.
     fn see_writes_again(&mut self, fault: Fault) {
         self.begin_turn(true);
         let patience = Duration::from_secs(TORTURE_RECOVERY_SECONDS_MAX);

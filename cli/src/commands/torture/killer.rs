@@ -1,4 +1,4 @@
-//! The one that kills daemons and shims and inflicts faults, and hears meanwhile what the sessions report.
+//! Kills daemons and shims and inflicts faults, and meanwhile collects what the sessions report.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,7 +12,8 @@ use crate::exit::Error;
 use crate::limits::{CALL_SECONDS_MAX, POLL_MILLISECONDS, TORTURE_STOP_MILLISECONDS};
 use crate::scratch::{Scratch, stop_for};
 
-/// When to kill and to inflict faults, counted in acknowledged writes, latest first.
+/// The moments of kills and faults, counted in acknowledged writes. The latest is first, so that
+/// the next one can be popped off the end.
 pub(super) struct Moments {
     pub(super) daemon: Vec<u64>,
     pub(super) shim: Vec<u64>,
@@ -21,7 +22,7 @@ pub(super) struct Moments {
 
 impl Moments {
     pub(super) fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
-        // Not at the very end, where nobody would be disturbed.
+        // Nothing is due in the last tenth, where sessions to disturb may be missing.
         let mut moments = |kills: u32| {
             let mut moments: Vec<u64> =
                 (0..kills).map(|_| dice.below(total * 9 / 10 + 1)).collect();
@@ -31,7 +32,7 @@ impl Moments {
         Self { daemon: moments(daemon), shim: moments(shim), faults: Vec::new() }
     }
 
-    /// Adds every fault, so many times.
+    /// Adds each fault `times` times, at random moments.
     pub(super) fn with_faults(mut self, total: u64, times: u32, dice: &mut Dice) -> Self {
         let all = (0..times).flat_map(|_| Fault::ALL);
         self.faults = all.map(|fault| (dice.below(total * 9 / 10 + 1), fault)).collect();
@@ -44,7 +45,7 @@ impl Moments {
     }
 }
 
-/// Kills when the moment has come.
+/// The loop that kills and inflicts faults when they are due.
 pub(super) struct Killer<'a> {
     pub(super) scratch: &'a Scratch,
     pub(super) shared: &'a Shared,
@@ -54,20 +55,19 @@ pub(super) struct Killer<'a> {
     pub(super) report: &'a mut Report,
     pub(super) moments: Moments,
     pub(super) dice: Dice,
-    /// What faults are inflicted on, if they are.
+    /// The targets of faults, with `--faults` only.
     pub(super) grounds: Option<Grounds>,
     pub(super) progress: Progress,
 }
 
-/// How far the sessions are.
 pub(super) struct Progress {
     /// Tags of acknowledged writes.
     pub(super) acknowledged: BTreeSet<String>,
-    /// Answers heard so far.
+    /// The number of answers so far.
     pub(super) answers: u64,
-    /// Sessions that have had no answer yet to a call of this turn.
+    /// Whether each session still lacks an answer to a call that it made in this turn.
     disturbed: Vec<bool>,
-    /// Only an acknowledged write counts as such an answer.
+    /// Whether only an acknowledged write counts as such an answer.
     needs_write: bool,
     finished: BTreeSet<usize>,
 }
@@ -87,7 +87,7 @@ impl Progress {
         self.disturbed.contains(&true)
     }
 
-    /// How many sessions are disturbed.
+    /// Returns the number of disturbed sessions.
     pub(super) fn disturbed(&self) -> usize {
         self.disturbed.iter().filter(|disturbed| **disturbed).count()
     }
@@ -99,12 +99,12 @@ impl Progress {
     }
 }
 
-/// What was heard of the sessions.
+/// The result of waiting for one report of a session.
 #[derive(PartialEq, Eq)]
 enum Heard {
     Something,
     Nothing,
-    /// There is nothing more to be heard.
+    /// Every session has ended, or torture stops early.
     Over,
 }
 
@@ -118,7 +118,8 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// Hears the next thing that a session reports.
+    /// Waits for the next report of a session and records it. Stops torture after an interrupt or
+    /// at the deadline.
     fn hear(&mut self, patience: Duration) -> Heard {
         if self.report.stopped.is_some() {
             return Heard::Over;
@@ -155,7 +156,7 @@ impl Killer<'_> {
         heard
     }
 
-    /// Hears what the sessions report until it is enough. Returns whether it was, in time.
+    /// Records reports until `is_enough` holds or `patience` has passed. Returns whether it holds.
     pub(super) fn hear_until(
         &mut self,
         patience: Duration,
@@ -171,7 +172,7 @@ impl Killer<'_> {
         true
     }
 
-    /// Hears what was reported already.
+    /// Records the reports that have already arrived.
     pub(super) fn hear_all(&mut self) {
         while self.hear(Duration::ZERO) == Heard::Something {}
     }
@@ -182,8 +183,9 @@ impl Killer<'_> {
             let index = usize::try_from(self.dice.below(self.slots.len() as u64)).unwrap_or(0);
             self.report.shim_kills += u32::from(self.slots.get(index).is_some_and(Slot::kill));
         }
-        // A call that is under way at two deaths is given up by contract, with its outcome unknown. So
-        // each session first gets an answer to something that it asked after the death.
+        // By invariant 5, a call in flight at two daemon deaths is given up with an unknown
+        // outcome. So each session first gets an answer to a call that it made after the last
+        // death.
         if self.progress.is_disturbed() {
             return Ok(());
         }
@@ -209,11 +211,13 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// Kills a daemon that starts, and stops the next one for a while.
+    /// Kills the running daemon again, and its successor while that starts. Then suspends the next
+    /// one for a while.
     fn disturb_start(&mut self) -> Result<(), Error> {
         let patience = Duration::from_secs(CALL_SECONDS_MAX);
         self.hear_until(patience, |killer| !killer.progress.is_disturbed());
-        // A daemon that is found too late may have a call by then. That one has seen no other death.
+        // The successor may be found late, with a call in flight. Calls are held during the first
+        // kill, so that such a call has met no other death.
         let shared = self.shared;
         let held = shared.hold_calls();
         let pid = self.scratch.wait_for_daemon(None)?.pid;
@@ -232,8 +236,8 @@ impl Killer<'_> {
         Ok(())
     }
 
-    /// From now on, each session is disturbed until a call of it is answered that it makes after this: a write that
-    /// is acknowledged, if that is needed.
+    /// Begins a turn. Every session that has not finished is disturbed until a call that it makes
+    /// from now on is answered. With `needs_write`, only an acknowledged write counts.
     pub(super) fn begin_turn(&mut self, needs_write: bool) {
         self.shared.next_turn();
         let Progress { disturbed, needs_write: is_needed, finished, .. } = &mut self.progress;

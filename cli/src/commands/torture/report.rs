@@ -1,4 +1,4 @@
-//! The result of torture, as a value and in words.
+//! The result of torture, as data and in words.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::faults::{Fault, FaultReport};
 use crate::show;
 
-/// How many of the bad things are named.
+/// Errors and lost or duplicated writes that the printed result names. It only counts the rest.
 const SAMPLES_MAX: usize = 20;
 
-/// What came of it.
+/// The counts and findings of one run.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) seed: u64,
@@ -20,24 +20,25 @@ pub(super) struct Report {
     pub(super) shim_kills: u32,
     /// Daemons that were killed while they started.
     pub(super) starts_killed: u32,
-    /// How often a daemon was stopped by a signal and continued.
+    /// Times that a daemon was suspended by a signal and resumed.
     pub(super) stops: u32,
-    /// Every fault that was tried.
+    /// Results of each fault that was tried.
     pub(super) faults: BTreeMap<Fault, FaultReport>,
     pub(super) milliseconds: u64,
-    /// Writes that a client was told are saved.
+    /// Writes that clients were told are saved.
     pub(super) acknowledged: usize,
-    /// Of those, how many are there.
+    /// Acknowledged writes that are there at the end.
     pub(super) found: usize,
     pub(super) lost: Vec<String>,
-    /// Applied more than once, or there more than once.
+    /// Writes that were applied more than once, or are there more than once.
     pub(super) duplicated: Vec<String>,
-    /// Calls whose own shim was killed, or of which the daemon said that it does not know, while a fault was on: they
-    /// may be there or not.
+    /// Writes whose outcome is unknown. Either the session's shim was killed, or during a fault the
+    /// daemon answered that it does not know. They may be there or not.
     pub(super) unknown: usize,
-    /// What clients saw that kept their shim.
+    /// Errors that clients saw although they kept their shim, and failed checks of faults, searches
+    /// and the journal.
     pub(super) errors: Vec<String>,
-    /// Why it ended early, if it did.
+    /// The reason for stopping early, if torture did.
     pub(super) stopped: Option<&'static str>,
 }
 
@@ -49,7 +50,7 @@ impl Report {
             && self.stopped.is_none()
     }
 
-    /// The part about a fault.
+    /// Returns the results of a fault, to be updated.
     pub(super) fn fault(&mut self, fault: Fault) -> &mut FaultReport {
         self.faults.entry(fault).or_default()
     }

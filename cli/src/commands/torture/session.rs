@@ -1,4 +1,4 @@
-//! One agent of torture: it writes, and when its shim was killed, goes on as another session.
+//! An agent of torture. It writes, and after its shim is killed it continues as a new session.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,18 +20,19 @@ use crate::scratch::Scratch;
 #[derive(Default)]
 pub(super) struct Shared {
     is_over: AtomicBool,
-    /// Counts what a call may span: deaths of daemons, and ends of faults.
+    /// The number of the current turn. Each death of a daemon and each end of a fault begins a new
+    /// one.
     turn: AtomicU32,
-    /// The fault that is on.
+    /// The active fault.
     fault: Mutex<Option<Fault>>,
-    /// Held by each call while it is under way; exclusively, while none may be.
+    /// Held shared by each call in flight, and exclusively while no call may be in flight.
     gate: RwLock<()>,
-    /// Whether the sessions have to go on writing, since there is more to disturb them with.
+    /// Whether sessions have to keep writing, because kills or faults are still due.
     is_more_to_come: AtomicBool,
 }
 
 impl Shared {
-    /// Ends the sessions.
+    /// Tells the sessions to end.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
@@ -56,7 +57,7 @@ impl Shared {
         *self.fault_slot() = fault;
     }
 
-    /// Waits until no call is under way. None begins before this is dropped.
+    /// Waits until no call is in flight. No call begins before the guard is dropped.
     pub(super) fn hold_calls(&self) -> RwLockWriteGuard<'_, ()> {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,7 +75,7 @@ impl Shared {
     }
 }
 
-/// A report of a session's thread to the killer.
+/// A report from a session's thread to the killer.
 pub(super) enum Event {
     Answered {
         index: usize,
@@ -85,17 +86,17 @@ pub(super) enum Event {
     Finished(usize),
 }
 
-/// A kind of answer.
+/// The kind of answer that a call got.
 pub(super) enum Answered {
     /// The write with this tag was acknowledged.
     Wrote(String),
-    /// A call between writes was answered.
+    /// A call other than a write was answered.
     Read,
-    /// It was refused, as it has to be while this fault is on.
+    /// The call was refused for a reason that the active fault explains.
     Refused(Fault),
 }
 
-/// A session's place, where its shim of the moment can be killed.
+/// A handle through which the killer reaches a session's current shim.
 #[derive(Default)]
 pub(super) struct Slot {
     shim: Mutex<Option<Shim>>,
@@ -103,7 +104,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Kills the shim of the moment, if there is one.
+    /// Kills the current shim. Returns whether there is one.
     pub(super) fn kill(&self) -> bool {
         let shim = self.shim.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(shim) = &*shim else { return false };
@@ -117,12 +118,12 @@ impl Slot {
     }
 }
 
-/// What a session's thread saw.
+/// The results of a session's thread.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) attempted: BTreeSet<String>,
     pub(super) acknowledged: BTreeSet<String>,
-    /// Of the acknowledged ones, those that are notes, in their order.
+    /// Tags of acknowledged notes, in the order of their writes.
     noted: Vec<String>,
     pub(super) unknown: usize,
     pub(super) errors: Vec<String>,
@@ -131,16 +132,16 @@ pub(super) struct Outcome {
 /// The result of a call, for the session that made it.
 enum Reply {
     Done(String),
-    /// Nothing was written. To be sent again.
+    /// Nothing was written. The call has to be sent again.
     Refused,
-    /// The daemon itself does not know.
+    /// The daemon answered that the outcome is unknown.
     Unknown,
-    /// Its own shim was killed: nobody knows.
+    /// The session's own shim was killed, so the outcome is unknown.
     Killed,
     Failed(CallError),
 }
 
-/// One agent.
+/// A session's thread and the state it works with.
 pub(super) struct Session<'a> {
     pub(super) scratch: &'a Scratch,
     pub(super) index: usize,
@@ -151,7 +152,7 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Makes at least so many writes, and more while there is more to disturb them with.
+    /// Makes at least `writes` writes, and more while kills or faults are still due.
     pub(super) fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
         let mut outcome = Outcome::default();
         let mut agent: Option<Agent> = None;
@@ -178,7 +179,8 @@ impl Session<'_> {
             }
             number += 1;
             if number >= writes {
-                // Only so that there is somebody to be disturbed.
+                // These extra writes only keep a session there to disturb, so they need not be
+                // fast.
                 std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
             }
         }
@@ -195,7 +197,7 @@ impl Session<'_> {
         Ok(agent)
     }
 
-    /// Makes one write, and again while it is refused. Returns whether the shim is gone.
+    /// Makes one write, and repeats it while it is refused. Returns whether the shim is gone.
     fn write(&self, agent: &mut Agent, tag: String, dice: &mut Dice, seen: &mut Outcome) -> bool {
         let (tool, arguments) =
             if self.notes { write_noting(&tag, dice.next()) } else { write(&tag, dice.next()) };
@@ -229,8 +231,8 @@ impl Session<'_> {
         }
     }
 
-    /// Now and then searches for one of its own notes, which has to be found, or compacts. Returns whether the shim
-    /// is gone.
+    /// Sometimes compacts, or searches for one of its own notes; not finding it is an error.
+    /// Returns whether the shim is gone.
     fn between_writes(&self, agent: &mut Agent, dice: &mut Dice, seen: &mut Outcome) -> bool {
         let (roll, which) = (dice.below(8), dice.below(seen.noted.len() as u64));
         let tag = seen.noted.get(usize::try_from(which).unwrap_or(0)).cloned();
@@ -253,7 +255,8 @@ impl Session<'_> {
         false
     }
 
-    /// Makes a call, and reports the answer before the gate is passed again. `tag` is that of a write.
+    /// Makes a call, and reports the answer to the killer before it releases the gate. `tag` is the
+    /// tag of a write; other calls have none.
     fn call(&self, agent: &mut Agent, tool: &str, arguments: &Value, tag: Option<&str>) -> Reply {
         let _passed = self.shared.pass();
         let (turn, before) = (self.shared.turn(), self.shared.fault());
@@ -280,7 +283,7 @@ impl Session<'_> {
     }
 
     fn tell(&self, event: Event) {
-        // Fails when the killer has given up, and then nobody waits for it.
+        // Fails if the killer has already given up, and then nobody needs the report.
         let _ = self.events.send(event);
     }
 }

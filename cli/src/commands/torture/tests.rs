@@ -1,4 +1,4 @@
-//! The parts that need no process.
+//! The parts of torture that need no process.
 
 use super::faults::Fault;
 use super::writes::{write, write_noting};

@@ -1,10 +1,10 @@
-//! What torture writes, and the numbers that decide it.
+//! The writes of torture, and the random numbers that choose them.
 
 use serde_json::{Value, json};
 
 use crate::limits::TORTURE_FILLER_BYTES;
 
-/// A write that carries its tag wherever it may be looked for.
+/// Returns a tool and its arguments for a write. The tag is in every text that the tally reads.
 pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
     let lesson =
         json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
@@ -26,7 +26,7 @@ pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
     }
 }
 
-/// A write that carries its tag; a note, most of the time.
+/// Returns a tool and its arguments for a write, which stores a note seven times out of eight.
 pub(super) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
     if dice.is_multiple_of(8) {
         return write(tag, dice / 8);
@@ -34,7 +34,8 @@ pub(super) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
     ("memory_note", json!({"content": note(tag, dice)}))
 }
 
-/// A note of its own words, or now and then one that says nearly what others say, for compaction to fold.
+/// Returns a note's text. Most notes have random words; one in seven nearly repeats the others, so
+/// that compaction can fold it.
 fn note(tag: &str, dice: u64) -> String {
     if dice % 8 == 1 {
         return format!(
@@ -47,18 +48,18 @@ fn note(tag: &str, dice: u64) -> String {
     format!("{tag}: {}", words.join(" "))
 }
 
-/// A long text of one word, which costs a search little.
+/// Returns a long text that repeats one word, which keeps searches cheap.
 pub(super) fn filler(dice: &mut Dice) -> String {
     let word = format!("w{:04x} ", dice.below(0x1_0000));
     word.repeat(TORTURE_FILLER_BYTES / word.len())
 }
 
-/// The arguments of a search that finds a tag's note.
+/// Returns the arguments of a search for the note with this tag.
 pub(super) fn search(tag: &str) -> Value {
     json!({"query": format!("\"{tag}\""), "limit": 3})
 }
 
-/// Numbers that look random and are the same for the same seed: splitmix64.
+/// A pseudo-random generator that repeats for the same seed: splitmix64.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -70,7 +71,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Below `limit`, which is not zero.
+    /// Returns a number below `limit`. A `limit` of 0 counts as 1.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }

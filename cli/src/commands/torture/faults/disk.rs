@@ -1,10 +1,10 @@
-//! A small disk of torture's own, in memory, which can be made full.
+//! A disk in memory that torture mounts for the data and can fill.
 
 use std::path::{Path, PathBuf};
 
 use super::Lift;
 
-/// A file system that is unmounted when this is dropped.
+/// A mounted file system. Dropping this unmounts it.
 pub(super) struct Disk(PathBuf);
 
 #[cfg(target_os = "linux")]
@@ -15,11 +15,11 @@ mod linux {
 
     use super::{Disk, Lift, Path};
 
-    /// Room for all that torture writes. Only what is used takes memory.
+    /// The size of the disk: room for everything that torture writes. Only used space takes memory.
     const BYTES: u64 = 2 << 30;
 
     impl Disk {
-        /// Mounts it, or says why that cannot be done.
+        /// Mounts the disk. Fails with the reason why that is not possible.
         pub(in super::super) fn mount(at: &Path) -> Result<Self, String> {
             let mounted = mount("tmpfs", at, "tmpfs", MountFlags::empty(), &*size(BYTES));
             mounted.map(|()| Self(at.to_owned())).map_err(|error| {
@@ -30,7 +30,7 @@ mod linux {
             })
         }
 
-        /// Leaves so many bytes free, until the fault is lifted.
+        /// Shrinks the disk until only `spare_bytes` are free. Dropping the result undoes it.
         pub(in super::super) fn fill(&self, spare_bytes: u64) -> Result<Lift, String> {
             let fill = rustix::fs::statvfs(&self.0).and_then(|disk| {
                 let used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize;
@@ -39,7 +39,7 @@ mod linux {
             fill.map_err(|error| format!("the disk cannot be made smaller: {error}"))?;
             let at = self.0.clone();
             Ok(Lift::by(move || {
-                // If it fails, no write is taken again, which is reported.
+                // If this fails, the daemon keeps refusing writes, which torture reports.
                 let _ = mount_remount(&at, MountFlags::empty(), &*size(BYTES));
             }))
         }
@@ -47,7 +47,7 @@ mod linux {
 
     impl Drop for Disk {
         fn drop(&mut self) {
-            // A daemon that is about to end may still hold it.
+            // A daemon that is about to end may still have files open there.
             let _ = unmount(&self.0, UnmountFlags::DETACH);
         }
     }
@@ -59,12 +59,12 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 impl Disk {
-    /// Says why it cannot be mounted.
+    /// Fails, because only Linux can mount it.
     pub(super) fn mount(at: &Path) -> Result<Self, String> {
         Err(format!("no disk in memory can be mounted at {} but on Linux", at.display()))
     }
 
-    /// Never called, since nothing was mounted.
+    /// Never called, since no disk was mounted.
     pub(super) fn fill(&self, _spare_bytes: u64) -> Result<Lift, String> {
         Err(format!("{} is not a disk of its own", self.0.display()))
     }

@@ -1,4 +1,4 @@
-//! The files of the project's journal, and ways to damage them. No daemon has them open meanwhile.
+//! The files of the project's journal, and ways to damage them while no daemon has them open.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,17 +10,17 @@ use super::Fault;
 use crate::commands::torture::writes::Dice;
 use crate::exit::Error;
 
-/// Where damage keeps the files that it replaces, on the same disk.
+/// The directory for original files that damage replaces. It is on the same disk, so that they can
+/// be renamed into it.
 const KEPT: &str = "kept-by-torture";
 
-/// The files of the scratch instance's only project.
+/// The journal, index and snapshots of the scratch instance's only project.
 pub(super) struct Journal {
-    /// The project's directory.
     project: PathBuf,
     kept: PathBuf,
 }
 
-/// A segment as it was at some time.
+/// An earlier copy of a segment.
 pub(super) struct Copy {
     file: PathBuf,
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) struct Copy {
 
 /// Damage that can be undone.
 pub(super) struct Damage {
-    /// Every file that was touched, and where it is kept.
+    /// Each damaged file's path, and the path where its original is kept.
     kept: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -40,12 +40,12 @@ impl Journal {
         Ok(Self { project, kept: data.join(KEPT) })
     }
 
-    /// The index's directory.
+    /// Returns the index's directory.
     pub(super) fn index(&self) -> PathBuf {
         self.project.join("sled")
     }
 
-    /// Removes index and snapshots: all that spares an opening the replay of the whole journal.
+    /// Removes the index and the snapshots. The next opening has to replay the whole journal.
     pub(super) fn remove_derived(&self) -> Result<(), Error> {
         for dir in [self.index(), self.project.join("snapshot")] {
             match fs::remove_dir_all(&dir) {
@@ -56,7 +56,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The segments' files in order; an old one may be an archive.
+    /// Returns the segments' files in order. Older ones may be compressed archives.
     pub(super) fn segments(&self) -> Result<Vec<PathBuf>, Error> {
         let files = fs::read_dir(self.project.join("journal")).context("there is no journal")?;
         let is_segment = |path: &PathBuf| {
@@ -70,19 +70,19 @@ impl Journal {
         Ok(segments)
     }
 
-    /// Bytes of the segment that is written to.
+    /// Returns the size in bytes of the last segment, which is the one being written.
     pub(super) fn last_bytes(&self) -> Result<u64, Error> {
         Ok(fs::metadata(self.last()?).context("cannot measure the last segment")?.len())
     }
 
-    /// The last segment as it is now.
+    /// Returns a copy of the last segment.
     pub(super) fn copy_last(&self) -> Result<Copy, Error> {
         let file = self.last()?;
         let bytes = fs::read(&file).context("cannot read the last segment")?;
         Ok(Copy { file, bytes })
     }
 
-    /// Damages the journal, or says why it cannot be damaged like this.
+    /// Damages the journal. The inner error says why this fault is not possible at the moment.
     pub(super) fn damage(
         &self,
         fault: Fault,
@@ -101,7 +101,7 @@ impl Journal {
             Fault::SegmentRemoved => self.keep([picked])?,
             Fault::SegmentCut => {
                 let Copy { file, bytes } = self.copy_last()?;
-                // All that is behind the header may go, but not nothing.
+                // The cut removes at least one byte and never the header.
                 let header = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                 if header == bytes.len() {
                     return Ok(Err("the last segment has no entry yet".to_owned()));
@@ -144,7 +144,7 @@ impl Journal {
         last.ok_or_else(|| Error::failed("the journal has no segment"))
     }
 
-    /// Moves files out of the journal.
+    /// Moves original files out of the journal.
     fn keep<const N: usize>(&self, files: [PathBuf; N]) -> Result<Damage, Error> {
         fs::create_dir_all(&self.kept).context("cannot make a folder")?;
         let mut kept = Vec::new();
@@ -158,7 +158,8 @@ impl Journal {
 }
 
 impl Damage {
-    /// The files as messages name them: one of them has to be named.
+    /// Returns the damaged files as messages name them. A report of the damage has to name at least
+    /// one.
     pub(super) fn files(&self) -> Vec<String> {
         let name = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -167,7 +168,7 @@ impl Damage {
         self.kept.iter().map(|(file, _)| format!("journal/{}", name(file))).collect()
     }
 
-    /// Puts the files back that were there.
+    /// Puts the original files back.
     pub(super) fn undo(self) -> Result<(), Error> {
         for (file, kept) in self.kept {
             fs::rename(&kept, &file)
@@ -176,7 +177,7 @@ impl Damage {
         Ok(())
     }
 
-    /// Removes the files that were there, since the journal was repaired without them.
+    /// Removes the original files, because the journal was repaired without them.
     pub(super) fn forget(self) -> Result<(), Error> {
         for (_, kept) in self.kept {
             fs::remove_file(&kept).with_context(|| format!("cannot remove {}", kept.display()))?;

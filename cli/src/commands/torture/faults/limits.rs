@@ -1,26 +1,27 @@
-//! The limits of a running daemon, lowered from outside: the same user may do that, on Linux.
+//! Lowers resource limits of a running daemon. Only Linux lets another process of the same user do
+//! that.
 
 use rustix::process::Resource;
 
 use super::Lift;
 
-/// Lowers a limit of a process until the fault is lifted.
+/// Lowers a process's limit until the result is dropped.
 #[cfg(target_os = "linux")]
 pub(super) fn lower(pid: u32, resource: Resource, to: u64) -> Result<Lift, String> {
     use rustix::process::{Rlimit, getrlimit, prlimit};
 
     let process = crate::scratch::process(pid).map_err(|error| error.message)?;
-    // The daemon has it of us, by way of a shim.
+    // The daemon inherited its maximum from this process, through a shim.
     let maximum = getrlimit(resource).maximum;
     let lowered = prlimit(Some(process), resource, Rlimit { current: Some(to), maximum });
     let before = lowered.map_err(|error| format!("the daemon's limit cannot be set: {error}"))?;
     Ok(Lift::by(move || {
-        // If it fails, no write is taken again, which is reported.
+        // If this fails, the daemon keeps refusing writes, which torture reports.
         let _ = prlimit(Some(process), resource, before);
     }))
 }
 
-/// Descriptors that a process has open.
+/// Returns the number of descriptors that a process has open.
 #[cfg(target_os = "linux")]
 pub(super) fn descriptors_of(pid: u32) -> Result<u64, String> {
     let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
