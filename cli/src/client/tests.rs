@@ -1,4 +1,4 @@
-//! Over a real socket, against a peer that is played here.
+//! Runs the client over a real socket. The test plays the daemon.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
@@ -8,7 +8,7 @@ use anchord_daemon::api::{JournalQuery, ProjectQuery, StopReply};
 
 use super::*;
 
-/// Plays a daemon: answers each hello, then each request, with fixed bytes; gives back what it read.
+/// Plays a daemon that answers each hello and each request with fixed bytes. Returns what it read.
 fn played(dir: &InstanceDir, answer: &'static str, reply: &'static str) -> JoinHandle<String> {
     let listener: UnixListener = socket::bind(dir).unwrap();
     std::thread::spawn(move || {
@@ -117,7 +117,7 @@ fn who_holds_the_lock_is_a_daemon_whether_it_answers_or_not() {
     assert_eq!(starts.kind, Kind::Passing, "{starts}");
     assert!(starts.message.contains("pid 4711"), "{starts}");
 
-    // It listens, and says no word.
+    // Something listens but never answers.
     let listener = socket::bind(&dir).unwrap();
     let silent = Client::running(&dir).err().unwrap();
     assert_eq!(silent.kind, Kind::Silent, "{silent}");
@@ -127,7 +127,7 @@ fn who_holds_the_lock_is_a_daemon_whether_it_answers_or_not() {
     let starts = not_found("a daemon is starting".to_owned(), Some(silent));
     assert_eq!(starts, Error::new(Kind::NoDaemon, "a daemon is starting"));
 
-    // A service manager listens, whose daemon does not come.
+    // A service manager listens, but its daemon never starts.
     drop(lock);
     let managed = Client::running(&dir).err().unwrap();
     assert_eq!(managed.kind, Kind::Silent, "{managed}");
@@ -155,7 +155,7 @@ fn each_request_has_a_connection_of_its_own() {
     let mut client = Client::running(&dir).unwrap();
     assert_eq!(client.get::<String>("/v1/a", &()).unwrap(), "a");
     first.join().unwrap();
-    // Between the two a user thinks, and the daemon may have been replaced.
+    // The daemon may be replaced between two requests, while the user thinks.
     std::fs::remove_file(dir.sock()).ok();
     let second = played(&dir, WELCOME, reply);
     assert_eq!(client.get::<String>("/v1/b", &()).unwrap(), "a");

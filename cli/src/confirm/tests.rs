@@ -1,4 +1,4 @@
-//! Silence is no.
+//! Only an explicit yes counts as consent.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whatever a file looks like, a block goes in and comes out without a trace.
+//! A block can be added to any file, and removing it restores the file.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The exit codes are a promise to scripts.
+//! Exit codes are stable, because scripts rely on them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Data in, text out.
+//! The printed form of sizes, durations, times, paths and counts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a person can type, and what stays as somebody wrote it.
+//! Calls of tools become commands that a person can type. Stored text stays unchanged.
 
 use anchord_memory::render::{self, FullOfPinned};
 use anchord_memory::{Budget, CompactionOutcome, Memory, Timestamp};
@@ -71,7 +71,8 @@ fn a_call_becomes_the_command_that_does_it() {
     }
 }
 
-/// What is stored stands unindented in a record that is shown in full: nothing of it is anchord's.
+/// In a record shown in full, stored text is not indented. It may look like anchord's own text, and
+/// must stay unchanged.
 #[test]
 fn a_record_in_full_stays_but_for_where_it_is_cut() {
     let stored = "n1 a manual\ntruncated: memory_list\nCut at character 9 of 99. The rest: memory_get {\"id\":\"n1\"}.\n";
@@ -96,7 +97,7 @@ fn a_name_in_backticks_is_somebodys_own() {
     );
 }
 
-/// The sentences that speak of what agents alone can do, as they are made.
+/// Renders the sentences about actions that only agents have.
 #[test]
 fn no_sentence_names_a_tool() {
     let memory = Memory::default();

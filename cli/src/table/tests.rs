@@ -1,4 +1,4 @@
-//! What a table looks like.
+//! Alignment and line ends of printed tables.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The count has to be honest before anything that it counts.
+//! The tally finds lost and duplicated writes. The demo and torture depend on it.
 
 use serde_json::json;
 

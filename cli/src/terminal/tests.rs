@@ -1,4 +1,4 @@
-//! Bytes in, bytes out.
+//! Control sequences are filtered out, also when a write splits them.
 
 use super::*;
 

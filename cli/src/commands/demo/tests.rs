@@ -1,4 +1,4 @@
-//! The last line. The integration tests run the demo itself.
+//! The demo's verdict, which is its last line. The integration tests run the demo itself.
 
 use super::*;
 

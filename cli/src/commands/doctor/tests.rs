@@ -1,4 +1,4 @@
-//! Findings, and the repairs of --fix.
+//! Findings in words and as JSON, and the repairs of `--fix`.
 
 use super::*;
 

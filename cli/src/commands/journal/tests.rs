@@ -1,4 +1,4 @@
-//! Journals in words.
+//! Entries and verdicts as a person reads them.
 
 use anchord_daemon::api::{Problem, ProjectRef};
 

@@ -1,4 +1,4 @@
-//! Lines for people.
+//! Lines of the log as a person reads them.
 
 use serde_json::json;
 

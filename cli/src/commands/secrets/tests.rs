@@ -1,4 +1,4 @@
-//! Output of a scan.
+//! The printed result of a scan.
 
 use anchord_daemon::api::{ProjectRef, SecretEntry, SecretRecord};
 
