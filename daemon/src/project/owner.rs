@@ -15,7 +15,9 @@ use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
-use crate::store::{Answer, Call, Entry, Health, Left, Machine, Replies, Store, StoreError};
+use crate::store::{
+    Answer, Call, Entry, Health, Left, LookUp, Machine, Replies, Store, StoreError,
+};
 use crate::{clock, limits};
 
 /// The result of a decision: the changes to make durable, and the reply to send afterwards.
@@ -68,6 +70,7 @@ pub enum WriteError {
 pub struct Owner<M: Machine> {
     published: Arc<ArcSwap<M>>,
     health: Arc<ArcSwap<Health>>,
+    look_up: LookUp<M>,
     queue: Arc<FairQueue<Job<M>>>,
     ended: Arc<tokio::sync::watch::Receiver<bool>>,
 }
@@ -77,6 +80,7 @@ impl<M: Machine> Clone for Owner<M> {
         Self {
             published: Arc::clone(&self.published),
             health: Arc::clone(&self.health),
+            look_up: Arc::clone(&self.look_up),
             queue: Arc::clone(&self.queue),
             ended: Arc::clone(&self.ended),
         }
@@ -112,6 +116,7 @@ impl<M: Machine> Owner<M> {
         let queue = FairQueue::new();
         let (ending, ended) = tokio::sync::watch::channel(false);
         let health = Arc::new(ArcSwap::from_pointee(store.health()));
+        let look_up = store.look_up();
         let worker = Worker {
             store,
             head: state,
@@ -125,7 +130,7 @@ impl<M: Machine> Owner<M> {
             worker.run(&lane);
             ending.send_replace(true);
         })?;
-        Ok(Self { published, health, queue, ended: Arc::new(ended) })
+        Ok(Self { published, health, look_up, queue, ended: Arc::new(ended) })
     }
 
     /// Returns the newest state that is on disk.
@@ -136,6 +141,15 @@ impl<M: Machine> Owner<M> {
     /// Returns the store's problems, as of the last write.
     pub fn health(&self) -> Arc<Health> {
         self.health.load_full()
+    }
+
+    /// Finds earlier versions, on the caller's thread: neither the queue nor the writer is waited for.
+    pub fn look_up(&self) -> Result<LookUp<M>, WriteError> {
+        // The files of a closed store may be rewritten or gone.
+        if self.is_closed() {
+            return Err(WriteError::Closed);
+        }
+        Ok(Arc::clone(&self.look_up))
     }
 
     /// Queues a write and waits until it is on disk.

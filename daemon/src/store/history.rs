@@ -1,17 +1,26 @@
 //! Looks up earlier versions in the journal by their history keys, on any thread.
 //!
+//! The writer publishes which segments there are and how far they go. A look-up takes the newest of
+//! that and waits for nobody.
+//!
 //! The keys of a plain segment are read once, when one of them is looked up, and what was appended
 //! since then is read by the next look-up. Blocks of an archive name their keys themselves.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
 
 use super::journal::{Position, Segments};
 use super::{Entry, Machine, StoreError};
 
-/// The positions of entries in plain segments, as far as look-ups have read them.
-#[derive(Debug, Default)]
-pub(super) struct History(Mutex<BTreeMap<u32, Located>>);
+/// The segments as they were last published, and the positions of entries in plain ones, as far as
+/// look-ups have read them.
+#[derive(Debug)]
+pub(super) struct History {
+    written: ArcSwap<Segments>,
+    located: Mutex<BTreeMap<u32, Located>>,
+}
 
 /// The entries of a segment, by their history keys.
 #[derive(Debug, Default)]
@@ -22,12 +31,21 @@ struct Located {
 }
 
 impl History {
-    /// Finds the newest entry with this history key in the segments as they stood at one moment.
+    pub(super) fn of(written: Segments) -> Self {
+        Self { written: ArcSwap::from_pointee(written), located: Mutex::default() }
+    }
+
+    /// Shows look-ups that begin from now on what is written.
+    pub(super) fn publish(&self, written: Segments) {
+        self.written.store(Arc::new(written));
+    }
+
+    /// Finds the newest entry with this history key in the segments as they stand now.
     pub(super) fn find<M: Machine>(
         &self,
-        written: &Segments,
         key: &str,
     ) -> Result<Option<Entry<M::Change>>, StoreError> {
+        let written = &*self.written.load_full();
         let mut fault = None;
         for segment in written.newest_first() {
             let found = if segment.archive_bytes.is_some() {
@@ -82,6 +100,6 @@ impl History {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Located>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.located.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

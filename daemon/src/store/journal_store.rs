@@ -88,6 +88,7 @@ pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
 impl<M: Machine> Store<M> for JournalStore<M> {
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
         let positions = self.journal.append(batch)?;
+        self.publish();
         for (entry, position) in batch.iter().zip(positions) {
             self.follow(entry, position);
         }
@@ -139,8 +140,8 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 
     fn look_up(&self) -> LookUp<M> {
-        let (history, written) = (Arc::clone(&self.history), self.journal.written());
-        Box::new(move |key| history.find::<M>(&written, key))
+        let history = Arc::clone(&self.history);
+        Arc::new(move |key| history.find::<M>(key))
     }
 
     fn reading(&self) -> Reading<M> {
@@ -212,6 +213,11 @@ impl<M: Machine> Store<M> for JournalStore<M> {
 }
 
 impl<M: Machine> JournalStore<M> {
+    /// Shows look-ups what is on disk now.
+    pub(super) fn publish(&self) {
+        self.history.publish(self.journal.written());
+    }
+
     /// Notes what the index must take in of an entry that is in the journal.
     pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
         self.at = Some(position);
@@ -382,6 +388,7 @@ impl<M: Machine> JournalStore<M> {
         if let Some(segment) = segment {
             segment.archive_bytes = Some(archive_bytes);
         }
+        self.publish();
         self.history.forget(number);
         self.mark_checked(number);
     }

@@ -41,6 +41,7 @@ pub mod twins;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::Serialize;
@@ -85,7 +86,7 @@ pub struct Entry<C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     /// The shim's random id.
-    pub instance: std::sync::Arc<str>,
+    pub instance: Arc<str>,
     /// The line's number.
     pub number: u64,
     /// Every line up to this number has had its answer.
@@ -163,7 +164,7 @@ pub type Reading<M> = Box<
 
 /// Finds the newest entry whose change has a history key (see [`Machine::history_keys`]).
 pub type LookUp<M> =
-    Box<dyn Fn(&str) -> Result<Option<Entry<<M as Machine>::Change>>, StoreError> + Send>;
+    Arc<dyn Fn(&str) -> Result<Option<Entry<<M as Machine>::Change>>, StoreError> + Send + Sync>;
 
 /// A snapshot, read to be compared with the entries.
 #[derive(Debug)]
@@ -209,8 +210,8 @@ pub trait Store<M: Machine>: Send {
     /// seconds. Says what is left, which another call does: each takes a bounded time.
     fn flush(&mut self) -> Left;
 
-    /// Finds earlier versions among the entries that are there now, on another thread while this
-    /// store goes on.
+    /// Finds earlier versions among the entries that are on disk when it is called, on any thread
+    /// while this store goes on. Asked for once, it serves as long as the store is open.
     fn look_up(&self) -> LookUp<M>;
 
     /// Finds the newest entry whose change has this history key.

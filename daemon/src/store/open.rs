@@ -15,6 +15,7 @@ use anchord_memory::{Seq, Timestamp};
 
 use super::disk::{Disk, RealDisk};
 use super::format::{Crc, FORMAT};
+use super::history::History;
 use super::index::{
     Index, IndexError, IndexPlace, KeptIndex, MARKS, META, MemIndex, REPLIES, RowSum, STATE,
     TrackedIndex,
@@ -145,13 +146,14 @@ impl<M: Machine> JournalStore<M> {
             &mut prove,
         )?;
 
+        let history = Arc::new(History::of(journal.written()));
         let mut store = Self {
             journal,
             snapshots,
             index: TrackedIndex::new(Box::new(MemIndex::default())),
             place,
             index_fault: None,
-            history: Arc::default(),
+            history,
             tasks: Tasks::new(upkeep),
             copied_bytes: 0,
             postponed: BTreeSet::new(),

@@ -166,12 +166,12 @@ impl<M: Machine> Store<M> for MemStore<M> {
     }
 
     fn look_up(&self) -> LookUp<M> {
-        let entries = lock(&self.kept).entries.clone();
-        Box::new(move |key| {
+        let kept = Arc::clone(&self.kept);
+        Arc::new(move |key| {
             let has = |entry: &&Entry<M::Change>| {
                 entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
             };
-            Ok(entries.iter().rev().find(has).cloned())
+            Ok(lock(&kept).entries.iter().rev().find(has).cloned())
         })
     }
 

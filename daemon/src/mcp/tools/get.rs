@@ -160,8 +160,7 @@ async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
 
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
-    // This runs off the writer's thread, which serves other sessions' writes.
-    let look_up = project.owner.ask(|store, _| store.look_up()).await?;
+    let look_up = project.owner.look_up()?;
     let found = beside(move || look_up(&format!("{id}@{}", version.0))).await;
     let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
     Ok(entry.and_then(|entry| {

@@ -1,9 +1,12 @@
 //! Edge cases of answers: no room, repeated calls, and pages that end at odd places.
 
+use anchord_memory::Memory;
 use anchord_proto::hello::Hello;
 use serde_json::json;
 
 use super::notes::long;
+use crate::project::WriteError;
+use crate::store::Store;
 use crate::testing::{Shim, World, dead, poll};
 
 async fn gone(world: &World, shim: Shim) {
@@ -181,4 +184,32 @@ async fn what_lasts_a_day_or_less_says_when_it_ends() {
     assert!(soon.lines().next().unwrap().ends_with(" UTC):"), "{soon}");
     let later = shim.call("memory_get", json!({ "id": "n2" })).await;
     assert!(!later.contains("UTC"), "{later}");
+}
+
+/// The writer waits for a disk, say, and what is queued waits for it.
+#[tokio::test]
+async fn an_earlier_version_is_found_while_the_writer_is_held_up() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for content in ["make all", "cargo build"] {
+        shim.call("memory_note", json!({ "key": "build.command", "content": content })).await;
+    }
+    let owner = world.daemon.projects.all()[0].owner.clone();
+    let (hold, held_by) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = tokio::sync::oneshot::channel();
+    let held = owner.clone();
+    let holding = tokio::spawn(async move {
+        let wait = move |_: &mut dyn Store<Memory>, _: &Memory| {
+            begun.send(()).unwrap();
+            held_by.recv().is_err()
+        };
+        held.ask(wait).await
+    });
+    begins.await.unwrap();
+    let got = shim.call("memory_get", json!({ "key": "build.command", "version": 1 })).await;
+    assert!(got.contains("make all"), "{got}");
+    drop(hold);
+    assert!(holding.await.unwrap().unwrap());
+    owner.close().await;
+    assert!(matches!(owner.look_up(), Err(WriteError::Closed)), "its files may go now");
 }
