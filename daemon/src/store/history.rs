@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::journal::{Position, Segments};
+use super::journal::{Position, Prefix, Segment, Segments};
 use super::{Entry, Machine, StoreError};
 
 /// The segments as they were last published, and the positions of entries in plain ones, as far as
@@ -25,8 +25,8 @@ pub(super) struct History {
 /// The entries of a segment, by their history keys.
 #[derive(Debug, Default)]
 struct Located {
-    /// The length of what was read of the segment.
-    bytes: u64,
+    /// What was read of the segment: the length and the number of its lines.
+    read: Prefix,
     positions: BTreeMap<String, Position>,
 }
 
@@ -45,17 +45,20 @@ impl History {
         &self,
         key: &str,
     ) -> Result<Option<Entry<M::Change>>, StoreError> {
-        let written = &*self.written.load_full();
+        self.find_in::<M>(&self.written.load_full(), key)
+    }
+
+    /// Finds it in the segments as they stood at one moment, which may be over.
+    pub(super) fn find_in<M: Machine>(
+        &self,
+        written: &Segments,
+        key: &str,
+    ) -> Result<Option<Entry<M::Change>>, StoreError> {
         let mut fault = None;
         for segment in written.newest_first() {
-            let found = if segment.archive_bytes.is_some() {
-                written.find_archived::<M>(segment, key)
-            } else {
-                let read = self.read_to::<M>(written, segment.number, segment.bytes);
-                read.and_then(|()| match self.position(segment.number, key) {
-                    Some(position) => Ok(Some(written.entry_at(position)?.entry)),
-                    None => Ok(None),
-                })
+            let found = match segment.archive_bytes {
+                Some(_) => written.find_archived::<M>(segment.number, key),
+                None => self.find_plain::<M>(written, segment, key),
             };
             match found {
                 Ok(None) => {}
@@ -67,36 +70,66 @@ impl History {
         fault.map_or(Ok(None), Err)
     }
 
-    /// Drops what is known of a segment that has become an archive.
-    pub(super) fn forget(&self, number: u32) {
-        self.lock().remove(&number);
-    }
-
-    /// Reads what is not known of a segment yet, up to a length. No lock is held meanwhile.
-    fn read_to<M: Machine>(
+    /// Finds the newest entry with this history key in a segment, and reads what is not known of it
+    /// yet. No lock is held meanwhile.
+    fn find_plain<M: Machine>(
         &self,
         written: &Segments,
-        number: u32,
-        bytes: u64,
-    ) -> Result<(), StoreError> {
+        segment: &Segment,
+        key: &str,
+    ) -> Result<Option<Entry<M::Change>>, StoreError> {
         loop {
-            let known = self.lock().get(&number).map_or(0, |located| located.bytes);
-            if known >= bytes {
-                return Ok(());
-            }
-            let positions = written.locate::<M>(number, known)?;
-            let mut segments = self.lock();
-            let located = segments.entry(number).or_default();
-            // Else another look-up was quicker. It may have read less.
-            if located.bytes == known {
-                located.bytes = bytes;
-                located.positions.extend(positions);
+            let known = {
+                let segments = self.lock();
+                let located = segments.get(&segment.number);
+                if let Some(located) = located.filter(|it| it.read.bytes >= segment.bytes) {
+                    let position = located.positions.get(key).copied();
+                    drop(segments);
+                    return position
+                        .map(|position| Ok(written.entry_at(position)?.entry))
+                        .transpose();
+                }
+                located.map(|located| located.read).unwrap_or_default()
+            };
+            let (read, positions) = written.locate::<M>(segment, known)?;
+            if !self.keep(segment.number, known, read, positions) {
+                // It has become an archive since this look-up began.
+                return self.written.load().find_archived::<M>(segment.number, key);
             }
         }
     }
 
-    fn position(&self, number: u32, key: &str) -> Option<Position> {
-        self.lock().get(&number)?.positions.get(key).copied()
+    /// Keeps what was read of a segment, unless it has become an archive, which says so itself.
+    fn keep(
+        &self,
+        number: u32,
+        known: Prefix,
+        read: Prefix,
+        positions: Vec<(String, Position)>,
+    ) -> bool {
+        let mut segments = self.lock();
+        // Published before it is forgotten: what is kept here while it is still plain goes then.
+        if !self.written.load().is_plain(number) {
+            return false;
+        }
+        let located = segments.entry(number).or_default();
+        // Else another look-up was quicker. It may have read less.
+        if located.read == known {
+            located.read = read;
+            located.positions.extend(positions);
+        }
+        true
+    }
+
+    /// Drops what is known of a segment that was published as an archive.
+    pub(super) fn forget(&self, number: u32) {
+        self.lock().remove(&number);
+    }
+
+    /// Returns the segments of which positions are known.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> Vec<u32> {
+        self.lock().keys().copied().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Located>> {

@@ -66,6 +66,13 @@ impl Segment {
     }
 }
 
+/// The beginning of a segment, by whole lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+}
+
 /// An entry with where it stands.
 #[derive(Debug)]
 pub(crate) struct Placed<C> {
@@ -384,29 +391,41 @@ impl Segments {
         Ok(Placed { entry, position, crc })
     }
 
-    /// Reads where the entries of a segment are, by their history keys, from this byte on, which
-    /// begins a line.
+    /// Reads where the entries of a segment are, by their history keys, after what is known of it.
+    /// Also returns what is known then.
     pub(crate) fn locate<M: Machine>(
         &self,
-        number: u32,
-        from: u64,
-    ) -> Result<Vec<(String, Position)>, StoreError> {
-        let mut located = Vec::new();
-        let Some(segment) = self.segments.iter().find(|segment| segment.number == number) else {
-            return Ok(located);
-        };
-        let bytes = read_segment(&*self.disk, &self.dir, segment)?;
-        // The first line is the header.
-        for line in segment::lines(&bytes).skip(1).skip_while(|line| line.offset < from) {
+        segment: &Segment,
+        known: Prefix,
+    ) -> Result<(Prefix, Vec<(String, Position)>), StoreError> {
+        let bytes = read_segment_from(&*self.disk, &self.dir, segment, known.bytes)?;
+        let (mut read, mut located) = (known, Vec::new());
+        for line in segment::lines(&bytes) {
+            let offset = known.bytes + line.offset;
+            read.lines = known.lines + line.number;
+            // The first line is the header.
+            if read.lines == 1 {
+                continue;
+            }
             let checked = format::check_line(line.bytes);
-            let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
-            let entry = read.map_err(|fault| segment.damaged(line.number, fault.to_string()))?;
-            let (offset, bytes) = (line.offset, line.bytes.len());
-            let position = Position { segment: number, offset, bytes };
+            let entry = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
+            let entry = entry.map_err(|fault| segment.damaged(read.lines, fault.to_string()))?;
+            let position = Position { segment: segment.number, offset, bytes: line.bytes.len() };
             let keys = entry.changes.iter().flat_map(M::history_keys);
             located.extend(keys.map(|key| (key, position)));
         }
-        Ok(located)
+        read.bytes = known.bytes + bytes.len() as u64;
+        if read.bytes < segment.bytes {
+            let why = format!("it ends at byte {}, not {}", read.bytes, segment.bytes);
+            return Err(segment.damaged(read.lines, why));
+        }
+        Ok((read, located))
+    }
+
+    /// Whether a segment is there as lines, not as an archive.
+    pub(crate) fn is_plain(&self, number: u32) -> bool {
+        let there = self.segments.iter().find(|segment| segment.number == number);
+        there.is_some_and(|segment| segment.archive_bytes.is_none())
     }
 
     /// The segments, the newest first.
@@ -417,10 +436,10 @@ impl Segments {
     /// Reads the last entry of an archived segment with this history key, if there is one.
     pub(crate) fn find_archived<M: Machine>(
         &self,
-        segment: &Segment,
+        number: u32,
         key: &str,
     ) -> Result<Option<Entry<M::Change>>, StoreError> {
-        let path = self.dir.join(segment.file());
+        let path = self.dir.join(segment::archive_name(number));
         let mut found = None;
         archive::find_block(&*self.disk, &path, &mut |block| {
             if !block.may_have(key)? {
@@ -509,6 +528,26 @@ fn in_either_form(
         read => read,
     };
     read.map_err(|error| cannot_read(if is_archived { &archive } else { &plain }, error))
+}
+
+/// Reads a segment's lines from a byte on, which begins one.
+fn read_segment_from(
+    disk: &dyn Disk,
+    dir: &Path,
+    segment: &Segment,
+    from: u64,
+) -> Result<Vec<u8>, StoreError> {
+    let rest = usize::try_from(segment.bytes.saturating_sub(from)).unwrap_or(usize::MAX);
+    in_either_form(
+        dir,
+        (segment.number, segment.archive_bytes.is_some()),
+        |path| disk.read_at(path, from, rest),
+        |path| {
+            let bytes = archive::decode(&disk.read(path)?);
+            let start = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
+            Ok(bytes.get(start..).unwrap_or_default().to_vec())
+        },
+    )
 }
 
 pub(super) fn read_segment(

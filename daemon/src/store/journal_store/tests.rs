@@ -159,6 +159,12 @@ fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
     assert_eq!(writer.store.history("y@1").unwrap(), Some(newest));
     let after = writer.add("y", 2);
     assert_eq!(writer.store.history("y@2").unwrap(), Some(after), "written after a look-up");
+    let read = machinery.disk.bytes_read();
+    let last = writer.add("y", 3);
+    assert_eq!(writer.store.history("y@3").unwrap().as_ref(), Some(&last));
+    let line_bytes = crate::store::format::entry_bytes(&last) as u64 + 1;
+    let read = machinery.disk.bytes_read() - read;
+    assert!(read <= 2 * line_bytes, "{read} bytes for a line of {line_bytes}");
     // Look-ups on other threads, of different moments, while more is written.
     let look_ups: Vec<_> = (1..=20)
         .map(|by| {

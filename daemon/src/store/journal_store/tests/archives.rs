@@ -80,6 +80,23 @@ fn all_but_the_last_segment_are_archived_and_every_entry_is_still_reached() {
     }
 }
 
+/// A look-up began while they were plain, and reads on after they were archived.
+#[test]
+fn nothing_is_kept_of_a_segment_that_was_archived_while_it_was_read() {
+    let (machinery, entries) = filled();
+    let mut writer = machinery.open_upkept().unwrap();
+    let begun = writer.store.journal.written();
+    assert_eq!(writer.store.history("x@2").unwrap().as_ref(), Some(&entries[1]));
+    assert_eq!(writer.store.history.known(), [1, 2, 3, 4]);
+    writer.keep_up();
+    assert_eq!(writer.store.history.known(), [4]);
+    for (by, entry) in (1..).zip(&entries) {
+        let found = writer.store.history.find_in::<Tally>(&begun, &format!("x@{by}"));
+        assert_eq!(found.unwrap().as_ref(), Some(entry), "{by}");
+    }
+    assert_eq!(writer.store.history.known(), [4]);
+}
+
 #[test]
 fn an_older_anchord_is_never_left_with_archives_that_it_does_not_know() {
     let (machinery, _) = filled();
