@@ -238,6 +238,30 @@ pub(super) fn has_sound_keys(archive: &[u8]) -> bool {
     rest.is_empty()
 }
 
+/// Whether an archive has every byte of a segment, which ends in the line with this checksum, and
+/// every key. Reads one block at a time.
+pub(super) fn is_of(disk: &dyn Disk, path: &Path, segment: &[u8], last: Crc) -> io::Result<bool> {
+    let length = disk.length(path)?;
+    let (mut at, mut rest) = (0, segment);
+    loop {
+        let start = disk.read_at(path, at, HEAD_BYTES)?;
+        let Some(head) = Head::read(&start) else { return Ok(false) };
+        if head.kind == Kind::End {
+            break;
+        }
+        let member = disk.read_at(path, at, head.member_bytes)?;
+        let text = head.keys(&member).and_then(|_| head.text(&member));
+        let Some(after) = text.and_then(|text| rest.strip_prefix(text.as_slice())) else {
+            return Ok(false);
+        };
+        rest = after;
+        at += head.member_bytes as u64;
+    }
+    let end = End { plain_bytes: segment.len() as u64, last };
+    let is_end = at + END_BYTES as u64 == length;
+    Ok(rest.is_empty() && is_end && read_end(disk, path, length)? == Some(end))
+}
+
 /// Reads the last member of an archive of this length, unless it is not what was written.
 pub(super) fn read_end(disk: &dyn Disk, path: &Path, length: u64) -> io::Result<Option<End>> {
     let start = length.saturating_sub(END_BYTES as u64);

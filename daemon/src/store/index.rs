@@ -134,7 +134,7 @@ pub trait Index: Send + Debug {
 }
 
 /// Where an index is.
-pub trait IndexPlace: Send + Debug {
+pub trait IndexPlace: Send + Sync + Debug {
     /// Opens the index that is there, or an empty one.
     fn open(&self) -> Result<Box<dyn Index>, IndexError>;
 
@@ -148,8 +148,18 @@ pub trait IndexPlace: Send + Debug {
     /// Opens an empty index beside the one that is there, in place of a copy that was not finished.
     fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError>;
 
-    /// Puts the copy in the place of the index. Neither may be open.
+    /// Makes the copy durable, which must not be open. May take long.
+    fn sync_copy(&self) -> Result<(), IndexError>;
+
+    /// Puts the copy, synced, in the place of the index. Neither may be open. After an error the
+    /// next [`IndexPlace::open`] finds the index that was there.
     fn take_copy(&self) -> Result<(), IndexError>;
+
+    /// Opens the copy that was taken, and leaves what it replaced to [`IndexPlace::end_copy`].
+    fn open_copy(&self) -> Result<Box<dyn Index>, IndexError>;
+
+    /// Removes what a copy has replaced. May take long.
+    fn end_copy(&self) -> Result<(), IndexError>;
 }
 
 /// An index that can remember what is written to it, while a copy of it is made.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::format::{self, ARCHIVES_FROM, Crc, FORMAT};
 use super::history::History;
 use super::index::{
-    Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
+    Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, RowSum, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
 use super::limits::{
@@ -39,7 +39,7 @@ pub struct JournalStore<M: Machine> {
     pub(super) journal: Journal,
     pub(super) snapshots: PathBuf,
     pub(super) index: TrackedIndex,
-    pub(super) place: Box<dyn IndexPlace>,
+    pub(super) place: Arc<dyn IndexPlace>,
     /// Why `index` is a stand-in.
     pub(super) index_fault: Option<String>,
     pub(super) history: Arc<History>,
@@ -125,6 +125,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     fn flush(&mut self) -> Left {
         if let Some(outcome) = self.tasks.outcome() {
             self.take(outcome);
+            self.tasks.end_turn();
         }
         self.write_marks();
         if !self.unwritten_marks.is_empty() {
@@ -133,8 +134,13 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
         }
-        if self.tasks.is_free() {
-            self.begin_task();
+        if self.tasks.is_free()
+            && let Some(work) = self.next_work()
+        {
+            if self.tasks.take_turn() {
+                self.begin(work);
+            }
+            return Left::Upkeep;
         }
         if self.tasks.is_busy() { Left::Upkeep } else { Left::Nothing }
     }
@@ -340,25 +346,40 @@ impl<M: Machine> JournalStore<M> {
         }
     }
 
-    /// Begins what is to be done on the store's files, if there is anything.
-    fn begin_task(&mut self) {
+    /// Returns what is to be done next on the store's files.
+    fn next_work(&self) -> Option<Work> {
         if self.journal.read_only.is_some() {
-            return;
+            return None;
         }
         if self.index_fault.is_none() && self.is_index_outgrown() {
-            self.begin_copy();
-        } else if let Some(sealed) = self.next_to_archive() {
-            let reserve_bytes = self.journal.reserve_bytes;
-            self.tasks.begin(move |is_cancelled| {
-                let number = sealed.segment.number;
-                let archived = sealed.archive::<M>(reserve_bytes, is_cancelled);
-                Outcome::Archived { number, archived }
-            });
-        } else if let Some(sealed) = self.next_unchecked() {
-            self.tasks.begin(move |_| {
+            return Some(Work::Copy);
+        }
+        let to_archive = self.next_to_archive().map(Work::Archive);
+        to_archive.or_else(|| self.next_unchecked().map(Work::Check))
+    }
+
+    fn begin(&mut self, work: Work) {
+        match work {
+            Work::Copy => {
+                self.index.begin_changes();
+                let (from, place) = (self.index.reader(), Arc::clone(&self.place));
+                self.tasks.begin(move |is_cancelled| {
+                    let copy = place.begin_copy();
+                    Outcome::Copied(copy.and_then(|copy| copy_index(&*from, copy, is_cancelled)))
+                });
+            }
+            Work::Archive(sealed) => {
+                let reserve_bytes = self.journal.reserve_bytes;
+                self.tasks.begin(move |is_cancelled| {
+                    let number = sealed.segment.number;
+                    let archived = sealed.archive::<M>(reserve_bytes, is_cancelled);
+                    Outcome::Archived { number, archived }
+                });
+            }
+            Work::Check(sealed) => self.tasks.begin(move |_| {
                 let number = sealed.segment.number;
                 Outcome::Checked { number, checked: sealed.check() }
-            });
+            }),
         }
     }
 
@@ -428,11 +449,24 @@ impl<M: Machine> JournalStore<M> {
                 if self.index_fault.is_some() {
                     return;
                 }
-                let replaced = copied.and_then(|copy| self.replace_index(copy, &changes));
-                if let Err(error) = replaced {
-                    tracing::warn!(%error, "the index stays larger than it need be");
+                let begun = copied.and_then(|copy| self.sync_copy(copy, &changes));
+                if let Err(error) = begun {
+                    self.keep_index(&error);
                 }
-                self.copied_bytes = self.index.bytes();
+            }
+            Outcome::Synced { sum, synced } => {
+                let changes = self.index.take_changes();
+                if self.index_fault.is_some() {
+                    return;
+                }
+                if let Err(error) = synced.and_then(|()| self.replace_index(sum, &changes)) {
+                    self.keep_index(&error);
+                }
+            }
+            Outcome::Tidied(tidied) => {
+                if let Err(error) = tidied {
+                    tracing::warn!(%error, "what a copy of the index replaced is still there");
+                }
             }
             Outcome::Checked { number, checked } => match checked {
                 Ok(None) => self.mark_checked(number),
@@ -471,45 +505,63 @@ impl<M: Machine> JournalStore<M> {
         self.index.bytes() > bytes_max.max(self.copied_bytes + self.copied_bytes / 4)
     }
 
-    fn begin_copy(&mut self) {
-        match self.place.begin_copy() {
-            Ok(copy) => {
-                self.index.begin_changes();
-                let from = self.index.reader();
-                self.tasks.begin(move |is_cancelled| {
-                    Outcome::Copied(copy_index(&*from, copy, is_cancelled))
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the index cannot be copied");
-                self.copied_bytes = self.index.bytes();
-            }
-        }
+    fn keep_index(&mut self, error: &IndexError) {
+        tracing::warn!(%error, "the index stays larger than it need be");
+        self.copied_bytes = self.index.bytes();
     }
 
-    /// Puts a copy in the place of the index, with what was written since it was begun.
-    fn replace_index(
-        &mut self,
-        mut copy: Box<dyn Index>,
-        changes: &[Row],
-    ) -> Result<(), IndexError> {
+    /// Completes a copy with what was written since it was begun, and begins to sync it.
+    fn sync_copy(&mut self, mut copy: Box<dyn Index>, changes: &[Row]) -> Result<(), IndexError> {
         changes.chunks(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| copy.apply(rows))?;
-        copy.flush()?;
         let sum = self.index.sum();
         if copy.sum() != sum {
             return Err(IndexError::damaged("the copy is not what was copied"));
         }
-        drop(copy);
+        self.index.begin_changes();
+        let place = Arc::clone(&self.place);
+        self.tasks.begin(move |_| {
+            let closed = copy.flush();
+            drop(copy);
+            Outcome::Synced { sum, synced: closed.and_then(|()| place.sync_copy()) }
+        });
+        Ok(())
+    }
+
+    /// Puts a synced copy in the place of the index, and writes to it what was written since. As
+    /// with every write, what is lost of that by a crash is in the journal.
+    fn replace_index(&mut self, sum: RowSum, changes: &[Row]) -> Result<(), IndexError> {
+        let newest = self.index.sum();
         // Nothing may hold its files open.
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         let placed = self.place.take_copy();
-        let opened = self.place.open().and_then(|mut index| index.check(sum).map(|()| index));
+        let opened = if placed.is_ok() {
+            self.place.open_copy().and_then(|mut index| {
+                index.check(sum)?;
+                write_changes(&mut *index, changes)?;
+                Ok(index)
+            })
+        } else {
+            self.place.open().and_then(|mut index| index.check(newest).map(|()| index))
+        };
         match opened {
             Ok(index) => self.index = TrackedIndex::new(index),
             Err(error) => self.drop_index(&error),
         }
-        placed
+        placed?;
+        self.copied_bytes = self.index.bytes();
+        let place = Arc::clone(&self.place);
+        self.tasks.begin(move |_| Outcome::Tidied(place.end_copy()));
+        Ok(())
     }
+}
+
+/// Work on the store's files that no write waits for.
+#[derive(Debug)]
+enum Work {
+    /// The index takes up too much: it is copied into a fresh one.
+    Copy,
+    Archive(Sealed),
+    Check(Sealed),
 }
 
 /// The soft mark that says when the lines of a segment were checked.
@@ -539,6 +591,15 @@ pub(super) fn write_rows(
     }
     part.push(meta);
     index.apply(&part)
+}
+
+/// Writes the newest of each row that was changed to an index in use.
+fn write_changes(index: &mut dyn Index, changes: &[Row]) -> Result<(), IndexError> {
+    let rows = changes.iter().filter(|row| row.key != META).cloned();
+    match changes.iter().find(|row| row.key == META) {
+        Some(meta) => write_rows(index, rows, meta.clone()),
+        None => changes.chunks(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| index.apply(rows)),
+    }
 }
 
 /// Everything that a snapshot holds.

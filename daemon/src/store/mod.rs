@@ -259,7 +259,7 @@ pub enum Left {
     Nothing,
     /// Soft marks, which take a moment each time.
     Marks,
-    /// The outcome of a task on the store's files.
+    /// A task on the store's files: its outcome, or its turn.
     Upkeep,
 }
 

@@ -151,7 +151,7 @@ impl<M: Machine> JournalStore<M> {
             journal,
             snapshots,
             index: TrackedIndex::new(Box::new(MemIndex::default())),
-            place,
+            place: Arc::from(place),
             index_fault: None,
             history,
             tasks: Tasks::new(upkeep),

@@ -179,13 +179,7 @@ impl Sealed {
     fn is_proven(&self, path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
         let synced = self.disk.open_append(path).and_then(|mut file| file.sync_data());
         synced.map_err(StoreError::io("sync", path))?;
-        let archive = self.disk.read(path).map_err(StoreError::io("read", path))?;
-        let end = archive::read_end(&*self.disk, path, archive.len() as u64);
-        let end = end.map_err(StoreError::io("read", path))?;
-        let is_end = end.is_some_and(|end| {
-            end.plain_bytes == bytes.len() as u64 && Some(end.last) == self.next.previous
-        });
-        let is_sound = is_end && archive::has_sound_keys(&archive);
-        Ok(is_sound && archive::decode(&archive) == bytes)
+        let Some(last) = self.next.previous else { return Ok(false) };
+        archive::is_of(&*self.disk, path, bytes, last).map_err(StoreError::io("read", path))
     }
 }

@@ -61,15 +61,21 @@ impl SledPlace {
         if is_missing(&self.dir)? && !is_missing(&self.replaced())? {
             fs::rename(self.replaced(), &self.dir)?;
         }
-        remove(&self.replaced())?;
+        self.end_copy()?;
         remove(&self.copy())
     }
 
-    fn open_db(&self) -> Result<sled::Db, IndexError> {
-        let config = sled::Config::new()
-            .path(&self.dir)
-            .cache_capacity(SLED_CACHE_BYTES_MAX)
-            .flush_every_ms(None);
+    /// Opens what is in a directory, or nothing.
+    fn open_in(dir: &Path) -> Result<Box<dyn Index>, IndexError> {
+        let db = Self::open_db(dir)?;
+        let mut index = SledIndex { db: Some(db), rows: 0, digest: Some(0), bytes: 0 };
+        (index.rows, index.digest) = index.stored_sum()?;
+        Ok(Box::new(index))
+    }
+
+    fn open_db(dir: &Path) -> Result<sled::Db, IndexError> {
+        let config =
+            sled::Config::new().path(dir).cache_capacity(SLED_CACHE_BYTES_MAX).flush_every_ms(None);
         // An index closed just before may still be held by a thread of its own that is ending.
         let mut waited = Duration::ZERO;
         loop {
@@ -108,9 +114,7 @@ impl IndexPlace for SledPlace {
     fn open(&self) -> Result<Box<dyn Index>, IndexError> {
         self.recover_copy()?;
         self.remove_generating()?;
-        let mut index = SledIndex { db: Some(self.open_db()?), rows: 0, digest: Some(0), bytes: 0 };
-        (index.rows, index.digest) = index.stored_sum()?;
-        Ok(Box::new(index))
+        Self::open_in(&self.dir)
     }
 
     fn discard(&self) -> Result<(), IndexError> {
@@ -132,14 +136,28 @@ impl IndexPlace for SledPlace {
 
     fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError> {
         remove(&self.copy())?;
-        Self::new(self.copy()).open()
+        Self::open_in(&self.copy())
+    }
+
+    fn sync_copy(&self) -> Result<(), IndexError> {
+        Ok(sync_all(&self.copy())?)
     }
 
     fn take_copy(&self) -> Result<(), IndexError> {
-        sync_all(&self.copy())?;
         remove(&self.replaced())?;
         fs::rename(&self.dir, self.replaced())?;
-        fs::rename(self.copy(), &self.dir)?;
+        Ok(fs::rename(self.copy(), &self.dir)?)
+    }
+
+    fn open_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        Self::open_in(&self.dir)
+    }
+
+    fn end_copy(&self) -> Result<(), IndexError> {
+        if is_missing(&self.replaced())? {
+            return Ok(());
+        }
+        // The new names first: without them this is the only index after a power failure.
         if let Some(parent) = self.dir.parent() {
             fs::File::open(parent)?.sync_all()?;
         }

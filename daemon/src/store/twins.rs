@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 use anchord_memory::{Revision, Seq};
 
@@ -323,6 +324,8 @@ struct SimPlace {
     /// Whether there is a directory, if only an empty one.
     exists: bool,
     copy: MemIndex,
+    synced_copy: Option<MemIndex>,
+    synced_by: Option<ThreadId>,
     /// Bytes that it takes up beyond its rows, as after many changes.
     excess_bytes: u64,
     /// A row that is read at every open is not what was written.
@@ -379,6 +382,11 @@ impl SimIndex {
         lock(&self.place).excess_bytes = bytes;
     }
 
+    /// Returns the thread that last synced a copy.
+    pub fn synced_by(&self) -> Option<ThreadId> {
+        lock(&self.place).synced_by
+    }
+
     /// A row of the index that was set aside.
     pub fn row_aside(&self, key: &str) -> Option<String> {
         lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
@@ -422,11 +430,27 @@ impl IndexPlace for SimIndex {
 
     fn take_copy(&self) -> Result<(), IndexError> {
         let mut place = self.step()?;
+        let synced = place.synced_copy.take();
+        assert_eq!(synced.as_ref(), Some(&place.copy), "a copy is synced before it is taken");
         place.rows = std::mem::take(&mut place.copy);
-        // Its files were synced.
         place.flushed = place.rows.clone();
         place.excess_bytes = 0;
         Ok(())
+    }
+
+    fn sync_copy(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.synced_copy = Some(place.copy.clone());
+        place.synced_by = Some(std::thread::current().id());
+        Ok(())
+    }
+
+    fn open_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.open()
+    }
+
+    fn end_copy(&self) -> Result<(), IndexError> {
+        self.step().map(|_| ())
     }
 
     fn set_aside(&self) -> Result<(), IndexError> {

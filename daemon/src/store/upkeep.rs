@@ -1,13 +1,15 @@
-//! Work on a store's files that no write waits for: one task at a time, on a thread of its own.
+//! Work on a store's files that no write waits for: one task at a time in the whole process, on a
+//! thread of its own.
 //!
 //! A task reads the store's files and writes files beside them. Its outcome is taken by the writer,
-//! which alone changes the store.
+//! which alone changes the store. Each task may hold a whole segment, or a second index, so stores
+//! take turns: what they hold together does not grow with their number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use super::index::{Index, IndexError, MARKS, META, REPLIES, STATE};
+use super::index::{Index, IndexError, MARKS, META, REPLIES, RowSum, STATE};
 use super::limits::INDEX_COPY_ROWS_MAX;
 use super::{Row, StoreError};
 
@@ -27,6 +29,10 @@ pub enum Upkeep {
 pub(super) enum Outcome {
     /// A copy of the index, all but what was written since.
     Copied(Result<Box<dyn Index>, IndexError>),
+    /// A copy that was complete is closed, and its files are synced.
+    Synced { sum: RowSum, synced: Result<(), IndexError> },
+    /// What the copy has replaced is gone.
+    Tidied(Result<(), IndexError>),
     /// A sealed segment was read: the fault that was found, if one was.
     Checked { number: u32, checked: Result<Option<StoreError>, StoreError> },
     /// A segment was archived: the archive's bytes, or the fault that was found in the segment.
@@ -35,11 +41,34 @@ pub(super) enum Outcome {
     Panicked,
 }
 
-/// The one task that runs, if one does.
+/// The right to run tasks on a thread; there is one.
+#[derive(Debug)]
+struct Turn;
+
+static IS_TURN_TAKEN: AtomicBool = AtomicBool::new(false);
+
+impl Turn {
+    fn take() -> Option<Self> {
+        // Made only if it is taken: dropping it gives it back.
+        (!IS_TURN_TAKEN.swap(true, Ordering::Acquire)).then(|| Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        IS_TURN_TAKEN.store(false, Ordering::Release);
+    }
+}
+
+/// The one task of a store that runs, if one does.
 #[derive(Debug)]
 pub(super) struct Tasks {
     upkeep: Upkeep,
     running: Option<Running>,
+    /// Held from before a task begins until its outcome was taken and led to no other one.
+    turn: Option<Turn>,
+    /// Another store may go first.
+    is_to_yield: bool,
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -51,7 +80,8 @@ enum Running {
 
 impl Tasks {
     pub(super) fn new(upkeep: Upkeep) -> Self {
-        Self { upkeep, running: None, is_cancelled: Arc::default() }
+        let is_cancelled = Arc::default();
+        Self { upkeep, running: None, turn: None, is_to_yield: false, is_cancelled }
     }
 
     /// Whether a task can be begun.
@@ -64,7 +94,25 @@ impl Tasks {
         self.running.is_some()
     }
 
-    /// Begins a task. It is handed a flag that is set once nobody wants its outcome any more.
+    /// Takes the turn if no other store has it. Whoever had it last lets others go first, once.
+    pub(super) fn take_turn(&mut self) -> bool {
+        if self.upkeep == Upkeep::Inline || self.turn.is_some() {
+            return true;
+        }
+        if !std::mem::take(&mut self.is_to_yield) {
+            self.turn = Turn::take();
+        }
+        self.turn.is_some()
+    }
+
+    /// Gives the turn back, unless a task runs.
+    pub(super) fn end_turn(&mut self) {
+        if self.running.is_none() && self.turn.take().is_some() {
+            self.is_to_yield = true;
+        }
+    }
+
+    /// Begins a task, in this store's turn. It is handed a flag that is set once nobody wants its outcome any more.
     pub(super) fn begin(&mut self, task: impl FnOnce(&AtomicBool) -> Outcome + Send + 'static) {
         let is_cancelled = Arc::clone(&self.is_cancelled);
         self.running = Some(if self.upkeep == Upkeep::Inline {
@@ -75,6 +123,7 @@ impl Tasks {
                 Ok(thread) => Running::Thread(thread),
                 Err(error) => {
                     tracing::warn!(%error, "cannot start a thread for upkeep; it is tried again");
+                    self.end_turn();
                     return;
                 }
             }
@@ -102,7 +151,19 @@ impl Tasks {
             // A panic was logged, and nobody waits for the outcome.
             let _ = thread.join();
         }
+        self.turn = None;
         self.upkeep = Upkeep::Off;
+    }
+
+    /// Keeps every store from running tasks on threads until it is dropped, once nobody else does.
+    #[cfg(test)]
+    pub(super) fn hold_all() -> impl Sized {
+        loop {
+            match Turn::take() {
+                Some(turn) => return turn,
+                None => thread::yield_now(),
+            }
+        }
     }
 }
 
@@ -140,3 +201,6 @@ pub(super) fn copy_index(
     copy.apply(&rows)?;
     Ok(copy)
 }
+
+#[cfg(test)]
+mod tests;

@@ -378,7 +378,7 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
         fn flush(&mut self) -> Left {
             self.0.flush()
         }
-        fn look_up(&self) -> crate::store::LookUp<M> {
+        fn look_up(&self) -> LookUp<M> {
             self.0.look_up()
         }
         fn reading(&self) -> crate::store::Reading<M> {

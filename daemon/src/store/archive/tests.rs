@@ -51,6 +51,14 @@ fn any_gunzip_gives_back_the_segment() {
     assert_eq!(text, plain);
     assert_eq!(decode(&archive), plain);
     assert!(has_sound_keys(&archive));
+    let (disk, path) = (disk(&archive), Path::new(PATH));
+    let is_of = |plain: &[u8], last| is_of(&disk, path, plain, last).unwrap();
+    assert!(is_of(&plain, Crc(7)));
+    assert!(!is_of(&plain, Crc(8)) && !is_of(&plain[..plain.len() - 1], Crc(7)));
+    let mut other = plain.clone();
+    other[plain.len() / 2] ^= 1;
+    assert!(!is_of(&other, Crc(7)));
+    assert!(!is_of(&[plain.as_slice(), b"\n"].concat(), Crc(7)));
     assert!(archive.len() < plain.len(), "{} of {}", archive.len(), plain.len());
 }
 
@@ -97,6 +105,7 @@ fn no_flipped_bit_goes_unnoticed_and_the_other_blocks_stay_as_they_are() {
             || !has_sound_keys(&damaged)
             || end.is_none_or(|end| end.last != Crc(7) || end.plain_bytes != plain.len() as u64);
         assert!(is_noticed, "byte {at}");
+        assert!(!is_of(&disk, Path::new(PATH), &plain, Crc(7)).unwrap(), "byte {at}");
         if at > last / 2 {
             assert!(decoded[..few] == plain[..few], "byte {at}");
         } else {
@@ -107,6 +116,7 @@ fn no_flipped_bit_goes_unnoticed_and_the_other_blocks_stay_as_they_are() {
     for cut in (0..last).step_by(4999) {
         let disk = disk(&archive[..cut]);
         assert_eq!(read_end(&disk, Path::new(PATH), cut as u64).unwrap(), None, "cut at {cut}");
+        assert!(!is_of(&disk, Path::new(PATH), &plain, Crc(7)).unwrap(), "cut at {cut}");
     }
 }
 

@@ -10,12 +10,14 @@ mod tally;
 mod twins;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anchord_memory::{Revision, Seq, Timestamp};
 
-use self::tally::{DIR, Machinery, Tally, add, call};
+use self::tally::{DIR, Machinery, Tally, Writer, add, call};
 use crate::store::limits::MARKS_BATCH_ROWS_MAX;
-use crate::store::{Answer, JournalStore, Left, Machine, Store, StoreError};
+use crate::store::upkeep::Tasks;
+use crate::store::{Answer, JournalStore, Left, Machine, Store, StoreError, Upkeep};
 
 #[test]
 fn what_was_written_is_there_after_reopening() {
@@ -214,7 +216,12 @@ fn an_index_that_has_outgrown_its_state_is_copied_while_the_writer_goes_on() {
     entries.push(writer.add("y", 7));
     writer.store.mark("seen/s1", None);
     writer.store.mark("seen/s2", Some("2"));
-    writer.store.flush();
+    assert_eq!(writer.store.flush(), Left::Upkeep, "the copy is synced");
+    entries.push(writer.add("z", 1));
+    entries.push(writer.add("y", 9));
+    writer.store.mark("seen/s2", None);
+    writer.store.mark("seen/s3", Some("3"));
+    writer.keep_up();
     let sizes = writer.store.sizes();
     assert!(sizes.index_bytes < 2 * sizes.state_bytes, "{sizes:?}");
     entries.push(writer.add("x", 8));
@@ -223,8 +230,46 @@ fn an_index_that_has_outgrown_its_state_is_copied_while_the_writer_goes_on() {
     let mut again = machinery.open().unwrap();
     assert_eq!((again.report.rebuilt.clone(), again.report.replayed), (None, 0));
     let seen = again.store.marks().keys().filter(|key| key.starts_with("seen/"));
-    assert_eq!(seen.collect::<Vec<_>>(), ["seen/s2"]);
+    assert_eq!(seen.collect::<Vec<_>>(), ["seen/s3"]);
     again.expect(&entries, "reopened");
+}
+
+/// A sync may take as long as the disk likes.
+#[test]
+fn a_copy_of_the_index_is_never_synced_by_the_writer() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open_with(Upkeep::Thread).unwrap();
+    let entries: Vec<_> = (1..=5).map(|by| writer.add("x", by)).collect();
+    machinery.index.outgrow(2 << 20);
+    until_kept_up(&mut writer);
+    let synced_by = machinery.index.synced_by();
+    assert!(synced_by.is_some_and(|thread| thread != std::thread::current().id()));
+    writer.expect(&entries, "after the copy");
+}
+
+#[test]
+fn only_one_store_does_upkeep_at_a_time() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open_with(Upkeep::Thread).unwrap();
+    let entries: Vec<_> = (1..=14).map(|by| writer.add("x", by)).collect();
+    let held = Tasks::hold_all();
+    for _ in 0..3 {
+        assert_eq!(writer.store.flush(), Left::Upkeep, "it is left for later");
+        assert!(!writer.store.tasks.is_busy());
+    }
+    drop(held);
+    until_kept_up(&mut writer);
+    let archived = writer.store.journal.segments.iter().filter(|it| it.archive_bytes.is_some());
+    assert_eq!(archived.count(), 3);
+    writer.expect(&entries, "archived");
+}
+
+fn until_kept_up(writer: &mut Writer<JournalStore<Tally>>) {
+    let begun = crate::clock::start();
+    while writer.store.flush() != Left::Nothing {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the upkeep does not end");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn values_of_any_length_come_back_and_leave_nothing_behind() {
     index.flush().unwrap();
     drop(index);
 
-    let db = place.open_db().unwrap();
+    let db = SledPlace::open_db(&place.dir).unwrap();
     let left: Vec<_> = db.iter().keys().map(Result::unwrap).collect();
     assert_eq!(left, [COUNT_KEY], "parts of long values are left");
 }
@@ -71,7 +71,7 @@ fn no_value_that_sled_is_given_is_long() {
     index.apply(&[row("d/a", Some(&noise(100_000)))]).unwrap();
     assert_eq!(index.get("d/a").unwrap(), Some(noise(100_000)));
     drop(index);
-    let db = place.open_db().unwrap();
+    let db = SledPlace::open_db(&place.dir).unwrap();
     assert!(db.len() > 15, "{} keys and parts", db.len());
     for pair in db.iter() {
         assert!(pair.unwrap().1.len() <= SLED_VALUE_BYTES_MAX);
@@ -93,7 +93,7 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
     index.check(read).unwrap();
     drop(index);
     let tampered = |key: &[u8], value: Option<&[u8]>| {
-        let db = place.open_db().unwrap();
+        let db = SledPlace::open_db(&place.dir).unwrap();
         match value {
             Some(value) => db.insert(key, value).unwrap(),
             None => db.remove(key).unwrap(),
@@ -123,7 +123,7 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
 #[test]
 fn values_of_older_builds_are_read_and_replaced() {
     let (_dir, place) = place();
-    let db = place.open_db().unwrap();
+    let db = SledPlace::open_db(&place.dir).unwrap();
     let long = "long ".repeat(1000);
     db.insert("d/a", b"=a whole text").unwrap();
     for (part, bytes) in (0..).zip(long.as_bytes().chunks(SLED_VALUE_BYTES_MAX)) {
@@ -139,7 +139,7 @@ fn values_of_older_builds_are_read_and_replaced() {
     index.apply(&[row("d/b", Some("short now"))]).unwrap();
     index.check(summed(&*index)).unwrap();
     drop(index);
-    assert_eq!(place.open_db().unwrap().len(), 3, "no part is left");
+    assert_eq!(SledPlace::open_db(&place.dir).unwrap().len(), 3, "no part is left");
 }
 
 #[test]
@@ -165,12 +165,19 @@ fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
     drop(index);
     assert_eq!(names(), ["sled"]);
 
+    // Beginning a copy is no recovery: what lies beside it stays.
+    fs::create_dir(place.replaced()).unwrap();
     let mut copy = place.begin_copy().unwrap();
+    assert_eq!(names(), ["sled", "sled.copy", "sled.replaced"]);
     copy.apply(&[row("d/a", Some("new"))]).unwrap();
     drop(copy);
+    place.sync_copy().unwrap();
     place.take_copy().unwrap();
+    assert_eq!(names(), ["sled", "sled.replaced"]);
+    let index = place.open_copy().unwrap();
+    assert_eq!(index.get("d/a").unwrap().as_deref(), Some("new"));
+    drop(index);
     // Killed before the old one was removed.
-    fs::create_dir(place.replaced()).unwrap();
     let index = place.open().unwrap();
     assert_eq!(index.get("d/a").unwrap().as_deref(), Some("new"));
     drop(index);
@@ -197,7 +204,7 @@ fn what_a_killed_open_left_is_removed_first() {
     drop(index);
     let left = place.dir.join("snap.0000000000000ABC.generating");
     fs::write(&left, "half a snapshot").unwrap();
-    assert!(place.open_db().is_err(), "sled got better: the removal may go");
+    assert!(SledPlace::open_db(&place.dir).is_err(), "sled got better: the removal may go");
 
     let index = place.open().unwrap();
     assert!(!left.exists());

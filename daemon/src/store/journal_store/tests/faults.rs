@@ -270,8 +270,11 @@ fn when_any_one_index_call_fails_while_it_is_copied_nothing_is_lost() {
         machinery.index.outgrow(2 << 20);
         machinery.index.fail(Some(n));
         writer.store.flush();
-        outcome.acknowledged.push(writer.add("x", 77));
-        writer.store.flush();
+        // While it is copied, and while the copy is synced.
+        for by in [77, 78] {
+            outcome.acknowledged.push(writer.add("x", by));
+            writer.store.flush();
+        }
         let is_over = machinery.index.fail(None) < n;
         copied += usize::from(writer.store.sizes().index_bytes < 2 << 20);
         failed += usize::from(writer.store.health().index.is_some());

@@ -179,7 +179,14 @@ impl Machinery {
 
     /// Opens a store that does its upkeep whenever it is flushed.
     pub(super) fn open_upkept(&self) -> Result<Writer<JournalStore<Tally>>, StoreError> {
-        let options = Options { upkeep: Upkeep::Inline, ..self.options() };
+        self.open_with(Upkeep::Inline)
+    }
+
+    pub(super) fn open_with(
+        &self,
+        upkeep: Upkeep,
+    ) -> Result<Writer<JournalStore<Tally>>, StoreError> {
+        let options = Options { upkeep, ..self.options() };
         JournalStore::open(Path::new(DIR), options).map(Writer::new)
     }
 
