@@ -469,12 +469,16 @@ pub struct Problem {
     pub line: u64,
     /// A description of the problem.
     pub what: String,
+    /// Whether the file could not be read, which says nothing about its content. Another try may
+    /// succeed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unread: bool,
 }
 
 impl Problem {
-    /// Returns whether the problem is in a snapshot. The journal has all that a snapshot holds.
+    /// Returns whether a snapshot is damaged. The journal has all that it holds.
     pub fn is_of_snapshot(&self) -> bool {
-        self.file.starts_with("snapshot/")
+        self.file.starts_with("snapshot/") && !self.is_unread
     }
 }
 

@@ -190,6 +190,10 @@ impl VerifyArgs {
         Err(if reply.problems.is_empty() {
             Error::new(Kind::Damaged, "the index differs from the journal")
                 .with_action("Run `anchord journal rebuild`.")
+        } else if reply.problems.iter().any(|problem| problem.is_unread) {
+            let why = "a file could not be read, which says nothing of what is in it";
+            Error::new(Kind::Failed, why)
+                .with_action("Try again. If it stays so, look at the disk.")
         } else if reply.problems.iter().all(Problem::is_of_snapshot) {
             Error::new(Kind::Damaged, "a snapshot is damaged; the journal has everything")
                 .with_action("Run `anchord journal rebuild`, which does without it.")
@@ -209,10 +213,12 @@ fn verdict(reply: &VerifyReply) -> String {
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),
     )];
-    lines.extend(reply.problems.iter().map(|Problem { file, line, what }| match (file, line) {
-        (file, _) if file.is_empty() => format!("  {what}"),
-        (file, 0) => format!("  {file}: {what}"),
-        (file, line) => format!("  {file} line {line}: {what}"),
+    lines.extend(reply.problems.iter().map(|Problem { file, line, what, .. }| {
+        match (file, line) {
+            (file, _) if file.is_empty() => format!("  {what}"),
+            (file, 0) => format!("  {file}: {what}"),
+            (file, line) => format!("  {file} line {line}: {what}"),
+        }
     }));
     lines.push(match &reply.index {
         IndexState::InUse => "the index follows".to_owned(),

@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::beside::beside;
 use crate::daemon::Daemon;
-use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, discard_index};
+use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, Uncheckable, discard_index};
 use crate::{clock, limits, store};
 
 /// Returns a page of journal entries as JSON, one on each line. The page ends after `limit`
@@ -60,19 +60,20 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     // Meanwhile the writer serves sessions.
     let replaying = beside(move || {
         let mut replayed = Memory::default();
-        let mut bad = Vec::new();
+        let mut bad: Vec<Problem> = Vec::new();
         let mut snapshots: Vec<(String, Memory)> = Vec::new();
         for CheckedSnapshot { file, state } in read_snapshots() {
             match state {
                 Ok(state) => snapshots.push((file, state)),
-                Err(why) => bad.push((file, why)),
+                Err(Uncheckable::Damaged(what)) => bad.push(whole_file(file, what, false)),
+                Err(Uncheckable::Unread(what)) => bad.push(whole_file(file, what, true)),
             }
         }
         let mut compare = |replayed: &Memory| {
             let here = snapshots.iter().filter(|(_, state)| state.seq() == replayed.seq());
             let other = here.filter(|(_, state)| state != replayed);
             let what = "it is not what the entries lead to";
-            bad.extend(other.map(|(file, _)| (file.clone(), what.to_owned())));
+            bad.extend(other.map(|(file, _)| whole_file(file.clone(), what.to_owned(), false)));
         };
         let read = reading(Seq(1), &mut |entry| {
             replayed.apply(entry.seq, &entry.changes);
@@ -81,19 +82,17 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
         });
         (read, replayed == state, bad)
     });
-    let (read, is_same, bad_snapshots) = replaying.await;
-    let mut problems: Vec<Problem> =
-        bad_snapshots.into_iter().map(|(file, what)| Problem { file, line: 0, what }).collect();
+    let (read, is_same, mut problems) = replaying.await;
     if let Err(error) = &read {
         problems.push(problem(error));
     } else if !is_same {
         let what = "the entries do not lead to the memory that is served".to_owned();
-        problems.push(Problem { file: String::new(), line: 0, what });
+        problems.push(whole_file(String::new(), what, false));
     }
     // A bad place makes the journal read-only. That is no further problem where reading has met it.
     let known = read.err().map(|error| error.to_string());
     if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
-        problems.push(Problem { file: String::new(), line: 0, what: why });
+        problems.push(whole_file(String::new(), why, false));
     }
     let index = match health.index {
         Some(reason) => IndexState::OutOfUse { reason },
@@ -109,13 +108,21 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Rebuilds the index from snapshot and journal, without the snapshots that are bad. Fails if the
-/// journal is not whole: the index may be the last copy of what the journal lacks.
+/// Rebuilds the index from snapshot and journal, without the snapshots that are damaged. Fails if
+/// the journal is not whole, since the index may be the last copy of what it lacks, and if a file
+/// could not be read.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
     let verified = verify(daemon, project).await?;
+    if let Some(unread) = verified.problems.iter().find(|problem| problem.is_unread) {
+        return Err(ErrorReply {
+            code: ErrorCode::Busy,
+            error: format!("nothing was changed, since a file could not be read: {}", unread.what),
+            action: Some("try again; if it stays so, look at the disk".to_owned()),
+        });
+    }
     let (of_snapshots, others): (Vec<Problem>, Vec<Problem>) =
         verified.problems.into_iter().partition(Problem::is_of_snapshot);
-    if let Some(Problem { file, line, what }) = others.first() {
+    if let Some(Problem { file, line, what, .. }) = others.first() {
         let place = if *line > 0 { format!("{file}:{line}: ") } else { String::new() };
         return Err(ErrorReply {
             code: ErrorCode::Damaged,
@@ -190,5 +197,13 @@ fn problem(error: &StoreError) -> Problem {
         },
         _ => ("", 0, error.to_string()),
     };
-    Problem { file: file.to_owned(), line, what }
+    let is_unread = matches!(error, StoreError::Io { .. }) && !error.is_missing();
+    Problem { file: file.to_owned(), line, what, is_unread }
 }
+
+fn whole_file(file: String, what: String, is_unread: bool) -> Problem {
+    Problem { file, line: 0, what, is_unread }
+}
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,7 @@ fn a_journal_is_sound_whatever_its_index_is() {
         file: "000001.jsonl".into(),
         line: 3,
         what: "its checksum differs".into(),
+        is_unread: false,
     });
     assert!(!reply.is_sound());
 }

@@ -28,7 +28,7 @@ use super::sled_index::SledPlace;
 use super::upkeep::{Outcome, Tasks, copy_index};
 use super::{
     CheckedSnapshot, Entry, Health, Left, LookUp, Machine, Reading, Replies, Row, Sizes, Snapshots,
-    Store, StoreError, snapshot,
+    Store, StoreError, Uncheckable, snapshot,
 };
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -161,17 +161,23 @@ impl<M: Machine> Store<M> for JournalStore<M> {
             let numbers = match snapshot::list(&*disk, &dir) {
                 Ok(numbers) => numbers,
                 Err(error) => {
-                    let (file, state) = ("snapshot".to_owned(), Err(error.to_string()));
-                    return vec![CheckedSnapshot { file, state }];
+                    let state = Err(Uncheckable::Unread(error.to_string()));
+                    return vec![CheckedSnapshot { file: "snapshot".to_owned(), state }];
                 }
             };
             let read = |number| {
-                let read = snapshot::read_any(&*disk, &dir, number, M::NAME);
-                let read = read.unwrap_or_else(|error| Err(error.to_string()));
-                let state = read.and_then(|(_, rows)| restore::<M>(rows)).map(|(state, _)| state);
-                CheckedSnapshot { file: format!("snapshot/{}", file_name(number)), state }
+                let state = match snapshot::read_any(&*disk, &dir, number, M::NAME) {
+                    Ok(read) => read
+                        .and_then(|(_, rows)| restore::<M>(rows))
+                        .map(|(state, _)| state)
+                        .map_err(Uncheckable::Damaged),
+                    // A newer one has taken its place.
+                    Err(error) if error.is_missing() => return None,
+                    Err(error) => Err(Uncheckable::Unread(error.to_string())),
+                };
+                Some(CheckedSnapshot { file: format!("snapshot/{}", file_name(number)), state })
             };
-            numbers.into_iter().map(read).collect()
+            numbers.into_iter().filter_map(read).collect()
         })
     }
 

@@ -171,8 +171,17 @@ pub type LookUp<M> =
 pub struct CheckedSnapshot<M> {
     /// `snapshot/000002.jsonl`.
     pub file: String,
-    /// The state that it holds, or why it cannot be used.
-    pub state: Result<M, String>,
+    /// The state that it holds, or why there is nothing to compare.
+    pub state: Result<M, Uncheckable>,
+}
+
+/// The reason why a snapshot cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uncheckable {
+    /// It is not what was written.
+    Damaged(String),
+    /// The disk did not give it now, which says nothing of what it holds.
+    Unread(String),
 }
 
 /// Reads the snapshots there are.

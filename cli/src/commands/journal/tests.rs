@@ -42,9 +42,15 @@ fn a_verdict_names_each_bad_place() {
         file: "000001.jsonl".into(),
         line: 7,
         what: "its checksum differs".into(),
+        is_unread: false,
     });
     let nowhere = "the entries do not lead to the memory that is served";
-    reply.problems.push(Problem { file: String::new(), line: 0, what: nowhere.into() });
+    reply.problems.push(Problem {
+        file: String::new(),
+        line: 0,
+        what: nowhere.into(),
+        is_unread: false,
+    });
     insta::assert_snapshot!(verdict(&reply), @r"
     /src/parser: 41 good entries in 1 segment, 20 kB
       000001.jsonl line 7: its checksum differs
