@@ -52,7 +52,9 @@ pub struct JournalStore<M: Machine> {
     pub(super) pending: Vec<Pending<M::Change>>,
     /// Where the last entry is.
     pub(super) at: Option<Position>,
-    /// When the last entry was accepted.
+    /// The latest time of an entry that this store has met. It stands still while nobody writes, when
+    /// no check of an old segment is due either. After a clock that was ahead it is right again at the
+    /// next opening, which takes the last entry's.
     pub(super) time: Timestamp,
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,

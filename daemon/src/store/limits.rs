@@ -71,6 +71,10 @@ pub const SLED_LOCK_WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often it looks.
 pub const SLED_LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// A shim is forgotten, with the replies it never acknowledged, when others have written on so many
-/// days since its last write.
+/// A shim is forgotten, with the replies it never acknowledged, when others have written on more than
+/// so many days since its last write.
 pub const SHIM_IDLE_DAYS_MAX: u64 = 30;
+
+/// Shims remembered beyond the end of a segment: those that wrote last. One that asks again after so
+/// many others have written was gone for longer than a request lives.
+pub const SHIMS_MAX: usize = 4096;

@@ -79,6 +79,32 @@ fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
     assert_eq!(replies.lookup(&call("waits", 1, 0)), Answer::Answered(Arc::from("x")));
 }
 
+/// No day counts until the clock gets there again.
+#[test]
+fn a_clock_that_was_ahead_once_does_not_let_shims_become_ever_more() {
+    let mut replies = Replies::default();
+    let shim = |number: u64| call(&format!("shim {}", number * 7919 % 10_007), 1, 0);
+    replies.record(&call("ahead", 1, 0), day(400_000), "x");
+    let many = u64::try_from(SHIMS_MAX).unwrap() + 100;
+    for number in 1..=many {
+        // Neither their names nor their times tell the order.
+        let at = day(-i64::try_from(number).unwrap());
+        replies.record(&shim(number), at, "y");
+        if number % 1000 == 0 {
+            assert!(restored(&replies) == replies, "{number}");
+            replies = restored(&replies);
+        }
+    }
+    let gone = replies.prune();
+    assert_eq!(gone.len(), 101);
+    assert_eq!(replies.rows().count(), SHIMS_MAX);
+    let lookup = |number: u64| replies.lookup(&shim(number));
+    assert_eq!(replies.lookup(&call("ahead", 1, 0)), Answer::Fresh, "it wrote first");
+    assert_eq!((lookup(100), lookup(101)), (Answer::Fresh, Answer::Answered(Arc::from("y"))));
+    assert_eq!(lookup(many), Answer::Answered(Arc::from("y")));
+    assert!(restored(&replies) == replies, "after it has forgotten some");
+}
+
 fn day(days: i64) -> Timestamp {
     Timestamp(days * DAY_MILLIS)
 }
