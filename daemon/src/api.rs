@@ -78,7 +78,7 @@ pub const SECRETS: &str = "/v1/secrets";
 pub const TOOL: &str = "/v1/tool";
 /// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
 pub const LOG: &str = "/v1/log";
-/// `POST` an empty object: [`StopReply`]. The daemon then drains and exits.
+/// `POST` [`StopParams`]: [`StopReply`]. The daemon then drains and exits.
 pub const STOP: &str = "/v1/stop";
 
 /// The content type of [`JOURNAL`]'s and [`LOG`]'s replies.
@@ -519,6 +519,10 @@ pub struct RepairReply {
     /// Whether the journal was repaired.
     pub is_done: bool,
 }
+
+/// An empty object: proof that the whole request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopParams {}
 
 /// The acknowledgement that the daemon will drain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

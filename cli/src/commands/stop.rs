@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anchord_daemon::api::{self, StopReply};
+use anchord_daemon::api::{self, StopParams, StopReply};
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 
@@ -53,7 +53,7 @@ pub(super) fn stop(dir: &InstanceDir) -> Result<Option<StopReply>, Error> {
         }
         std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS));
     };
-    let reply: StopReply = client.post(api::STOP, &serde_json::json!({}))?;
+    let reply: StopReply = client.post(api::STOP, &StopParams {})?;
     drop(client);
     // This waits for the process, not the socket: systemd would start another daemon for a
     // connection.

@@ -14,7 +14,7 @@ use crate::admin;
 use crate::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
     ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
-    ProjectQuery, PurgeParams, SplitParams, ToolParams,
+    ProjectQuery, PurgeParams, SplitParams, StopParams, ToolParams,
 };
 use crate::daemon::Daemon;
 use crate::limits;
@@ -172,7 +172,10 @@ async fn secrets(
     admin::scan_secrets(&daemon, &query.project).await.map(Json)
 }
 
-async fn stop(State(daemon): Shared) -> Json<api::StopReply> {
+async fn stop(
+    State(daemon): Shared,
+    Told(StopParams {}): Told<StopParams>,
+) -> Json<api::StopReply> {
     Json(admin::stop(&daemon))
 }
 

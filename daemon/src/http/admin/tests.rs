@@ -322,6 +322,27 @@ async fn the_compactor_s_items_are_recalled_whoever_asks_and_go_back_out() {
 }
 
 #[tokio::test]
+async fn a_request_to_stop_that_is_not_whole_stops_nothing() {
+    let world = World::new().await;
+    for body in ["", "{", "{\"a\":", "stop", "null"] {
+        let (status, reply) = send(&world, Method::POST, api::STOP, body).await;
+        assert_eq!(status, 400, "{body:?}: {reply}");
+        let reply: ErrorReply = serde_json::from_str(&reply).unwrap();
+        assert_eq!(reply.code, ErrorCode::BadRequest, "{body:?}");
+    }
+    let cut = futures::stream::iter([Ok("{"), Err(std::io::Error::other("it hung up"))]);
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(api::STOP)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from_stream(cut))
+        .unwrap();
+    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    assert_eq!(response.status().as_u16(), 400);
+    assert!(!world.daemon.is_stopping());
+}
+
+#[tokio::test]
 async fn stop_begins_to_drain() {
     let world = World::new().await;
     let stopped = post_json(&world, api::STOP, json!({})).await;
