@@ -10,6 +10,7 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
+use crate::per_kind::PerKind;
 use crate::record::{Body, Category, Record, Standing};
 use crate::size::Sizes;
 use crate::topic::topic_key;
@@ -63,18 +64,8 @@ impl MergeKey {
 /// Counts of a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Active blueprints.
-    pub blueprints: u64,
-    /// Active anchors.
-    pub anchors: u64,
-    /// Active lessons.
-    pub lessons: u64,
-    /// Active notes of the project.
-    pub notes: u64,
-    /// Active topics.
-    pub topics: u64,
-    /// Active session rows.
-    pub rows: u64,
+    /// Active records of each kind; of notes, those of the project.
+    pub active: PerKind<u64>,
     /// Archived records of any kind.
     pub archived: u64,
     /// Bytes of the text of all active records but notes, which have a budget in tokens.
@@ -88,32 +79,9 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns the number of active records of a kind.
-    pub fn of(&self, kind: Kind) -> u64 {
-        match kind {
-            Kind::Blueprint => self.blueprints,
-            Kind::Anchor => self.anchors,
-            Kind::Lesson => self.lessons,
-            Kind::Note => self.notes,
-            Kind::Topic => self.topics,
-            Kind::SessionRow => self.rows,
-        }
-    }
-
     /// Returns the number of active records of all kinds.
     pub fn active(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.rows
-    }
-
-    fn of_mut(&mut self, kind: Kind) -> &mut u64 {
-        match kind {
-            Kind::Blueprint => &mut self.blueprints,
-            Kind::Anchor => &mut self.anchors,
-            Kind::Lesson => &mut self.lessons,
-            Kind::Note => &mut self.notes,
-            Kind::Topic => &mut self.topics,
-            Kind::SessionRow => &mut self.rows,
-        }
+        Kind::ALL.into_iter().map(|kind| self.active.of(kind)).sum()
     }
 }
 
@@ -240,7 +208,7 @@ impl Index {
         match record.standing {
             Standing::Active => {
                 self.active.insert(record.id);
-                *self.totals.of_mut(record.kind()) += 1;
+                *self.totals.active.of_mut(record.kind()) += 1;
                 match record.note() {
                     Some(note) => {
                         let tokens = u64::from(note.budget_tokens());
@@ -275,7 +243,7 @@ impl Index {
         match record.standing {
             Standing::Active => {
                 self.active.remove(&record.id);
-                *self.totals.of_mut(record.kind()) -= 1;
+                *self.totals.active.of_mut(record.kind()) -= 1;
                 match record.note() {
                     Some(note) => {
                         let tokens = u64::from(note.budget_tokens());

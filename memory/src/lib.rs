@@ -30,6 +30,7 @@ mod memories;
 mod memory;
 mod merge;
 mod note;
+mod per_kind;
 mod plan;
 mod provenance;
 mod purge;
@@ -66,6 +67,7 @@ pub use memory::{Bound, Counters, Memory, Restore};
 pub use note::{
     ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
 };
+pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
     ForgetOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote, Telling, Update,

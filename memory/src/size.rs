@@ -1,7 +1,7 @@
 //! Sizes of records, in bytes of their text. They do not depend on how a record is shown.
 
-use crate::ids::Kind;
 use crate::note::NewNote;
+use crate::per_kind::PerKind;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Record, SessionRow, Standing};
 use crate::staged::Staged;
 use crate::topic::TopicPart;
@@ -39,47 +39,10 @@ impl Size {
     }
 }
 
-/// A size for each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
-    /// Blueprints.
-    pub blueprints: Size,
-    /// Anchors.
-    pub anchors: Size,
-    /// Lessons.
-    pub lessons: Size,
-    /// Notes of the project and of sessions.
-    pub notes: Size,
-    /// Topics.
-    pub topics: Size,
-    /// Session rows.
-    pub rows: Size,
-}
+/// A size for each kind. Notes include those of sessions.
+pub type Sizes = PerKind<Size>;
 
 impl Sizes {
-    /// Returns the size of one kind.
-    pub fn of(&self, kind: Kind) -> Size {
-        match kind {
-            Kind::Blueprint => self.blueprints,
-            Kind::Anchor => self.anchors,
-            Kind::Lesson => self.lessons,
-            Kind::Note => self.notes,
-            Kind::Topic => self.topics,
-            Kind::SessionRow => self.rows,
-        }
-    }
-
-    fn of_mut(&mut self, kind: Kind) -> &mut Size {
-        match kind {
-            Kind::Blueprint => &mut self.blueprints,
-            Kind::Anchor => &mut self.anchors,
-            Kind::Lesson => &mut self.lessons,
-            Kind::Note => &mut self.notes,
-            Kind::Topic => &mut self.topics,
-            Kind::SessionRow => &mut self.rows,
-        }
-    }
-
     /// Adds a record, unless it is forgotten.
     pub(crate) fn count_in(&mut self, record: &Record) {
         let size = self.of_mut(record.kind());

@@ -65,7 +65,7 @@ fn old_anchors_whose_file_is_gone_are_archived() {
     let archived = save_with(&mut memory, &plan, Staged::default(), 40);
     assert_eq!(archived, Archived { anchors: 1, ..Archived::default() });
     assert_eq!(standing(&memory, "a1"), Standing::Archived);
-    assert_eq!(memory.totals().anchors, 4);
+    assert_eq!(memory.totals().active.anchors, 4);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     insta::assert_snapshot!(row.summary, @"6 sessions from 2026-11-01 to 2026-11-05, folded; each is still there by its id.");
     assert_eq!(row.blueprints_added, 2);
     assert_eq!(standing(&memory, "s1"), Standing::Archived);
-    assert_eq!(memory.totals().rows, 22);
+    assert_eq!(memory.totals().active.rows, 22);
 
     sessions(&mut memory, 27, 30);
     let second = plan(&memory, day(30), &BTreeSet::new(), &BTreeSet::new());

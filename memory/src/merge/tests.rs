@@ -154,11 +154,11 @@ fn many_anchors_of_one_file_come_to_an_end() {
     let memory = Memory::default();
     let mut draft = Draft::new(&memory);
     draft.fold(&staged, &origin("one", 1));
-    assert_eq!(draft.head().totals().anchors, 60_000);
+    assert_eq!(draft.head().totals().active.anchors, 60_000);
     draft.fold(&of(2), &origin("one", 2));
-    assert_eq!(draft.head().totals().anchors, 60_000);
+    assert_eq!(draft.head().totals().active.anchors, 60_000);
     draft.fold(&of(3), &origin("one", 3));
-    assert_eq!(draft.head().totals().anchors, 1);
+    assert_eq!(draft.head().totals().active.anchors, 1);
 }
 
 /// An earlier implementation compared each repeat with all repeats before it.

@@ -494,7 +494,7 @@ proptest! {
         prop_assert_eq!(totals.pinned_tokens, pinned.sum::<u64>());
         for kind in Kind::ALL {
             let count = active.iter().filter(|record| record.kind() == kind).count() as u64;
-            prop_assert_eq!(totals.of(kind), count);
+            prop_assert_eq!(totals.active.of(kind), count);
         }
         prop_assert!(memory.last_written().is_none_or(|r| r.updated.time > Timestamp(0)));
     }

@@ -29,7 +29,7 @@ impl Usage {
     /// Computes the current usage.
     pub fn of(memory: &Memory, reader: &Reader, budget: Budget) -> Self {
         let (own, used) = memory.own_usage(reader);
-        Self { used, items: own + memory.totals().notes, budget }
+        Self { used, items: own + memory.totals().active.notes, budget }
     }
 
     /// Whether summaries are shown in place of contents.

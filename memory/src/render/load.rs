@@ -193,9 +193,9 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
     let cursor = Cursor { from: longest, unnamed: Some(longest) };
     let mut frame = Room::of(&first_line(view, Some((longest, Some(cursor)))));
     for kind in Kind::ALL {
-        let is_there = memory.totals().of(kind) > 0 || kind == Kind::Note;
+        let is_there = memory.totals().active.of(kind) > 0 || kind == Kind::Note;
         if view.sections.contains(&kind) && (is_there || view.topic.is_some()) {
-            let count = memory.totals().of(kind).max(1_000);
+            let count = memory.totals().active.of(kind).max(1_000);
             frame =
                 frame.with(Room::of(&format!("\n## {}\n", heading(kind, count, count + 1, &[]))));
         }
@@ -533,11 +533,12 @@ fn sections(
             Kind::SessionRow | Kind::Topic => {
                 let archived =
                     |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.standing.is_active();
-                memory.totals().of(kind) + shown.iter().filter(archived).count() as u64 - pinned
+                memory.totals().active.of(kind) + shown.iter().filter(archived).count() as u64
+                    - pinned
             }
             // Not all were considered, so the reader's private notes are not counted.
             _ if view.part => {
-                memory.totals().of(kind).saturating_sub(pinned).max(shown.len() as u64)
+                memory.totals().active.of(kind).saturating_sub(pinned).max(shown.len() as u64)
             }
             _ => entries.iter().filter(|entry| of_kind(entry)).count() as u64,
         };

@@ -28,7 +28,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 /// Renders the reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let totals = outcome.totals;
-    let with_added = |(kind, added): (Kind, u32)| match (totals.of(kind), added) {
+    let with_added = |(kind, added): (Kind, u32)| match (totals.active.of(kind), added) {
         (0, _) => None,
         (total, 0) => Some(kind.count(total)),
         (total, added) => Some(format!("{} (+{added})", kind.count(total))),

@@ -59,7 +59,7 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
         );
     }
     for kind in Kind::ALL {
-        if view.sections.contains(&kind) && totals.of(kind) > 0 {
+        if view.sections.contains(&kind) && totals.active.of(kind) > 0 {
             text.push_str(&section(memory, kind));
         }
     }
@@ -172,11 +172,11 @@ pub fn save(outcome: &SaveOutcome) -> String {
     let size = super::size::kilobytes(totals.text_bytes).replace(' ', "");
     format!(
         "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
-        totals.blueprints,
+        totals.active.blueprints,
         added.blueprints,
-        totals.anchors,
+        totals.active.anchors,
         added.anchors,
-        totals.lessons,
+        totals.active.lessons,
         added.lessons,
         outcome.sessions
     )

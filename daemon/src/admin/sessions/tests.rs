@@ -48,7 +48,7 @@ async fn each_session_has_one_row_in_the_project_of_its_directory() {
     let done = import(&world, sessions(), false).await;
     assert_eq!(done.projects[0].added, 2);
     let open = world.daemon.projects.all().remove(0);
-    assert_eq!(open.memory().totals().of(Kind::SessionRow), 2);
+    assert_eq!(open.memory().totals().active.of(Kind::SessionRow), 2);
     let revision = open.memory().revision();
 
     let again = import(&world, sessions(), false).await;
@@ -63,7 +63,7 @@ async fn each_session_has_one_row_in_the_project_of_its_directory() {
         assert_eq!((reply.projects[0].added, reply.projects[0].updated), (0, updated));
         assert_eq!(open.memory().revision().0, revision.0 + commits);
     }
-    assert_eq!(open.memory().totals().of(Kind::SessionRow), 2);
+    assert_eq!(open.memory().totals().active.of(Kind::SessionRow), 2);
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 }
 
 fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {
-    let (tokens, notes) = (outcome.totals.note_tokens, outcome.totals.notes);
+    let (tokens, notes) = (outcome.totals.note_tokens, outcome.totals.active.notes);
     let line = render::budget(tokens, notes, &budgets.project.budget);
     format!("{}The user's own notes. {line}\n", render::notes(outcome))
 }
@@ -111,7 +111,7 @@ fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {
     if outcome.stored.iter().any(|note| !note.private) {
         let line = render::budget(
             outcome.totals.note_tokens,
-            outcome.totals.notes,
+            outcome.totals.active.notes,
             &budgets.project.budget,
         );
         text.push_str(&line);

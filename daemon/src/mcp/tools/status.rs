@@ -28,7 +28,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     let mut lines = vec![
         format!("project: {}", view.place.name(&context.daemon)),
         format!("revision: {}", memory.revision().0),
-        format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.of(kind))).join(", ")),
+        format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.active.of(kind))).join(", ")),
         format!(
             "size: {} (a nudge above {}, oldest parts archived above {})",
             render::bytes(totals.text_bytes),
@@ -49,14 +49,14 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
             ));
         }
     };
-    usage("budget", totals.notes, &Pool::Project, &budgets.project);
+    usage("budget", totals.active.notes, &Pool::Project, &budgets.project);
     let own = memory.own_usage(&reader).0;
     usage("your own notes", own, &Pool::Own(reader), &budgets.session);
     let of_user = context.personal().view().await;
     if let Ok(of_user) = of_user.as_ref().map(|view| view.memory.totals())
         && of_user.kept.notes.records > 0
     {
-        let (notes, tokens) = (Kind::Note.count(of_user.notes), of_user.note_tokens);
+        let (notes, tokens) = (Kind::Note.count(of_user.active.notes), of_user.note_tokens);
         lines.push(format!("the user's own notes, for every project: {notes}, {tokens} tokens"));
     }
     lines.push(format!("kept: {}; {} archived", kept(&totals.kept), totals.archived));

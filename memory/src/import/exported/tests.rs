@@ -573,8 +573,8 @@ fn a_project_takes_in_no_note_of_the_user_and_the_user_nothing_else() {
 
     let mut taken = Memory::default();
     let outcome = apply(&mut taken, plan(parse_export(&mixed).unwrap().for_project()));
-    assert_eq!(taken.totals().notes, 0);
-    assert_eq!(taken.totals().blueprints, 1);
+    assert_eq!(taken.totals().active.notes, 0);
+    assert_eq!(taken.totals().active.blueprints, 1);
     insta::assert_snapshot!(outcome.notes.join("\n"), @"2 notes of the user's own are left out; `anchord import --user` takes in those alone");
 
     let mut taken = Memory::default();

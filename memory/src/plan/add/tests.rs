@@ -43,6 +43,14 @@ fn what_is_added_is_shared_at_once_and_leaves_no_row() {
     ERROR what to add is missing
     "#);
     let totals = memory.totals();
-    assert_eq!((totals.blueprints, totals.lessons, totals.anchors, totals.rows), (2, 1, 1, 0));
+    assert_eq!(
+        (
+            totals.active.blueprints,
+            totals.active.lessons,
+            totals.active.anchors,
+            totals.active.rows
+        ),
+        (2, 1, 1, 0)
+    );
     assert_eq!(memory.revision().0, 5, "each is a commit of its own");
 }

@@ -35,7 +35,7 @@ fn the_stored_one_is_named_with_the_way_to_supersede_it() {
     Saved as s4, revision 2: 2 blueprints (+1), 2 sessions; 137 B.
     Same title, other content: b1 [decision] and the new [architecture] "store". Both are kept; to supersede the stored one, memory_forget it, or write it again in its category with immutable: false.
     "#);
-    assert_eq!(memory.totals().blueprints, 2, "both are stored");
+    assert_eq!(memory.totals().active.blueprints, 2, "both are stored");
 }
 
 /// The save names it again, since it may come long after the checkpoint.

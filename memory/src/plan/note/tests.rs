@@ -38,7 +38,7 @@ fn a_bad_item_fails_alone_and_is_named() {
     FAILED item 1: content is empty
     2 stored, 1 failed; send those again corrected.
     ");
-    assert_eq!(memory.totals().notes, 2);
+    assert_eq!(memory.totals().active.notes, 2);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_fact_is_replaced_and_the_same_text_counted() {
     Replaced n1 (2 tokens, version 2)
     Had already n2 (2 tokens, version 2)
     ");
-    assert_eq!(memory.totals().notes, 2);
+    assert_eq!(memory.totals().active.notes, 2);
     let kept = |id: &str| memory.record(id.parse().unwrap()).unwrap().note().unwrap().clone();
     assert_eq!((kept("n1").content.as_str(), kept("n1").repeats), ("7718", 0));
     assert_eq!((kept("n2").content.as_str(), kept("n2").repeats), ("seen twice", 1));
@@ -86,7 +86,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
         1,
         &[private("mine"), NewNote { private: true, ..fact("port", "1") }],
     );
-    assert_eq!((memory.revision(), memory.totals().notes), (Revision(0), 0));
+    assert_eq!((memory.revision(), memory.totals().active.notes), (Revision(0), 0));
     assert_eq!(memory.own_usage(&reader("one")), (2, 2));
     assert_eq!(memory.own_usage(&reader("two")), (0, 0));
     let id = "n1".parse().unwrap();
@@ -98,7 +98,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
 
     // The same text and the same key in the project are separate records.
     noted(&mut memory, "two", 2, &[note("mine"), fact("port", "2")]);
-    assert_eq!((memory.revision(), memory.totals().notes), (Revision(1), 2));
+    assert_eq!((memory.revision(), memory.totals().active.notes), (Revision(1), 2));
     let port =
         |who: &str| find_fact(&memory, &reader(who), "port").unwrap().note().unwrap().clone();
     assert_eq!((port("one").content.as_str(), port("two").content.as_str()), ("1", "2"));

@@ -60,14 +60,14 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
     let id = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     let share = Update { share: true, ..Update::default() };
     updated(&mut memory, id, &share);
-    assert_eq!((memory.revision(), memory.totals().notes), (Revision(1), 1));
+    assert_eq!((memory.revision(), memory.totals().active.notes), (Revision(1), 1));
     assert!(find(&memory, &reader("two"), id).is_ok());
     assert_eq!(memory.own_usage(&reader("one")), (0, 0));
 
     // A note that the project already has is counted there.
     let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     assert_eq!(updated(&mut memory, again, &share).id, id);
-    assert_eq!(memory.totals().notes, 1);
+    assert_eq!(memory.totals().active.notes, 1);
     assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
 
     // The call's other fields apply to that record.
@@ -118,12 +118,12 @@ fn what_is_used_is_active_again() {
     let id = noted(&mut memory, "one", note("kept"));
     assert!(plan_use(&memory, id, &origin("one", 2)).is_none());
     archive(&mut memory, id);
-    assert_eq!((memory.totals().notes, memory.totals().archived), (0, 1));
+    assert_eq!((memory.totals().active.notes, memory.totals().archived), (0, 1));
     let written = memory.record(id).unwrap().updated.clone();
     let plan = plan_use(&memory, id, &origin("two", 3)).unwrap();
     apply(&mut memory, plan);
     assert_eq!(memory.record(id).unwrap().updated, written, "it was looked at, not written");
-    assert_eq!((memory.totals().notes, memory.totals().archived), (1, 0));
+    assert_eq!((memory.totals().active.notes, memory.totals().archived), (1, 0));
     archive(&mut memory, id);
     updated(&mut memory, id, &Update { importance: Some(7), ..Update::default() });
     assert!(memory.record(id).unwrap().standing.is_active());

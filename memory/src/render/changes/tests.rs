@@ -58,7 +58,7 @@ fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
     let since = memory.revision();
     save(&mut memory, &origin("b", 2), blueprints([blueprint("Ports", "None.")]));
     compacted(&mut memory);
-    assert_eq!(memory.totals().notes, 0);
+    assert_eq!(memory.totals().active.notes, 0);
     let lines = told(&memory, since, "a");
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("new s") && lines[1].starts_with("new b"), "{lines:?}");

@@ -250,7 +250,7 @@ fn a_row_made_by_rule_is_no_news() {
     let gone = SessionId::new("other");
     let plan = crate::plan_keep(&memory, &gone, &by, crate::NoticeCause::Ended, false).unwrap();
     apply(&mut memory, plan);
-    assert_eq!(memory.totals().rows, 1);
+    assert_eq!(memory.totals().active.rows, 1);
     let prompt = "make the queue fair between sessions";
     assert_eq!(prompted(&memory, Some(prompt), Some(0), &[]), RenderedContext::default());
 }
