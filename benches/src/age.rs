@@ -25,7 +25,6 @@ use anyhow::{Context, Result, bail};
 use crate::times::{Times, show};
 
 const DAYS: u64 = 365;
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 /// The simulation's start, 22 November 2025, in milliseconds since the Unix epoch.
 const BEGINNING: i64 = 1_763_760_000_000;
 /// The number of facts that sessions replace.
@@ -109,8 +108,8 @@ fn live(directory: &Path, year: u64, sessions: u64) -> Result<()> {
     for day in (year - 1) * DAYS..year * DAYS {
         for session in 0..sessions {
             let time = BEGINNING
-                + i64::try_from(day)? * DAY_MILLIS
-                + i64::try_from(session)? * (DAY_MILLIS / i64::try_from(sessions)?);
+                + i64::try_from(day)? * Timestamp::DAY_MILLIS
+                + i64::try_from(session)? * (Timestamp::DAY_MILLIS / i64::try_from(sessions)?);
             project.session(day * sessions + session, Timestamp(time))?;
         }
         if day % 7 == 0 {

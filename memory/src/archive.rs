@@ -25,8 +25,6 @@ use crate::record::{Body, Record, SessionRow, Standing};
 use crate::staged::count;
 use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
-const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
-
 /// Records to archive, each at the version that was planned. A record that has changed since stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchivePlan {
@@ -118,7 +116,7 @@ fn resting_topics<'a>(
     now: Timestamp,
     bound: &BTreeSet<String>,
 ) -> impl Iterator<Item = &'a Record> {
-    let before = now.0.saturating_sub(TOPIC_KEPT_DAYS_MIN * DAY_MILLISECONDS);
+    let before = now.0.saturating_sub(TOPIC_KEPT_DAYS_MIN * Timestamp::DAY_MILLIS);
     let staged = memory.staged().flat_map(|(_, staged)| &staged.topics);
     let busy: BTreeSet<String> = bound
         .iter()
@@ -140,7 +138,7 @@ fn unpinned(memory: &Memory, kind: Kind) -> impl Iterator<Item = &Record> {
 }
 
 fn old_anchors(memory: &Memory, now: Timestamp) -> impl Iterator<Item = (&Record, &str)> {
-    let before = now.0.saturating_sub(ANCHOR_KEPT_DAYS_MIN * DAY_MILLISECONDS);
+    let before = now.0.saturating_sub(ANCHOR_KEPT_DAYS_MIN * Timestamp::DAY_MILLIS);
     unpinned(memory, Kind::Anchor).filter_map(move |record| match &record.body {
         Body::Anchor(anchor) if record.updated.time.0 < before && is_inside(&anchor.file) => {
             Some((record, anchor.file.as_str()))

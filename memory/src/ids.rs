@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
+    /// A day in milliseconds.
+    pub const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
     /// Formats the calendar day in UTC, `YYYY-MM-DD`.
     pub fn date(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)

@@ -1,7 +1,9 @@
 //! Builds git's layouts by hand for tests, as git itself would leave them on disk.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use super::locate::{Located, Surroundings, locate};
 
@@ -29,6 +31,19 @@ impl Scratch {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
+    }
+
+    /// Runs git without the user's configuration, which shows what it does itself.
+    pub(super) fn git(&self, dir: &Path, args: &[&str]) -> io::Result<Output> {
+        Command::new("git")
+            .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(args)
+            .current_dir(dir)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", &self.path)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
     }
 
     pub(super) fn repository(&self, relative: &str) -> PathBuf {

@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use super::StoreError;
+
 /// A disk.
 pub trait Disk: Send + Sync + Debug {
     /// Makes a directory and those above it, durably; one that is there is fine.
@@ -33,6 +35,21 @@ pub trait Disk: Send + Sync + Debug {
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Bytes that may still be written to the disk that holds `dir`.
     fn free_space(&self, dir: &Path) -> io::Result<u64>;
+}
+
+/// Refuses a write of so many bytes beneath a directory that would not leave `reserve_bytes` free.
+pub(super) fn check_space(
+    disk: &dyn Disk,
+    dir: &Path,
+    bytes: u64,
+    reserve_bytes: u64,
+) -> Result<(), StoreError> {
+    let needed_bytes = bytes.saturating_add(reserve_bytes);
+    let free_bytes = disk.free_space(dir).map_err(StoreError::io("ask for space in", dir))?;
+    if free_bytes < needed_bytes {
+        return Err(StoreError::NoSpace { path: dir.to_owned(), needed_bytes, free_bytes });
+    }
+    Ok(())
 }
 
 /// A file that is written at its end alone.

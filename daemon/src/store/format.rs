@@ -59,6 +59,28 @@ pub(crate) struct HeaderV1 {
     pub(crate) previous: Option<Crc>,
 }
 
+impl HeaderV1 {
+    /// Returns the header of a segment that this anchord begins, of a journal in an epoch.
+    pub(crate) fn new(
+        machine: &'static str,
+        (journal, epoch): (Uuid, u32),
+        segment: u32,
+        first: Seq,
+        previous: Option<Crc>,
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            build: env!("CARGO_PKG_VERSION").into(),
+            machine: machine.into(),
+            journal,
+            epoch,
+            segment,
+            first,
+            previous,
+        }
+    }
+}
+
 /// The first line of a snapshot: the state after entry `seq`, which `segment` follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeaderV1 {

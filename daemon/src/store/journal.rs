@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::disk::{Disk, DiskFile};
+use super::disk::{Disk, DiskFile, check_space};
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
@@ -189,16 +189,8 @@ impl Journal {
         first: Seq,
         previous: Option<Crc>,
     ) -> Result<u64, StoreError> {
-        let header = HeaderV1 {
-            format: FORMAT,
-            build: env!("CARGO_PKG_VERSION").into(),
-            machine: self.machine.into(),
-            journal: self.id,
-            epoch: self.epoch,
-            segment: number,
-            first,
-            previous,
-        };
+        let of = (self.id, self.epoch);
+        let header = HeaderV1::new(self.machine, of, number, first, previous);
         let mut line = Vec::new();
         format::write_line(&header, &mut line);
         let path = self.path(number);
@@ -285,15 +277,7 @@ impl Journal {
     }
 
     pub(super) fn check_space(&self, bytes: u64) -> Result<(), StoreError> {
-        let needed_bytes = bytes.saturating_add(self.reserve_bytes);
-        let free_bytes = self
-            .disk
-            .free_space(&self.dir)
-            .map_err(StoreError::io("ask for space in", &self.dir))?;
-        if free_bytes < needed_bytes {
-            return Err(StoreError::NoSpace { path: self.dir.clone(), needed_bytes, free_bytes });
-        }
-        Ok(())
+        check_space(&*self.disk, &self.dir, bytes, self.reserve_bytes)
     }
 
     fn write(&mut self, lines: &[u8]) -> Result<(), StoreError> {

@@ -31,8 +31,6 @@ use super::{
     Store, StoreError, Uncheckable, snapshot,
 };
 
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-
 /// A store in a directory.
 #[derive(Debug)]
 pub struct JournalStore<M: Machine> {
@@ -441,7 +439,7 @@ impl<M: Machine> JournalStore<M> {
             }
             let mark = self.marks.get(&checked_mark(sealed.segment.number));
             let checked = mark.and_then(|time| time.parse::<i64>().ok());
-            let again = (CHECK_AGAIN_AFTER_DAYS * DAY_MILLIS).unsigned_abs();
+            let again = (CHECK_AGAIN_AFTER_DAYS * Timestamp::DAY_MILLIS).unsigned_abs();
             // A mark may be from a time at which the clock was ahead.
             let is_past = |checked: i64| self.time.0 > 0 && self.time.0.abs_diff(checked) >= again;
             checked.is_none_or(is_past)

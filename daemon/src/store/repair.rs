@@ -403,16 +403,8 @@ struct Output<'a> {
 impl Output<'_> {
     fn begin(&mut self) {
         self.segments += 1;
-        let header = HeaderV1 {
-            format: FORMAT,
-            build: env!("CARGO_PKG_VERSION").into(),
-            machine: self.machine.into(),
-            journal: self.journal,
-            epoch: self.epoch,
-            segment: self.segments,
-            first: self.next,
-            previous: self.previous,
-        };
+        let of = (self.journal, self.epoch);
+        let header = HeaderV1::new(self.machine, of, self.segments, self.next, self.previous);
         self.lines.clear();
         format::write_line(&header, &mut self.lines);
     }

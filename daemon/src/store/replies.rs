@@ -18,8 +18,6 @@ use serde::{Deserialize, Serialize};
 use super::limits::{SHIM_IDLE_DAYS_MAX, SHIMS_MAX};
 use super::{Call, Row};
 
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-
 /// What shims have written and may ask for again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replies {
@@ -164,7 +162,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 fn day_of(time: Timestamp) -> i64 {
-    time.0.div_euclid(DAY_MILLIS)
+    time.0.div_euclid(Timestamp::DAY_MILLIS)
 }
 
 #[cfg(test)]

@@ -87,16 +87,9 @@ impl<M: Machine> JournalStore<M> {
         let mut next = journal.segments.first().map(|segment| segment.first).unwrap_or_default();
         for segment in &journal.segments {
             let bytes = journal.read_segment(segment)?;
-            let header = HeaderV1 {
-                format: FORMAT,
-                build: env!("CARGO_PKG_VERSION").into(),
-                machine: journal.machine.into(),
-                journal: journal.id,
-                epoch,
-                segment: segment.number,
-                first: segment.first,
-                previous,
-            };
+            let of = (journal.id, epoch);
+            let header =
+                HeaderV1::new(journal.machine, of, segment.number, segment.first, previous);
             let mut lines = Vec::with_capacity(bytes.len());
             format::write_line(&header, &mut lines);
             for line in segment::lines(&bytes).skip(1) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::disk::Disk;
+use super::disk::{Disk, check_space};
 use super::format::{self, Crc};
 use super::journal::{Journal, Segment, read_segment};
 use super::segment::{self, file_name};
@@ -118,14 +118,7 @@ impl Sealed {
         let is_there =
             names.contains(&segment::archive_name(number)) && self.is_proven(&archive, &bytes)?;
         if !is_there {
-            let needed_bytes = self.segment.bytes.saturating_add(reserve_bytes);
-            let free_bytes = disk
-                .free_space(&self.dir)
-                .map_err(StoreError::io("ask for space in", &self.dir))?;
-            if free_bytes < needed_bytes {
-                let path = self.dir.clone();
-                return Err(StoreError::NoSpace { path, needed_bytes, free_bytes });
-            }
+            check_space(disk, &self.dir, self.segment.bytes, reserve_bytes)?;
             let temporary = self.dir.join(segment::archive_name(number) + ".tmp");
             let written = self.write_archive::<M>(&temporary, &bytes, is_cancelled);
             let renamed = written.and_then(|()| {

@@ -232,9 +232,8 @@ fn head(record: &Record, note: &Note) -> String {
 
 /// Renders a record's expiry: the day, and also the minute for a life of a day or less.
 pub fn end(record: &Record, expires: Timestamp) -> String {
-    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let lasts = expires.0.saturating_sub(record.updated.time.0);
-    if lasts <= DAY_MS { expires.minute() } else { expires.date() }
+    if lasts <= Timestamp::DAY_MILLIS { expires.minute() } else { expires.date() }
 }
 
 /// Renders the record on one short line. It ends with [`CUT`] if the full text says more.

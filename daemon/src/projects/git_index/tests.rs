@@ -1,22 +1,13 @@
 //! Tests each form of the index as git itself writes it, and files that are not an index.
 
 use std::fs;
-use std::process::Command;
 
 use super::super::layouts::Scratch;
 use super::*;
 
 /// Runs git without the user's configuration. Returns `None` if git is missing or too old for this.
 fn git(scratch: &Scratch, dir: &Path, args: &[&str]) -> Option<()> {
-    let output = Command::new("git")
-        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
-        .args(args)
-        .current_dir(dir)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", &scratch.path)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output();
+    let output = scratch.git(dir, args);
     let done = output.as_ref().is_ok_and(|output| output.status.success());
     if !done {
         println!("SKIPPED: git {args:?}: {output:?}");

@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use super::super::layouts::{STRANGER, Scratch, copy_tree, git_directory, give_away};
 use super::*;
@@ -383,24 +382,13 @@ fn what_is_no_directory_is_no_project() {
 #[test]
 fn gits_own_layouts_are_read_as_git_reads_them() {
     let scratch = Scratch::new();
-    let git = |dir: &Path, args: &[&str]| {
-        let output = Command::new("git")
-            .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
-            .args(args)
-            .current_dir(dir)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", &scratch.path)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output();
-        match output {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            output => {
-                let output = output.unwrap();
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert!(output.status.success(), "git {args:?}: {said}");
-                Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
-            }
+    let git = |dir: &Path, args: &[&str]| match scratch.git(dir, args) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        output => {
+            let output = output.unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "git {args:?}: {said}");
+            Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
         }
     };
     let app = scratch.dir("app");

@@ -300,7 +300,7 @@ fn shims_long_gone_are_forgotten_when_a_segment_ends() {
     let mut write_on = |days: i64| {
         let mut later = writer.entries(&[vec![add("x", 1)]]);
         later[0].call = Some(call("stays", u64::try_from(days).unwrap(), 0));
-        later[0].time = Timestamp(days * 24 * 60 * 60 * 1000);
+        later[0].time = Timestamp(days * Timestamp::DAY_MILLIS);
         writer.write(&later).unwrap();
         writer.store.sizes().segments
     };

@@ -106,7 +106,7 @@ fn a_clock_that_was_ahead_once_does_not_let_shims_become_ever_more() {
 }
 
 fn day(days: i64) -> Timestamp {
-    Timestamp(days * DAY_MILLIS)
+    Timestamp(days * Timestamp::DAY_MILLIS)
 }
 
 fn restored(replies: &Replies) -> Replies {

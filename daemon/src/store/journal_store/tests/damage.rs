@@ -241,7 +241,7 @@ fn an_old_segment_is_checked_again_after_a_month_and_not_before() {
     assert_eq!(checked(&machinery), 0);
     let mut writer = machinery.open().unwrap();
     let mut later = writer.entries(&[vec![add("x", 15)]]);
-    later[0].time = Timestamp(31 * 24 * 60 * 60 * 1000);
+    later[0].time = Timestamp(31 * Timestamp::DAY_MILLIS);
     writer.write(&later).unwrap();
     writer.store.close();
     assert_eq!(checked(&machinery), 3);
