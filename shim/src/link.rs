@@ -215,6 +215,9 @@ fn attempt(
 
 /// Writes the hello (line 1) and `opening`. Returns the answer (line 2) and the bytes that came
 /// with it. Leaves the stream blocking and without deadlines.
+///
+/// A daemon that refuses answers the hello alone and closes, perhaps before everything was sent. Its
+/// answer is still read. After a welcome everything must have been sent.
 pub fn say_hello(
     mut stream: &UnixStream,
     hello: &Hello,
@@ -226,7 +229,10 @@ pub fn say_hello(
     line.push(b'\n');
     line.extend_from_slice(opening);
     stream.set_write_timeout(Some(deadline))?;
-    stream.write_all(&line)?;
+    let cut = match stream.write_all(&line) {
+        Err(reason) if is_closed(&reason) => Some(reason),
+        sent => sent.map(|()| None)?,
+    };
 
     let mut answer = LineSplitter::new(HELLO_BYTES_MAX);
     let mut buffer = [0; 4096];
@@ -237,7 +243,7 @@ pub fn say_hello(
         }
         stream.set_read_timeout(Some(left))?;
         let length = match stream.read(&mut buffer) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => return Err(cut.unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into())),
             Ok(length) => length,
             // The deadline is checked above.
             Err(reason) if is_passing(&reason) => continue,
@@ -250,13 +256,22 @@ pub fn say_hello(
                 stream.set_read_timeout(None)?;
                 stream.set_write_timeout(None)?;
                 let answer = serde_json::from_slice(answer.line());
-                return Ok((answer.map_err(|_| io::ErrorKind::InvalidData)?, piece.to_vec()));
+                let answer = answer.map_err(|_| io::ErrorKind::InvalidData)?;
+                return match (answer, cut) {
+                    (Answer::Welcome(_), Some(reason)) => Err(reason),
+                    (answer, _) => Ok((answer, piece.to_vec())),
+                };
             }
             Some(LineRead::TooLong(_) | LineRead::End) => {
                 return Err(io::ErrorKind::InvalidData.into());
             }
         }
     }
+}
+
+/// Whether the other side reads no more.
+fn is_closed(reason: &io::Error) -> bool {
+    matches!(reason.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
 fn is_passing(reason: &io::Error) -> bool {

@@ -77,6 +77,37 @@ fn a_refusal_that_stays_is_told_with_what_to_do() {
     }
 }
 
+/// More than the socket takes before the daemon has read any of it.
+#[test]
+fn a_refusal_is_heard_though_a_large_event_is_still_being_sent() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let opening = vec![b'x'; 4 << 20];
+    let search = Search { opening, ..instance.search() };
+    for _ in 0..20 {
+        // The daemon drops its end with the rest of the event unread.
+        let (connection, _) =
+            found(&search, || drop(daemon.answer(&refused(RefusalCode::NotYours))));
+        assert_eq!(connection.unwrap_err(), "the message; the action");
+    }
+}
+
+#[test]
+fn a_welcome_by_a_daemon_that_did_not_hear_all_is_no_connection() {
+    let instance = Instance::new();
+    let daemon = instance.daemon();
+    let opening = [vec![b'x'; 4 << 20], b"\n".to_vec()].concat();
+    let search = Search { opening, ..instance.search() };
+    let (connection, heard) = found(&search, || {
+        drop(daemon.welcome());
+        assert!(daemon.is_asked_within(SOON), "it is asked again");
+        let (_, mut served) = daemon.welcome();
+        served.raw_line().len()
+    });
+    assert!(connection.is_ok());
+    assert_eq!(heard, 4 << 20, "the next one hears all of it");
+}
+
 #[test]
 fn a_daemon_that_is_too_old_is_replaced_once() {
     let instance = Instance::new();
