@@ -32,6 +32,7 @@ mod segment;
 mod sled_index;
 mod snapshot;
 mod upkeep;
+mod work;
 
 #[cfg(any(test, feature = "test-hooks"))]
 mod sim_disk;
