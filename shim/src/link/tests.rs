@@ -86,7 +86,7 @@ fn a_refusal_is_heard_though_a_large_event_is_still_being_sent() {
     let search = Search { opening, ..instance.search() };
     for _ in 0..20 {
         // The daemon drops its end with the rest of the event unread.
-        let (connection, _) =
+        let (connection, ()) =
             found(&search, || drop(daemon.answer(&refused(RefusalCode::NotYours))));
         assert_eq!(connection.unwrap_err(), "the message; the action");
     }
