@@ -320,6 +320,12 @@ impl Captured {
         self.said_texts().chain(named.map(String::as_str)).chain(self.trace.texts())
     }
 
+    /// Returns what distinguishes it from others: the conversation and its times, without texts.
+    pub(crate) fn head(&self) -> Self {
+        let Self { first, last, acted, kept_itself, .. } = *self;
+        Self { key: self.key.clone(), first, last, acted, kept_itself, ..Self::default() }
+    }
+
     /// Returns the size of all texts in bytes.
     pub(crate) fn text_bytes(&self) -> usize {
         self.texts().map(str::len).sum()

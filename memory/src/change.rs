@@ -14,7 +14,8 @@ use crate::staged::{Counts, Staged};
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// A record's new version, complete. The previous version stays readable by (id, version). The
-    /// record is shared with the memory that the change is applied to.
+    /// record is shared with the memory that the change is applied to, unless that keeps its head
+    /// alone.
     Put(Arc<Record>),
     /// A session staged more work.
     Stage {

@@ -2,10 +2,12 @@
 //! copies of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::change::Change;
 use crate::ids::Timestamp;
 use crate::memory::Memory;
+use crate::record::Record;
 
 impl Memory {
     /// Returns the changes that make this memory hold what `target` holds. Applied as one entry,
@@ -15,7 +17,7 @@ impl Memory {
     pub fn changes_to(&self, target: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
         let records = target.records().filter(|record| self.record(record.id) != Some(*record));
-        changes.extend(records.cloned().map(Change::Put));
+        changes.extend(records.map(|record| Change::Put(self.completed(record))));
         let purged = target.all_purged().filter(|it| self.purged(it.id) != Some(*it));
         changes.extend(purged.map(|it| Change::Purged(Box::new((**it).clone()))));
         let differs = |session| self.staged_by(session) != target.staged_by(session);
@@ -63,13 +65,32 @@ impl Memory {
         changes
     }
 
+    /// Completes a head with the text that this memory has of the same version.
+    fn completed(&self, record: &Arc<Record>) -> Arc<Record> {
+        let known = self.record(record.id).filter(|known| record.is_head && !known.is_head);
+        let whole = known.map(|known| Record {
+            is_head: false,
+            body: known.body.clone(),
+            ..Record::clone(record)
+        });
+        let whole = whole.filter(|whole| whole.head().as_ref() == Some(&**record));
+        whole.map_or_else(|| Arc::clone(record), Arc::new)
+    }
+
     /// Returns changes that make a commit and leave everything as it is, taken from this memory's
     /// content. Returns `None` if it holds nothing shared.
     pub fn idle_commit(&self) -> Option<Vec<Change>> {
         let notice = self.notices().next_back();
         let notice = notice.map(|it| Change::Notify(Box::new((**it).clone())));
-        let record = || self.records().find(|record| record.owner().is_none()).cloned();
-        notice.or_else(|| record().map(Change::Put)).map(|change| vec![change])
+        let shared = || self.records().filter(|record| record.owner().is_none());
+        // A head in the journal would hide the whole record there.
+        let record = || shared().find(|record| !record.is_head).cloned().map(Change::Put);
+        let nothing_new = || {
+            let salt = self.tombstones().salt().to_owned();
+            let (digests, time) = (Vec::new(), Timestamp::default());
+            shared().next().map(|_| Change::Tombstones { salt, digests, time })
+        };
+        notice.or_else(record).or_else(nothing_new).map(|change| vec![change])
     }
 }
 

@@ -14,7 +14,7 @@ pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use split::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
-    plan_split, plan_take_in, split_session,
+    plan_split, plan_take_in, set_aside_by, split_session,
 };
 pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 

@@ -16,6 +16,7 @@ pub mod error_line;
 pub mod export;
 pub mod files;
 mod fold;
+mod forgotten;
 mod gist;
 pub mod guide;
 mod ids;

@@ -185,6 +185,8 @@ pub const NOTES_MAX: u64 = 100_000;
 pub const NOTES_BYTES_MAX: u64 = 256 << 20;
 /// A note's content.
 pub const NOTE_BYTES_MAX: usize = 1 << 20;
+/// Text of a forgotten record that stays in memory whole, since its head would not be shorter.
+pub const FORGOTTEN_BYTES_MAX: usize = 200;
 /// Notes in one call.
 pub const NOTE_ITEMS_MAX: usize = 100;
 /// A note's summary.

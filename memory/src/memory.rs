@@ -70,12 +70,13 @@ impl Memory {
         self.last_number
     }
 
-    /// Returns every record, including archived and forgotten ones, by kind and number.
+    /// Returns every record, including archived and forgotten ones, by kind and number. Most forgotten
+    /// ones are heads (see [`Record::head`]).
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.records.values()
     }
 
-    /// Returns a record at its newest version, in any state.
+    /// Returns a record at its newest version, in any state. Most forgotten records are heads.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         self.records.get(&id)
     }
@@ -334,7 +335,7 @@ impl Memory {
         match change {
             Change::Put(record) => {
                 self.index_text(record);
-                self.put(Arc::clone(record));
+                self.put(record.head().map_or_else(|| Arc::clone(record), Arc::new));
             }
             Change::Stage { session, part } => {
                 let mut staged =
@@ -403,7 +404,8 @@ impl Restore {
         }
         record.updated.share(&record.created);
         self.1 = Some(record.created.clone());
-        self.0.put(Arc::new(record));
+        let head = record.head();
+        self.0.put(Arc::new(head.unwrap_or(record)));
     }
 
     /// Adds a session's staged work.

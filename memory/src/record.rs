@@ -36,6 +36,10 @@ pub struct Record {
     /// Whether it is never archived by a budget, and comes first in a load.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// Whether this is the head of a forgotten record, which lacks most of its text. The whole
+    /// record is in the journal, under the same version.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_head: bool,
     /// The kind's own fields.
     pub body: Body,
 }

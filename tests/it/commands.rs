@@ -7,6 +7,28 @@ use std::process::{Output, Stdio};
 use anchord_tests::{Agent, Instance, Project, Shell};
 use serde_json::{Value, json};
 
+/// The memory of an open project has no more than the beginning of a forgotten text.
+#[test]
+fn a_forgotten_text_is_read_from_the_journal() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    let text = format!("the port is 8080\n{}the end of it", "and here is why\n".repeat(100));
+    shell.done(&["note", "--key", "port", &text]);
+    shell.done(&["forget", "port"]);
+    for when in ["at once", "after the daemon died"] {
+        let record = &shell.json(&["get", "n1"])["records"][0];
+        assert_eq!(record["body"]["note"]["content"], text, "{when}");
+        let (code, said) = shell.said(&["get", "n1"]);
+        assert!(code == 0 && said.contains("\nthe end of it\n"), "{when}: {said}");
+        assert!(said.contains("n1 version 2, forgotten: kept in history alone"), "{when}: {said}");
+        let exported: Value =
+            serde_json::from_str(&shell.done(&["export", "--format", "json"])).unwrap();
+        assert_eq!(exported["records"][0]["standing"], "forgotten", "{when}");
+        assert_eq!(exported["records"][0]["body"]["note"]["content"], text, "{when}");
+        instance.wait_gone(instance.kill9());
+    }
+}
+
 #[test]
 fn commands_note_find_and_forget_as_agents_do() {
     let (instance, project) = (Instance::new(), Project::git());

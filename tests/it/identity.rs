@@ -242,7 +242,8 @@ fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_agai
         shim.env("ANCHORD_PROJECT", work.path());
         let mut agent = Agent::start_by(shim);
         agent.initialize();
-        let content = format!("{text}{REST}");
+        // Long enough that the memory does not keep it once it is set aside.
+        let content = format!("{text}{REST}\n{}", "More of it.\n".repeat(30));
         agent.tool("memory_note", &json!({ "content": content }));
     }
     let shell = Shell::new(&instance, work.path());

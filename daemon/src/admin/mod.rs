@@ -1,5 +1,6 @@
 //! The daemon's side of the admin interface. Each public function handles one path.
 
+mod forgotten;
 mod journal;
 mod projects;
 mod purge;

@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock};
 
 use anchord_memory::import::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
-    plan_split, plan_take_in, split_session,
+    plan_split, plan_take_in, set_aside_by, split_session,
 };
 use anchord_memory::{Memory, Plan, Provenance, Record, SessionId, render};
 
+use super::forgotten::whole_records;
 use super::{Answer, Target, bind_error, internal, opened, store_error, text, write_error};
 use crate::api::{ErrorCode, ErrorReply, SplitParams, SplitPart, SplitReply};
 use crate::beside::beside;
@@ -112,10 +113,11 @@ async fn undo(
     };
     let mut reply = SplitReply { project: Some(target.reference.clone()), ..SplitReply::default() };
     let by = provenance(&SessionId::new(format!("undo-{split}")));
+    let whole = whole_records(open, set_aside_by(&memory, &split)).await?;
     let (brought, given) = (split.clone(), split);
     let back = {
         let by = by.clone();
-        move |memory: &Memory| plan_bring_back(memory, &brought, &by)
+        move |memory: &Memory| plan_bring_back(memory, &whole, &brought, &by)
     };
     let give = move |memory: &Memory| plan_give_back(memory, &given, &by);
     reply.restored =

@@ -1,10 +1,12 @@
 //! Exports and imports of a memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Kind, Memory, Plan, Provenance, SessionId, export, render};
+use anchord_memory::{Kind, Memory, Plan, Provenance, Record, RecordId, SessionId, export, render};
 
+use super::forgotten::whole_records;
 use super::tool::visit;
 use super::{
     Answer, Target, ask, bad_request, bind_error, internal, not_found, opened, store_error,
@@ -33,8 +35,13 @@ pub(crate) async fn export_document(
     let (target, open) = opened(daemon, project).await?;
     let (memory, of) = (open.memory(), target);
     let rendered = Arc::clone(&memory);
+    let whole = match format {
+        ExportFormat::Json => whole_records(&open, memory.records()).await?,
+        // These formats leave out forgotten records.
+        ExportFormat::Markdown | ExportFormat::Zipmem | ExportFormat::Compactor => BTreeMap::new(),
+    };
     // The document may be as long as the memory is large, so no worker thread renders it.
-    let text = beside(move || document(&of, &rendered, format)).await?;
+    let text = beside(move || document(&of, &rendered, &whole, format)).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
     let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
     let line = Retrieval {
@@ -49,7 +56,14 @@ pub(crate) async fn export_document(
     Ok(text)
 }
 
-fn document(target: &Target, memory: &Memory, format: ExportFormat) -> Answer<String> {
+/// Renders a memory. `whole` has the forgotten records of which the memory has the heads.
+fn document(
+    target: &Target,
+    memory: &Memory,
+    whole: &BTreeMap<RecordId, Record>,
+    format: ExportFormat,
+) -> Answer<String> {
+    let whole = |record: &Arc<Record>| whole.get(&record.id).unwrap_or(record).clone();
     let json = match format {
         ExportFormat::Markdown => return Ok(export::markdown(memory, &target.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(memory, &target.name, clock::now()),
@@ -59,7 +73,7 @@ fn document(target: &Target, memory: &Memory, format: ExportFormat) -> Answer<St
                 format: 1,
                 project: target.reference.clone(),
                 revision: memory.revision().0,
-                records: memory.records().map(|record| record.as_ref().clone()).collect(),
+                records: memory.records().map(whole).collect(),
                 staged: memory
                     .staged()
                     .map(|(session, staged)| (session.clone(), staged.as_ref().clone()))

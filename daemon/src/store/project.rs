@@ -2,8 +2,8 @@
 
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
-    Change, Counters, Memory, NoticeId, Purged, RecordId, Restore, Revision, Seq, SessionId,
-    Settings,
+    Change, Counters, Memory, NoticeId, Purged, Record, RecordId, Restore, Revision, Seq,
+    SessionId, Settings, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use super::{Machine, Row};
 
 const BINDING: &str = "b/";
 const COUNTERS: &str = "m/counters";
+/// Heads of forgotten records. Older builds do not know such rows, and rebuild the index from the
+/// journal instead of taking a head for a record.
+const HEAD: &str = "f/";
 const RECORD: &str = "n/";
 const NOTICE: &str = "o/";
 const IMPORT: &str = "p/";
@@ -45,7 +48,7 @@ impl Machine for Memory {
         let mut rows = vec![counters_row(self)];
         for change in changes {
             match change {
-                Change::Put(record) => rows.push(record_row(self, record.id)),
+                Change::Put(record) => rows.extend(record_rows(self, record)),
                 Change::Stage { session, .. } | Change::Unstage { session } => {
                     rows.push(staged_row(self, session));
                 }
@@ -62,6 +65,9 @@ impl Machine for Memory {
                 Change::Bind { key, .. } => rows.push(binding_row(self, key)),
                 Change::Purged(purged) => {
                     rows.push(record_row(self, purged.id));
+                    if self.record(purged.id).is_none() {
+                        rows.push(Row { key: head_key(purged.id), value: None });
+                    }
                     rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
                 }
                 Change::Tombstones { .. } => rows.push(tombstones_row(self)),
@@ -85,7 +91,7 @@ impl Machine for Memory {
             self.imports().map(|((source, digest), records)| import_row(source, digest, *records));
         Box::new(
             std::iter::once(counters_row(self))
-                .chain(self.records().map(|record| row(record_key(record.id), &**record)))
+                .chain(self.records().map(|record| whole_row(record)))
                 .chain(self.notices().map(|notice| row(notice_key(notice.id), &**notice)))
                 .chain(imports)
                 .chain(self.staged().map(|(session, _)| staged_row(self, session)))
@@ -109,7 +115,7 @@ impl Machine for Memory {
                 memory.tombstones(read(&key, &value)?);
             } else if key.starts_with(PURGED) {
                 memory.purged(read(&key, &value)?);
-            } else if key.starts_with(RECORD) {
+            } else if key.starts_with(RECORD) || key.starts_with(HEAD) {
                 memory.record(read(&key, &value)?);
             } else if let Some(session) = key.strip_prefix(STAGED) {
                 memory.staged(SessionId::new(session), read(&key, &value)?);
@@ -179,12 +185,34 @@ fn counters_row(memory: &Memory) -> Row {
     row(COUNTERS.to_owned(), &counters)
 }
 
+/// Returns the rows of a record that a change put. It has one under either prefix.
+fn record_rows(memory: &Memory, put: &Record) -> impl Iterator<Item = Row> + use<> {
+    let id = put.id;
+    let is_head = memory.record(id).is_some_and(|record| record.is_head);
+    // The first version has no other row, and one that says the same as before is not forgotten.
+    let may_have_been_head = put.version > Version::FIRST && put.said.is_none();
+    let other = match is_head {
+        true => Some(record_key(id)),
+        false => may_have_been_head.then(|| head_key(id)),
+    };
+    let other = other.map(|key| Row { key, value: None });
+    [record_row(memory, id)].into_iter().chain(other)
+}
+
+fn whole_row(record: &Record) -> Row {
+    let key = if record.is_head { head_key(record.id) } else { record_key(record.id) };
+    row(key, record)
+}
+
 fn record_row(memory: &Memory, id: RecordId) -> Row {
-    let key = record_key(id);
     match memory.record(id) {
-        Some(record) => row(key, &**record),
-        None => Row { key, value: None },
+        Some(record) => whole_row(record),
+        None => Row { key: record_key(id), value: None },
     }
+}
+
+fn head_key(id: RecordId) -> String {
+    format!("{HEAD}{id}")
 }
 
 fn record_key(id: RecordId) -> String {

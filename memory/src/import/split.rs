@@ -3,10 +3,11 @@
 //! forgotten here, which keeps it in history. The whole split can be undone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::exported::{Put, put};
 use super::{EXPORTED, remembered};
-use crate::draft::Draft;
+use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Revision, SessionId, Version};
 use crate::memory::Memory;
 use crate::plan::Plan;
@@ -185,12 +186,36 @@ pub fn last_split(memory: &Memory) -> Option<SessionId> {
     splits.filter(|session| session.0.starts_with(SPLIT)).max().cloned()
 }
 
-/// Plans to restore the records that a split set aside. Returns their number.
-pub fn plan_bring_back(memory: &Memory, split: &SessionId, origin: &Provenance) -> Plan<u32> {
-    let aside = memory.records().filter(|record| {
+/// Returns the records that a split set aside and that still are, most of them as heads.
+pub fn set_aside_by<'a>(
+    memory: &'a Memory,
+    split: &'a SessionId,
+) -> impl Iterator<Item = &'a Arc<Record>> {
+    memory.records().filter(move |record| {
         record.standing == Standing::Forgotten && record.updated.session == *split
-    });
-    stand(memory, aside.map(|record| record.id).collect(), Standing::Active, origin)
+    })
+}
+
+/// Plans to bring back what a split set aside. Says how many records. `whole` has the records of
+/// which the memory has the heads; one that it lacks stays forgotten.
+pub fn plan_bring_back(
+    memory: &Memory,
+    whole: &BTreeMap<RecordId, Record>,
+    split: &SessionId,
+    origin: &Provenance,
+) -> Plan<u32> {
+    let mut draft = Draft::new(memory);
+    let mut brought = 0;
+    for there in set_aside_by(memory, split) {
+        let record = if there.is_head { whole.get(&there.id) } else { Some(&**there) };
+        let Some(record) = record.filter(|record| record.version == there.version) else {
+            continue;
+        };
+        let Record { id, body, tags, pinned, .. } = record.clone();
+        draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+        brought += 1;
+    }
+    Plan { changes: draft.finish().changes, outcome: brought }
 }
 
 /// Plans to forget the records that a memory imported in a split and that nobody has changed since.
@@ -205,19 +230,11 @@ pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -
     let made = memory.records().filter(|record| {
         record.standing != Standing::Forgotten && revisions.contains(&record.revision)
     });
-    stand(memory, made.map(|record| record.id).collect(), Standing::Forgotten, origin)
-}
-
-fn stand(
-    memory: &Memory,
-    ids: Vec<RecordId>,
-    standing: Standing,
-    origin: &Provenance,
-) -> Plan<u32> {
+    let ids: Vec<RecordId> = made.map(|record| record.id).collect();
     let mut draft = Draft::new(memory);
     let count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
     for id in ids {
-        draft.stand(id, standing, origin);
+        draft.stand(id, Standing::Forgotten, origin);
     }
     Plan { changes: draft.finish().changes, outcome: count }
 }

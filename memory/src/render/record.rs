@@ -38,6 +38,9 @@ pub fn record(record: &Record) -> String {
         Standing::Archived => {
             lines.push_str(", was archived: out of load until it was looked at now");
         }
+        Standing::Forgotten if record.is_head => {
+            lines.push_str(", forgotten: the journal does not have the rest of it");
+        }
         Standing::Forgotten => lines.push_str(", forgotten: kept in history alone"),
     }
     append(&mut lines, format_args!("; written {}", by(&record.created)));

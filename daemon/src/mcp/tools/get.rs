@@ -71,8 +71,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let reader = context.keeper();
     let found = find(&view.memory, &reader, id);
-    let newest = found.map_err(|refusal| caller(&refusal))?.clone();
+    let mut newest = found.map_err(|refusal| caller(&refusal))?.clone();
     let id = newest.id;
+    if newest.is_head {
+        newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
+    }
     let wanted = params.version.map_or(newest.version, Version);
     let mut record = if wanted == newest.version {
         newest.clone()
@@ -158,6 +161,7 @@ async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
     view.memory.record(before.id).filter(|now| now.says_the_same(before)).cloned()
 }
 
+/// Finds a version in the journal.
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
     let look_up = project.owner.look_up()?;

@@ -39,6 +39,7 @@ fn entry() -> Entry<Change> {
         standing: Standing::Active,
         tags: Vec::new(),
         pinned: false,
+        is_head: false,
         body: Body::Anchor(Anchor {
             file: "src/db.rs".to_owned(),
             lines: "42-67".to_owned().into(),

@@ -28,7 +28,7 @@ fn merged() -> Memory {
     both(&mut memory, "in-web", 2, "web");
     save(&mut memory, &origin("above", 3), Staged::default());
     for (session, content) in [("in-api", "of api"), ("cli-1", "of a shell")] {
-        let notes = plan_notes(&memory, &origin(session, 4), vec![Ok(note(content))]);
+        let notes = plan_notes(&memory, &origin(session, 4), vec![Ok(note(&content.repeat(50)))]);
         apply(&mut memory, notes.unwrap());
     }
     memory
@@ -119,6 +119,8 @@ fn a_split_loses_nothing_is_made_again_without_doubles_and_is_taken_back() {
     assert_eq!(again.outcome, taken, "a split that was cut short is made again");
     assert!(again.changes.is_empty(), "{:?}", again.changes);
 
+    let whole = memory.records().map(|record| (record.id, Record::clone(record)));
+    let whole: BTreeMap<_, _> = whole.collect();
     let aside = apply_to(&mut memory, |memory| plan_set_aside(memory, &taken.records, &by(&split)));
     assert_eq!(usize::try_from(aside).unwrap(), taken.records.len());
     assert_eq!(active(&memory).len(), before.len() - taken.records.len());
@@ -127,7 +129,16 @@ fn a_split_loses_nothing_is_made_again_without_doubles_and_is_taken_back() {
 
     assert_eq!(last_split(&memory), Some(split.clone()));
     let undo = origin("undo", 6);
-    let back = apply_to(&mut memory, |memory| plan_bring_back(memory, &split, &undo));
+    assert!(set_aside_by(&memory, &split).any(|record| record.is_head), "a long text is away");
+    let partial = plan_bring_back(&memory, &BTreeMap::new(), &split, &undo);
+    assert!(partial.outcome < aside, "none comes back without its text");
+    // As the journal has them.
+    let heads = set_aside_by(&memory, &split).map(|head| {
+        let it = Record { version: head.version, ..whole[&head.id].clone() };
+        (head.id, it)
+    });
+    let whole: BTreeMap<_, _> = heads.collect();
+    let back = apply_to(&mut memory, |memory| plan_bring_back(memory, &whole, &split, &undo));
     assert_eq!((back, active(&memory)), (aside, before));
     assert_eq!(last_split(&memory), None);
     let given = apply_to(&mut api, |api| plan_give_back(api, &split, &undo));
