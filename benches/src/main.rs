@@ -6,13 +6,14 @@
 //! them.
 //!
 //! `retrieval` and `given` are separate: they measure what is found and given rather than speed. So
-//! is `age`, which takes long.
+//! are `age` and `full`, which take long.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
 mod age;
 mod compaction;
 mod floor;
+mod full;
 mod given;
 mod hooks;
 mod logged;
@@ -59,7 +60,7 @@ const BENCHES: &[Bench] = &[
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 /// Measurements that run on their own, because they take long or measure what is found and given.
-const ALONE: [Alone; 3] = [
+const ALONE: [Alone; 4] = [
     (
         "retrieval",
         "how well a search finds; alone, with [--file PATH] [--sweep], [--records] or [--commits REPOSITORY \
@@ -76,6 +77,12 @@ const ALONE: [Alone; 3] = [
         "size, open time and load time of a project over the years; alone, with [--years N] \
          [--sessions N] [--dir PATH]; short: --years 1 --sessions 3",
         age::run,
+    ),
+    (
+        "full",
+        "the daemon's memory with every kind of record and staged work at its limit; alone, takes \
+         minutes",
+        full::run,
     ),
 ];
 
@@ -117,7 +124,7 @@ fn help() -> String {
         .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last three, or those that are named, and prints a Markdown \
+         Measures all but the last four, or those that are named, and prints a Markdown \
          table:\n{}",
         lines.concat()
     )

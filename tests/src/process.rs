@@ -42,15 +42,41 @@ pub fn descriptors(pid: u32) -> Option<usize> {
     Some(std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count())
 }
 
-/// Returns the memory that only this process holds, in bytes. Linux only.
-pub fn private_bytes(pid: u32) -> Option<u64> {
+/// The memory of a process, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// All resident memory, including programs and libraries.
+    pub resident: u64,
+    /// Resident memory, with its share of what other processes have as well.
+    pub proportional: u64,
+    /// Memory that no other process has.
+    pub private: u64,
+    /// Memory that is in no file: heaps and stacks.
+    pub anonymous: u64,
+}
+
+/// Returns the memory of a process. Linux only.
+pub fn memory(pid: u32) -> Option<Memory> {
     let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let kib = rollup
-        .lines()
-        .filter(|line| line.starts_with("Private_Clean:") || line.starts_with("Private_Dirty:"))
-        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
-        .sum::<u64>();
-    Some(kib * 1024)
+    let mut memory = Memory::default();
+    for line in rollup.lines() {
+        let Some((name, rest)) = line.split_once(':') else { continue };
+        let kib = rest.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
+        let bytes = kib.unwrap_or_default() * 1024;
+        match name {
+            "Rss" => memory.resident = bytes,
+            "Pss" => memory.proportional = bytes,
+            "Private_Clean" | "Private_Dirty" => memory.private += bytes,
+            "Anonymous" => memory.anonymous = bytes,
+            _ => {}
+        }
+    }
+    Some(memory)
+}
+
+/// Memory that this process alone holds, in bytes. Linux alone.
+pub fn private_bytes(pid: u32) -> Option<u64> {
+    Some(memory(pid)?.private)
 }
 
 /// Returns every living process whose `ANCHORD_HOME` is this directory. Linux only; elsewhere none.
