@@ -24,6 +24,9 @@ const CALLS_A_SAVE: usize = 4;
 /// Time that the daemon has for what it does by itself after the last write.
 const SETTLE: Duration = Duration::from_secs(15);
 
+/// Makes the arguments of the numbered write of one kind.
+type Make = fn(&mut Words, usize) -> Value;
+
 /// Fills a project and prints a row for each kind.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if let Some(unknown) = arguments.first() {
@@ -43,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
     let mut words = Words(1);
     row(&instance, "nothing", 0, Duration::ZERO);
-    let kinds: [(&str, fn(&mut Words, usize) -> Value); 4] = [
+    let kinds: [(&str, Make); 4] = [
         ("blueprints", blueprints),
         ("lessons", lessons),
         ("anchors", anchors),

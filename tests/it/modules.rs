@@ -99,7 +99,9 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
 fn imports(files: &Files) -> Imports {
     let of = |(module, items): (&Module, &Vec<syn::Item>)| {
         let mut paths = Paths { files, module, leads_to: BTreeSet::new() };
-        items.iter().for_each(|item| paths.visit_item(item));
+        for item in items {
+            paths.visit_item(item);
+        }
         paths.leads_to.remove(module);
         (module.clone(), paths.leads_to)
     };
@@ -179,7 +181,9 @@ impl Paths<'_> {
             syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
             syn::UseTree::Glob(_) => self.add(before),
             syn::UseTree::Group(group) => {
-                group.items.iter().for_each(|item| self.add_tree(before, item));
+                for item in &group.items {
+                    self.add_tree(before, item);
+                }
             }
         }
     }

@@ -191,10 +191,8 @@ fn record_rows(memory: &Memory, put: &Record) -> impl Iterator<Item = Row> + use
     let is_head = memory.record(id).is_some_and(|record| record.is_head);
     // The first version has no other row, and one that says the same as before is not forgotten.
     let may_have_been_head = put.version > Version::FIRST && put.said.is_none();
-    let other = match is_head {
-        true => Some(record_key(id)),
-        false => may_have_been_head.then(|| head_key(id)),
-    };
+    let other =
+        if is_head { Some(record_key(id)) } else { may_have_been_head.then(|| head_key(id)) };
     let other = other.map(|key| Row { key, value: None });
     [record_row(memory, id)].into_iter().chain(other)
 }
