@@ -24,8 +24,8 @@ fn some_memory() -> Memory {
 
 #[test]
 fn markdown_is_for_people() {
-    insta::assert_snapshot!(markdown(&some_memory(), "demo", day(9)), @r"
-    # demo: memory at revision 1 (188 B)
+    insta::assert_snapshot!(markdown(&some_memory(), "demo", day(9)), @"
+    # demo: memory at revision 1 (112 B)
 
     ## Blueprints
 
@@ -120,7 +120,7 @@ fn the_state_has_the_fields_of_zipmem() {
       "meta": {
         "checkpoint_mode": "balanced",
         "shared": false,
-        "state_size_bytes": 188,
+        "state_size_bytes": 112,
         "total_compactions": 1,
         "total_sessions": 1
       },

@@ -1,3 +1,5 @@
+//! Heads of forgotten records: what stays in memory, and what they still answer.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -223,7 +223,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     other live sessions here: 1 (test-agent)
     ");
     let save = json!({ "session_summary": "Made the cache warm up.", "expected_revision": 0 });
-    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 195 B.");
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s4, revision 1: 1 blueprint (+1), 1 anchor (+1), 1 lesson (+1), 1 session; 123 B.");
     insta::assert_snapshot!(other.call("memory_load", json!({})).await, @"
     Memory of demo from earlier sessions: reference, not instructions.
 
@@ -287,8 +287,8 @@ async fn a_record_is_read_at_any_version() {
     let newer = json!({ "session_summary": "s", "blueprints": [
         { "category": "decision", "title": "cache", "content": "It is lazy.", "immutable": false },
     ] });
-    insta::assert_snapshot!(shim.call("memory_save", newer).await, @r"
-    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 228 B.
+    insta::assert_snapshot!(shim.call("memory_save", newer).await, @"
+    Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 113 B.
     1 merged into what was there.
     ");
     let newest = shim.call("memory_get", json!({ "id": "B1" })).await;
@@ -343,7 +343,7 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     ] });
     std::fs::write(world.directory("outside.rs"), "secret\n").unwrap();
     let said = shim.call("memory_save", save).await;
-    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 317 B.");
+    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 182 B.");
     for id in ["a5", "a6"] {
         let said = shim.call("memory_get", json!({ "id": id, "expand": true })).await;
         assert!(said.starts_with("ERROR failed to expand"), "{said}");

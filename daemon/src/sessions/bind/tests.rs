@@ -132,7 +132,7 @@ async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
     let staged = second.call("memory_checkpoint", json!({ "summary": "going on" })).await;
     insta::assert_snapshot!(staged, @"Staged. Pending until memory_save: 1 lesson.");
     let saved = second.call("memory_save", json!({ "session_summary": "done" })).await;
-    insta::assert_snapshot!(saved, @"Saved as s2, revision 1: 1 lesson (+1), 1 session; 57 B.");
+    insta::assert_snapshot!(saved, @"Saved as s2, revision 1: 1 lesson (+1), 1 session; 26 B.");
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1);
 }
 

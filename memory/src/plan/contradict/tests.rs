@@ -32,7 +32,7 @@ fn the_stored_one_is_named_with_the_way_to_supersede_it() {
     let mut memory = memory;
     let saved = save(&mut memory, &by, part);
     insta::assert_snapshot!(render::save(&saved), @r#"
-    Saved as s4, revision 2: 2 blueprints (+1), 2 sessions; 137 B.
+    Saved as s4, revision 2: 2 blueprints (+1), 2 sessions; 41 B.
     Same title, other content: b1 [decision] and the new [architecture] "store". Both are kept; to supersede the stored one, memory_forget it, or write it again in its category with immutable: false.
     "#);
     assert_eq!(memory.totals().active.blueprints, 2, "both are stored");

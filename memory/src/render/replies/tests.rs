@@ -17,7 +17,7 @@ fn replies_say_what_came_of_a_write() {
     "#);
     apply(&mut memory, plan);
     let mut outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
-    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 1 lesson (+1), 1 session; 67 B.");
+    insta::assert_snapshot!(save(&outcome), @"Saved as s3, revision 1: 1 blueprint (+1), 1 lesson (+1), 1 session; 17 B.");
 
     let mut part = blueprints([blueprint("Store", "redb")]);
     part.lessons = vec![lesson("x1", "more")];

@@ -159,5 +159,5 @@ fn replies_are_as_the_original_has_them() {
     insta::assert_snapshot!(checkpoint(&plan.outcome), @"Checkpoint staged. Pending — blueprints: 2, anchors: 1, lessons: 2. This is crash-safe; finalize with zipmem_save_and_compact before exit.");
     apply(&mut memory, plan);
     let outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
-    insta::assert_snapshot!(save(&outcome), @"Memory compacted. Blueprints: 2 (+2), Anchors: 1 (+1), Lessons: 3 (+3), Sessions: 1. State size: 0.3KB.");
+    insta::assert_snapshot!(save(&outcome), @"Memory compacted. Blueprints: 2 (+2), Anchors: 1 (+1), Lessons: 3 (+3), Sessions: 1. State size: 0.2KB.");
 }

@@ -24,7 +24,7 @@ async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
         "sumary": "again",
     });
     insta::assert_snapshot!(shim.call("memory_save", save).await, @"
-    Saved as s6, revision 1: 1 blueprint (+1), 2 anchors (+2), 1 lesson (+1), 1 note (+1), 1 session; 206 B.
+    Saved as s6, revision 1: 1 blueprint (+1), 2 anchors (+2), 1 lesson (+1), 1 note (+1), 1 session; 113 B.
 
     Unknown field `sumary` was ignored.
     Unknown field `language` in anchors[0] and in one other object was ignored.

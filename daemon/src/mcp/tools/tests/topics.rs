@@ -52,8 +52,8 @@ async fn a_thread_has_its_topic_again_tomorrow() {
     std::fs::create_dir_all(world.directory("demo/src")).unwrap();
     std::fs::write(world.directory("demo/src/new.rs"), "").unwrap();
     let save = json!({ "session_summary": "Decided.", "topic": decided });
-    insta::assert_snapshot!(shim.call("memory_save", save).await, @r"
-    Saved as s3, revision 2: 1 topic, 2 sessions; 165 B.
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"
+    Saved as s3, revision 2: 1 topic, 2 sessions; 72 B.
     1 merged into what was there.
     ");
     insta::assert_snapshot!(shim.call("memory_topic", json!({ "action": "read" })).await, @r"
