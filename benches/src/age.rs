@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anchord_daemon::store::{
-    Call, Entry, JournalStore, Left, Machine as _, Opened, Options, Replies, Store as _,
+    Call, Entry, JournalStore, Opened, Options, PendingFlush, Replies, StateMachine as _,
+    Store as _,
 };
 use anchord_memory::limits::LOAD_TOKENS;
 use anchord_memory::render::{self, LoadView, Tight};
@@ -195,14 +196,14 @@ impl Project {
             }
         }
         self.memory = head;
-        self.store.settle(&self.memory, &mut self.replies)?;
+        self.store.advance_index(&self.memory, &mut self.replies)?;
         Ok(())
     }
 
     /// Waits until the store has caught up, as a daemon does in a quiet moment.
     fn flush(&mut self) -> Result<()> {
         let begun = Instant::now();
-        while self.store.flush() != Left::Nothing {
+        while self.store.flush() != PendingFlush::Nothing {
             if begun.elapsed() > UPKEEP {
                 bail!("the store's upkeep does not end");
             }

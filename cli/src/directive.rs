@@ -34,7 +34,7 @@ pub(crate) enum Broken {
 
 /// An existing block.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct DirectiveBlock {
     /// The mode that its first line names.
     pub(crate) mode: Option<String>,
     first: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Found {
 }
 
 /// Finds the block. Markers count only if they are a whole line.
-pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<Found>, Broken> {
+pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<DirectiveBlock>, Broken> {
     let mut open: Option<(usize, usize, &str)> = None;
     let mut found = None;
     let mut offset = 0;
@@ -59,8 +59,10 @@ pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<Found>, Broken
         } else if bare == markers.end {
             let (_, first, words) = open.take().ok_or(Broken::NoStart(number))?;
             let newline = newline(text.get(first..).unwrap_or_default());
-            found =
-                Some((Found { mode: word(words, "mode="), first, after: offset, newline }, words));
+            found = Some((
+                DirectiveBlock { mode: word(words, "mode="), first, after: offset, newline },
+                words,
+            ));
         }
     }
     if let Some((number, ..)) = open {
@@ -77,7 +79,7 @@ pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<Found>, Broken
 
 /// Returns the text with the block in it. `text` is `None` for a file that does not exist yet.
 /// `block` is the whole block with its markers; its lines end with `\n`.
-pub(crate) fn placed(text: Option<&str>, found: Option<&Found>, block: &str) -> String {
+pub(crate) fn placed(text: Option<&str>, found: Option<&DirectiveBlock>, block: &str) -> String {
     let block = block.trim_end_matches('\n');
     let Some(text) = text else { return format!("{block}\n") };
     if let Some(found) = found {
@@ -98,7 +100,7 @@ pub(crate) fn placed(text: Option<&str>, found: Option<&Found>, block: &str) -> 
 }
 
 /// Returns the text without the block, or `None` if the file did not exist before.
-pub(crate) fn removed(text: &str, found: &Found) -> Option<String> {
+pub(crate) fn removed(text: &str, found: &DirectiveBlock) -> Option<String> {
     let (before, rest) = text.split_at(found.first);
     let (old, after) = rest.split_at(found.after - found.first);
     let ended = old.ends_with('\n');

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anchord_daemon::api::{ExportDocument, JournalLine};
-use anchord_memory::{Body, Standing};
+use anchord_memory::{Body, RecordState};
 use serde_json::Value;
 
 /// The result of the comparison.
@@ -47,7 +47,7 @@ pub(crate) fn texts(document: &ExportDocument) -> Vec<String> {
     let mut texts: Vec<String> = document
         .records
         .iter()
-        .filter(|record| record.standing != Standing::Forgotten)
+        .filter(|record| record.state != RecordState::Forgotten)
         .filter_map(|record| match &record.body {
             Body::Blueprint(blueprint) => {
                 Some(format!("{} {}", blueprint.title, blueprint.content))

@@ -117,7 +117,8 @@ impl Config {
 
     fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
         no_lists(file, text)?;
-        let told: Told = toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
+        let told: ConfigFile =
+            toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
         let mut config = Self::default();
         let bad = |key: String, value: &Value, allowed: String| {
             let origin = file.display().to_string();
@@ -165,7 +166,7 @@ impl Config {
 /// another type can name what is allowed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Told {
+struct ConfigFile {
     http: HttpTable,
     sessions: SessionsTable,
     memory: MemoryTable,

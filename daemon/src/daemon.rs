@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use crate::api::HttpState;
 use crate::clock;
 use crate::config::Config;
+use crate::hooks::state::HookState;
 use crate::instance::Instance;
-use crate::lifecycle::state::Lifecycle;
 use crate::mcp::ToolList;
 use crate::metrics::Metrics;
-use crate::project::{Decide, Decided, OpenProject, OpenProjects};
+use crate::project::{OpenProject, OpenProjects, Transition, WriteCommand};
 use crate::projects::{ProjectId, Registry, RegistryChange, Surroundings};
 use crate::registry_store::RegistryStore;
 use crate::sessions::{Connection, SessionTable};
@@ -34,7 +34,7 @@ pub(crate) struct Daemon {
     pub(crate) after_crash: bool,
     pub(crate) http_state: std::sync::OnceLock<HttpState>,
     sessions: Arc<SessionTable>,
-    lifecycle: Lifecycle,
+    hooks: HookState,
     metrics: Metrics,
     stopping: CancellationToken,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
@@ -64,7 +64,7 @@ impl Daemon {
             after_crash,
             http_state: std::sync::OnceLock::new(),
             sessions: Arc::default(),
-            lifecycle: Lifecycle::default(),
+            hooks: HookState::default(),
             metrics: Metrics::default(),
             stopping: CancellationToken::new(),
             tools: ToolSet::ALL.map(|set| Arc::new(ToolList::new(set))),
@@ -101,10 +101,10 @@ impl Daemon {
 
     /// Records that a memory is on disk. If that fails, the next opening records it.
     async fn remember_stored(&self, id: ProjectId) {
-        let decide: Decide<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
             let known = registry.is_stored(id);
             let changes = (!known).then_some(RegistryChange::MemoryStored { id });
-            Ok(Decided { changes: changes.into_iter().collect(), reply: String::new() })
+            Ok(Transition { changes: changes.into_iter().collect(), reply: String::new() })
         });
         if let Err(error) = self.registry.write(None, None, "stored", decide).await {
             tracing::warn!(memory = %id, %error, "failed to record that a memory is on disk");
@@ -144,8 +144,8 @@ impl Daemon {
     }
 
     /// Returns the conversations that hooks have reported.
-    pub(crate) fn lifecycle(&self) -> &Lifecycle {
-        &self.lifecycle
+    pub(crate) fn hooks(&self) -> &HookState {
+        &self.hooks
     }
 
     /// Returns the metrics.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::daemon::Daemon;
 use crate::projects::ProjectId;
-use crate::{lifecycle, limits, sessions};
+use crate::{hooks, limits, sessions};
 
 /// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(daemon: Arc<Daemon>) {
@@ -29,14 +29,14 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
         if let Err(error) = daemon.registry.retry().await {
             tracing::error!(%error, "the daemon's own records cannot be opened again");
         }
-        lifecycle::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
+        hooks::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
         sessions::sweep(&daemon).await;
         let in_use: BTreeSet<ProjectId> = daemon
             .sessions()
             .all()
             .into_iter()
-            .filter(|standing| standing.disconnected.is_none())
-            .filter_map(|standing| standing.session.project_id())
+            .filter(|status| status.disconnected.is_none())
+            .filter_map(|status| status.session.project_id())
             .collect();
         daemon.projects.keep_reads().await;
         daemon.projects.close_idle(&in_use).await;

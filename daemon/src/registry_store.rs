@@ -11,7 +11,7 @@ use std::time::Instant;
 use anchord_memory::SessionId;
 use arc_swap::ArcSwap;
 
-use crate::project::{Decide, Marks, Owner, WriteError, Written, open_owner};
+use crate::project::{Marks, WriteCommand, WriteError, WriterHandle, Written, open_owner};
 use crate::projects::Registry;
 use crate::store::{Call, Health, OpenReport, Store, StoreError};
 use crate::{clock, limits};
@@ -23,7 +23,7 @@ pub(crate) const STOPPED_WELL: &str = "stopped-well";
 #[derive(Debug)]
 pub(crate) struct RegistryStore {
     directory: PathBuf,
-    writer: ArcSwap<Owner<Registry>>,
+    writer: ArcSwap<WriterHandle<Registry>>,
     opened: Mutex<Instant>,
     /// Whether the last reopening failed. Nothing can be written then, but what was read stays.
     is_failed: AtomicBool,
@@ -91,7 +91,7 @@ impl RegistryStore {
         session: Option<SessionId>,
         call: Option<Call>,
         operation: &'static str,
-        decide: Decide<Registry>,
+        decide: WriteCommand<Registry>,
     ) -> Result<Written, WriteError> {
         let _open = self.in_use.read().await;
         if self.is_failed.load(Ordering::Relaxed) {

@@ -20,7 +20,7 @@ use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::socket::Peers;
 use crate::store::{self, StoreError};
-use crate::{activation, http, jobs, lifecycle, limits, process, sessions, socket};
+use crate::{activation, hooks, http, jobs, limits, process, sessions, socket};
 
 /// The reason a daemon did not start, or failed. Each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -170,7 +170,7 @@ async fn serve(
         tracing::warn!(open = connections.len(), "something under way did not end in time");
         jobs.abort();
     }
-    lifecycle::stage_silent(&daemon, Duration::ZERO).await;
+    hooks::stage_silent(&daemon, Duration::ZERO).await;
     daemon.projects.close_all().await;
     if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {
         tracing::warn!(%error, "the mark of a good end was lost");

@@ -21,7 +21,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::provenance::Provenance;
-use crate::record::{Body, Record, SessionRow, Standing};
+use crate::record::{Body, Record, RecordState, SessionRow};
 use crate::staged::count;
 use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
@@ -167,7 +167,7 @@ impl ArchivePlan {
         let lessons = unchanged(draft, &self.lessons);
         let topics = unchanged(draft, &self.topics);
         for id in anchors.iter().chain(&lessons).chain(&topics) {
-            draft.stand(*id, Standing::Archived, origin);
+            draft.stand(*id, RecordState::Archived, origin);
         }
         Archived {
             anchors: count(anchors.len()),
@@ -181,7 +181,7 @@ impl ArchivePlan {
 fn unchanged(draft: &Draft<'_>, planned: &BTreeMap<RecordId, Version>) -> Vec<RecordId> {
     let as_planned = |(id, version): (&RecordId, &Version)| {
         let record = draft.head().record(*id)?;
-        (record.version == *version && record.standing.is_active()).then_some(*id)
+        (record.version == *version && record.state.is_active()).then_some(*id)
     };
     planned.iter().filter_map(as_planned).collect()
 }
@@ -195,10 +195,10 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
     }
     let all = draft.head().records_of(Kind::SessionRow).filter_map(|record| row_of(record));
     let (folds, own): (Vec<_>, Vec<_>) = all.partition(|(_, row)| row.folded > 0);
-    let earlier = folds.iter().find(|(record, _)| record.standing.is_active());
+    let earlier = folds.iter().find(|(record, _)| record.state.is_active());
     let earlier = earlier.map(|(record, _)| record.id);
     let folded =
-        |record: &Record| record.standing == Standing::Archived || ids.contains(&record.id);
+        |record: &Record| record.state == RecordState::Archived || ids.contains(&record.id);
     let stored: Vec<SessionRow> =
         own.into_iter().filter(|(record, _)| folded(record)).map(|(_, row)| row.clone()).collect();
     let rows = || stored.iter();
@@ -225,14 +225,14 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
         folded,
     });
     match earlier {
-        Some(id) => draft.change(id, body, Standing::Active, origin),
+        Some(id) => draft.change(id, body, RecordState::Active, origin),
         None => {
             draft.create(body, origin);
         }
     }
     let archived: Vec<RecordId> = ids.iter().copied().filter(|id| Some(*id) != earlier).collect();
     for id in &archived {
-        draft.stand(*id, Standing::Archived, origin);
+        draft.stand(*id, RecordState::Archived, origin);
     }
     count(archived.len())
 }

@@ -70,12 +70,12 @@ impl Pool {
             // longer.
             Self::Project => memory
                 .records_of(crate::Kind::Note)
-                .filter(|record| record.standing.is_active() && record.owner().is_none())
+                .filter(|record| record.state.is_active() && record.owner().is_none())
                 .filter_map(note)
                 .collect(),
             Self::Own(reader) => memory
                 .own_notes(reader)
-                .filter(|record| record.standing.is_active())
+                .filter(|record| record.state.is_active())
                 .filter_map(note)
                 .collect(),
         }

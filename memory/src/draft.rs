@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::merge::{Verdict, judge};
 use crate::note::{NewNote, Note, Scope};
 use crate::provenance::Provenance;
-use crate::record::{Anchor, Blueprint, Body, Lesson, Record, Standing};
+use crate::record::{Anchor, Blueprint, Body, Lesson, Record, RecordState};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
 use crate::topic::{Topic, TopicPart};
@@ -35,7 +35,7 @@ pub(crate) struct Draft<'a> {
 pub(crate) struct Fields {
     pub(crate) id: RecordId,
     pub(crate) body: Body,
-    pub(crate) standing: Standing,
+    pub(crate) state: RecordState,
     pub(crate) tags: Vec<String>,
     pub(crate) pinned: bool,
 }
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn blueprint(&mut self, new: &Blueprint, origin: &Provenance) {
         let body = Body::Blueprint(new.clone());
-        let Some((id, Body::Blueprint(stored))) = self.twin(&body) else {
+        let Some((id, Body::Blueprint(stored))) = self.existing_match(&body) else {
             self.create(body, origin);
             return;
         };
@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
 
     /// Leaves a blueprint unchanged and reports that to the caller.
     pub(crate) fn keep(&mut self, id: RecordId, origin: &Provenance) {
-        self.stand(id, Standing::Active, origin);
+        self.stand(id, RecordState::Active, origin);
         if let Some(Body::Blueprint(kept)) = self.head.record(id).map(|record| &record.body) {
             self.kept.push(KeptBlueprint { id: Some(id), title: kept.title.clone() });
         }
@@ -136,14 +136,14 @@ impl<'a> Draft<'a> {
                 let is_pinned = |id| self.head.record(id).is_some_and(|record| record.pinned);
                 let pinned = met.iter().copied().any(is_pinned);
                 for id in swallowed {
-                    self.stand(*id, Standing::Forgotten, origin);
+                    self.stand(*id, RecordState::Forgotten, origin);
                 }
                 let id = *survivor;
                 let tags = self.head.record(id).map(|record| record.tags.clone());
                 let tags = tags.unwrap_or_default();
                 self.merged += 1;
-                let standing = Standing::Active;
-                self.write(Fields { id, body: union, standing, tags, pinned }, origin);
+                let state = RecordState::Active;
+                self.write(Fields { id, body: union, state, tags, pinned }, origin);
                 id
             }
         };
@@ -167,7 +167,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
         // Staged in several parts, the lesson may be larger than any of them.
         let body = Body::Lesson(new.clone().within_limits());
-        match self.twin(&body) {
+        match self.existing_match(&body) {
             Some((id, Body::Lesson(mut stored))) => {
                 stored.unite(new);
                 self.merge(id, Body::Lesson(stored.within_limits()), origin);
@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
         note.rewrite(new, &mut tags, &mut pinned, told);
         self.merged += 1;
         let body = Body::Note(note);
-        self.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+        self.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
         id
     }
 
@@ -211,7 +211,7 @@ impl<'a> Draft<'a> {
         let merged = self.head.record(id).and_then(|record| record.note());
         if let (Some(here), Some(merged)) = (here, merged) {
             let note = Note { repeats: here.max(new.repeats), ..merged.clone() };
-            self.settle(id, note, Standing::Active);
+            self.put_note(id, note, RecordState::Active);
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
         let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
         new.take_in(part);
-        match self.twin(&Body::Topic(new.clone())) {
+        match self.existing_match(&Body::Topic(new.clone())) {
             Some((id, Body::Topic(mut stored))) => {
                 stored.take_in(part);
                 self.merge(id, Body::Topic(stored), origin);
@@ -236,19 +236,19 @@ impl<'a> Draft<'a> {
         let twin = self.note_twin(&note.scope, note.key.as_deref(), &note.content);
         let twin = twin.filter(|twin| twin.id != record.id).cloned();
         let Some(twin) = twin else {
-            self.settle(record.id, note, record.standing);
+            self.put_note(record.id, note, record.state);
             return;
         };
         let last = if record.updated.time > twin.updated.time { record } else { &twin };
         let fields = Fields {
             id: twin.id,
             body: if last.id == twin.id { twin.body.clone() } else { Body::Note(note) },
-            standing: last.standing,
+            state: last.state,
             tags: last.tags.clone(),
             pinned: twin.pinned || record.pinned,
         };
         self.put(fields, last.updated.clone());
-        self.stand(record.id, Standing::Forgotten, origin);
+        self.stand(record.id, RecordState::Forgotten, origin);
     }
 
     /// Returns the size that a note adds to the stored notes. A note that merges adds no record.
@@ -288,10 +288,10 @@ impl<'a> Draft<'a> {
             id,
             version: Version::FIRST,
             revision: Revision(0),
-            said: None,
+            content_version: None,
             created: origin.clone(),
             updated: origin.clone(),
-            standing: Standing::Active,
+            state: RecordState::Active,
             tags: Vec::new(),
             pinned: false,
             is_head: false,
@@ -308,12 +308,12 @@ impl<'a> Draft<'a> {
         &mut self,
         id: RecordId,
         body: Body,
-        standing: Standing,
+        state: RecordState,
         origin: &Provenance,
     ) {
         let Some(stored) = self.head.record(id) else { return };
         let (tags, pinned) = (stored.tags.clone(), stored.pinned);
-        self.write(Fields { id, body, standing, tags, pinned }, origin);
+        self.write(Fields { id, body, state, tags, pinned }, origin);
     }
 
     /// Writes a record's tags and pin, unless both are unchanged.
@@ -325,8 +325,8 @@ impl<'a> Draft<'a> {
         origin: &Provenance,
     ) {
         let Some(stored) = self.head.record(id) else { return };
-        let (body, standing) = (stored.body.clone(), stored.standing);
-        self.write(Fields { id, body, standing, tags, pinned }, origin);
+        let (body, state) = (stored.body.clone(), stored.state);
+        self.write(Fields { id, body, state, tags, pinned }, origin);
     }
 
     /// Writes a record, unless nothing in it changes.
@@ -339,17 +339,17 @@ impl<'a> Draft<'a> {
 
     /// Writes a note or its state without making it look freshly written. A fresh date would keep
     /// the notes that compaction touched in view longer than those it left alone.
-    pub(crate) fn settle(&mut self, id: RecordId, note: Note, standing: Standing) {
+    pub(crate) fn put_note(&mut self, id: RecordId, note: Note, state: RecordState) {
         let Some(stored) = self.head.record(id) else { return };
         let (tags, pinned, updated) = (stored.tags.clone(), stored.pinned, stored.updated.clone());
-        self.put(Fields { id, body: Body::Note(note), standing, tags, pinned }, updated);
+        self.put(Fields { id, body: Body::Note(note), state, tags, pinned }, updated);
     }
 
     fn put(&mut self, fields: Fields, updated: Provenance) {
-        let Fields { id, body, standing, tags, pinned } = fields;
+        let Fields { id, body, state, tags, pinned } = fields;
         let Some(stored) = self.head.record(id) else { return };
         let is_same = stored.body == body
-            && stored.standing == standing
+            && stored.state == state
             && stored.tags == tags
             && stored.pinned == pinned;
         if is_same {
@@ -367,10 +367,10 @@ impl<'a> Draft<'a> {
             id,
             version: self.base.record(id).map_or(Version::FIRST, |before| before.version.next()),
             revision: Revision(0),
-            said: None,
+            content_version: None,
             created: stored.created.clone(),
             updated,
-            standing,
+            state,
             tags,
             pinned,
             is_head: false,
@@ -384,9 +384,9 @@ impl<'a> Draft<'a> {
         self.touched.insert(id);
     }
 
-    pub(crate) fn stand(&mut self, id: RecordId, standing: Standing, origin: &Provenance) {
+    pub(crate) fn stand(&mut self, id: RecordId, state: RecordState, origin: &Provenance) {
         if let Some(body) = self.head.record(id).map(|record| record.body.clone()) {
-            self.change(id, body, standing, origin);
+            self.change(id, body, state, origin);
         }
     }
 
@@ -425,10 +425,10 @@ impl<'a> Draft<'a> {
         self.touched.iter().filter_map(|id| {
             let record = self.head.record(*id)?;
             let changed = match self.base.record(*id) {
-                None => record.standing != Standing::Forgotten,
+                None => record.state != RecordState::Forgotten,
                 Some(before) => {
-                    (&before.body, before.standing, &before.tags, before.pinned)
-                        != (&record.body, record.standing, &record.tags, record.pinned)
+                    (&before.body, before.state, &before.tags, before.pinned)
+                        != (&record.body, record.state, &record.tags, record.pinned)
                 }
             };
             changed.then_some(record)
@@ -436,13 +436,13 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the stored record that a body merges with, if its key alone decides that.
-    fn twin(&self, body: &Body) -> Option<(RecordId, Body)> {
+    fn existing_match(&self, body: &Body) -> Option<(RecordId, Body)> {
         let twin = self.head.keyed(&MergeKey::of(body)?).next()?;
         Some((twin.id, twin.body.clone()))
     }
 
     fn merge(&mut self, id: RecordId, body: Body, origin: &Provenance) {
         self.merged += 1;
-        self.change(id, body, Standing::Active, origin);
+        self.change(id, body, RecordState::Active, origin);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::ids::{Kind, Timestamp, hashed};
 use crate::memory::Memory;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::render::{self, item};
 
 /// Returns the active records as zipmem's `state.json`, with the whole log of sessions. `now` dates
@@ -14,7 +14,7 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
     let list = |kind: Kind| -> Vec<Value> { memory.active_of(kind).map(|r| item(r)).collect() };
     let log: Vec<Value> = memory
         .records()
-        .filter(|record| record.standing != Standing::Forgotten)
+        .filter(|record| record.state != RecordState::Forgotten)
         .filter(|record| matches!(&record.body, Body::SessionRow(row) if row.folded == 0))
         .map(|record| item(record))
         .collect();
@@ -94,7 +94,7 @@ fn item(record: &Record) -> Value {
 /// not exported: an item's last access is its last write. A note that has expired by `now` gets a
 /// tag, since that form has no expiry.
 pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -> bool) -> Value {
-    let records = memory.records().filter(|record| record.standing.is_active() && sees(record));
+    let records = memory.records().filter(|record| record.state.is_active() && sees(record));
     let items = records.filter_map(|record| {
         let note = record.note()?;
         let mut tags = record.tags.clone();

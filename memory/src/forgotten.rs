@@ -4,10 +4,10 @@
 //! A head has all that this takes: numbers, provenance, key, tags, and the beginning of each text.
 //! The texts are in the journal, under the record's id and version.
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::fold::{clip, one_line};
 use crate::limits::{FORGOTTEN_BYTES_MAX, TITLE_CHARS_MAX};
-use crate::record::{Body, Lesson, Record, SessionRow, Standing};
+use crate::record::{Body, Lesson, Record, RecordState, SessionRow};
 use crate::topic::Topic;
 
 /// Stands for the part of a text that a head leaves out.
@@ -17,7 +17,7 @@ impl Record {
     /// Returns the head of a forgotten record. `None` if the record is not forgotten, is a head
     /// already, or has no more than [`FORGOTTEN_BYTES_MAX`] bytes of text.
     pub fn head(&self) -> Option<Self> {
-        let is_whole = self.standing == Standing::Forgotten && !self.is_head;
+        let is_whole = self.state == RecordState::Forgotten && !self.is_head;
         if !is_whole || self.text_bytes() <= FORGOTTEN_BYTES_MAX {
             return None;
         }
@@ -83,7 +83,7 @@ fn shorten_row(row: &mut SessionRow) {
     for entry in &mut row.earlier {
         entry.summary = String::new();
     }
-    row.captured = row.captured.as_deref().map(Captured::head).map(Box::new);
+    row.captured = row.captured.as_deref().map(SessionActivity::head).map(Box::new);
 }
 
 #[cfg(test)]

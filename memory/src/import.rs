@@ -26,7 +26,7 @@ use crate::intake::accept;
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::{Anchor, Blueprint, Body, Standing};
+use crate::record::{Anchor, Blueprint, Body, RecordState};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
@@ -177,7 +177,7 @@ fn remembered(
 fn is_here(memory: &Memory, change: &Change) -> bool {
     change.record().is_some_and(|new| {
         let here = memory.record(new.id);
-        new.standing != Standing::Forgotten && here.is_some_and(|here| here.says_the_same(new))
+        new.state != RecordState::Forgotten && here.is_some_and(|here| here.content_eq(new))
     })
 }
 

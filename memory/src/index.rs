@@ -11,7 +11,7 @@ use imbl::{OrdMap, OrdSet};
 use crate::ids::{Kind, RecordId, Revision, SessionId};
 use crate::note::{Note, Scope};
 use crate::per_kind::PerKind;
-use crate::record::{Body, Category, Record, Standing};
+use crate::record::{Body, Category, Record, RecordState};
 use crate::size::Sizes;
 use crate::topic::topic_key;
 
@@ -193,7 +193,7 @@ impl Index {
     fn count_in(&mut self, record: &Record) {
         self.totals.kept.count_in(record);
         if let Some(owner) = record.owner() {
-            if record.standing != Standing::Forgotten {
+            if record.state != RecordState::Forgotten {
                 self.private.insert((owner.clone(), record.id));
                 let key = (owner.clone(), Arc::clone(&record.created.client));
                 let owned = self.owners.entry(key).or_default();
@@ -204,9 +204,9 @@ impl Index {
             }
             return;
         }
-        self.written.insert((record.first_said().revision, record.id));
-        match record.standing {
-            Standing::Active => {
+        self.written.insert((record.content_version().revision, record.id));
+        match record.state {
+            RecordState::Active => {
                 self.active.insert(record.id);
                 *self.totals.active.of_mut(record.kind()) += 1;
                 match record.note() {
@@ -218,8 +218,8 @@ impl Index {
                     None => self.totals.text_bytes += record.text_bytes() as u64,
                 }
             }
-            Standing::Archived => self.totals.archived += 1,
-            Standing::Forgotten => {}
+            RecordState::Archived => self.totals.archived += 1,
+            RecordState::Forgotten => {}
         }
     }
 
@@ -239,9 +239,9 @@ impl Index {
             }
             return;
         }
-        self.written.remove(&(record.first_said().revision, record.id));
-        match record.standing {
-            Standing::Active => {
+        self.written.remove(&(record.content_version().revision, record.id));
+        match record.state {
+            RecordState::Active => {
                 self.active.remove(&record.id);
                 *self.totals.active.of_mut(record.kind()) -= 1;
                 match record.note() {
@@ -253,16 +253,16 @@ impl Index {
                     None => self.totals.text_bytes -= record.text_bytes() as u64,
                 }
             }
-            Standing::Archived => self.totals.archived -= 1,
-            Standing::Forgotten => {}
+            RecordState::Archived => self.totals.archived -= 1,
+            RecordState::Forgotten => {}
         }
     }
 
     /// Returns a record's merge key. A forgotten record has none, since nothing merges into it.
     fn key(record: &Record) -> Option<MergeKey> {
-        match record.standing {
-            Standing::Active | Standing::Archived => MergeKey::of(&record.body),
-            Standing::Forgotten => None,
+        match record.state {
+            RecordState::Active | RecordState::Archived => MergeKey::of(&record.body),
+            RecordState::Forgotten => None,
         }
     }
 }
@@ -276,12 +276,12 @@ fn has_same_key(before: &Record, record: &Record) -> bool {
 
 /// Returns the note of a record that is not forgotten.
 fn kept_note(record: &Record) -> Option<&Note> {
-    record.note().filter(|_| record.standing != Standing::Forgotten)
+    record.note().filter(|_| record.state != RecordState::Forgotten)
 }
 
 /// Returns one and the note's budget tokens if the note is active, else zeros.
 fn active_note(record: &Record) -> (u64, u64) {
-    let note = record.note().filter(|_| record.standing.is_active());
+    let note = record.note().filter(|_| record.state.is_active());
     note.map_or((0, 0), |note| (1, u64::from(note.budget_tokens())))
 }
 

@@ -5,8 +5,8 @@
 //! value); another function applies it. The daemon journals the [`Change`]s of a plan before it
 //! applies them.
 
+mod activity;
 pub mod archive;
-mod captured;
 mod change;
 mod compaction;
 pub mod defuse;
@@ -54,8 +54,8 @@ pub mod tokens;
 mod topic;
 mod when;
 
+pub use activity::SessionActivity;
 pub use archive::{ArchivePlan, Archived};
-pub use captured::Captured;
 pub use change::{Change, Notice, NoticeCause, Purged};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use draft::KeptBlueprint;
@@ -71,7 +71,7 @@ pub use note::{
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
-    ForgetOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote, Telling, Update,
+    ForgetOutcome, NoteOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote, Update,
     UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
     plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
     plan_rewrite, plan_save, plan_update, plan_use,
@@ -84,8 +84,8 @@ pub use recall::{
     about_file, for_prompt, recall, remedies,
 };
 pub use record::{
-    Anchor, Blueprint, Body, Category, FixedFailure, Lesson, ParseCategoryError, Record, Said,
-    SessionRow, Standing, TrailEntry,
+    Anchor, Blueprint, Body, Category, ContentVersion, FixedFailure, Lesson, ParseCategoryError,
+    Record, RecordState, SessionRow, TrailEntry,
 };
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};

@@ -13,7 +13,7 @@ use crate::note::Scope;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -186,7 +186,7 @@ impl Memory {
     /// Returns all topics that are not forgotten, oldest first.
     pub fn topics(&self) -> impl DoubleEndedIterator<Item = (&Arc<Record>, &Topic)> {
         self.records_of(Kind::Topic).filter_map(|record| match &record.body {
-            Body::Topic(topic) if record.standing != Standing::Forgotten => Some((record, topic)),
+            Body::Topic(topic) if record.state != RecordState::Forgotten => Some((record, topic)),
             _ => None,
         })
     }
@@ -459,7 +459,7 @@ const OWN_APART_MS: i64 = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 /// Returns whether two versions of a note surely have the same [`document`], without building it.
 /// This is true for most writes of a compaction.
 fn is_same_note_to_search(before: &Record, record: &Record) -> bool {
-    let kept = |record: &Record| record.standing != Standing::Forgotten;
+    let kept = |record: &Record| record.state != RecordState::Forgotten;
     let (Some(one), Some(other)) = (before.note(), record.note()) else { return false };
     kept(before)
         && kept(record)
@@ -470,7 +470,7 @@ fn is_same_note_to_search(before: &Record, record: &Record) -> bool {
 
 /// Returns the searchable content of a record; `None` if it is forgotten.
 pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
-    if record.standing == Standing::Forgotten {
+    if record.state == RecordState::Forgotten {
         return None;
     }
     let (texts, files): (Vec<&str>, Vec<&str>) = match &record.body {

@@ -76,7 +76,7 @@ impl Note {
 
     /// Returns whether two notes have the same texts and attributes. The number of repeats, and
     /// whether a summary replaces the content, do not count.
-    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+    pub(crate) fn content_eq(&self, other: &Self) -> bool {
         (&self.content, &self.summary, &self.key) == (&other.content, &other.summary, &other.key)
             && (self.importance, &self.scope, self.expires)
                 == (other.importance, &other.scope, other.expires)

@@ -15,7 +15,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::change::{Change, Notice, NoticeCause, Purged};
 use crate::fold::one_line;
 use crate::ids::hashed;
@@ -178,7 +178,7 @@ pub struct Purge {
     /// Sessions whose rows are purged, and those whose staged work they took over.
     sessions: BTreeSet<SessionId>,
     /// The conversation of each session, if it is known.
-    noted: BTreeSet<(SessionId, String)>,
+    recorded: BTreeSet<(SessionId, String)>,
     /// The conversations of the sessions whose rows are purged.
     conversations: BTreeSet<String>,
     /// Adoptions of staged work, in the order of the journal.
@@ -223,7 +223,7 @@ impl Purge {
                 Change::Stage { session, part } => {
                     let keys = part.captured.iter().map(|captured| captured.key());
                     let keys = keys.filter(|key| !key.is_empty());
-                    self.noted.extend(keys.map(|key| (session.clone(), key.to_owned())));
+                    self.recorded.extend(keys.map(|key| (session.clone(), key.to_owned())));
                 }
                 _ => {}
             }
@@ -257,9 +257,9 @@ impl Purge {
             }
             if let Body::SessionRow(row) = &record.body {
                 self.sessions.insert(row.session.clone());
-                let noted = row.captured.iter().map(|captured| captured.key());
-                let noted = noted.filter(|key| !key.is_empty());
-                self.noted.extend(noted.map(|key| (row.session.clone(), key.to_owned())));
+                let recorded = row.captured.iter().map(|captured| captured.key());
+                let recorded = recorded.filter(|key| !key.is_empty());
+                self.recorded.extend(recorded.map(|key| (row.session.clone(), key.to_owned())));
             }
             self.keys.extend(MergeKey::of(&record.body));
         }
@@ -366,7 +366,7 @@ impl Purge {
         if summary_goes {
             part.summary = Some(GONE.to_owned());
         }
-        let captured_goes = |captured: &Captured| row_goes || self.captured_goes(captured);
+        let captured_goes = |captured: &SessionActivity| row_goes || self.captured_goes(captured);
         if part.captured.as_deref().is_some_and(captured_goes) {
             part.captured = None;
         }
@@ -376,7 +376,7 @@ impl Purge {
     /// Returns whether recorded activity must be removed, which happens as a whole: it is a few
     /// lines about one session. A row has only the last of them. So all activity of the row's
     /// conversation is removed, regardless of its content.
-    fn captured_goes(&self, captured: &Captured) -> bool {
+    fn captured_goes(&self, captured: &SessionActivity) -> bool {
         let within = |text: &str| {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
         };
@@ -435,7 +435,7 @@ impl Purge {
             let taken = taken.map(|(_, private, key)| (from.clone(), *private, key.clone()));
             self.facts.extend(taken.collect::<Vec<_>>());
         }
-        let theirs = self.noted.iter().filter(|(session, _)| self.sessions.contains(session));
+        let theirs = self.recorded.iter().filter(|(session, _)| self.sessions.contains(session));
         self.conversations = theirs.map(|(_, key)| key.clone()).collect();
         // The conversation's transcript must not bring it back, regardless of the row's author.
         let known = self.conversations.iter().map(|key| digest(&self.salt, key));

@@ -16,7 +16,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{FOUND_COUNTED_MAX, HITS_BESIDE_MAX, HITS_FEW};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use failure::{FailureView, remedies};
 pub use file::{FileQuery, about_file};
@@ -176,7 +176,7 @@ fn by_retention(memory: &Memory, of: &Recall<'_>) -> (Vec<Hit>, usize) {
 
 fn passes(record: &Record, of: &Recall<'_>, file: Option<&str>) -> bool {
     let time = record.updated.time;
-    record.standing != Standing::Forgotten
+    record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && (of.kinds.is_empty() || of.kinds.contains(&record.kind()))
         && of.tags.iter().all(|tag| record.tags.contains(tag))

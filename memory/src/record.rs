@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::lines::LineRange;
 use crate::note::{Note, Scope};
@@ -21,15 +21,15 @@ pub struct Record {
     /// The commit that wrote this version.
     pub revision: Revision,
     /// The version that introduced the current content; `None` if it is this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<Said>,
+    #[serde(default, rename = "said", skip_serializing_if = "Option::is_none")]
+    pub content_version: Option<ContentVersion>,
     /// The provenance of the record's first version.
     pub created: Provenance,
     /// The provenance of this version. Compaction, which writes no text, leaves it unchanged.
     pub updated: Provenance,
     /// The state: loaded, set aside, or forgotten.
-    #[serde(default, skip_serializing_if = "Standing::is_active")]
-    pub standing: Standing,
+    #[serde(default, rename = "standing", skip_serializing_if = "RecordState::is_active")]
+    pub state: RecordState,
     /// Additional words by which it is found, in lower case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Record {
 
 /// A version, and the commit that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct ContentVersion {
     /// The record's version.
     pub version: Version,
     /// The project's revision.
@@ -86,23 +86,24 @@ impl Record {
 
     /// Returns the version that introduced the current content. Versions since then changed only
     /// the record's state.
-    pub fn first_said(&self) -> Said {
-        self.said.unwrap_or(Said { version: self.version, revision: self.revision })
+    pub fn content_version(&self) -> ContentVersion {
+        self.content_version
+            .unwrap_or(ContentVersion { version: self.version, revision: self.revision })
     }
 
     /// Sets the content version of a record that follows `before`, which may have the same content.
     /// Forgetting a record, or bringing it back, counts as new content.
     pub(crate) fn follow(&mut self, before: &Self) {
-        let kept = |record: &Self| record.standing != Standing::Forgotten;
-        let same = kept(before) && kept(self) && before.says_the_same(self);
-        self.said = same.then(|| before.first_said());
+        let kept = |record: &Self| record.state != RecordState::Forgotten;
+        let same = kept(before) && kept(self) && before.content_eq(self);
+        self.content_version = same.then(|| before.content_version());
     }
 
     /// Returns whether two versions have the same content. They may differ in the record's state,
     /// in whether a summary replaces the content, and in the number of repeats.
-    pub fn says_the_same(&self, other: &Self) -> bool {
+    pub fn content_eq(&self, other: &Self) -> bool {
         let same_body = match (&self.body, &other.body) {
-            (Body::Note(one), Body::Note(other)) => one.says_the_same(other),
+            (Body::Note(one), Body::Note(other)) => one.content_eq(other),
             (one, other) => one == other,
         };
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
@@ -122,7 +123,7 @@ impl Record {
 /// The three ways a record can stand; purged ones are gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum RecordState {
     /// Loaded and counted.
     #[default]
     Active,
@@ -132,7 +133,7 @@ pub enum Standing {
     Forgotten,
 }
 
-impl Standing {
+impl RecordState {
     /// Returns whether the record is loaded and counted.
     pub fn is_active(&self) -> bool {
         matches!(self, Self::Active)
@@ -302,7 +303,7 @@ pub struct SessionRow {
     /// All activity recorded by rule. Present only if all entries were made from it, none by the
     /// agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub captured: Option<Box<Captured>>,
+    pub captured: Option<Box<SessionActivity>>,
     /// The entries before the newest, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<TrailEntry>,

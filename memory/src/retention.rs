@@ -87,7 +87,7 @@ impl RetentionParts {
     /// for one that nobody wrote.
     pub fn prior(&self, record: &Record) -> f64 {
         let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
-        if record.standing.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
+        if record.state.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 

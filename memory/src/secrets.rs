@@ -117,7 +117,7 @@ pub fn scrub_named<'a>(name: &str, text: &'a str) -> Scrubbed<'a> {
 
 /// The position of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
+struct SecretMatch {
     range: Range<usize>,
     kind: SecretKind,
     /// The confidence of the match. A token recognised by its form ranks above a value beside a
@@ -185,16 +185,16 @@ static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
 });
 
 /// Returns the secrets in a text, in order and without overlaps.
-fn find(text: &str) -> Vec<Found> {
+fn find(text: &str) -> Vec<SecretMatch> {
     let normal = Normal::of(text);
     let mut found = find_by_clues(&normal.text);
-    let found_as = |range, kind| Found { range, kind, sure: 3 };
+    let found_as = |range, kind| SecretMatch { range, kind, sure: 3 };
     found.extend(shapes::shapes(&normal.text).into_iter().map(|range| found_as(range, SERVICE)));
     found.extend(phrases::phrases(&normal.text).into_iter().map(|range| found_as(range, SEED)));
     for joined in broken::joined(&normal.text) {
         let tokens = find_by_clues(&joined.text);
         found.extend(tokens.into_iter().filter_map(|token| {
-            Some(Found { range: joined.original(token.range.clone())?, ..token })
+            Some(SecretMatch { range: joined.original(token.range.clone())?, ..token })
         }));
     }
     for found in &mut found {
@@ -204,19 +204,19 @@ fn find(text: &str) -> Vec<Found> {
 }
 
 /// Returns the secrets that clues lead to.
-fn find_by_clues(text: &str) -> Vec<Found> {
+fn find_by_clues(text: &str) -> Vec<SecretMatch> {
     let (automaton, clues) = &*CLUES;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<SecretMatch> = Vec::new();
     let mut runs = Runs::of(text);
     let mut marked = 0;
     for hit in automaton.find_overlapping_iter(text) {
         let Some(clue) = clues.get(hit.pattern().as_usize()) else { continue };
         let (start, end) = (hit.start(), hit.end());
         let one = |range: Option<Range<usize>>, kind, sure| {
-            range.map(|range| Found { range, kind, sure })
+            range.map(|range| SecretMatch { range, kind, sure })
         };
         let many = |ranges: Vec<Range<usize>>, kind, sure| {
-            ranges.into_iter().map(|range| Found { range, kind, sure }).collect::<Vec<_>>()
+            ranges.into_iter().map(|range| SecretMatch { range, kind, sure }).collect::<Vec<_>>()
         };
         let secret = match clue {
             Clue::Marker => {
@@ -265,9 +265,9 @@ fn find_by_clues(text: &str) -> Vec<Found> {
 }
 
 /// Merges overlapping matches, keeping the kind of the most certain one.
-fn united(mut found: Vec<Found>) -> Vec<Found> {
+fn united(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     found.sort_by_key(|found| (found.range.start, found.range.end));
-    let mut united: Vec<Found> = Vec::with_capacity(found.len());
+    let mut united: Vec<SecretMatch> = Vec::with_capacity(found.len());
     for next in found {
         match united.last_mut() {
             Some(last) if next.range.start < last.range.end => {
@@ -282,10 +282,10 @@ fn united(mut found: Vec<Found>) -> Vec<Found> {
     united
 }
 
-fn without(text: &str, found: &[Found]) -> String {
+fn without(text: &str, found: &[SecretMatch]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for Found { range, kind, .. } in found {
+    for SecretMatch { range, kind, .. } in found {
         out.push_str(text.get(at..range.start).unwrap_or_default());
         out.push_str(&marker(*kind));
         at = range.end;

@@ -2,7 +2,7 @@
 
 use crate::note::NewNote;
 use crate::per_kind::PerKind;
-use crate::record::{Anchor, Blueprint, Body, Lesson, Record, SessionRow, Standing};
+use crate::record::{Anchor, Blueprint, Body, Lesson, Record, RecordState, SessionRow};
 use crate::staged::Staged;
 use crate::topic::TopicPart;
 
@@ -57,11 +57,11 @@ impl Sizes {
 }
 
 fn size_of(record: &Record) -> Size {
-    match record.standing {
-        Standing::Active | Standing::Archived => {
+    match record.state {
+        RecordState::Active | RecordState::Archived => {
             Size { records: 1, bytes: record.text_bytes() as u64 }
         }
-        Standing::Forgotten => Size::default(),
+        RecordState::Forgotten => Size::default(),
     }
 }
 

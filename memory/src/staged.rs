@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
 use crate::limits::STAGED_ITEM_BYTES;
@@ -37,7 +37,7 @@ pub struct Staged {
     pub topics: Vec<TopicPart>,
     /// The session's activity, recorded by rule, in case the session saves nothing itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub captured: Option<Box<Captured>>,
+    pub captured: Option<Box<SessionActivity>>,
     /// The time of the first checkpoint, or of the first event if there was none.
     pub first: Timestamp,
     /// The time of the last checkpoint, or of the last event if there was none.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::parts::{Format, Hooks, Part, SERVER, Server};
 use super::{
-    Facts, HOOK_SECONDS, OwnCommand, Passes, Place, Programs, READ_TOOLS, Reads, Scope, Setting,
-    Target,
+    Facts, HOOK_SECONDS, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope, Setting, Target,
+    UserEnvironment,
 };
 use crate::edit::file::Original;
 use crate::edit::{Document, Json};
@@ -91,7 +91,7 @@ fn own_command(program: PathBuf, server: &Server) -> OwnCommand {
     OwnCommand { program, arguments: arguments.to_vec() }
 }
 
-fn plugin(place: &Place) -> bool {
+fn plugin(place: &UserEnvironment) -> bool {
     let settings = place.folder(FOLDER_VARIABLE, ".claude").join("settings.json");
     let text = Original::read(&settings).ok().and_then(|settings| settings.text);
     let json = text.and_then(|text| Json::parse(&text, false).ok());

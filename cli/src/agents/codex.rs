@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::parts::{Format, FoundHook, Hooks, Part, Server};
-use super::{Facts, HOOK_SECONDS, Passes, Place, READ_TOOLS, Reads, Scope, Setting, Target};
+use super::{
+    Facts, HOOK_SECONDS, Passes, READ_TOOLS, Reads, Scope, Setting, Target, UserEnvironment,
+};
 use crate::edit::file::Original;
 use crate::edit::{Document, Step, Toml};
 
@@ -123,7 +125,7 @@ fn snake(event: &str) -> String {
     name
 }
 
-fn plugin(place: &Place) -> bool {
+fn plugin(place: &UserEnvironment) -> bool {
     let text = Original::read(&config(place)).ok().and_then(|config| config.text);
     let toml = text.and_then(|text| Toml::parse(&text).ok());
     let plugins = toml.and_then(|toml| toml.get(&["plugins".into()]));
@@ -133,6 +135,6 @@ fn plugin(place: &Place) -> bool {
 }
 
 /// Returns the file in which the trust of hooks is kept.
-pub(super) fn config(place: &Place) -> PathBuf {
+pub(super) fn config(place: &UserEnvironment) -> PathBuf {
     place.folder(FOLDER_VARIABLE, ".codex").join("config.toml")
 }

@@ -48,15 +48,15 @@ pub(crate) struct Facts {
     /// The agent's program.
     pub(crate) program: &'static str,
     /// The folder of its configuration. If it exists, the agent is installed.
-    folder: fn(&Place) -> PathBuf,
+    folder: fn(&UserEnvironment) -> PathBuf,
     /// The files to set up and the parts that go into them.
     targets: fn(&Setting<'_>) -> Vec<Target>,
     /// Whether anchord's plugin is enabled in it.
-    plugin: fn(&Place) -> bool,
+    plugin: fn(&UserEnvironment) -> bool,
     /// The part of its environment that a server gets.
     passes: Passes,
     /// Remarks on what a person still has to do, or to know.
-    pub(crate) remarks: fn(&Place) -> Vec<String>,
+    pub(crate) remarks: fn(&UserEnvironment) -> Vec<String>,
     /// Remarks on what a person did because of those remarks and a removal leaves. Each sentence
     /// says what to remove from where.
     pub(crate) leftovers: fn(&Setting<'_>) -> Vec<String>,
@@ -127,7 +127,7 @@ pub(crate) struct Wishes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
     /// The user's environment.
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a UserEnvironment,
     /// The scope.
     pub(crate) scope: &'a Scope,
     /// Our programs.
@@ -152,7 +152,7 @@ const PLUGIN_PROGRAM_LINE: &str = "const PROGRAM = ";
 
 /// A user's environment: programs and files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct UserEnvironment {
     /// The home directory.
     pub(crate) home: PathBuf,
     /// The folders of PATH.
@@ -161,7 +161,7 @@ pub(crate) struct Place {
     pub(crate) variables: BTreeMap<&'static str, PathBuf>,
 }
 
-impl Place {
+impl UserEnvironment {
     /// Returns the environment of the present user.
     pub(crate) fn here() -> Result<Self, Error> {
         let home = env::home_dir().filter(|home| home.is_absolute());
@@ -220,10 +220,10 @@ impl Programs {
         let program = env::current_exe().map_err(|reason| {
             Error::failed(format!("cannot find out where this program is: {reason}"))
         })?;
-        Self::beside(&program)
+        Self::next_to(&program)
     }
 
-    fn beside(program: &Path) -> Result<Self, Error> {
+    fn next_to(program: &Path) -> Result<Self, Error> {
         let text = |path: &Path| path.to_str().map(str::to_owned);
         let built = program.components().any(|part| part.as_os_str() == "target");
         if built {
@@ -301,7 +301,7 @@ impl Agent {
     }
 
     /// Returns the place where it is installed: its program, or else its folder.
-    pub(crate) fn found(self, place: &Place) -> Option<PathBuf> {
+    pub(crate) fn found(self, place: &UserEnvironment) -> Option<PathBuf> {
         let facts = self.facts();
         place
             .program(facts.program)
@@ -314,7 +314,7 @@ impl Agent {
     }
 
     /// Returns whether it has anchord's plugin or extension, which brings its own server and hooks.
-    pub(crate) fn plugin(self, place: &Place) -> bool {
+    pub(crate) fn plugin(self, place: &UserEnvironment) -> bool {
         (self.facts().plugin)(place)
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::parts::{Format, Part, Server};
-use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
+use super::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
 use crate::edit::file::Original;
 use crate::edit::{Document, Json};
 use crate::show::shell_word;
@@ -41,15 +41,15 @@ const PLUGIN_FILES: [(&str, &str); 3] = [
 /// The plugin's id, as in its manifest.
 const PLUGIN: &str = "anchord";
 
-fn folder(place: &Place) -> PathBuf {
+fn folder(place: &UserEnvironment) -> PathBuf {
     place.folder(FOLDER_VARIABLE, ".openclaw")
 }
 
-fn plugin(place: &Place) -> PathBuf {
+fn plugin(place: &UserEnvironment) -> PathBuf {
     folder(place).join("anchord-plugin")
 }
 
-fn remarks(place: &Place) -> Vec<String> {
+fn remarks(place: &UserEnvironment) -> Vec<String> {
     let plugin = shell_word(&plugin(place).to_string_lossy());
     vec![
         format!(

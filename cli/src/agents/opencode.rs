@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::parts::{Format, Part, Server};
-use super::{Facts, Passes, Place, Reads, Scope, Setting, Target};
+use super::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
 
 /// The variable that names the parent of its folder.
 pub(super) const FOLDER_VARIABLE: &str = "XDG_CONFIG_HOME";
@@ -31,7 +31,7 @@ const PLUGIN_FILES: [(&str, &str); 1] =
 /// The files that opencode reads. An existing one is used; otherwise `opencode.json` is created.
 const CONFIGS: [&str; 2] = ["opencode.jsonc", "opencode.json"];
 
-fn folder(place: &Place) -> PathBuf {
+fn folder(place: &UserEnvironment) -> PathBuf {
     place.folder(FOLDER_VARIABLE, ".config").join("opencode")
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::Programs;
-use crate::edit::{Clash, Document, Json, Step, Toml, spoken};
+use crate::edit::{Clash, Document, Json, Step, Toml, dotted};
 use crate::show::shell_line;
 
 mod hooks;
@@ -101,7 +101,7 @@ pub(crate) enum PartError {
 
 /// Our parts in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct InstalledParts {
     /// The command of each of our server entries, in words, by its name.
     pub(crate) servers: Vec<(String, Vec<String>)>,
     /// Our hooks.
@@ -187,7 +187,7 @@ pub(crate) fn take_out(
                 let at = steps(server.list, &[SERVER]);
                 if document.get(&at).is_some_and(|entry| server_words(&entry).is_some()) {
                     document.remove(&at);
-                    outcome.changes.push(format!("- {}", spoken(&at)));
+                    outcome.changes.push(format!("- {}", dotted(&at)));
                     prune(&mut *document, old.as_deref(), &steps(server.list, &[]));
                 }
             }
@@ -207,7 +207,7 @@ pub(crate) fn take_out(
                 for (index, value) in indexed(&*document, &list).into_iter().rev() {
                     if ours(&value) {
                         document.remove(&with(&list, Step::Index(index)));
-                        outcome.changes.push(format!("- {}: {value}", spoken(&list)));
+                        outcome.changes.push(format!("- {}: {value}", dotted(&list)));
                     }
                 }
                 prune(&mut *document, old.as_deref(), &list);
@@ -226,8 +226,12 @@ pub(crate) fn take_out(
 }
 
 /// Finds our parts in a file, regardless of what added them.
-pub(crate) fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<Found, PartError> {
-    let mut found = Found::default();
+pub(crate) fn inspect(
+    text: &str,
+    format: Format,
+    parts: &[Part],
+) -> Result<InstalledParts, PartError> {
+    let mut found = InstalledParts::default();
     if format == Format::Whole {
         return Ok(found);
     }
@@ -260,18 +264,18 @@ impl Server {
         let list = steps(self.list, &[]);
         for (name, entry) in entries(document, &list) {
             if name != SERVER && server_words(&entry).is_some() {
-                let at = spoken(&with(&list, name.as_str().into()));
+                let at = dotted(&with(&list, name.as_str().into()));
                 outcome.remarks.push(format!("`{at}` runs anchord, too: remove one of the two"));
             }
         }
         let at = steps(self.list, &[SERVER]);
         let Some(entry) = document.get(&at) else {
             document.set(&at, &self.entry(&self.launch))?;
-            outcome.changes.push(format!("+ {}: {}", spoken(&at), shell_line(&self.launch)));
+            outcome.changes.push(format!("+ {}: {}", dotted(&at), shell_line(&self.launch)));
             return Ok(());
         };
         let Some(words) = server_words(&entry) else {
-            return Err(PartError::Foreign { at: spoken(&at), runs: shell_line(words_of(&entry)) });
+            return Err(PartError::Foreign { at: dotted(&at), runs: shell_line(words_of(&entry)) });
         };
         // The user's options for the shim stay, such as `--project` and `--tools`.
         let launch: Vec<String> =
@@ -287,8 +291,8 @@ impl Server {
             let at = with(&at, key.as_str().into());
             document.set(&at, value)?;
             outcome.changes.push(match known {
-                Some(known) => format!("~ {}: {known} -> {value}", spoken(&at)),
-                None => format!("+ {}: {value}", spoken(&at)),
+                Some(known) => format!("~ {}: {known} -> {value}", dotted(&at)),
+                None => format!("+ {}: {value}", dotted(&at)),
             });
         }
         Ok(())
@@ -319,7 +323,7 @@ fn allow(
         let known = indexed(document, &list);
         if !known.iter().any(|(_, value)| value.as_str() == Some(name)) {
             document.set(&with(&list, Step::Index(known.len())), &json!(name))?;
-            outcome.changes.push(format!("+ {}: {name}", spoken(&list)));
+            outcome.changes.push(format!("+ {}: {name}", dotted(&list)));
         }
     }
     Ok(())
@@ -335,7 +339,7 @@ fn approve(
         let at = steps(servers, &[SERVER, "tools", tool, "approval_mode"]);
         if document.get(&at).is_none() {
             document.set(&at, &json!("approve"))?;
-            outcome.changes.push(format!("+ {}: approve", spoken(&at)));
+            outcome.changes.push(format!("+ {}: approve", dotted(&at)));
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::edit::file::Edit;
 
 struct Home {
     folder: tempfile::TempDir,
-    place: Place,
+    place: UserEnvironment,
     programs: Programs,
     dir: InstanceDir,
 }
@@ -55,7 +55,7 @@ impl Home {
             mcp: None,
             hook: Some("/opt/anchord-hook".to_owned()),
         };
-        let place = Place { home, path: Vec::new(), variables: BTreeMap::new() };
+        let place = UserEnvironment { home, path: Vec::new(), variables: BTreeMap::new() };
         Self { folder, place, programs, dir }
     }
 
@@ -381,7 +381,7 @@ fn an_agents_own_command_is_used_and_backed_by_the_editor() {
     let home = Home::full();
     let bin = home.place.home.join("bin");
     let claude = bin.join("claude");
-    let place = Place { path: vec![bin], ..home.place.clone() };
+    let place = UserEnvironment { path: vec![bin], ..home.place.clone() };
     let setting = Setting { place: &place, ..home.setting() };
     let before = home.files();
     // Rewrites the file as Claude Code does, then fails as an older version would.
@@ -409,9 +409,9 @@ fn an_agents_own_command_is_used_and_backed_by_the_editor() {
 
 #[test]
 fn programs_in_a_build_folder_are_refused() {
-    let refused = Programs::beside(Path::new("/src/anchord/target/debug/anchord")).unwrap_err();
+    let refused = Programs::next_to(Path::new("/src/anchord/target/debug/anchord")).unwrap_err();
     assert!(refused.to_string().contains("cargo install --path cli"), "{refused}");
-    let programs = Programs::beside(Path::new("/opt/my tools/anchord")).unwrap();
+    let programs = Programs::next_to(Path::new("/opt/my tools/anchord")).unwrap();
     assert_eq!(programs.hook_line("codex"), "'/opt/my tools/anchord' hook codex");
 }
 

@@ -16,7 +16,7 @@ use super::setup::TRUST;
 use super::{directory, home, print_json};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
-use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
+use crate::agents::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
 use crate::exit::{Error, Kind};
 use crate::show;
 
@@ -117,7 +117,7 @@ impl Finding {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let dir = InstanceDir::locate()?;
-        let place = Place::here()?;
+        let place = UserEnvironment::here()?;
         let mut findings = Vec::new();
         // The agents come first, because their checks start the daemon.
         let (agents, named) = agents::findings(&place, project(&dir).as_ref());
@@ -126,7 +126,7 @@ impl Args {
         data::findings(&dir, status.as_ref(), &mut findings);
         findings.extend(agents);
         if let Some(status) = &status {
-            agents::heard(status, &mut findings);
+            agents::hooks_delivered(status, &mut findings);
         }
         if self.fix {
             for finding in &mut findings {
@@ -158,7 +158,7 @@ fn project(dir: &InstanceDir) -> Option<Scope> {
 }
 
 impl Fix {
-    fn apply(&self, dir: &InstanceDir, place: &Place) -> Result<String, Error> {
+    fn apply(&self, dir: &InstanceDir, place: &UserEnvironment) -> Result<String, Error> {
         match self {
             Self::Mode(path, mode) => {
                 fs::set_permissions(path, fs::Permissions::from_mode(*mode))

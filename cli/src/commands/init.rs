@@ -255,7 +255,7 @@ fn inside(root: &Path, path: &Path) -> Result<Option<Original>, Error> {
     Ok(Some(original))
 }
 
-fn find(original: &Original) -> Result<Option<directive::Found>, Error> {
+fn find(original: &Original) -> Result<Option<directive::DirectiveBlock>, Error> {
     let Some(text) = &original.text else { return Ok(None) };
     directive::find(text, MARKERS).map_err(|broken| {
         Error::failed(format!("{}: {broken}", original.path.display()))

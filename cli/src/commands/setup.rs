@@ -13,7 +13,7 @@ use super::{directory, import};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::state::State;
-use crate::agents::{Agent, Place, Programs, READ_TOOLS, Reads, Scope, Setting, Wishes};
+use crate::agents::{Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::{show, transcripts};
@@ -74,7 +74,7 @@ pub(super) const TRUST: &str = "Codex runs hooks only once you trust them: start
 /// The data of a run.
 struct Run<'a> {
     dir: &'a InstanceDir,
-    place: Place,
+    place: UserEnvironment,
     programs: Programs,
     scope: Scope,
     agents: Vec<Agent>,
@@ -89,7 +89,7 @@ impl Args {
                     "Unset it: agents are set up for the instance in your home directory.",
                 ));
         }
-        let place = Place::here()?;
+        let place = UserEnvironment::here()?;
         let programs = Programs::here()?;
         let scope = self.scope()?;
         let agents = self.chosen(&place, &scope, &Manifest::read(&dir)?, out)?;
@@ -117,7 +117,7 @@ impl Args {
     /// Returns the chosen agents, and prints which ones were searched for.
     fn chosen(
         &self,
-        place: &Place,
+        place: &UserEnvironment,
         scope: &Scope,
         manifest: &Manifest,
         out: &mut dyn Write,

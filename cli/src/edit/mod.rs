@@ -49,7 +49,7 @@ pub(crate) trait Document {
 }
 
 /// Formats a place for people.
-pub(crate) fn spoken(at: &[Step]) -> String {
+pub(crate) fn dotted(at: &[Step]) -> String {
     let mut text = String::new();
     for step in at {
         match step {
@@ -69,7 +69,7 @@ pub(crate) fn spoken(at: &[Step]) -> String {
 }
 
 fn clash(at: &[Step], wanted: &'static str) -> Clash {
-    Clash { at: spoken(at), wanted }
+    Clash { at: dotted(at), wanted }
 }
 
 /// Splits off the byte order mark that some editors write. Parsers reject it, and it has to be

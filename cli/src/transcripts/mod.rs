@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anchord_memory::lifecycle::Event;
-use anchord_memory::{Captured, Timestamp};
+use anchord_memory::{SessionActivity, Timestamp};
 use lines::Lines;
 pub(crate) use lines::Unread;
 use serde_json::Value;
@@ -73,7 +73,7 @@ pub(crate) struct Past {
     /// The directory it worked in; `None` if the transcript does not name it, or is not a
     /// conversation of its own.
     pub(crate) cwd: Option<String>,
-    pub(crate) captured: Captured,
+    pub(crate) captured: SessionActivity,
     /// Lines that could not be read.
     pub(crate) unread: Unread,
 }
@@ -182,7 +182,7 @@ impl Transcript {
     fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
         let mut reader = self.client.reader(&self.path);
         let mut lines = Lines::new(BufReader::new(file));
-        let mut noted = Captured::default();
+        let mut noted = SessionActivity::default();
         // A line without a time has the time of the line before.
         let mut time = Timestamp::default();
         while let Some(line) = lines.next()? {
@@ -196,7 +196,7 @@ impl Transcript {
         let Some(session) = session else {
             return Ok(Past { unread: lines.unread(), ..Past::default() });
         };
-        let mut captured = Captured::of(&format!("{}:{session}", self.client.name()));
+        let mut captured = SessionActivity::of(&format!("{}:{session}", self.client.name()));
         captured.absorb(&noted);
         Ok(Past { cwd: reader.cwd().map(str::to_owned), captured, unread: lines.unread() })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anchord_memory::{Record, RecordId, Seq};
 
 use super::{Answer, store_error, write_error};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::project::OpenProject;
 
 /// Returns the whole records of those among `records` that are heads. One that the journal lacks is
@@ -22,7 +22,7 @@ pub(super) async fn whole_records(
     }
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // The owner serves sessions meanwhile.
-    let read = beside(move || {
+    let read = run_blocking(move || {
         let mut whole = BTreeMap::new();
         let read = reading(Seq(1), &mut |entry| {
             for record in entry.changes.iter().filter_map(|change| change.record()) {

@@ -7,9 +7,9 @@ use crate::api::{
     ErrorCode, ErrorReply, IndexState, JournalLine, Problem, RebuildReply, RepairParams,
     RepairPlan, RepairReply, VerifyReply,
 };
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::daemon::Daemon;
-use crate::store::{CheckedSnapshot, Entry, Machine, StoreError, Uncheckable, discard_index};
+use crate::store::{CheckedSnapshot, Entry, StateMachine, StoreError, Uncheckable, discard_index};
 use crate::{clock, limits, store};
 
 /// Returns a page of journal entries as JSON, one on each line. The page ends after `limit`
@@ -24,7 +24,7 @@ pub(crate) async fn journal(
     let limit = limit.min(limits::JOURNAL_PAGE_ENTRIES_MAX);
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // Meanwhile the writer serves sessions.
-    let read = beside(move || {
+    let read = run_blocking(move || {
         let (mut text, mut lines) = (String::new(), 0);
         let read = reading(Seq(from.max(1)), &mut |entry| {
             let line = serde_json::to_string(&line_of(entry));
@@ -58,7 +58,7 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     });
     let (reading, sizes, health, read_snapshots, state) = asked.await.map_err(write_error)?;
     // Meanwhile the writer serves sessions.
-    let replaying = beside(move || {
+    let replaying = run_blocking(move || {
         let mut replayed = Memory::default();
         let mut bad: Vec<Problem> = Vec::new();
         let mut snapshots: Vec<(String, Memory)> = Vec::new();
@@ -143,7 +143,7 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     Ok(RebuildReply {
         project: target.reference,
         entries: open.report.entries,
-        rows: beside(move || open.memory().rows().count() as u64).await,
+        rows: run_blocking(move || open.memory().rows().count() as u64).await,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     })
 }

@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
+use crate::bounded_fs::{self, DiskTimeout};
 use crate::daemon::Daemon;
-use crate::looks::{Hangs, look};
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
 use crate::sessions::{BindError, PERSONAL_NAME};
@@ -144,11 +144,11 @@ async fn look_for<T: Send + 'static>(
 ) -> Answer<T> {
     let (directory, surroundings) = (PathBuf::from(directory), daemon.surroundings.clone());
     let start = directory.clone();
-    let looked = look(&start, move || and(locate(&directory, false, &surroundings)));
+    let looked = bounded_fs::run(&start, move || and(locate(&directory, false, &surroundings)));
     looked.await.map_err(hangs)?
 }
 
-pub(super) fn hangs(error: Hangs) -> ErrorReply {
+pub(super) fn hangs(error: DiskTimeout) -> ErrorReply {
     ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
 }
 
@@ -191,7 +191,7 @@ pub(super) fn text(path: &Path) -> String {
 
 /// Returns the size of one of the daemon's own directories, in bytes.
 pub(super) async fn bytes_of(directory: PathBuf) -> u64 {
-    beside(move || directory_bytes(&directory)).await
+    run_blocking(move || directory_bytes(&directory)).await
 }
 
 pub(super) fn directory_bytes(directory: &Path) -> u64 {
@@ -257,7 +257,7 @@ fn of_store(error: &StoreError) -> ErrorReply {
         _ if error.is_damage() => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
-        StoreError::Leaving => (ErrorCode::Busy, None),
+        StoreError::ShuttingDown => (ErrorCode::Busy, None),
         // A full disk damages nothing, and the text says what to do.
         _ => (ErrorCode::Failed, None),
     };

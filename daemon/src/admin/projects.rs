@@ -9,9 +9,9 @@ use super::{
     write_error,
 };
 use crate::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
-use crate::beside::unwound;
+use crate::blocking::join_or_resume_panic;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, remove_whole};
+use crate::project::{Transition, WriteCommand, remove_whole};
 use crate::projects::{ProjectId, Registry, RegistryChange, link};
 
 /// Makes a directory use the memory of a project.
@@ -66,7 +66,7 @@ pub(crate) async fn delete_project(
     let deleting = Arc::clone(daemon);
     // The caller may hang up. A deletion that stops half-way would leave a listed project without
     // data.
-    unwound(tokio::spawn(async move { delete(&deleting, id).await })).await?;
+    join_or_resume_panic(tokio::spawn(async move { delete(&deleting, id).await })).await?;
     Ok(RemovedReply { project: reference(&record), bytes })
 }
 
@@ -89,8 +89,8 @@ async fn change_registry(
     operation: &'static str,
     changes: impl FnOnce(&Registry) -> Vec<RegistryChange> + Send + 'static,
 ) -> Answer<()> {
-    let decide: Decide<Registry> = Box::new(move |registry, _| {
-        Ok(Decided { changes: changes(registry), reply: String::new() })
+    let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
+        Ok(Transition { changes: changes(registry), reply: String::new() })
     });
     daemon.registry.write(None, None, operation, decide).await.map_err(write_error)?;
     Ok(())
@@ -106,9 +106,9 @@ fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
         .sessions()
         .all()
         .into_iter()
-        .filter(|standing| {
-            let session = &standing.session;
-            let reads = standing.disconnected.is_none() && session.project_id() == Some(id);
+        .filter(|status| {
+            let session = &status.session;
+            let reads = status.disconnected.is_none() && session.project_id() == Some(id);
             reads || bound(&session.id)
         })
         .count();

@@ -1,6 +1,6 @@
 //! Finding secrets in what is stored, and purging content from disk.
 
-mod blacken;
+mod redact;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use anchord_memory::{
     Change, Memory, Note, Purge, RecordId, Revision, Seq, limits, render, secrets_in,
 };
 
-use blacken::Blackened;
+use redact::RedactionReport;
 
 use super::{Answer, Target, bind_error, internal, opened, store_error, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::projects::ProjectId;
 use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
-use crate::{lifecycle, retrieval_log};
+use crate::{hooks, retrieval_log};
 
 /// The checked parameters of a purge.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     }
     // Pending activity exists only in the daemon's memory. It is staged so that the purge covers
     // it.
-    lifecycle::stage_of(daemon, target.id).await.map_err(bind_error)?;
+    hooks::stage_of(daemon, target.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
@@ -49,9 +49,9 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     let directories = directories(daemon, target.id);
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
-        beside(move || {
+        run_blocking(move || {
             let surveyed = Survey::of(&reading, &memory, wanted)?;
-            let found = blacken::find(&directories, &surveyed.texts());
+            let found = redact::find(&directories, &surveyed.texts());
             Ok::<_, PurgeError>((surveyed, found))
         })
     };
@@ -78,7 +78,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
-    daemon.lifecycle().forget_given_of(target.id);
+    daemon.hooks().forget_given_of(target.id);
     let open = daemon.open_project(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);
@@ -229,7 +229,7 @@ impl Survey {
         self.purge.texts().map(str::to_owned).collect()
     }
 
-    fn reply(&self, target: &Target, found: &Blackened) -> PurgeReply {
+    fn reply(&self, target: &Target, found: &RedactionReport) -> PurgeReply {
         let records = self.purge.records().map(|gone| PurgedStatus {
             id: gone.id.to_string(),
             versions: gone.versions,
@@ -255,13 +255,16 @@ impl Survey {
 ///
 /// Other files come first: once the records are gone, nothing says which texts to look for. A purge
 /// that ended half-way could then not be repeated.
-fn carry_out(directories: &[PathBuf], wanted: Wanted) -> Result<(Survey, Blackened), PurgeError> {
+fn carry_out(
+    directories: &[PathBuf],
+    wanted: Wanted,
+) -> Result<(Survey, RedactionReport), PurgeError> {
     let directory = directories.first().expect("the store's own directory comes first");
     let Opened { store, state, .. } =
         JournalStore::<Memory>::open(directory, Options::real(directory))?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
     let texts = surveyed.texts();
-    let mut found = blacken::blacken(directories, &texts);
+    let mut found = redact::redact_files(directories, &texts);
     if surveyed.is_empty() {
         Box::new(store).close();
         return Ok((surveyed, found));
@@ -279,7 +282,7 @@ fn carry_out(directories: &[PathBuf], wanted: Wanted) -> Result<(Survey, Blacken
     let purge = &mut surveyed.purge;
     store.rewrite(&mut |entry| purge.edit(&mut entry.changes, &mut entry.reply), &last)?;
     // The daemon's log may have grown meanwhile.
-    found.add(blacken::blacken(directories, &texts));
+    found.add(redact::redact_files(directories, &texts));
     Ok((surveyed, found))
 }
 
@@ -289,7 +292,7 @@ pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<Secre
     let project = target.reference;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // Meanwhile the writer serves sessions.
-    let scanning = beside(move || {
+    let scanning = run_blocking(move || {
         let mut scan = Scan::default();
         let read = reading(Seq(1), &mut |entry| {
             scan.entry(entry);

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anchord_memory::import::{PastSession, plan_import_sessions};
-use anchord_memory::{Captured, Memory};
+use anchord_memory::{Memory, SessionActivity};
 
 use super::{Answer, bad_request, bind_error, hangs, store_error, text, write_error};
 use crate::api::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply, ProjectRef,
 };
+use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::looks::look;
-use crate::project::{Decide, Decided};
+use crate::project::{Transition, WriteCommand};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
 use crate::secrets::{self, Removed};
 
@@ -72,13 +72,13 @@ fn cleaned(
 ) -> Result<PastSession, serde_json::Error> {
     let mut captured = serde_json::to_value(&session.captured)?;
     secrets::clean_json(&mut captured, removed);
-    let captured: Captured = serde_json::from_value(captured)?;
+    let captured: SessionActivity = serde_json::from_value(captured)?;
     Ok(PastSession { client: secrets::clean(&session.client).into_owned(), captured })
 }
 
 async fn located(daemon: &Daemon, cwd: &str) -> Answer<Result<Located, NotAProject>> {
     let (start, surroundings) = (PathBuf::from(cwd), daemon.surroundings.clone());
-    let looked = look(Path::new(cwd), move || locate(&start, false, &surroundings));
+    let looked = bounded_fs::run(Path::new(cwd), move || locate(&start, false, &surroundings));
     looked.await.map_err(hangs)
 }
 
@@ -100,7 +100,8 @@ async fn take_in(
     dry_run: bool,
 ) -> Answer<(PastSessionsProject, Option<String>)> {
     let (registry, there) = (daemon.registry.snapshot(), located.clone());
-    let identified = look(root, move || identify(&there, &registry).map(|found| found.id));
+    let identified =
+        bounded_fs::run(root, move || identify(&there, &registry).map(|found| found.id));
     let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
     let open = match known {
         Some(id) => daemon.open_known(id).await.map_err(store_error)?,
@@ -123,9 +124,9 @@ async fn take_in(
     let established = crate::sessions::establish_in_registry(daemon, located).await;
     let (id, remark) = established.map_err(bind_error)?;
     let open = daemon.open_project(id).await.map_err(store_error)?;
-    let decide: Decide<Memory> = Box::new(move |memory, now| {
+    let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
-        Ok(Decided { changes: plan.changes, reply: String::new() })
+        Ok(Transition { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import sessions", decide).await.map_err(write_error)?;
     project.project = Some(reference(id));

@@ -16,14 +16,14 @@ use anchord_memory::{Memory, Plan, Provenance, Record, SessionId, render};
 use super::forgotten::whole_records;
 use super::{Answer, Target, bind_error, internal, opened, store_error, text, write_error};
 use crate::api::{ErrorCode, ErrorReply, SplitParams, SplitPart, SplitReply};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
+use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::SPLIT_TITLES_MAX;
-use crate::looks::look;
-use crate::project::{Decide, Decided, OpenProject};
+use crate::project::{OpenProject, Transition, WriteCommand};
 use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
-use crate::sessions::{self, Touched, is_foreign_process};
+use crate::sessions::{self, WriteSet, is_foreign_process};
 
 /// Splits a memory, shows what that would do, or undoes the last split.
 pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answer<SplitReply> {
@@ -40,7 +40,7 @@ pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answe
     }
     let others = Others::of(daemon, &known).await;
     let memory = open.memory();
-    let (planned, others) = beside(move || (others.plan(&memory), others)).await;
+    let (planned, others) = run_blocking(move || (others.plan(&memory), others)).await;
     let now = clock::now();
     let part = |(to, records): (&usize, &Vec<Record>)| {
         let located = others.projects.get(*to)?;
@@ -92,7 +92,7 @@ async fn take_in(
     let (by, split) = (provenance(split), split.clone());
     let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
     let taken = write(&open, "split", taking).await?;
-    sessions::keep_to_budget(daemon, &open, &Touched::default()).await;
+    sessions::keep_to_budget(daemon, &open, &WriteSet::default()).await;
     Ok(taken)
 }
 
@@ -143,10 +143,10 @@ async fn write<O: Clone + Send + Sync + 'static>(
 ) -> Answer<O> {
     let outcome = Arc::new(OnceLock::new());
     let told = Arc::clone(&outcome);
-    let decide: Decide<Memory> = Box::new(move |memory, _| {
+    let decide: WriteCommand<Memory> = Box::new(move |memory, _| {
         let Plan { changes, outcome } = plan(memory);
         told.get_or_init(|| outcome);
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     open.owner.write(None, None, operation, decide).await.map_err(write_error)?;
     outcome.get().cloned().ok_or_else(|| internal("a write was answered without being decided"))
@@ -223,7 +223,7 @@ impl Others {
 async fn leads_to(daemon: &Daemon, directory: &Path) -> Option<(Located, Option<ProjectId>)> {
     let (registry, surroundings) = (daemon.registry.snapshot(), daemon.surroundings.clone());
     let start = directory.to_owned();
-    let looking = look(directory, move || {
+    let looking = bounded_fs::run(directory, move || {
         let located = locate(&start, false, &surroundings).ok()?;
         let id = identify(&located, &registry).ok()?.id;
         Some((located, id))

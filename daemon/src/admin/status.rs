@@ -14,11 +14,11 @@ use crate::api::{
     InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
     StagedStatus, StatusReply,
 };
-use crate::beside::beside;
+use crate::blocking::run_blocking;
+use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::looks::look;
 use crate::metrics::HooksSeen;
 use crate::project::OpenProject;
 use crate::projects::{ProjectId, ProjectRecord};
@@ -118,8 +118,8 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
         .sessions()
         .all()
         .into_iter()
-        .map(|standing| {
-            let session = &standing.session;
+        .map(|session_status| {
+            let session = &session_status.session;
             let staged = session
                 .project()
                 .and_then(|project| project.memory().staged_by(&session.id).cloned());
@@ -132,8 +132,8 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                     .project_id()
                     .map(|id| ProjectRef { id: id.to_string(), root: root.unwrap_or_default() }),
                 since: session.started.0,
-                last_call: standing.last_call.0,
-                connected: standing.disconnected.is_none(),
+                last_call: session_status.last_call.0,
+                connected: session_status.disconnected.is_none(),
                 staged: staged
                     .map(|staged| {
                         let counts = staged.counts();
@@ -146,7 +146,7 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                         }
                     })
                     .unwrap_or_default(),
-                joined: standing.sure.map(|sure| sure.name().to_owned()),
+                joined: session_status.confidence.map(|confidence| confidence.name().to_owned()),
             }
         })
         .collect();
@@ -189,7 +189,7 @@ async fn project_status(
     open: Option<Arc<OpenProject>>,
 ) -> ProjectStatus {
     let root = record.root.clone();
-    let exists = look(&record.root, move || root.is_dir()).await.unwrap_or(false);
+    let exists = bounded_fs::run(&record.root, move || root.is_dir()).await.unwrap_or(false);
     ProjectStatus {
         id: record.id.to_string(),
         root: text(&record.root),
@@ -209,7 +209,8 @@ async fn memory_status(
     let memory = open.as_ref().map(|open| open.memory());
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
     let (bytes, last_used) =
-        beside(move || (directory_bytes(&directory), modified(&directory.join("journal")))).await;
+        run_blocking(move || (directory_bytes(&directory), modified(&directory.join("journal"))))
+            .await;
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: api::USER.to_owned(),

@@ -8,13 +8,13 @@ use super::{Answer, ask, target};
 use crate::api::{
     self, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
 };
+use crate::bounded_fs;
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::looks::look;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::retrieval_log::{COMMAND_LINE, Start};
-use crate::sessions::{Place, Session};
+use crate::sessions::{Session, SessionLocation};
 
 /// Tools whose work belongs to a session that continues after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
@@ -48,7 +48,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: None,
         });
     }
-    let session = Arc::new(Session::visit(COMMAND_LINE, place(daemon, &project).await?));
+    let session = Arc::new(Session::ephemeral(COMMAND_LINE, place(daemon, &project).await?));
     let called = call_by_name(daemon, session, &tool, arguments).await;
     let Some(Called { outcome, remark, given, id }) = called else {
         return Err(ErrorReply {
@@ -82,28 +82,30 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
 }
 
 /// Creates the ephemeral session of a command that reads a project but belongs to no tool.
-pub(super) fn visit(project: &Arc<OpenProject>) -> Session {
-    let session = Session::visit(COMMAND_LINE, Place::without_files(project.id));
+pub(super) fn ephemeral_session(project: &Arc<OpenProject>) -> Session {
+    let session = Session::ephemeral(COMMAND_LINE, SessionLocation::without_files(project.id));
     session.within(project)
 }
 
 /// Returns the location in which a command works: a directory, or a project that it names.
-async fn place(daemon: &Daemon, project: &str) -> Answer<Place> {
+async fn place(daemon: &Daemon, project: &str) -> Answer<SessionLocation> {
     let asked = ask(daemon, project).await?;
     let registry = daemon.registry.snapshot();
     match (asked.located, asked.id) {
-        (Some(located), _) => Ok(Place::Here(located)),
+        (Some(located), _) => Ok(SessionLocation::Here(located)),
         (None, Some(id)) => {
             if id.is_personal() {
-                return Ok(Place::Personal);
+                return Ok(SessionLocation::Personal);
             }
             let Some(root) = registry.project(id).map(|record| record.root.clone()) else {
-                return Ok(Place::Foreign(id));
+                return Ok(SessionLocation::Foreign(id));
             };
             let surroundings = daemon.surroundings.clone();
-            let named = look(&root, move || Place::named(id, &registry, &surroundings));
+            let named = bounded_fs::run(&root, move || {
+                SessionLocation::named(id, &registry, &surroundings)
+            });
             // The registry knows the project even if its disk does not respond.
-            Ok(named.await.ok().flatten().unwrap_or(Place::Foreign(id)))
+            Ok(named.await.ok().flatten().unwrap_or(SessionLocation::Foreign(id)))
         }
         (None, None) => Err(super::not_found(project)),
     }

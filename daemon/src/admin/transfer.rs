@@ -7,7 +7,7 @@ use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutco
 use anchord_memory::{Kind, Memory, Plan, Provenance, Record, RecordId, SessionId, export, render};
 
 use super::forgotten::whole_records;
-use super::tool::visit;
+use super::tool::ephemeral_session;
 use super::{
     Answer, Target, ask, bad_request, bind_error, internal, not_found, opened, store_error,
     write_error,
@@ -16,14 +16,14 @@ use crate::api::{
     ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
     ImportSource, Retrieval,
 };
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
-use crate::project::{Decide, Decided};
+use crate::project::{Transition, WriteCommand};
 use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
-use crate::sessions::{self, Touched};
+use crate::sessions::{self, WriteSet};
 
 /// Exports a project's memory as a document.
 pub(crate) async fn export_document(
@@ -41,7 +41,7 @@ pub(crate) async fn export_document(
         ExportFormat::Markdown | ExportFormat::Zipmem | ExportFormat::Compactor => BTreeMap::new(),
     };
     // The document may be as long as the memory is large, so no worker thread renders it.
-    let text = beside(move || document(&of, &rendered, &whole, format)).await?;
+    let text = run_blocking(move || document(&of, &rendered, &whole, format)).await?;
     let name = serde_json::to_value(format).map_err(|error| internal(&error.to_string()))?;
     let ids = memory.records().take(RETRIEVAL_IDS_MAX).map(|record| record.id.to_string());
     let line = Retrieval {
@@ -52,7 +52,7 @@ pub(crate) async fn export_document(
         ..Retrieval::default()
     };
     // The document goes to a file: nobody receives its tokens.
-    visit(&open).log(daemon, line, started.elapsed(), String::new());
+    ephemeral_session(&open).log(daemon, line, started.elapsed(), String::new());
     Ok(text)
 }
 
@@ -94,7 +94,7 @@ fn document(
 pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
     let (named, dry_run) = (params.project.clone(), params.dry_run);
     // The text may have 64 MiB, so no worker thread parses it.
-    let reading = beside(move || Read::of(&params));
+    let reading = run_blocking(move || Read::of(&params));
     let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
     let asked = ask(daemon, &named).await?;
     let source = Arc::new(source.fitting(asked.id.is_some_and(ProjectId::is_personal))?);
@@ -109,7 +109,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
     let (read, known, author) = (Arc::clone(&source), digest.clone(), by.clone());
-    let planned = beside(move || read.plan(&memory, &known, &author)).await;
+    let planned = run_blocking(move || read.plan(&memory, &known, &author)).await;
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(daemon, id)),
@@ -141,15 +141,15 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, None) => return Err(not_found(&named)),
     };
     let open = daemon.open_project(id).await.map_err(store_error)?;
-    let decide: Decide<Memory> = Box::new(move |memory, now| {
+    let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
         let by = Provenance { time: now, ..by };
         let plan = source.plan(memory, &digest, &by);
-        Ok(Decided { changes: plan.changes, reply: String::new() })
+        Ok(Transition { changes: plan.changes, reply: String::new() })
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = sessions::keep_to_budget(daemon, &open, &Touched::default()).await;
+    let compacted = sessions::keep_to_budget(daemon, &open, &WriteSet::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));

@@ -1,6 +1,6 @@
 //! Past sessions, which the caller reads from their clients' transcripts.
 
-use anchord_memory::Captured;
+use anchord_memory::SessionActivity;
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
@@ -22,7 +22,7 @@ pub struct PastSessionParams {
     /// The absolute directory in which the session worked. The project there gets the row.
     pub cwd: String,
     /// The session's activity. Its key identifies the conversation.
-    pub captured: Captured,
+    pub captured: SessionActivity,
 }
 
 /// The plan for the imported sessions, or the result.

@@ -66,25 +66,31 @@ async fn project(
     admin::project(&daemon, &query.project).await.map(Json)
 }
 
-async fn link(State(daemon): Shared, Told(params): Told<LinkParams>) -> Reply<api::ProjectStatus> {
+async fn link(
+    State(daemon): Shared,
+    JsonBody(params): JsonBody<LinkParams>,
+) -> Reply<api::ProjectStatus> {
     admin::link_directory(&daemon, &params.path, &params.project).await.map(Json)
 }
 
 async fn forget(
     State(daemon): Shared,
-    Told(params): Told<ForgetParams>,
+    JsonBody(params): JsonBody<ForgetParams>,
 ) -> Reply<api::RemovedReply> {
     admin::forget_project(&daemon, &params.project).await.map(Json)
 }
 
 async fn delete(
     State(daemon): Shared,
-    Told(params): Told<DeleteParams>,
+    JsonBody(params): JsonBody<DeleteParams>,
 ) -> Reply<api::RemovedReply> {
     admin::delete_project(&daemon, &params.project, &params.confirm).await.map(Json)
 }
 
-async fn split(State(daemon): Shared, Told(params): Told<SplitParams>) -> Reply<api::SplitReply> {
+async fn split(
+    State(daemon): Shared,
+    JsonBody(params): JsonBody<SplitParams>,
+) -> Reply<api::SplitReply> {
     admin::split_project(&daemon, params).await.map(Json)
 }
 
@@ -110,27 +116,30 @@ fn json_lines(text: String) -> Response {
     ([(header::CONTENT_TYPE, api::JSON_LINES)], text).into_response()
 }
 
-async fn tool(State(daemon): Shared, Told(params): Told<ToolParams>) -> Reply<api::ToolReply> {
+async fn tool(
+    State(daemon): Shared,
+    JsonBody(params): JsonBody<ToolParams>,
+) -> Reply<api::ToolReply> {
     admin::call_tool(&daemon, params).await.map(Json)
 }
 
 async fn verify(
     State(daemon): Shared,
-    Told(params): Told<ProjectParams>,
+    JsonBody(params): JsonBody<ProjectParams>,
 ) -> Reply<api::VerifyReply> {
     admin::verify(&daemon, &params.project).await.map(Json)
 }
 
 async fn rebuild(
     State(daemon): Shared,
-    Told(params): Told<ProjectParams>,
+    JsonBody(params): JsonBody<ProjectParams>,
 ) -> Reply<api::RebuildReply> {
     admin::rebuild(&daemon, &params.project).await.map(Json)
 }
 
 async fn repair(
     State(daemon): Shared,
-    Told(params): Told<api::RepairParams>,
+    JsonBody(params): JsonBody<api::RepairParams>,
 ) -> Reply<api::RepairReply> {
     admin::repair(&daemon, params).await.map(Json)
 }
@@ -149,19 +158,22 @@ async fn export(
 
 async fn import(
     State(daemon): Shared,
-    Told(params): Told<ImportParams>,
+    JsonBody(params): JsonBody<ImportParams>,
 ) -> Reply<api::ImportReply> {
     admin::import_memory(&daemon, params).await.map(Json)
 }
 
 async fn sessions(
     State(daemon): Shared,
-    Told(params): Told<PastSessionsParams>,
+    JsonBody(params): JsonBody<PastSessionsParams>,
 ) -> Reply<api::PastSessionsReply> {
     admin::past_sessions(&daemon, params).await.map(Json)
 }
 
-async fn purge(State(daemon): Shared, Told(params): Told<PurgeParams>) -> Reply<api::PurgeReply> {
+async fn purge(
+    State(daemon): Shared,
+    JsonBody(params): JsonBody<PurgeParams>,
+) -> Reply<api::PurgeReply> {
     admin::purge(&daemon, params).await.map(Json)
 }
 
@@ -174,7 +186,7 @@ async fn secrets(
 
 async fn stop(
     State(daemon): Shared,
-    Told(StopParams {}): Told<StopParams>,
+    JsonBody(StopParams {}): JsonBody<StopParams>,
 ) -> Json<api::StopReply> {
     Json(admin::stop(&daemon))
 }
@@ -215,9 +227,9 @@ where
 }
 
 /// A JSON body. A malformed one is answered like every other error.
-struct Told<T>(T);
+struct JsonBody<T>(T);
 
-impl<T, S> FromRequest<S> for Told<T>
+impl<T, S> FromRequest<S> for JsonBody<T>
 where
     Json<T>: FromRequest<S, Rejection = JsonRejection>,
     S: Send + Sync,

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use super::context::{Context, Given};
+use super::context::{CallReport, Context};
 use super::error::{ToolError, defused};
 use super::tool::ToolSpec;
 use super::tools;
@@ -28,7 +28,7 @@ pub(crate) struct Called {
     /// A remark about what was removed from the call or ignored in it.
     pub(crate) remark: Option<String>,
     /// The records that the call returned or wrote.
-    pub(crate) given: Given,
+    pub(crate) given: CallReport,
     /// The id of the call in the log.
     pub(crate) id: String,
 }

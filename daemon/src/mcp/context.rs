@@ -16,8 +16,8 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, WriteError};
-use crate::sessions::{LiveSession, Session, View, Wrote, session_key};
+use crate::project::{Transition, WriteCommand, WriteError};
+use crate::sessions::{LiveSession, Session, View, WriteOutcome, session_key};
 use crate::store::Call;
 
 /// One call of a tool.
@@ -30,13 +30,13 @@ pub(crate) struct Context {
     /// The line of the call, if a shim sent it. A write is applied once for each line.
     pub(crate) call: Option<Call>,
     /// A report that the tool fills in while it runs.
-    pub(crate) given: Arc<Mutex<Given>>,
+    pub(crate) given: Arc<Mutex<CallReport>>,
 }
 
 /// The records that a call returned or wrote, for the log and for programs that need more than the
 /// text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct CallReport {
     /// The records, in the order of the answer.
     pub(crate) records: Vec<Arc<Record>>,
     /// Whether there is more than the answer has.
@@ -140,7 +140,7 @@ impl Context {
         part: Staged,
         plan: impl WritePlan,
     ) -> Result<String, ToolError> {
-        let Wrote { reply, compacted, .. } = self.commit(operation, part, plan).await?;
+        let WriteOutcome { reply, compacted, .. } = self.commit(operation, part, plan).await?;
         Ok(reply.to_string() + &self.gave_up(&compacted).await?)
     }
 
@@ -151,7 +151,7 @@ impl Context {
         operation: &'static str,
         part: Staged,
         plan: impl WritePlan,
-    ) -> Result<Wrote, ToolError> {
+    ) -> Result<WriteOutcome, ToolError> {
         let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
@@ -165,7 +165,7 @@ impl Context {
                 .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
         }
         let plan = Arc::new(plan);
-        let decide = || -> Decide<Memory> {
+        let decide = || -> WriteCommand<Memory> {
             let (plan, part) = (Arc::clone(&plan), part.clone());
             let (session, given) = (Arc::clone(&self.session), Arc::clone(&self.given));
             Box::new(move |memory, now| {
@@ -173,7 +173,7 @@ impl Context {
                     plan(memory, &session.provenance(now), part).map_err(refused)?;
                 let records = changes.iter().filter_map(Change::record).cloned();
                 lock(&given).records = records.collect();
-                Ok(Decided { changes, reply })
+                Ok(Transition { changes, reply })
             })
         };
         let written =
@@ -188,7 +188,7 @@ impl Context {
             return Ok(None);
         };
         // This decision refuses to write, so only a stored answer comes back.
-        let decide: Decide<Memory> = Box::new(|_, _| Err(String::new()));
+        let decide: WriteCommand<Memory> = Box::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
         match project.owner.write(session, Some(call.clone()), "ask", decide).await {
             Ok(written) => Ok(Some(written.reply.to_string())),
@@ -241,7 +241,7 @@ impl Context {
         let gone = view.absent(archive::candidates(&view.memory, now)).await;
         let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
         let sessions = self.daemon.sessions().all();
-        let bound = sessions.iter().filter_map(|standing| topic(&standing.session)).collect();
+        let bound = sessions.iter().filter_map(|status| topic(&status.session)).collect();
         let plan = archive::plan(&view.memory, now, &gone, &bound);
         Ok((!plan.is_empty()).then_some(plan))
     }
@@ -281,12 +281,12 @@ impl Context {
     /// failure does not stop the read: at worst the record stays archived.
     pub(crate) async fn used(&self, id: RecordId) -> String {
         let session = Arc::clone(&self.session);
-        let decide = || -> Decide<Memory> {
+        let decide = || -> WriteCommand<Memory> {
             let session = Arc::clone(&session);
             Box::new(move |memory, now| {
                 let plan = plan_use(memory, id, &session.provenance(now));
                 let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-                Ok(Decided { changes, reply: String::new() })
+                Ok(Transition { changes, reply: String::new() })
             })
         };
         match self.session.write(&self.daemon, None, "use", decide).await {
@@ -360,6 +360,6 @@ impl Context {
     }
 }
 
-fn lock(given: &Mutex<Given>) -> std::sync::MutexGuard<'_, Given> {
+fn lock(given: &Mutex<CallReport>) -> std::sync::MutexGuard<'_, CallReport> {
     given.lock().unwrap_or_else(PoisonError::into_inner)
 }

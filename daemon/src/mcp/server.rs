@@ -20,7 +20,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
-use super::context::Given;
+use super::context::CallReport;
 use super::error::ToolError;
 use super::tool::ToolSpec;
 use super::tools::ToolList;
@@ -123,7 +123,7 @@ impl Service {
         let (thread, call) = (named(THREAD), named(CALL));
         let refused = |error| {
             let (outcome, id) = (Err(error), request_id());
-            Ok(Called { outcome, remark: None, given: Given::default(), id })
+            Ok(Called { outcome, remark: None, given: CallReport::default(), id })
         };
         let thread = match thread {
             Some(name) => match self.connection.thread_here(&self.daemon, name).await {

@@ -1,9 +1,9 @@
 //! Open projects, each with one writer. The first call that needs a project opens it; it is closed
 //! when nobody uses it.
 
-mod owner;
+mod access_counts;
 mod queue;
-mod reads;
+mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -14,15 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Timestamp};
 use arc_swap::ArcSwapOption;
 
-pub use owner::{Decide, Decided, Owner, WriteError, Written};
-use reads::Reads;
+use access_counts::AccessCounts;
+pub use writer::{Transition, WriteCommand, WriteError, WriterHandle, Written};
 
-use crate::beside::{beside, unwound};
+use crate::blocking::{join_or_resume_panic, run_blocking};
 use crate::budgets::Filled;
 use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
 use crate::store::{
-    Disk, JournalStore, Machine, OpenReport, Opened, Options, RealDisk, Store, StoreError,
+    Disk, JournalStore, OpenReport, Opened, Options, RealDisk, StateMachine, Store, StoreError,
 };
 use crate::{clock, limits};
 
@@ -42,10 +42,10 @@ const NOTICE_SHOWN: &str = "notice-shown/";
 #[derive(Debug)]
 pub(crate) struct OpenProject {
     pub(crate) id: ProjectId,
-    pub(crate) owner: Owner<Memory>,
+    pub(crate) owner: WriterHandle<Memory>,
     pub(crate) report: OpenReport,
     shown: Mutex<BTreeSet<NoticeId>>,
-    reads: Reads,
+    reads: AccessCounts,
     used: Mutex<std::time::Instant>,
     opened: std::time::Instant,
     /// A turn to bring the project's shared notes down to their budget. One session at a time holds
@@ -218,13 +218,13 @@ impl OpenProjects {
             return Ok(project);
         }
         let (directory, closed) = (self.directory(id), Arc::clone(&self.closed));
-        unwound(tokio::spawn(async move {
+        join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.open() {
                 return Ok(project);
             }
             if closed.load(Ordering::SeqCst) {
-                return Err(StoreError::Leaving);
+                return Err(StoreError::ShuttingDown);
             }
             if let Some(dead) = slot.current.swap(None) {
                 // Its writer panicked, or the reason that it is read-only may have passed.
@@ -275,7 +275,7 @@ impl OpenProjects {
     ) -> T {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
         let (directory, retrievals) = (self.directory(id), self.retrievals.clone());
-        unwound(tokio::spawn(async move {
+        join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.current.swap(None) {
                 project.keep_reads().await;
@@ -283,7 +283,7 @@ impl OpenProjects {
                 slot.filled.store(Some(Arc::new(Filled::of(&project.memory()))));
             }
             retrievals.flush().await;
-            beside(move || then(&directory)).await
+            run_blocking(move || then(&directory)).await
         }))
         .await
     }
@@ -378,7 +378,7 @@ async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProje
         owner,
         report,
         shown: Mutex::new(shown),
-        reads: Reads::of_marks(&marks),
+        reads: AccessCounts::of_marks(&marks),
         used: Mutex::new(clock::start()),
         opened: clock::start(),
         compaction: tokio::sync::Mutex::default(),
@@ -392,19 +392,19 @@ pub(crate) type Marks = BTreeMap<String, String>;
 
 /// Opens a store on a separate thread, since that reads and may rebuild, and starts its writer.
 /// Also returns its soft marks.
-pub(crate) async fn open_owner<M: Machine>(
+pub(crate) async fn open_owner<M: StateMachine>(
     directory: PathBuf,
-) -> Result<(Owner<M>, OpenReport, Marks), StoreError> {
-    beside(move || open_blocking::<M>(&directory)).await
+) -> Result<(WriterHandle<M>, OpenReport, Marks), StoreError> {
+    run_blocking(move || open_blocking::<M>(&directory)).await
 }
 
-fn open_blocking<M: Machine>(
+fn open_blocking<M: StateMachine>(
     directory: &Path,
-) -> Result<(Owner<M>, OpenReport, Marks), StoreError> {
+) -> Result<(WriterHandle<M>, OpenReport, Marks), StoreError> {
     let Opened { store, state, replies, report } =
         JournalStore::open(directory, Options::real(directory))?;
     let marks = store.marks().clone();
-    let owner = Owner::start(Box::new(store), state, replies)
+    let owner = WriterHandle::start(Box::new(store), state, replies)
         .map_err(StoreError::io("start a thread for", directory))?;
     Ok((owner, report, marks))
 }

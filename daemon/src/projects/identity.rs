@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::git_index;
 use super::locate::{Located, repository_around};
-use super::registry::{Place, ProjectId, ProjectRecord, Registry, RegistryChange};
+use super::registry::{ProjectDir, ProjectId, ProjectRecord, Registry, RegistryChange};
 
 mod id_file;
 
@@ -233,7 +233,7 @@ pub enum EstablishError {
 
 /// Identifies the project at a place and writes nothing.
 pub fn identify(located: &Located, registry: &Registry) -> Result<Resolution, EstablishError> {
-    Here::look(located)?.resolve(registry)
+    Here::read(located)?.resolve(registry)
 }
 
 /// Assigns an id to a project that has none. Concurrent callers all get the id that was written
@@ -244,7 +244,7 @@ pub fn establish(
     registry: &Registry,
     now: Timestamp,
 ) -> Result<Established, EstablishError> {
-    let here = Here::look(located)?;
+    let here = Here::read(located)?;
     if let Some(id) = registry.link(&here.place.id_dir()) {
         let (status, stored) = (Status::Known, Stored::Linked);
         return Ok(Established { id, status, stored, change: None, notice: None });
@@ -280,20 +280,20 @@ pub fn link(located: &Located, id: ProjectId) -> Result<RegistryChange, Establis
 struct Here {
     uid: u32,
     root: PathBuf,
-    place: Place,
+    place: ProjectDir,
     /// The place where the project would be without git. It holds an id made before `git init`.
-    plain: Place,
+    plain: ProjectDir,
     found: Kept,
     /// An id file that does not count, because git tracks it.
     tracked: Option<PathBuf>,
 }
 
 impl Here {
-    fn look(located: &Located) -> Result<Self, EstablishError> {
+    fn read(located: &Located) -> Result<Self, EstablishError> {
         let fail = |source| EstablishError::Unreadable { path: located.root.clone(), source };
         let uid = located.uid;
         let place = located.place().map_err(fail)?;
-        let plain = Place::of(located.root.clone(), false, None).map_err(fail)?;
+        let plain = ProjectDir::of(located.root.clone(), false, None).map_err(fail)?;
         let mut found = id_file::read(&place, uid).map_err(fail)?;
         let mut at = &place;
         if found == Kept::Nothing {
@@ -377,13 +377,13 @@ impl Here {
         EstablishError::Unreadable { path: self.place.path.clone(), source: io::Error::other(why) }
     }
 
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &ProjectDir> {
         [&self.place, &self.plain].into_iter()
     }
 }
 
 /// Returns the id file of a place without git, if the repository around it tracks the file.
-fn tracked(place: &Place, uid: u32) -> Result<Option<PathBuf>, EstablishError> {
+fn tracked(place: &ProjectDir, uid: u32) -> Result<Option<PathBuf>, EstablishError> {
     let file = place.id_dir().join(id_file::FILE);
     let around = repository_around(&place.path, uid);
     let around =
@@ -399,8 +399,8 @@ fn tracked(place: &Place, uid: u32) -> Result<Option<PathBuf>, EstablishError> {
 
 /// Returns whether a recorded directory is certainly no longer at its path. One directory may have
 /// two paths (a bind mount), and a disk that does not answer proves nothing.
-fn is_gone(recorded: &Place) -> bool {
-    match Place::of(recorded.path.clone(), recorded.git, None) {
+fn is_gone(recorded: &ProjectDir) -> bool {
+    match ProjectDir::of(recorded.path.clone(), recorded.git, None) {
         Ok(now) => (now.dev, now.ino) != (recorded.dev, recorded.ino),
         Err(error) => {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -408,7 +408,7 @@ fn is_gone(recorded: &Place) -> bool {
     }
 }
 
-impl Place {
+impl ProjectDir {
     /// Reads a directory's device and inode. Fails if the path is not a directory.
     pub(super) fn of(path: PathBuf, git: bool, part: Option<PathBuf>) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;

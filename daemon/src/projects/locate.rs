@@ -14,12 +14,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::marker::MARKER;
-use super::registry::Place;
+use super::registry::ProjectDir;
 use super::workspace;
 
 mod git;
 
-use git::Found;
+use git::GitLayout;
 pub use git::GitPlace;
 pub(super) use git::{DOT_GIT, is_git_directory};
 
@@ -99,9 +99,9 @@ impl Located {
     }
 
     /// Reads the directory that identifies this project, in its current state.
-    pub fn place(&self) -> io::Result<Place> {
+    pub fn place(&self) -> io::Result<ProjectDir> {
         let path = self.git.as_ref().map_or(&self.root, |git| &git.common_dir);
-        Place::of(path.clone(), self.git.is_some(), self.part.clone())
+        ProjectDir::of(path.clone(), self.git.is_some(), self.part.clone())
     }
 
     /// Returns the root under which the user knows the project: the main one of several worktrees.
@@ -242,10 +242,10 @@ impl Walk {
         })
     }
 
-    fn git_at(&mut self, directory: &Path) -> Result<Option<Found>, Unseen> {
+    fn git_at(&mut self, directory: &Path) -> Result<Option<GitLayout>, Unseen> {
         let found = git::at(directory, self.uid);
         match found.map_err(|source| (directory.join(DOT_GIT), source))? {
-            Some(Found::Foreign(mark)) => {
+            Some(GitLayout::Foreign(mark)) => {
                 self.disregard(mark);
                 Ok(None)
             }
@@ -260,10 +260,10 @@ impl Walk {
     }
 
     /// Returns the project at `root`, which is where git's layout was found or beneath it.
-    fn beneath(&self, found: Found, root: &Path) -> Located {
+    fn beneath(&self, found: GitLayout, root: &Path) -> Located {
         match found {
-            Found::Repository(git) => in_git(git, root, self.uid),
-            Found::Claim | Found::Foreign(_) => Located::plain(root, self.uid),
+            GitLayout::Repository(git) => in_git(git, root, self.uid),
+            GitLayout::Claim | GitLayout::Foreign(_) => Located::plain(root, self.uid),
         }
     }
 }
@@ -289,7 +289,7 @@ pub fn locate_exactly(directory: &Path, uid: u32) -> Result<Located, NotAProject
 /// Returns our repository around a canonical directory, regardless of the directory's own project.
 pub(super) fn repository_around(directory: &Path, uid: u32) -> io::Result<Option<GitPlace>> {
     for path in directory.ancestors() {
-        if let Some(Found::Repository(git)) = git::at(path, uid)? {
+        if let Some(GitLayout::Repository(git)) = git::at(path, uid)? {
             return Ok(Some(git));
         }
     }

@@ -33,7 +33,7 @@ pub use locate::{
 };
 pub use nested::Unknown;
 pub use registry::{
-    EndedSession, Place, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
+    EndedSession, ProjectDir, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };
 
 /// The description of a session whose files and processes cannot be seen from here. `anchord

@@ -54,7 +54,7 @@ impl fmt::Display for Unknown {
 
 /// Searches for a repository beneath a directory, the nearest first. Links are not followed, and
 /// the directory's own `.git` does not count.
-pub(super) fn look(directory: &Path) -> Nested {
+pub(super) fn find_repository(directory: &Path) -> Nested {
     let started = clock::start();
     let mut entries = 0;
     let mut waiting = VecDeque::from([directory.to_owned()]);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::limits::ENDED_SESSIONS_MAX;
-use crate::store::{Machine, Row};
+use crate::store::{Row, StateMachine};
 
 pub(super) mod path_text;
 
@@ -46,7 +46,7 @@ impl fmt::Display for ProjectId {
 /// share; elsewhere it is the project's own. An id found in another directory is a copy's, unless
 /// the directory was moved and so has the same device and inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct ProjectDir {
     /// The canonical path.
     #[serde(with = "path_text")]
     pub path: PathBuf,
@@ -63,7 +63,7 @@ pub struct Place {
     pub part: Option<PathBuf>,
 }
 
-impl Place {
+impl ProjectDir {
     /// Returns whether both have the same path and part.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.path == other.path && self.part == other.part
@@ -94,7 +94,7 @@ pub struct ProjectRecord {
     #[serde(with = "path_text")]
     pub root: PathBuf,
     /// The place where its id is kept, or would be.
-    pub place: Place,
+    pub place: ProjectDir,
     /// Whether the id is kept there. Otherwise only the place's path and inode identify it.
     pub carries_id: bool,
     /// The time when it was last found at a new place.
@@ -232,7 +232,7 @@ impl Registry {
     }
 
     /// Returns the project without an id of its own whose place is this one.
-    pub(super) fn project_without_id(&self, place: &Place) -> Option<&Arc<ProjectRecord>> {
+    pub(super) fn project_without_id(&self, place: &ProjectDir) -> Option<&Arc<ProjectRecord>> {
         self.projects
             .values()
             .filter(|project| !project.carries_id)
@@ -244,7 +244,7 @@ impl Registry {
     /// several.
     pub(super) fn project_before(
         &self,
-        places: [&Place; 2],
+        places: [&ProjectDir; 2],
         root: &Path,
     ) -> Option<&Arc<ProjectRecord>> {
         let was_here = |project: &&Arc<ProjectRecord>| {
@@ -363,7 +363,7 @@ impl Registry {
     }
 }
 
-impl Machine for Registry {
+impl StateMachine for Registry {
     type Change = RegistryChange;
 
     const NAME: &'static str = "registry";

@@ -3,12 +3,12 @@
 use std::fs;
 
 use super::*;
-use crate::project::Decided;
+use crate::project::Transition;
 use crate::projects::{ProjectId, RegistryChange};
 
-fn stored(id: ProjectId) -> Decide<Registry> {
+fn stored(id: ProjectId) -> WriteCommand<Registry> {
     let changes = vec![RegistryChange::MemoryStored { id }];
-    Box::new(|_, _| Ok(Decided { changes, reply: String::new() }))
+    Box::new(|_, _| Ok(Transition { changes, reply: String::new() }))
 }
 
 /// Lets the next call of `retry` try.

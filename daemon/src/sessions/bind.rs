@@ -11,14 +11,14 @@ use anchord_memory::files::relative;
 use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId};
 use anchord_proto::hello::Hello;
 
-use super::compaction::{Compacted, Touched, sum};
+use super::compaction::{Compacted, WriteSet, sum};
 use super::error::BindError;
 use super::processes::{is_dead, is_foreign, is_foreign_process};
 use super::{Session, end};
+use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::looks::look;
-use crate::project::{Decide, Decided, OpenProject, WriteError, Written};
+use crate::project::{OpenProject, Transition, WriteCommand, WriteError, Written};
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
@@ -28,7 +28,7 @@ use crate::store::Call;
 
 /// The location of a session's work.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum SessionLocation {
     /// A project on this machine, whose files can be read.
     Here(Located),
     /// A project in a container, on another machine, or no longer at its path. Its id is trusted,
@@ -38,7 +38,7 @@ pub(crate) enum Place {
     Personal,
 }
 
-impl Place {
+impl SessionLocation {
     /// Returns the place of a project named by its id, or `None` if the id is unknown. The
     /// directory where it was last seen may hold another project by now; its memory is still
     /// readable. Reads files.
@@ -109,7 +109,7 @@ pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
 
 /// A session's write that is on disk.
 #[derive(Clone, Debug)]
-pub(crate) struct Wrote {
+pub(crate) struct WriteOutcome {
     /// The reply to the caller.
     pub(crate) reply: Arc<str>,
     /// The time that the journal took for the write and for the compaction after it.
@@ -121,7 +121,7 @@ pub(crate) struct Wrote {
 /// The view that a call reads.
 #[derive(Debug)]
 pub(crate) struct View {
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<SessionLocation>,
     /// `None` until the first write here.
     pub(crate) project: Option<Arc<OpenProject>>,
     pub(crate) memory: Arc<Memory>,
@@ -142,7 +142,7 @@ impl View {
         }
         let Some(root) = self.place.root() else { return BTreeSet::new() };
         let place = Arc::clone(&self.place);
-        let looking = look(root, move || {
+        let looking = bounded_fs::run(root, move || {
             let Some(project) = place.files() else { return BTreeSet::new() };
             let gone = |file: &String| project.exists(file.as_ref()) == Presence::Absent;
             files.into_iter().filter(gone).collect()
@@ -166,15 +166,17 @@ impl Session {
         let registry = daemon.registry.snapshot();
         let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
-            (Place::Personal, _) => (Some(ProjectId::PERSONAL), None),
-            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+            (SessionLocation::Personal, _) => (Some(ProjectId::PERSONAL), None),
+            (SessionLocation::Foreign(id), _) if registry.project(*id).is_none() => {
                 return Err(BindError::Unknown(*id));
             }
-            (Place::Foreign(id), _) => (Some(*id), None),
-            (Place::Here(_), Some(id)) if registry.project(id).is_some() => (Some(id), None),
-            (Place::Here(located), _) => {
+            (SessionLocation::Foreign(id), _) => (Some(*id), None),
+            (SessionLocation::Here(_), Some(id)) if registry.project(id).is_some() => {
+                (Some(id), None)
+            }
+            (SessionLocation::Here(located), _) => {
                 let there = located.clone();
-                let looking = look(&located.root, move || {
+                let looking = bounded_fs::run(&located.root, move || {
                     let resolution = identify(&there, &registry)?;
                     let notice = resolution.notice(&there, &registry);
                     Ok::<_, EstablishError>((resolution.id, notice))
@@ -198,9 +200,9 @@ impl Session {
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> Decide<Memory>,
-    ) -> Result<Wrote, BindError> {
-        let touched = Touched::default();
+        decide: impl Fn() -> WriteCommand<Memory>,
+    ) -> Result<WriteOutcome, BindError> {
+        let touched = WriteSet::default();
         let noting = || touched.noted_by(decide());
         let Written { reply, append } = self.write_alone(daemon, call, operation, noting).await?;
         let compacted = match self.project() {
@@ -208,7 +210,7 @@ impl Session {
             None => Vec::new(),
         };
         let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
-        Ok(Wrote { reply, append, compacted })
+        Ok(WriteOutcome { reply, append, compacted })
     }
 
     /// Queues a write and waits until it is on disk, without compacting. Opens the project again if
@@ -218,7 +220,7 @@ impl Session {
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> Decide<Memory>,
+        decide: impl Fn() -> WriteCommand<Memory>,
     ) -> Result<Written, BindError> {
         let project = self.bound(daemon).await?;
         let write = |project: Arc<OpenProject>| {
@@ -247,7 +249,7 @@ impl Session {
     }
 
     /// Returns the location of the session's work, which is the same for its whole life.
-    pub(crate) async fn place(&self, daemon: &Daemon) -> Result<Arc<Place>, BindError> {
+    pub(crate) async fn place(&self, daemon: &Daemon) -> Result<Arc<SessionLocation>, BindError> {
         let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(place) = known {
             return Ok(place);
@@ -276,17 +278,17 @@ impl Session {
         let bound_before = registry.session(&self.id).map(|record| record.project);
         let id = match (place.as_ref(), bound_before) {
             // The session itself may be bound to a project.
-            (Place::Personal, _) => ProjectId::PERSONAL,
+            (SessionLocation::Personal, _) => ProjectId::PERSONAL,
             // The binding holds even if the place has changed: the session's numbered lines are in
             // that project's journal.
             (_, Some(id)) if registry.project(id).is_some() => id,
             // The project was deleted after the session found it, and cannot be recreated from
             // elsewhere.
-            (Place::Foreign(id), _) if registry.project(*id).is_none() => {
+            (SessionLocation::Foreign(id), _) if registry.project(*id).is_none() => {
                 return Err(BindError::Unknown(*id));
             }
-            (Place::Foreign(id), _) => *id,
-            (Place::Here(located), _) => {
+            (SessionLocation::Foreign(id), _) => *id,
+            (SessionLocation::Here(located), _) => {
                 let (id, notice) = establish_in_registry(daemon, located.clone()).await?;
                 self.remark_on(notice);
                 id
@@ -321,7 +323,7 @@ impl Session {
             first_write: clock::now(),
             is_bound_by_git_root,
         };
-        let decide: Decide<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
             // A restarted conversation has another process. After a daemon restart that process
             // counts.
             let known = registry.session(&record.session).is_some_and(|known| {
@@ -334,7 +336,7 @@ impl Session {
             let record = SessionRecord { first_write, ..record };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
-            Ok(Decided { changes, reply: String::new() })
+            Ok(Transition { changes, reply: String::new() })
         });
         daemon.registry.write(Some(self.id.clone()), None, "bind", decide).await?;
         Ok(())
@@ -375,11 +377,14 @@ impl Session {
 }
 
 /// Finds the location of a peer's work from its hello.
-pub(super) async fn place_of(daemon: &Daemon, hello: &Arc<Hello>) -> Result<Arc<Place>, BindError> {
+pub(super) async fn place_of(
+    daemon: &Daemon,
+    hello: &Arc<Hello>,
+) -> Result<Arc<SessionLocation>, BindError> {
     let (hello, registry) = (Arc::clone(hello), daemon.registry.snapshot());
     let surroundings = daemon.surroundings.clone();
     let start = PathBuf::from(start(&hello));
-    let found = look(&start, move || find(&hello, &registry, &surroundings)).await??;
+    let found = bounded_fs::run(&start, move || find(&hello, &registry, &surroundings)).await??;
     Ok(Arc::new(found))
 }
 
@@ -387,27 +392,27 @@ fn find(
     hello: &Hello,
     registry: &Registry,
     surroundings: &Surroundings,
-) -> Result<Place, BindError> {
+) -> Result<SessionLocation, BindError> {
     // The directory in which an agent was started is only where the search begins.
     let named = hello.project.as_deref().filter(|_| !hello.by_agent);
     if let Some(id) =
         named.filter(|_| !hello.exact).and_then(|named| named.parse().ok().map(ProjectId))
     {
         let place = if is_foreign(hello) {
-            registry.project(id).map(|project| Place::Foreign(project.id))
+            registry.project(id).map(|project| SessionLocation::Foreign(project.id))
         } else {
-            Place::named(id, registry, surroundings)
+            SessionLocation::named(id, registry, surroundings)
         };
         return place.ok_or(BindError::Unknown(id));
     }
     if is_foreign(hello) {
         let known = named.and_then(|named| registry.project_at(Path::new(named)));
-        return known.map(|project| Place::Foreign(project.id)).ok_or(BindError::Foreign);
+        return known.map(|project| SessionLocation::Foreign(project.id)).ok_or(BindError::Foreign);
     }
     if let Some(named) = named.filter(|_| hello.exact) {
-        return Ok(Place::Here(locate_exactly(Path::new(named), surroundings.uid)?));
+        return Ok(SessionLocation::Here(locate_exactly(Path::new(named), surroundings.uid)?));
     }
-    Ok(Place::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
+    Ok(SessionLocation::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
 }
 
 /// Returns the directory in which to search for a session's project.
@@ -425,7 +430,7 @@ pub(crate) async fn establish_in_registry(
         let registry = daemon.registry.snapshot();
         let (now, root, there) = (clock::now(), located.root.clone(), located.clone());
         let seen = registry.clone();
-        let established = look(&root, move || establish(&there, &seen, now)).await??;
+        let established = bounded_fs::run(&root, move || establish(&there, &seen, now)).await??;
         if let Status::Moved { from } = &established.status {
             tracing::info!(project = %established.id, from = %from.display(), "a project moved");
         }
@@ -435,7 +440,7 @@ pub(crate) async fn establish_in_registry(
         let before = place_of(&registry);
         let decided = Arc::new(OnceLock::new());
         let decision = Arc::clone(&decided);
-        let decide: Decide<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
             // If the project cannot carry its id, another session may have been here first.
             let first = match stored {
                 Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
@@ -456,7 +461,7 @@ pub(crate) async fn establish_in_registry(
                 None if !is_late => vec![RegistryChange::ProjectSeen(record)],
                 _ => Vec::new(),
             };
-            Ok(Decided { changes, reply: String::new() })
+            Ok(Transition { changes, reply: String::new() })
         });
         daemon.registry.write(None, None, "establish", decide).await?;
         if let Some(id) = decided.get().copied().unwrap_or(Some(id)) {

@@ -18,11 +18,11 @@ use anchord_proto::hello::ToolSet;
 
 use super::Session;
 use super::error::BindError;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, OpenProject};
+use crate::project::{OpenProject, Transition, WriteCommand};
 use crate::store::Call;
 
 /// The compaction that brought a pool down to its budget.
@@ -39,7 +39,7 @@ pub(crate) struct Compacted {
 
 /// The write set of a write, known once it is decided.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touched(Arc<Mutex<Decision>>);
+pub(crate) struct WriteSet(Arc<Mutex<Decision>>);
 
 #[derive(Debug, Default)]
 struct Decision {
@@ -48,9 +48,9 @@ struct Decision {
     records: BTreeSet<RecordId>,
 }
 
-impl Touched {
+impl WriteSet {
     /// Wraps a decision so that its write set is recorded here.
-    pub(crate) fn noted_by(&self, decide: Decide<Memory>) -> Decide<Memory> {
+    pub(crate) fn noted_by(&self, decide: WriteCommand<Memory>) -> WriteCommand<Memory> {
         let touched = self.clone();
         Box::new(move |memory, now| {
             let decided = decide(memory, now)?;
@@ -77,7 +77,7 @@ pub(crate) struct Compaction {
 pub(crate) async fn keep_to_budget(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
-    touched: &Touched,
+    touched: &WriteSet,
 ) -> Vec<Compacted> {
     let session = Session::of_daemon(project);
     session.keep_to_budget(daemon, project, touched).await
@@ -90,7 +90,7 @@ impl Session {
         &self,
         daemon: &Daemon,
         project: &Arc<OpenProject>,
-        touched: &Touched,
+        touched: &WriteSet,
     ) -> Vec<Compacted> {
         let Decision { before, records: written } = std::mem::take(&mut *lock(&touched.0));
         let mut all = Vec::new();
@@ -141,7 +141,7 @@ impl Session {
         let pinned = pool.pinned(&memory);
         let own = written.iter().filter_map(|id| memory.record(*id));
         let own: Vec<Arc<Record>> =
-            own.filter(|record| record.standing.is_active() && pool.has(record)).cloned().collect();
+            own.filter(|record| record.state.is_active() && pool.has(record)).cloned().collect();
         let (accesses, target) = (project.accesses(), budget.share(budget.to));
         let spare = written.clone();
         let plan = plan(daemon, memory, accesses, pool, target, spare, near).await;
@@ -180,7 +180,7 @@ impl Session {
         let mut done = Compaction::default();
         while let Some(plan) = rounds.next() {
             let (plan, came) = (Arc::new(plan), Arc::new(Mutex::default()));
-            let decide = || -> Decide<Memory> {
+            let decide = || -> WriteCommand<Memory> {
                 let (plan, came) = (Arc::clone(&plan), Arc::clone(&came));
                 let before = done.outcome.clone();
                 Box::new(move |memory, now| {
@@ -188,7 +188,7 @@ impl Session {
                     let outcome = outcome.after(&before);
                     let reply = reply(memory, &outcome, now);
                     *lock(&came) = outcome;
-                    Ok(Decided { changes, reply })
+                    Ok(Transition { changes, reply })
                 })
             };
             let call = call.filter(|_| rounds.len() == 0);
@@ -258,7 +258,7 @@ pub(crate) async fn plan(
     let half_life_factor = budgets::project_settings(&memory, &daemon.config).half_life_factor();
     let now = clock::now();
     let mut known = std::mem::take(near);
-    let (plan, known) = beside(move || {
+    let (plan, known) = run_blocking(move || {
         let scoring = Scoring { accesses: &accesses, half_life_factor, now };
         let plan = plan_compaction(&memory, &pool, target, scoring, &spare, &mut known);
         (plan, known)

@@ -26,17 +26,17 @@ use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_ad
 use futures::future::BoxFuture;
 
 use super::Session;
-use super::compaction::{Touched, keep_to_budget};
+use super::compaction::{WriteSet, keep_to_budget};
 use super::error::BindError;
-use super::table::{Ending, SessionTable};
+use super::table::{EndGuard, SessionTable};
 use crate::daemon::Daemon;
-use crate::project::{Decide, Decided, OpenProject, WriteError};
+use crate::project::{OpenProject, Transition, WriteCommand, WriteError};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
 use crate::store::StoreError;
 
 /// A session that is ending, and the project that holds its work.
 #[derive(Clone, Debug)]
-pub(super) struct Leaving {
+pub(super) struct EndingSession {
     pub(super) session: SessionId,
     pub(super) client: Arc<str>,
     pub(super) project: ProjectId,
@@ -47,13 +47,13 @@ pub(super) struct Leaving {
     handed: bool,
 }
 
-impl Leaving {
+impl EndingSession {
     fn handed(record: &SessionRecord) -> Self {
         Self { handed: true, ..Self::from(record) }
     }
 }
 
-impl From<&SessionRecord> for Leaving {
+impl From<&SessionRecord> for EndingSession {
     fn from(record: &SessionRecord) -> Self {
         let (session, client) = (record.session.clone(), record.client.as_str().into());
         Self { session, client, project: record.project, files_unseen: false, handed: false }
@@ -75,7 +75,7 @@ pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(
         let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
             continue; // It never wrote anything.
         };
-        match finish(daemon, &Leaving::from(record.as_ref()), NoticeCause::Ended).await {
+        match finish(daemon, &EndingSession::from(record.as_ref()), NoticeCause::Ended).await {
             Ok(had_staged) => {
                 tracing::info!(session = %id, had_staged, "a session was ended by its agent");
             }
@@ -109,12 +109,14 @@ pub(crate) async fn hand_over(
 /// Ends a session whose work was adopted. Puts it back if the adoption or the end failed.
 async fn finish_handed(
     daemon: &Daemon,
-    ending: Ending<'_>,
+    ending: EndGuard<'_>,
     record: &SessionRecord,
     adopted: Result<(), BindError>,
 ) -> Result<(), BindError> {
     let finished = match adopted {
-        Ok(()) => finish(daemon, &Leaving::handed(record), NoticeCause::Ended).await.map(drop),
+        Ok(()) => {
+            finish(daemon, &EndingSession::handed(record), NoticeCause::Ended).await.map(drop)
+        }
         Err(error) => Err(error),
     };
     if finished.is_err() {
@@ -142,12 +144,12 @@ impl Session {
     }
 }
 
-fn adopting(from: &SessionId, to: &Session) -> Decide<Memory> {
+fn adopting(from: &SessionId, to: &Session) -> WriteCommand<Memory> {
     let (from, to, client) = (from.clone(), to.id.clone(), to.client());
     Box::new(move |memory, time| {
         let by = Provenance { session: to.clone(), client, time };
         let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-        Ok(Decided { changes: changes.unwrap_or_default(), reply: String::new() })
+        Ok(Transition { changes: changes.unwrap_or_default(), reply: String::new() })
     })
 }
 
@@ -157,7 +159,7 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
     if daemon.sessions().holds(&session.id) {
         return;
     }
-    let leaving = Leaving {
+    let leaving = EndingSession {
         session: session.id.clone(),
         client: session.client(),
         project,
@@ -174,16 +176,16 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
 }
 
 /// Returns the sessions whose ends were cut short, in this daemon or an earlier one.
-pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
+pub(super) fn left_over(daemon: &Daemon) -> Vec<EndingSession> {
     let registry = daemon.registry.snapshot();
-    let mut found: BTreeMap<(ProjectId, SessionId), Leaving> = registry
+    let mut found: BTreeMap<(ProjectId, SessionId), EndingSession> = registry
         .sessions()
-        .map(|record| Leaving::from(record.as_ref()))
+        .map(|record| EndingSession::from(record.as_ref()))
         .map(|leaving| ((leaving.project, leaving.session.clone()), leaving))
         .collect();
     for project in daemon.projects.all() {
         for (session, staged) in project.memory().staged() {
-            let leaving = || Leaving {
+            let leaving = || EndingSession {
                 session: session.clone(),
                 client: Arc::clone(&staged.client),
                 project: project.id,
@@ -193,7 +195,7 @@ pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
             found.entry((project.id, session.clone())).or_insert_with(leaving);
         }
     }
-    let over = |leaving: &Leaving| daemon.sessions().is_over(&leaving.session);
+    let over = |leaving: &EndingSession| daemon.sessions().is_over(&leaving.session);
     found.into_values().filter(over).collect()
 }
 
@@ -201,7 +203,7 @@ pub(super) fn left_over(daemon: &Daemon) -> Vec<Leaving> {
 /// registry. Returns whether anything was staged.
 pub(super) async fn finish(
     daemon: &Daemon,
-    leaving: &Leaving,
+    leaving: &EndingSession,
     cause: NoticeCause,
 ) -> Result<bool, BindError> {
     let staged = staged_in(daemon, leaving).await?;
@@ -220,7 +222,7 @@ pub(super) async fn finish(
 /// Also fails if the project accepts no writes, before anybody walks its files in vain.
 pub(super) async fn staged_in(
     daemon: &Daemon,
-    leaving: &Leaving,
+    leaving: &EndingSession,
 ) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
     let Some(project) = daemon.open_known(leaving.project).await? else {
         return Ok(None); // Deleted, and its staged work with it.
@@ -239,12 +241,12 @@ pub(super) async fn staged_in(
 async fn fold(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
-    leaving: &Leaving,
+    leaving: &EndingSession,
     cause: NoticeCause,
 ) -> Result<(), WriteError> {
-    let Leaving { session, client, files_unseen, .. } = leaving.clone();
+    let EndingSession { session, client, files_unseen, .. } = leaving.clone();
     let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
-    let decide: Decide<Memory> = Box::new(move |memory, time| {
+    let decide: WriteCommand<Memory> = Box::new(move |memory, time| {
         let plan = if table.holds(&session) {
             None
         } else {
@@ -252,9 +254,9 @@ async fn fold(
             plan_keep(memory, &by.session, &by, cause, files_unseen)
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
-    let touched = Touched::default();
+    let touched = WriteSet::default();
     let decide = touched.noted_by(decide);
     project.owner.write(Some(leaving.session.clone()), None, "keep", decide).await?;
     within_budget(daemon, project, touched).await;
@@ -265,7 +267,7 @@ async fn fold(
 fn within_budget<'a>(
     daemon: &'a Daemon,
     project: &'a Arc<OpenProject>,
-    touched: Touched,
+    touched: WriteSet,
 ) -> BoxFuture<'a, ()> {
     Box::pin(async move {
         keep_to_budget(daemon, project, &touched).await;
@@ -275,19 +277,19 @@ fn within_budget<'a>(
 /// Removes a session from the registry's open ones, unless it has come back or now works elsewhere.
 async fn out_of_registry(
     daemon: &Daemon,
-    leaving: &Leaving,
+    leaving: &EndingSession,
     saved: bool,
 ) -> Result<(), WriteError> {
-    let Leaving { session, project, .. } = leaving.clone();
+    let EndingSession { session, project, .. } = leaving.clone();
     let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
-    let decide: Decide<Registry> = Box::new(move |registry, time| {
+    let decide: WriteCommand<Registry> = Box::new(move |registry, time| {
         let here = registry.session(&session).is_some_and(|record| record.project == project);
         let changes = if here && !table.holds(&session) {
             vec![RegistryChange::SessionEnded { session, time, saved }]
         } else {
             Vec::new()
         };
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     daemon.registry.write(None, None, "end", decide).await?;
     Ok(())

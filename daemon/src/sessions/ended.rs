@@ -13,7 +13,7 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::processes::{is_dead, is_foreign_process};
-use super::table::Standing;
+use super::table::SessionStatus;
 use super::{Session, View};
 use crate::daemon::Daemon;
 use crate::{clock, limits};
@@ -64,18 +64,18 @@ fn end_of(daemon: &Daemon, session: &SessionId) -> End {
     if table.is_ending(session) {
         return End::Over(None);
     }
-    match table.standing(session) {
+    match table.status(session) {
         None => End::Over(None),
-        Some(standing) => end_of_standing(&standing),
+        Some(status) => end_of_standing(&status),
     }
 }
 
-fn end_of_standing(standing: &Standing) -> End {
-    let away = standing.disconnected.map(|since| since.elapsed());
-    let end = judge(&standing.session.hello, away, standing.closed_its_connection());
+fn end_of_standing(status: &SessionStatus) -> End {
+    let away = status.disconnected.map(|since| since.elapsed());
+    let end = judge(&status.session.hello, away, status.closed_its_connection());
     // A session restored from an earlier daemon counts as away since this daemon's start, not since
     // its own end.
-    if standing.orphan && matches!(end, End::Over(_)) { End::Over(None) } else { end }
+    if status.orphan && matches!(end, End::Over(_)) { End::Over(None) } else { end }
 }
 
 /// Judges a session by how long it has been away and whether this daemon saw its connection close.

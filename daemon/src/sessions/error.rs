@@ -1,6 +1,6 @@
 //! The reasons why a session has no project.
 
-use crate::looks::Hangs;
+use crate::bounded_fs::DiskTimeout;
 use crate::project::WriteError;
 use crate::projects::{EstablishError, FOREIGN, NotAProject, ProjectId};
 use crate::store::StoreError;
@@ -16,7 +16,7 @@ pub(crate) enum BindError {
     Unreadable(#[from] EstablishError),
     /// The project's disk does not answer.
     #[error(transparent)]
-    Hangs(#[from] Hangs),
+    Hangs(#[from] DiskTimeout),
     /// The agent runs on another machine or in a container, and names no known project.
     #[error(
         "this agent {FOREIGN} than anchord: name the project with `--project ID`; `anchord project list` shows the ids"

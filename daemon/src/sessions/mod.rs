@@ -25,14 +25,14 @@ use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{PERSONAL_NAME, Place, View, Wrote, establish_in_registry};
-pub(crate) use compaction::{Compacted, Compaction, Touched, keep_to_budget, plan as plan_within};
+pub(crate) use bind::{PERSONAL_NAME, SessionLocation, View, WriteOutcome, establish_in_registry};
+pub(crate) use compaction::{Compacted, Compaction, WriteSet, keep_to_budget, plan as plan_within};
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
 pub(crate) use sweep::{recover, sweep};
-pub(crate) use table::{Joined, Replaced, SessionTable, Sure, Teller};
+pub(crate) use table::{EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable};
 pub(crate) use thread::Thread;
 
 use crate::project::OpenProject;
@@ -55,7 +55,7 @@ pub(crate) struct Connection {
     /// through wrappers.
     above: Vec<u32>,
     /// The place of its own directory, once a call has named a conversation.
-    place: tokio::sync::OnceCell<Arc<Place>>,
+    place: tokio::sync::OnceCell<Arc<SessionLocation>>,
     /// Whether it was warned that a conversation belongs to another project.
     refused_thread: AtomicBool,
     pub(crate) stop: CancellationToken,
@@ -148,7 +148,7 @@ pub(crate) struct Session {
     flags: ArcSwap<Flags>,
     pub(crate) started: Timestamp,
     client: Mutex<Arc<str>>,
-    place: Mutex<Option<Arc<Place>>>,
+    place: Mutex<Option<Arc<SessionLocation>>>,
     working: ArcSwapOption<Working>,
     binding: tokio::sync::Mutex<bool>,
     /// Whether the session is in no table and no registry. It stages nothing, so none of its work
@@ -186,17 +186,17 @@ impl Session {
 
     /// Creates an ephemeral session for one call that a command makes, not an agent. It ends with
     /// the call.
-    pub(crate) fn visit(client: &str, place: Place) -> Self {
+    pub(crate) fn ephemeral(client: &str, place: SessionLocation) -> Self {
         Self::brief("cli", client, place)
     }
 
     /// Creates the session under which the daemon writes on its own.
     pub(crate) fn of_daemon(project: &Arc<OpenProject>) -> Self {
-        Self::brief("daemon", "anchord", Place::without_files(project.id)).within(project)
+        Self::brief("daemon", "anchord", SessionLocation::without_files(project.id)).within(project)
     }
 
     /// Creates a session that ends at once. In the journal its id begins with `whose`.
-    fn brief(whose: &str, client: &str, place: Place) -> Self {
+    fn brief(whose: &str, client: &str, place: SessionLocation) -> Self {
         let id = SessionId::new(format!("{whose}-{}", uuid::Uuid::now_v7()));
         let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
         let session = Self::new(id, Arc::new(hello), None, clock::now());
@@ -211,17 +211,21 @@ impl Session {
         let session = Self::new(self.id.clone(), hello, self.agent_session.clone(), self.started);
         session.set_client(&self.client());
         session.flags.store(self.flags.load_full());
-        Self { place: Mutex::new(Some(Arc::new(Place::Personal))), visits: true, ..session }
+        Self {
+            place: Mutex::new(Some(Arc::new(SessionLocation::Personal))),
+            visits: true,
+            ..session
+        }
     }
 
     /// Returns whether the session works in the user's own memory.
     pub(crate) fn is_in_personal(&self) -> bool {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(place.as_deref(), Some(Place::Personal))
+        matches!(place.as_deref(), Some(SessionLocation::Personal))
     }
 
     /// Returns whether the session is ephemeral.
-    pub(crate) fn is_visit(&self) -> bool {
+    pub(crate) fn is_ephemeral(&self) -> bool {
         self.visits
     }
 

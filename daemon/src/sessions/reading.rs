@@ -7,9 +7,9 @@ use std::time::Duration;
 use anchord_memory::{Counts, Reader, Staged, Timestamp};
 
 use super::{Session, View, session_key};
+use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::looks::look;
 use crate::retrieval_log::Retrieval;
 
 /// Another session that is live in the same project.
@@ -84,13 +84,13 @@ impl Session {
             .sessions()
             .all()
             .into_iter()
-            .filter(|standing| standing.disconnected.is_none())
-            .filter(|standing| conversation(&standing.session) != own)
-            .filter(|standing| standing.session.project_id() == Some(project.id))
-            .map(|standing| LiveSession {
-                key: session_key(&standing.session),
-                client: standing.session.client(),
-                since: standing.session.started,
+            .filter(|status| status.disconnected.is_none())
+            .filter(|status| conversation(&status.session) != own)
+            .filter(|status| status.session.project_id() == Some(project.id))
+            .map(|status| LiveSession {
+                key: session_key(&status.session),
+                client: status.session.client(),
+                since: status.session.started,
             })
             .collect();
         others.sort_by_key(|live| live.since);
@@ -115,7 +115,7 @@ impl Session {
             && let Some(root) = view.place.root()
         {
             let state = root.join(".zipmem/state.json");
-            if look(root, move || state.is_file()).await.unwrap_or(false) {
+            if bounded_fs::run(root, move || state.is_file()).await.unwrap_or(false) {
                 remarks.push_str(
                     "A zipmem memory is here: `anchord import .zipmem` takes it in; the original stays.\n",
                 );

@@ -14,14 +14,14 @@ use anchord_proto::hello::{Hello, Role};
 use futures::future::join_all;
 use uuid::Uuid;
 
-use super::end::{Leaving, finish, left_over, staged_in};
+use super::end::{EndingSession, finish, left_over, staged_in};
 use super::error::BindError;
 use super::processes::{is_dead, is_foreign_process};
-use super::table::Standing;
-use super::{Place, Session};
+use super::table::SessionStatus;
+use super::{Session, SessionLocation};
+use crate::bounded_fs::{self, DiskTimeout};
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::looks::{Hangs, look};
 use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
 /// Restores the sessions that were open when an earlier daemon ended; they may reconnect.
@@ -69,19 +69,21 @@ async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
 
 /// Bounds the time of an end, since the disk may not answer. An end that is cut short is repeated.
 async fn in_time<T>(ending: impl Future<Output = Result<T, BindError>>) -> Result<T, BindError> {
-    tokio::time::timeout(limits::JOB_TIME_MAX, ending).await.unwrap_or(Err(BindError::Hangs(Hangs)))
+    tokio::time::timeout(limits::JOB_TIME_MAX, ending)
+        .await
+        .unwrap_or(Err(BindError::Hangs(DiskTimeout)))
 }
 
 /// An end that a sweep has to perform.
 enum Due {
-    Gone(Standing),
-    LeftOver(Leaving),
+    Gone(SessionStatus),
+    LeftOver(EndingSession),
 }
 
 impl Due {
     fn session(&self) -> &SessionId {
         match self {
-            Self::Gone(standing) => &standing.session.id,
+            Self::Gone(status) => &status.session.id,
             Self::LeftOver(leaving) => &leaving.session,
         }
     }
@@ -90,7 +92,7 @@ impl Due {
     /// end.
     async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
         match self {
-            Self::Gone(standing) => end_gone(daemon, standing).await,
+            Self::Gone(status) => end_gone(daemon, status).await,
             Self::LeftOver(leaving) => {
                 let finish = in_time(finish(daemon, leaving, NoticeCause::Ended));
                 Ok(Some(finish.await?))
@@ -100,9 +102,9 @@ impl Due {
 }
 
 fn due(daemon: &Daemon) -> Vec<Due> {
-    let gone = daemon.sessions().all().into_iter().filter(|standing| {
-        let away = standing.disconnected.map(|since| since.elapsed());
-        is_gone(&standing.session.hello, away, daemon.config.sessions.grace)
+    let gone = daemon.sessions().all().into_iter().filter(|status| {
+        let away = status.disconnected.map(|since| since.elapsed());
+        is_gone(&status.session.hello, away, daemon.config.sessions.grace)
     });
     let all = gone.map(Due::Gone).chain(left_over(daemon).into_iter().map(Due::LeftOver));
     all.filter(|due| daemon.sessions().may_be_ended(due.session())).collect()
@@ -119,16 +121,16 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
 }
 
 /// Ends a session that is gone, unless it is back or another task has ended it meanwhile.
-async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bool>, BindError> {
-    let session = &standing.session;
+async fn end_gone(daemon: &Arc<Daemon>, status: &SessionStatus) -> Result<Option<bool>, BindError> {
+    let session = &status.session;
     let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(None) };
-    if ending.standing().is_none() {
+    if ending.status().is_none() {
         return Ok(None);
     }
     let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
         return Ok(None); // It never wrote anything.
     };
-    let kept = in_time(keep(daemon, standing, &record)).await;
+    let kept = in_time(keep(daemon, status, &record)).await;
     if kept.is_err() {
         ending.put_back();
     }
@@ -138,22 +140,22 @@ async fn end_gone(daemon: &Arc<Daemon>, standing: &Standing) -> Result<Option<bo
 /// Folds the session's staged work and states the cause. Returns whether there was any.
 async fn keep(
     daemon: &Arc<Daemon>,
-    standing: &Standing,
+    status: &SessionStatus,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
-    let mut leaving = Leaving::from(record);
+    let mut leaving = EndingSession::from(record);
     let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
         return finish(daemon, &leaving, NoticeCause::Ended).await;
     };
     // Activity recorded by rule is kept without a notice, so nobody would read about files.
     let changed = if staged.has_work() {
-        changed_files(daemon, &standing.session, record, staged.last).await
+        changed_files(daemon, &status.session, record, staged.last).await
     } else {
         None
     };
     leaving.files_unseen = changed.as_ref().is_some_and(|changed| !changed.complete);
     // A machine that crashes kills the daemon too. One that shuts down lets the daemon stop first.
-    let died = standing.orphan && daemon.after_crash;
+    let died = status.orphan && daemon.after_crash;
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
             NoticeCause::Crashed { files: changed.files, more: changed.more }
@@ -181,12 +183,12 @@ async fn changed_files(
     let named = session.hello.project.as_deref().map(PathBuf::from);
     let root = registry.project(project).map(|known| known.root.clone());
     let starts = [named, Some(record.cwd.clone()), root];
-    let looking = look(&record.cwd, move || {
+    let looking = bounded_fs::run(&record.cwd, move || {
         let located = starts.into_iter().flatten().find_map(|start| {
             let located = locate(&start, true, &surroundings).ok()?;
             (identify(&located, &registry).ok()?.id == Some(project)).then_some(located)
         });
-        let place = located.map(Place::Here);
+        let place = located.map(SessionLocation::Here);
         place.and_then(|place| Some(place.files()?.changed_since(since, place.repository())))
     });
     looking.await.unwrap_or_else(|error| {

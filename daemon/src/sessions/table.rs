@@ -1,7 +1,7 @@
 //! The session table: connected and disconnected sessions, and the connection of each.
 
 mod ending;
-mod join;
+mod resolve;
 mod subagents;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -18,9 +18,9 @@ use super::processes::{is_dead, is_foreign_process};
 use super::{Connection, Session, Thread};
 use crate::{clock, limits, secrets};
 
-pub(crate) use join::{Joined, Replaced, Sure, Teller};
+pub(crate) use resolve::{EventSource, MatchConfidence, Replaced, ResolvedSession};
 
-pub(super) use ending::Ending;
+pub(super) use ending::EndGuard;
 use ending::Failed;
 use subagents::Expected;
 
@@ -59,7 +59,7 @@ struct Row {
     /// The default session of the connection that its calls come by, if that is another one.
     through: Option<SessionId>,
     /// The confidence with which hook events belong to this session; `None` without such events.
-    sure: Option<Sure>,
+    confidence: Option<MatchConfidence>,
 }
 
 impl Row {
@@ -70,17 +70,17 @@ impl Row {
             disconnected,
             orphan: false,
             through: None,
-            sure: None,
+            confidence: None,
         }
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn status(&self) -> SessionStatus {
+        SessionStatus {
             session: Arc::clone(&self.session),
             last_call: self.last_call,
             disconnected: self.disconnected,
             orphan: self.orphan,
-            sure: self.sure,
+            confidence: self.confidence,
             through: self.through.clone(),
         }
     }
@@ -93,19 +93,19 @@ impl Row {
 
 /// A session with its status, for sweeping and for display.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct SessionStatus {
     pub(crate) session: Arc<Session>,
     pub(crate) last_call: Timestamp,
     pub(crate) disconnected: Option<Instant>,
     pub(crate) orphan: bool,
-    pub(crate) sure: Option<Sure>,
+    pub(crate) confidence: Option<MatchConfidence>,
     through: Option<SessionId>,
 }
 
-impl Standing {
+impl SessionStatus {
     /// Returns whether the session had a connection to this daemon that has closed.
     pub(crate) fn closed_its_connection(&self) -> bool {
-        let had_one = self.through.is_some() || !join::is_own(&self.session.id);
+        let had_one = self.through.is_some() || !resolve::is_own(&self.session.id);
         self.disconnected.is_some() && !self.orphan && had_one
     }
 }
@@ -256,26 +256,26 @@ impl SessionTable {
     }
 
     /// Returns one session's status.
-    pub(crate) fn standing(&self, id: &SessionId) -> Option<Standing> {
-        self.lock().sessions.get(id).map(Row::standing)
+    pub(crate) fn status(&self, id: &SessionId) -> Option<SessionStatus> {
+        self.lock().sessions.get(id).map(Row::status)
     }
 
     /// Returns the status of every session.
-    pub(crate) fn all(&self) -> Vec<Standing> {
-        self.lock().sessions.values().map(Row::standing).collect()
+    pub(crate) fn all(&self) -> Vec<SessionStatus> {
+        self.lock().sessions.values().map(Row::status).collect()
     }
 
     /// Returns the sessions that are, or may be, alive: connected, or of a process not known to be
     /// dead.
     pub(crate) fn live(&self) -> BTreeSet<SessionId> {
-        let lives = |standing: &Standing| {
-            let hello = &standing.session.hello;
-            standing.disconnected.is_none()
+        let lives = |status: &SessionStatus| {
+            let hello = &status.session.hello;
+            status.disconnected.is_none()
                 || !(is_foreign_process(hello.pidns)
                     || is_dead(hello.pid, hello.pid_start, hello.boot.as_deref()))
         };
         // Processes are checked without the lock.
-        self.all().into_iter().filter(lives).map(|standing| standing.session.id.clone()).collect()
+        self.all().into_iter().filter(lives).map(|status| status.session.id.clone()).collect()
     }
 
     /// Returns the number of open connections.

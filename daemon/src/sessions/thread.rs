@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use anchord_memory::SessionId;
 
-use super::bind::{Place, place_of};
+use super::bind::{SessionLocation, place_of};
 use super::error::BindError;
 use super::{Connection, Session};
+use crate::bounded_fs;
 use crate::daemon::Daemon;
-use crate::looks::look;
 use crate::projects::{EstablishError, Located, ProjectId, identify};
 use crate::secrets;
 
@@ -89,8 +89,10 @@ impl Connection {
         // The session has written nothing yet, so its project may have no id.
         let theirs = session.place(daemon).await?;
         Ok(match (own.as_ref(), theirs.as_ref()) {
-            (Place::Here(own), Place::Here(theirs)) => directory(own) == directory(theirs),
-            (Place::Foreign(own), Place::Foreign(theirs)) => own == theirs,
+            (SessionLocation::Here(own), SessionLocation::Here(theirs)) => {
+                directory(own) == directory(theirs)
+            }
+            (SessionLocation::Foreign(own), SessionLocation::Foreign(theirs)) => own == theirs,
             _ => false,
         })
     }
@@ -98,18 +100,18 @@ impl Connection {
     async fn project_of(
         &self,
         daemon: &Daemon,
-        place: &Place,
+        place: &SessionLocation,
     ) -> Result<Option<ProjectId>, BindError> {
         match place {
-            Place::Here(located) => {
+            SessionLocation::Here(located) => {
                 let (there, registry) = (located.clone(), daemon.registry.snapshot());
-                let looking = look(&located.root, move || {
+                let looking = bounded_fs::run(&located.root, move || {
                     Ok::<_, EstablishError>(identify(&there, &registry)?.id)
                 });
                 Ok(looking.await??)
             }
-            Place::Foreign(id) => Ok(Some(*id)),
-            Place::Personal => Ok(None),
+            SessionLocation::Foreign(id) => Ok(Some(*id)),
+            SessionLocation::Personal => Ok(None),
         }
     }
 }

@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::daemon::Daemon;
-use crate::lifecycle::Handled;
+use crate::hooks::Handled;
 use crate::lines::{LineReader, Read};
 use crate::sessions::Open;
-use crate::{http, lifecycle, mcp};
+use crate::{hooks, http, mcp};
 pub(crate) use peers::Peers;
 use peers::TooMany;
 
@@ -202,15 +202,15 @@ async fn serve_hook<R, W>(
     lines.set_bytes_max(wire::LINE_BYTES_MAX);
     let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
     let handled = match tokio::time::timeout(deadline, lines.next()).await {
-        Ok(Ok(Read::Line(event))) => lifecycle::handle(daemon, hello, event).await,
+        Ok(Ok(Read::Line(event))) => hooks::handle(daemon, hello, event).await,
         Ok(Ok(Read::TooLong)) => Handled::default(),
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
     let Ok(mut reply) = serde_json::to_vec(&handled.reply) else { return };
     reply.push(b'\n');
     match writer.write_all(&reply).await {
-        Ok(()) => handled.heard(daemon),
-        Err(_) => handled.unheard(daemon),
+        Ok(()) => handled.delivered(daemon),
+        Err(_) => handled.undelivered(daemon),
     }
 }
 

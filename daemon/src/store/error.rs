@@ -54,7 +54,7 @@ pub enum StoreError {
 
     /// Tell the caller to try again: the next daemon opens it.
     #[error("not saved: this daemon is leaving; try again in a moment")]
-    Leaving,
+    ShuttingDown,
 
     /// Tell the caller to write less at once.
     #[error("not saved: an entry of {bytes} bytes is over the limit of {bytes_max}")]
@@ -144,7 +144,7 @@ impl StoreError {
             Self::NotSaved { .. }
             | Self::NoSpace { .. }
             | Self::Uncertain { .. }
-            | Self::Leaving
+            | Self::ShuttingDown
             | Self::TooLarge { .. }
             | Self::OutOfOrder { .. }
             | Self::NetworkDisk { .. }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::journal::{Position, Prefix, Segment, Segments};
-use super::{Entry, Machine, StoreError};
+use super::{Entry, StateMachine, StoreError};
 
 /// The segments as they were last published, and the positions of entries in plain ones, as far as
 /// look-ups have read them.
@@ -41,7 +41,7 @@ impl History {
     }
 
     /// Finds the newest entry with this history key in the segments as they stand now.
-    pub(super) fn find<M: Machine>(
+    pub(super) fn find<M: StateMachine>(
         &self,
         key: &str,
     ) -> Result<Option<Entry<M::Change>>, StoreError> {
@@ -49,7 +49,7 @@ impl History {
     }
 
     /// Finds it in the segments as they stood at one moment, which may be over.
-    pub(super) fn find_in<M: Machine>(
+    pub(super) fn find_in<M: StateMachine>(
         &self,
         written: &Segments,
         key: &str,
@@ -72,7 +72,7 @@ impl History {
 
     /// Finds the newest entry with this history key in a segment, and reads what is not known of it
     /// yet. No lock is held meanwhile.
-    fn find_plain<M: Machine>(
+    fn find_plain<M: StateMachine>(
         &self,
         written: &Segments,
         segment: &Segment,

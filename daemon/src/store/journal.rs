@@ -19,7 +19,7 @@ use super::disk::{Disk, DiskFile, check_space};
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
-use super::{Entry, Machine, StoreError, archive};
+use super::{Entry, StateMachine, StoreError, archive};
 
 /// Where an entry's line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -377,7 +377,7 @@ impl Segments {
 
     /// Reads where the entries of a segment are, by their history keys, after what is known of it.
     /// Also returns what is known then.
-    pub(crate) fn locate<M: Machine>(
+    pub(crate) fn locate<M: StateMachine>(
         &self,
         segment: &Segment,
         known: Prefix,
@@ -418,7 +418,7 @@ impl Segments {
     }
 
     /// Reads the last entry of an archived segment with this history key, if there is one.
-    pub(crate) fn find_archived<M: Machine>(
+    pub(crate) fn find_archived<M: StateMachine>(
         &self,
         number: u32,
         key: &str,

@@ -23,13 +23,13 @@ use super::segment::file_name;
 use super::sled_index::SledPlace;
 use super::upkeep::Tasks;
 use super::{
-    CheckedSnapshot, Entry, Health, Left, LookUp, Machine, Reading, Replies, Row, Sizes, Snapshots,
-    Store, StoreError, Uncheckable, snapshot,
+    CheckedSnapshot, Entry, Health, LookUp, PendingFlush, Reading, Replies, Row, Sizes, Snapshots,
+    StateMachine, Store, StoreError, Uncheckable, snapshot,
 };
 
 /// A store in a directory.
 #[derive(Debug)]
-pub struct JournalStore<M: Machine> {
+pub struct JournalStore<M: StateMachine> {
     pub(super) journal: Journal,
     pub(super) snapshots: PathBuf,
     pub(super) index: TrackedIndex,
@@ -81,7 +81,7 @@ pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
     SledPlace::new(dir.join("sled")).discard()
 }
 
-impl<M: Machine> Store<M> for JournalStore<M> {
+impl<M: StateMachine> Store<M> for JournalStore<M> {
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
         let positions = self.journal.append(batch)?;
         self.publish();
@@ -103,7 +103,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         self.pending.iter().map(|pending| pending.position.bytes as u64).sum()
     }
 
-    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         if self.pending.is_empty() && self.journal.read_only.is_some() {
             return Ok(());
         }
@@ -118,14 +118,14 @@ impl<M: Machine> Store<M> for JournalStore<M> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Left {
+    fn flush(&mut self) -> PendingFlush {
         if let Some(outcome) = self.tasks.outcome() {
             self.take(outcome);
             self.tasks.end_turn();
         }
         self.write_marks();
         if !self.unwritten_marks.is_empty() {
-            return Left::Marks;
+            return PendingFlush::Marks;
         }
         if let Err(error) = self.index.flush() {
             self.drop_index(&error);
@@ -136,9 +136,9 @@ impl<M: Machine> Store<M> for JournalStore<M> {
             if self.tasks.take_turn() {
                 self.begin(work);
             }
-            return Left::Upkeep;
+            return PendingFlush::Upkeep;
         }
-        if self.tasks.is_busy() { Left::Upkeep } else { Left::Nothing }
+        if self.tasks.is_busy() { PendingFlush::Upkeep } else { PendingFlush::Nothing }
     }
 
     fn look_up(&self) -> LookUp<M> {
@@ -220,7 +220,7 @@ impl<M: Machine> Store<M> for JournalStore<M> {
     }
 }
 
-impl<M: Machine> JournalStore<M> {
+impl<M: StateMachine> JournalStore<M> {
     /// Shows look-ups what is on disk now.
     pub(super) fn publish(&self) {
         self.history.publish(self.journal.written());
@@ -299,7 +299,7 @@ impl<M: Machine> JournalStore<M> {
         if let Err(error) = self.index.apply(&gone) {
             self.drop_index(&error);
         }
-        let place = snapshot::Place {
+        let place = snapshot::SnapshotHeader {
             machine: M::NAME,
             journal: self.journal.id,
             epoch: self.journal.epoch,
@@ -317,7 +317,7 @@ impl<M: Machine> JournalStore<M> {
 
     fn snapshot(
         &self,
-        place: &snapshot::Place,
+        place: &snapshot::SnapshotHeader,
         state: &M,
         replies: &Replies,
     ) -> Result<(), StoreError> {
@@ -374,7 +374,7 @@ pub(super) fn write_rows(
 }
 
 /// Everything that a snapshot holds.
-pub(super) fn all_rows<'a, M: Machine>(
+pub(super) fn all_rows<'a, M: StateMachine>(
     state: &'a M,
     replies: &'a Replies,
 ) -> impl Iterator<Item = Row> + 'a {

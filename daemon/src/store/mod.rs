@@ -6,7 +6,7 @@
 //! are described in `docs/storage-format.md`.
 //!
 //! The order of a write: [`Store::append`] (on disk when it returns), publish, reply, and for some writes
-//! together [`Store::settle`], which lets the index follow and rotates the journal.
+//! together [`Store::advance_index`], which lets the index follow and rotates the journal.
 //!
 //! A store takes no lock: its caller holds the daemon's.
 
@@ -35,9 +35,9 @@ mod upkeep;
 mod work;
 
 #[cfg(any(test, feature = "test-hooks"))]
-mod sim_disk;
+pub mod fakes;
 #[cfg(any(test, feature = "test-hooks"))]
-pub mod twins;
+mod sim_disk;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ pub struct Call {
 }
 
 /// A state that a journal's entries lead to, deterministically.
-pub trait Machine: Clone + Default + Send + Sync + 'static {
+pub trait StateMachine: Clone + Default + Send + Sync + 'static {
     /// What an entry can change.
     type Change: Clone
         + std::fmt::Debug
@@ -159,13 +159,17 @@ impl Row {
 
 /// Reads every entry from a number on, in order, until the visitor says false.
 pub type Reading<M> = Box<
-    dyn Fn(Seq, &mut dyn FnMut(&Entry<<M as Machine>::Change>) -> bool) -> Result<(), StoreError>
+    dyn Fn(
+            Seq,
+            &mut dyn FnMut(&Entry<<M as StateMachine>::Change>) -> bool,
+        ) -> Result<(), StoreError>
         + Send,
 >;
 
 /// Finds the newest entry whose change has a history key (see [`Machine::history_keys`]).
-pub type LookUp<M> =
-    Arc<dyn Fn(&str) -> Result<Option<Entry<<M as Machine>::Change>>, StoreError> + Send + Sync>;
+pub type LookUp<M> = Arc<
+    dyn Fn(&str) -> Result<Option<Entry<<M as StateMachine>::Change>>, StoreError> + Send + Sync,
+>;
 
 /// A snapshot, read to be compared with the entries.
 #[derive(Debug)]
@@ -190,9 +194,9 @@ pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
 
 /// Keeps what it is given: the daemon's only way to write.
 ///
-/// Calls come in this order: `append`, once or more, then `settle` with the state after them, any number of times;
+/// Calls come in this order: `append`, once or more, then `advance_index` with the state after them, any number of times;
 /// `close` at the end. The other calls come anywhere.
-pub trait Store<M: Machine>: Send {
+pub trait Store<M: StateMachine>: Send {
     /// Appends entries that follow the last one without a gap, as one group with one sync.
     ///
     /// When this is `Ok` they are on disk. When it is an error nothing of them is acknowledged, and
@@ -204,7 +208,7 @@ pub trait Store<M: Machine>: Send {
     /// [`Store::append`] refuses the whole of it.
     fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError>;
 
-    /// Bytes of what was appended since the last [`Store::settle`].
+    /// Bytes of what was appended since the last [`Store::advance_index`].
     fn unsettled_bytes(&self) -> u64;
 
     /// Lets the index follow what was appended since the last call; when a segment is full, begins the
@@ -213,12 +217,12 @@ pub trait Store<M: Machine>: Send {
     ///
     /// `state` and `replies` stand at the last appended entry. An error is for the log: what was
     /// appended stays promised, and a later call tries again.
-    fn settle(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
+    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
 
     /// Writes what may be written late: soft marks, then the index's own buffers. Begins and ends
     /// tasks on the store's files, which run on a thread. To be called off the hot path, every few
     /// seconds. Says what is left, which another call does: each takes a bounded time.
-    fn flush(&mut self) -> Left;
+    fn flush(&mut self) -> PendingFlush;
 
     /// Finds earlier versions among the entries that are on disk when it is called, on any thread
     /// while this store goes on. Asked for once, it serves as long as the store is open.
@@ -264,7 +268,7 @@ pub trait Store<M: Machine>: Send {
 
 /// What is left to write late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum PendingFlush {
     /// All is written.
     Nothing,
     /// Soft marks, which take a moment each time.

@@ -28,7 +28,9 @@ use super::limits::{
 use super::recover::{self, Proof, Recovered};
 use super::sled_index::SledPlace;
 use super::upkeep::{Tasks, Upkeep};
-use super::{Machine, OpenReport, Opened, Replies, Row, StoreError, rewrite, segment, snapshot};
+use super::{
+    OpenReport, Opened, Replies, Row, StateMachine, StoreError, rewrite, segment, snapshot,
+};
 
 /// What a store stands on, and how large its parts get.
 #[derive(Debug)]
@@ -68,7 +70,7 @@ struct Base<M> {
 }
 
 /// The index as it was found.
-pub(super) enum Found {
+pub(super) enum IndexFinding {
     /// It is of nothing: new, or left by a rebuild that was cut short.
     Empty(Box<dyn Index>),
     /// It is of a journal, as its row `meta` says.
@@ -77,18 +79,18 @@ pub(super) enum Found {
 }
 
 /// Opens an index and reads what it is of.
-pub(super) fn find(place: &dyn IndexPlace) -> Found {
+pub(super) fn find(place: &dyn IndexPlace) -> IndexFinding {
     let found = place.open().and_then(|index| match index.get(META)? {
-        None => Ok(Found::Empty(index)),
+        None => Ok(IndexFinding::Empty(index)),
         Some(text) => match serde_json::from_str(&text) {
-            Ok(meta) => Ok(Found::Of(index, meta)),
+            Ok(meta) => Ok(IndexFinding::Of(index, meta)),
             Err(error) => Err(IndexError::damaged(error.to_string())),
         },
     });
-    found.unwrap_or_else(Found::Unusable)
+    found.unwrap_or_else(IndexFinding::Unusable)
 }
 
-impl Found {
+impl IndexFinding {
     /// Returns what the index proves of its journal.
     fn proof(&self) -> Result<Option<Proof>, IndexError> {
         match self {
@@ -127,7 +129,7 @@ enum Relation {
     Contradicts(String),
 }
 
-impl<M: Machine> JournalStore<M> {
+impl<M: StateMachine> JournalStore<M> {
     /// Opens the store in `dir`, or begins one. The caller holds the daemon's lock.
     pub fn open(dir: &Path, options: Options) -> Result<Opened<M, Self>, StoreError> {
         let Options { disk, index: place, segment_bytes_max, reserve_bytes, upkeep } = options;
@@ -188,7 +190,7 @@ impl<M: Machine> JournalStore<M> {
     /// rebuilt, unless nothing may be written.
     fn open_index(
         &mut self,
-        found: Option<Found>,
+        found: Option<IndexFinding>,
         untouchable: bool,
     ) -> Result<(Option<Base<M>>, Option<String>), StoreError> {
         if untouchable {
@@ -196,16 +198,18 @@ impl<M: Machine> JournalStore<M> {
             return Ok((None, None));
         }
         let why = match found.unwrap_or_else(|| find(&*self.place)) {
-            Found::Empty(_) if self.journal.read_only.is_some() => IndexError::damaged(EMPTY),
-            Found::Empty(index) => match emptied(index) {
+            IndexFinding::Empty(_) if self.journal.read_only.is_some() => {
+                IndexError::damaged(EMPTY)
+            }
+            IndexFinding::Empty(index) => match emptied(index) {
                 Ok(index) => {
                     self.index = TrackedIndex::new(index);
                     return Ok((None, Some(EMPTY.to_owned())));
                 }
                 Err(error) => error,
             },
-            Found::Unusable(error) => error,
-            Found::Of(index, meta) => match self.relate(&meta)? {
+            IndexFinding::Unusable(error) => error,
+            IndexFinding::Of(index, meta) => match self.relate(&meta)? {
                 Relation::Follows(at) => match self.load(index, &meta, at) {
                     Ok(base) => return Ok((Some(base), None)),
                     Err(why) => why,
@@ -402,7 +406,7 @@ impl<M: Machine> JournalStore<M> {
         }
         for segment in self.journal.segments.iter().rev() {
             let Some(line) = segment.previous else { continue };
-            let place = snapshot::Place {
+            let place = snapshot::SnapshotHeader {
                 machine: M::NAME,
                 journal: self.journal.id,
                 epoch: self.journal.epoch,
@@ -436,7 +440,7 @@ impl<M: Machine> JournalStore<M> {
             let read = snapshot::read_any(disk, &self.snapshots, number, M::NAME)?;
             let restored = read.and_then(|(place, rows)| Ok((place, restore::<M>(rows)?)));
             match restored {
-                Ok((snapshot::Place { line, .. }, (state, replies))) => {
+                Ok((snapshot::SnapshotHeader { line, .. }, (state, replies))) => {
                     return Ok(Some(Base { state, replies, at: None, line }));
                 }
                 Err(why) => tracing::warn!(number, why, "a snapshot is of no use"),
@@ -447,7 +451,7 @@ impl<M: Machine> JournalStore<M> {
 }
 
 /// Reads the state and the reply ledger from an index, if it is whole.
-pub(super) fn read_index<M: Machine>(
+pub(super) fn read_index<M: StateMachine>(
     index: &mut dyn Index,
     meta: &MetaV1,
 ) -> Result<(M, Replies), IndexError> {
@@ -474,7 +478,9 @@ pub(super) fn read_index<M: Machine>(
 /// Restores the state from an index's rows, and sums them. This thread reads the rows and another
 /// parses them, many at once: neither waits for the other at each row, and only a few are in
 /// memory at a time.
-fn restore_from<M: Machine>(index: &dyn Index) -> Result<(Result<M, String>, RowSum), IndexError> {
+fn restore_from<M: StateMachine>(
+    index: &dyn Index,
+) -> Result<(Result<M, String>, RowSum), IndexError> {
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel::<Texts>(RESTORE_TEXTS_QUEUED_MAX);
         let restoring =
@@ -526,7 +532,7 @@ impl Texts {
 }
 
 /// Reads the state and the reply ledger from the rows of a snapshot.
-pub(super) fn restore<M: Machine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
+pub(super) fn restore<M: StateMachine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
     let mut replies = Replies::default();
     let mut state_rows = Vec::with_capacity(rows.len());
     for Row { key, value } in rows {

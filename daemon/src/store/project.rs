@@ -8,7 +8,7 @@ use anchord_memory::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, Row};
+use super::{Row, StateMachine};
 
 const BINDING: &str = "b/";
 const COUNTERS: &str = "m/counters";
@@ -23,7 +23,7 @@ const SETTINGS: &str = "t/";
 const PURGED: &str = "u/";
 const TOMBSTONES: &str = "m/tombstones";
 
-impl Machine for Memory {
+impl StateMachine for Memory {
     type Change = Change;
 
     const NAME: &'static str = "project";
@@ -190,7 +190,7 @@ fn record_rows(memory: &Memory, put: &Record) -> impl Iterator<Item = Row> + use
     let id = put.id;
     let is_head = memory.record(id).is_some_and(|record| record.is_head);
     // The first version has no other row, and one that says the same as before is not forgotten.
-    let may_have_been_head = put.version > Version::FIRST && put.said.is_none();
+    let may_have_been_head = put.version > Version::FIRST && put.content_version.is_none();
     let other =
         if is_head { Some(record_key(id)) } else { may_have_been_head.then(|| head_key(id)) };
     let other = other.map(|key| Row { key, value: None });

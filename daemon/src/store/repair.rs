@@ -17,9 +17,9 @@ use uuid::Uuid;
 use super::disk::Disk;
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::IndexError;
-use super::open::{Found, find, read_index, restore};
+use super::open::{IndexFinding, find, read_index, restore};
 use super::segment::{self, file_name};
-use super::{Entry, Machine, Options, StoreError, archive, rewrite, snapshot};
+use super::{Entry, Options, StateMachine, StoreError, archive, rewrite, snapshot};
 
 /// A plan of what a repair would keep, restore and lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,12 +57,15 @@ impl RepairPlan {
 }
 
 /// Plans the repair of a closed store, and changes nothing.
-pub fn plan_repair<M: Machine>(dir: &Path, options: &Options) -> Result<RepairPlan, StoreError> {
+pub fn plan_repair<M: StateMachine>(
+    dir: &Path,
+    options: &Options,
+) -> Result<RepairPlan, StoreError> {
     Ok(Survey::<M>::of(dir, options)?.plan)
 }
 
 /// Repairs a closed store as planned. The caller holds the daemon's lock.
-pub fn repair<M: Machine>(
+pub fn repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
     plan: &RepairPlan,
@@ -96,7 +99,7 @@ struct Good {
 }
 
 /// All that is left of a store.
-struct Survey<M: Machine> {
+struct Survey<M: StateMachine> {
     plan: RepairPlan,
     journal: Uuid,
     epoch: u32,
@@ -118,7 +121,7 @@ struct Known<M> {
     state: M,
 }
 
-impl<M: Machine> Survey<M> {
+impl<M: StateMachine> Survey<M> {
     fn of(dir: &Path, options: &Options) -> Result<Self, StoreError> {
         let disk = &*options.disk;
         let journal_dir = dir.join("journal");
@@ -322,7 +325,7 @@ fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uu
 
 /// Finds the lines that are as they were written, in the order of their numbers. Also counts the
 /// others, without the headers.
-fn good_lines<M: Machine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
+fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     let mut good: Vec<Good> = Vec::new();
     let mut bad = 0;
     for (segment, bytes) in segments.iter().enumerate() {
@@ -348,7 +351,7 @@ fn good_lines<M: Machine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
 
 /// Returns the best state that the index or a snapshot holds. One that cannot be read now is an
 /// error: what it holds would count as lost.
-fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
+fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
     let cannot_look = |error| StoreError::Io {
         doing: "read the index beside",
         path: dir.join("journal"),
@@ -361,7 +364,7 @@ fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, 
         }
     };
     match find(&*options.index) {
-        Found::Of(mut index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
+        IndexFinding::Of(mut index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
             match read_index::<M>(&mut *index, &meta) {
                 Ok((state, _)) => {
                     offer(Known { journal: meta.journal, epoch: meta.epoch, state });
@@ -370,8 +373,8 @@ fn known<M: Machine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, 
                 Err(error) => tracing::warn!(%error, "the index is of no use for a repair"),
             }
         }
-        Found::Unusable(error) if error.passes() => return Err(cannot_look(error)),
-        Found::Of(..) | Found::Unusable(_) | Found::Empty(_) => {}
+        IndexFinding::Unusable(error) if error.passes() => return Err(cannot_look(error)),
+        IndexFinding::Of(..) | IndexFinding::Unusable(_) | IndexFinding::Empty(_) => {}
     }
     let snapshots = dir.join("snapshot");
     for number in snapshot::list(&*options.disk, &snapshots)? {
@@ -415,7 +418,7 @@ impl Output<'_> {
         self.wrote(line.crc)
     }
 
-    fn entry<M: Machine>(
+    fn entry<M: StateMachine>(
         &mut self,
         operation: &'static str,
         changes: Vec<M::Change>,

@@ -15,7 +15,7 @@ use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::{IndexPlace, MemIndex, TrackedIndex};
 use super::journal_store::JournalStore;
 use super::segment::{self, file_name};
-use super::{Entry, Machine, Store as _, StoreError, snapshot};
+use super::{Entry, StateMachine, Store as _, StoreError, snapshot};
 
 /// What ends the name of a segment that is not in place yet.
 const NEW: &str = ".new";
@@ -42,7 +42,7 @@ pub(super) struct Commit {
     pub(super) segments: u32,
 }
 
-impl<M: Machine> JournalStore<M> {
+impl<M: StateMachine> JournalStore<M> {
     /// Gives every entry to `edit`, which says whether it changed it, and appends `last`. Entries keep
     /// their numbers: `edit` may change what they hold, not whether they are commits.
     ///

@@ -9,7 +9,7 @@ use super::disk::{Disk, check_space};
 use super::format::{self, Crc};
 use super::journal::{Journal, Segment, read_segment};
 use super::segment::{self, file_name};
-use super::{Machine, StoreError, archive};
+use super::{StateMachine, StoreError, archive};
 
 impl Journal {
     /// The segments that are written to no more, newest first.
@@ -101,7 +101,7 @@ impl Sealed {
     /// Returns the archive's bytes, or the fault that was found in the segment.
     ///
     /// Ended at any point, or by an error, this leaves the segment or its proven archive, or both.
-    pub(crate) fn archive<M: Machine>(
+    pub(crate) fn archive<M: StateMachine>(
         &self,
         reserve_bytes: u64,
         is_cancelled: &AtomicBool,
@@ -138,7 +138,7 @@ impl Sealed {
         Ok(Ok(length))
     }
 
-    fn write_archive<M: Machine>(
+    fn write_archive<M: StateMachine>(
         &self,
         path: &Path,
         bytes: &[u8],

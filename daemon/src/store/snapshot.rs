@@ -20,7 +20,7 @@ use super::{Row, StoreError};
 
 /// What a snapshot is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SnapshotHeader {
     pub(crate) machine: &'static str,
     pub(crate) journal: Uuid,
     pub(crate) epoch: u32,
@@ -103,7 +103,11 @@ pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Reads the rows of the snapshot before a segment; `Err` says why it is of no use.
-pub(crate) fn read(disk: &dyn Disk, dir: &Path, place: &Place) -> Result<Vec<Row>, String> {
+pub(crate) fn read(
+    disk: &dyn Disk,
+    dir: &Path,
+    place: &SnapshotHeader,
+) -> Result<Vec<Row>, String> {
     let read = read_any(disk, dir, place.segment, place.machine);
     let (of, rows) = read.map_err(|error| error.to_string())??;
     if of != *place {
@@ -119,13 +123,17 @@ pub(crate) fn read_any(
     dir: &Path,
     segment: u32,
     machine: &'static str,
-) -> Result<Result<(Place, Vec<Row>), String>, StoreError> {
+) -> Result<Result<(SnapshotHeader, Vec<Row>), String>, StoreError> {
     let path: PathBuf = dir.join(file_name(segment));
     let bytes = disk.read(&path).map_err(StoreError::io("read", &path))?;
     Ok(parse(&bytes, segment, machine))
 }
 
-fn parse(bytes: &[u8], segment: u32, machine: &'static str) -> Result<(Place, Vec<Row>), String> {
+fn parse(
+    bytes: &[u8],
+    segment: u32,
+    machine: &'static str,
+) -> Result<(SnapshotHeader, Vec<Row>), String> {
     let mut lines: Vec<segment::Line<'_>> = segment::lines(bytes).collect();
     let last = lines.pop().ok_or("it is empty")?;
     let trailer: SnapshotTrailerV1 = read_sealed(last.bytes)?;
@@ -151,12 +159,12 @@ fn parse(bytes: &[u8], segment: u32, machine: &'static str) -> Result<(Place, Ve
         return Err(format!("it has {} rows of {}", rows.len(), trailer.rows));
     }
     let SnapshotHeaderV1 { journal, epoch, seq, line, .. } = header;
-    Ok((Place { machine, journal, epoch, segment, seq, line }, rows))
+    Ok((SnapshotHeader { machine, journal, epoch, segment, seq, line }, rows))
 }
 
 /// The text of a snapshot.
 pub(crate) fn encode(
-    place: &Place,
+    place: &SnapshotHeader,
     revision: Revision,
     rows: impl Iterator<Item = Row>,
 ) -> Result<Vec<u8>, serde_json::Error> {

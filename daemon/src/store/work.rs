@@ -14,7 +14,7 @@ use super::limits::{
 };
 use super::sealed::Sealed;
 use super::upkeep::{Outcome, copy_index};
-use super::{Machine, Row, Store, StoreError, snapshot};
+use super::{Row, StateMachine, Store, StoreError, snapshot};
 
 /// Work on the store's files that no write waits for.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) enum Work {
     Check(Sealed),
 }
 
-impl<M: Machine> JournalStore<M> {
+impl<M: StateMachine> JournalStore<M> {
     /// Returns what is to be done next on the store's files.
     pub(super) fn next_work(&self) -> Option<Work> {
         if self.journal.read_only.is_some() {

@@ -9,7 +9,7 @@ use crate::testing::{
 };
 use crate::topic::topic_named_after;
 use crate::{
-    Archived, Body, Counts, Kind, Lesson, Memory, Reader, RecordId, Save, Staged, Standing,
+    Archived, Body, Counts, Kind, Lesson, Memory, Reader, RecordId, RecordState, Save, Staged,
     Timestamp, TopicPart, Update, limits, plan_save, plan_update, plan_use,
 };
 
@@ -32,8 +32,8 @@ fn save_with(memory: &mut Memory, archive: &ArchivePlan, part: Staged, on: i64) 
     apply(memory, plan).archived
 }
 
-fn standing(memory: &Memory, id: &str) -> Standing {
-    memory.record(id.parse().unwrap()).unwrap().standing
+fn record_state(memory: &Memory, id: &str) -> RecordState {
+    memory.record(id.parse().unwrap()).unwrap().state
 }
 
 fn pin(memory: &mut Memory, id: RecordId, on: i64) {
@@ -64,7 +64,7 @@ fn old_anchors_whose_file_is_gone_are_archived() {
     let plan = plan(&memory, now, &gone(&["gone.rs", "young.rs"]), &BTreeSet::new());
     let archived = save_with(&mut memory, &plan, Staged::default(), 40);
     assert_eq!(archived, Archived { anchors: 1, ..Archived::default() });
-    assert_eq!(standing(&memory, "a1"), Standing::Archived);
+    assert_eq!(record_state(&memory, "a1"), RecordState::Archived);
     assert_eq!(memory.totals().active.anchors, 4);
 }
 
@@ -77,7 +77,7 @@ fn what_the_save_itself_writes_again_stays_active() {
     assert_eq!(plan.anchors.len(), 1);
     let part = anchors([anchor("gone.rs", "1", "moved here")]);
     assert_eq!(save_with(&mut memory, &plan, part, 60), Archived::default());
-    assert_eq!(standing(&memory, "a1"), Standing::Active);
+    assert_eq!(record_state(&memory, "a1"), RecordState::Active);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
     assert_eq!(row.folded, 6);
     insta::assert_snapshot!(row.summary, @"6 sessions from 2026-11-01 to 2026-11-05, folded; each is still there by its id.");
     assert_eq!(row.blueprints_added, 2);
-    assert_eq!(standing(&memory, "s1"), Standing::Archived);
+    assert_eq!(record_state(&memory, "s1"), RecordState::Archived);
     assert_eq!(memory.totals().active.rows, 22);
 
     sessions(&mut memory, 27, 30);
@@ -220,7 +220,7 @@ fn what_is_pinned_stays() {
     assert_eq!((archived.anchors, archived.rows, archived.lessons), (24, 5, 4));
     for id in pinned {
         let record = memory.record(id).unwrap();
-        assert!(record.pinned && record.standing.is_active(), "{id}");
+        assert!(record.pinned && record.state.is_active(), "{id}");
     }
 }
 
@@ -264,9 +264,9 @@ fn topics_of_past_sessions_leave_when_nobody_is_on_them() {
     assert_eq!(names, [&old]);
     let archived = save_with(&mut memory, &plan, Staged::default(), 40);
     assert_eq!(archived, Archived { topics: 1, ..Archived::default() });
-    assert_eq!(memory.topic(&old).unwrap().standing, Standing::Archived);
+    assert_eq!(memory.topic(&old).unwrap().state, RecordState::Archived);
     let listed = crate::render::topics(&memory, &[]);
     assert!(listed.lines().last().unwrap().contains("[archived]"), "{listed}");
     save(&mut memory, &origin("one", 41), topics(&[&old]));
-    assert_eq!(memory.topic(&old).unwrap().standing, Standing::Active, "a write brings it back");
+    assert_eq!(memory.topic(&old).unwrap().state, RecordState::Active, "a write brings it back");
 }

@@ -242,7 +242,7 @@ impl NearDuplicates {
 
 impl Text<'_> {
     fn stamp(&self) -> (Version, usize) {
-        (self.record.first_said().version, self.content.len())
+        (self.record.content_version().version, self.content.len())
     }
 }
 

@@ -9,7 +9,7 @@ use super::{CompactionPlan, NearDuplicates, Pool, Scoring, plan_compaction};
 use crate::limits::{PROJECT_HALF_LIFE_FACTOR as FACTOR, TAGS_MAX};
 use crate::testing::{apply, day, note, origin};
 use crate::{
-    Accesses, Memory, NewNote, Reader, RecordId, SessionId, Standing, Timestamp, Update,
+    Accesses, Memory, NewNote, Reader, RecordId, RecordState, SessionId, Timestamp, Update,
     plan_notes, plan_update, plan_use,
 };
 
@@ -28,7 +28,7 @@ fn plan_sparing(memory: &Memory, target: u64, spare: &BTreeSet<RecordId>) -> Com
 }
 
 /// Returns a memory with notes written a day apart.
-fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+fn with_notes(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     let mut memory = Memory::default();
     for (on, new) in (1..).zip(notes) {
         let plan = plan_notes(&memory, &origin("one", on), vec![Ok(new)]).unwrap();
@@ -69,10 +69,10 @@ fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
     let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
     let notes = (0..30).map(|n| summary(long(&format!("word{n}"), 400)));
     let near = (0..6).map(|n| note(&format!("{} {n}", long("near", 400).content)));
-    let memory = noted(notes.chain(near));
-    let standing = |memory: &Memory| -> Vec<(Standing, bool)> {
-        let notes = memory.records().filter_map(|record| Some((record.standing, record.note()?)));
-        notes.map(|(standing, note)| (standing, note.condensed)).collect()
+    let memory = with_notes(notes.chain(near));
+    let record_state = |memory: &Memory| -> Vec<(RecordState, bool)> {
+        let notes = memory.records().filter_map(|record| Some((record.state, record.note()?)));
+        notes.map(|(record_state, note)| (record_state, note.condensed)).collect()
     };
     for target in [6_000, 1_500, 200] {
         let plan = plan(&memory, &Pool::Project, target, &Accesses::default());
@@ -82,7 +82,7 @@ fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
         for bytes_max in [20_000, 5_000, 1] {
             let (in_parts, rounds) = in_rounds(memory.clone(), &plan, bytes_max);
             assert!(rounds > 1, "{target} {bytes_max}");
-            assert_eq!(standing(&in_parts), standing(&at_once), "{target} {bytes_max}");
+            assert_eq!(record_state(&in_parts), record_state(&at_once), "{target} {bytes_max}");
             assert!(Pool::Project.used(&in_parts) <= target);
         }
     }
@@ -91,7 +91,7 @@ fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
 #[test]
 fn each_phase_goes_only_as_far_as_needed() {
     let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
-    let memory = noted([
+    let memory = with_notes([
         summary(long("alpha", 400)),
         summary(NewNote { importance: Some(9), ..long("beta", 400) }),
         long("gamma", 400),
@@ -122,7 +122,7 @@ fn summaries_stand_in_before_whole_notes_are_archived() {
             let is_summed = (at < 4) == summed_first;
             NewNote { summary: if is_summed { summary.clone() } else { String::new() }, ..new }
         });
-        let mut memory = noted(notes);
+        let mut memory = with_notes(notes);
         let half = Pool::Project.used(&memory) / 2;
         let plan = plan(&memory, &Pool::Project, half, &Accesses::default());
         let summed = if summed_first { "n1 n2 n3 n4" } else { "n5 n6 n7 n8" };
@@ -144,7 +144,7 @@ fn what_is_folded_leaves_its_tags_to_the_survivor() {
         ..new
     };
     let many: Vec<String> = (0..TAGS_MAX).map(|at| format!("t{at}")).collect();
-    let mut memory = noted([
+    let mut memory = with_notes([
         tagged(long("gamma", 400), &["import", "dates"]),
         tagged(longer("gamma", 400), &["dates", "tests"]),
         tagged(long("delta", 400), &["late"]),
@@ -164,7 +164,7 @@ fn what_is_folded_leaves_its_tags_to_the_survivor() {
 
 #[test]
 fn expired_ones_leave_first_and_long_ones_want_summaries() {
-    let memory = noted([
+    let memory = with_notes([
         long("alpha", 40),
         NewNote { importance: Some(10), expires: Some(day(5)), ..long("beta", 400) },
         long("gamma", 300),
@@ -180,7 +180,7 @@ fn expired_ones_leave_first_and_long_ones_want_summaries() {
 
 #[test]
 fn folding_counts_in_the_survivor_and_using_brings_back() {
-    let mut memory = noted([
+    let mut memory = with_notes([
         long("gamma", 400),
         longer("gamma", 400),
         NewNote { summary: "in short".to_owned(), ..long("delta", 400) },
@@ -199,7 +199,7 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
         let id = RecordId::new(crate::Kind::Note, number);
         crate::Record::clone(memory.record(id).unwrap())
     };
-    assert_eq!(record(&memory, 1).standing, Standing::Archived);
+    assert_eq!(record(&memory, 1).state, RecordState::Archived);
     assert_eq!(record(&memory, 2).note().unwrap().repeats, 1);
     // Folding does not make it look fresher.
     assert_eq!(record(&memory, 3).updated, record(&before, 3).updated);
@@ -208,13 +208,13 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
         let plan = plan_use(&memory, id, &origin("two", 21)).unwrap();
         apply(&mut memory, plan);
         let used = record(&memory, number);
-        assert_eq!((used.standing, used.note().unwrap().condensed), (Standing::Active, false));
+        assert_eq!((used.state, used.note().unwrap().condensed), (RecordState::Active, false));
     }
 }
 
 #[test]
 fn what_changed_since_is_left_alone() {
-    let mut memory = noted([long("alpha", 400), long("beta", 400), long("gamma", 400)]);
+    let mut memory = with_notes([long("alpha", 400), long("beta", 400), long("gamma", 400)]);
     let plan = plan(&memory, &Pool::Project, 0, &Accesses::default());
     let update = Update { pinned: Some(true), ..Update::default() };
     let id = plan.archive.keys().next().copied().unwrap();
@@ -228,7 +228,7 @@ fn what_changed_since_is_left_alone() {
 
 #[test]
 fn a_session_compacts_its_own_notes_and_no_others() {
-    let mut memory = noted([long("shared", 400)]);
+    let mut memory = with_notes([long("shared", 400)]);
     for session in ["one", "two"] {
         let own = NewNote { private: true, ..long(session, 400) };
         let plan = plan_notes(&memory, &origin(session, 5), vec![Ok(own)]).unwrap();
@@ -287,7 +287,7 @@ proptest! {
         pool in any_pool(),
         target in 0_u64..400,
     ) {
-        let before = noted(notes);
+        let before = with_notes(notes);
         let plan = plan(&before, &pool, target, &reads);
         prop_assert_eq!(&plan, &super::tests::plan(&before, &pool, target, &reads));
         let mut after = before.clone();
@@ -308,7 +308,7 @@ proptest! {
             let (old, new) = (was.note().unwrap(), is.note().unwrap());
             prop_assert_eq!(&old.content, &new.content);
             prop_assert_eq!(&old.summary, &new.summary);
-            prop_assert_ne!(is.standing, Standing::Forgotten);
+            prop_assert_ne!(is.state, RecordState::Forgotten);
             if was.pinned {
                 prop_assert_eq!(was, is);
             }
@@ -325,7 +325,7 @@ proptest! {
         later in prop::collection::vec((1_u64..14, any::<bool>()), 0..8),
         target in 0_u64..200,
     ) {
-        let old = noted(notes);
+        let old = with_notes(notes);
         let plan = plan(&old, &Pool::Project, target, &Accesses::default());
         let mut newer = old.clone();
         for (number, pin) in later {
@@ -354,7 +354,7 @@ proptest! {
 /// Otherwise a note would be archived by its own write, and so would every later one.
 #[test]
 fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
-    let memory = noted([
+    let memory = with_notes([
         NewNote { pinned: true, ..long("pinned", 900) },
         long("old", 90),
         NewNote { importance: Some(1), ..long("new", 90) },
@@ -376,7 +376,7 @@ fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
 #[test]
 fn a_note_larger_than_the_target_goes_alone() {
     let best = NewNote { importance: Some(10), ..long("huge", 900) };
-    let memory = noted([long("alpha", 90), best, long("beta", 90)]);
+    let memory = with_notes([long("alpha", 90), best, long("beta", 90)]);
     let plan = plan(&memory, &Pool::Project, 500, &Accesses::default());
     assert_eq!(ids(&plan.archive), "n2");
 }

@@ -13,7 +13,7 @@ pub(crate) fn normalised(line: &str) -> String {
 }
 
 /// A place in a file at the start of a line, and the text after it.
-pub(super) struct Place<'a> {
+pub(super) struct LinePosition<'a> {
     /// The file's name, without directories.
     pub(super) file: &'a str,
     /// The text after the position.
@@ -23,7 +23,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Reads `src/a.ts(3,4): …`, `src/a.c:3:5: …`, `A.java:[3,5] …` and `a.py:3: …`.
-pub(super) fn place(line: &str) -> Option<Place<'_>> {
+pub(super) fn place(line: &str) -> Option<LinePosition<'_>> {
     let end = line.find([':', '(', ' '])?;
     let (path, after) = line.split_at(end);
     let file = path.rsplit('/').next()?;
@@ -39,7 +39,7 @@ pub(super) fn place(line: &str) -> Option<Place<'_>> {
     let (numbers, rest) = position.split_at(length);
     let count = numbers.split([':', ',']).filter(|number| !number.is_empty()).count();
     let rest = rest.trim_start_matches([']', ')', ':']).trim_start();
-    (is_file && count > 0 && !after.starts_with(' ')).then_some(Place {
+    (is_file && count > 0 && !after.starts_with(' ')).then_some(LinePosition {
         file,
         rest,
         column: count > 1,

@@ -2,7 +2,7 @@
 //! tools print.
 
 use super::ErrorLine;
-use super::normal::{Place, is_generic, place};
+use super::normal::{LinePosition, is_generic, place};
 
 /// The quality with which a line identifies the error, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -291,7 +291,7 @@ fn diagnostic(line: &str, after: &[String]) -> Option<ErrorLine> {
             .and_then(|text| at(&format!("error {}", text.trim_start()), None));
     }
     let line = line.strip_prefix("[ERROR] ").unwrap_or(line);
-    let Place { file, rest, column } = place(line)?;
+    let LinePosition { file, rest, column } = place(line)?;
     let rest = rest.trim_start_matches([':', '-', ' ']);
     if rest.starts_with("warning") || rest.starts_with("note") || rest.is_empty() {
         return None;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::limits::FORGOTTEN_BYTES_MAX;
-use crate::record::{Body, Lesson, Record, SessionRow, Standing, TrailEntry};
+use crate::record::{Body, Lesson, Record, RecordState, SessionRow, TrailEntry};
 use crate::render::title;
 use crate::testing::{any_steps, apply, blueprint, blueprints, day, note, origin, save, take};
 use crate::{Change, Memory, NewNote, Reader, Seq, SessionId, Staged, plan_forget, plan_notes};
 
 fn forgotten(record: &Record) -> Record {
-    Record { standing: Standing::Forgotten, ..record.clone() }
+    Record { state: RecordState::Forgotten, ..record.clone() }
 }
 
 /// Checks a head and returns its bytes of text.
@@ -21,7 +21,8 @@ fn check(whole: &Record) -> usize {
     let Some(head) = whole.head() else { return whole.text_bytes() };
     assert_eq!(title(&head, day(9)), title(&whole, day(9)));
     assert_eq!(head.head(), None, "it is one");
-    let numbers = |it: &Record| (it.id, it.version, it.revision, it.said, it.standing, it.pinned);
+    let numbers =
+        |it: &Record| (it.id, it.version, it.revision, it.content_version, it.state, it.pinned);
     assert_eq!(numbers(&head), numbers(&whole));
     assert_eq!((&head.tags, head.owner()), (&whole.tags, whole.owner()));
     let json = serde_json::to_string(&head).unwrap();
@@ -91,7 +92,7 @@ fn heads_of_long_records_have_their_titles() {
             ended: day(2),
             summary: text.clone(),
             on_behalf: true,
-            captured: Some(Box::new(Captured::of("claude-code:1"))),
+            captured: Some(Box::new(SessionActivity::of("claude-code:1"))),
             earlier: vec![TrailEntry {
                 time: day(1),
                 summary: text.clone(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::zipmem::object;
 use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
-use crate::captured::{Captured, quoted};
+use crate::activity::{SessionActivity, quoted};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
@@ -22,7 +22,7 @@ use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
-use crate::record::{Body, Record, SessionRow, Standing, TrailEntry};
+use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
@@ -122,7 +122,7 @@ pub fn plan_import_export(
     let (mut sessions, mut is_whole) = (0, true);
     let (mut forgotten, mut private, mut older, mut folded) = (0, 0, 0, 0);
     for record in &source.records {
-        if record.standing == Standing::Forgotten {
+        if record.state == RecordState::Forgotten {
             forgotten += 1;
             continue;
         }
@@ -276,7 +276,7 @@ pub(super) fn put(
             RecordId::new(record.id.kind, last + 1)
         };
         draft.mark(id, tags, record.pinned, origin);
-        draft.stand(id, record.standing, origin);
+        draft.stand(id, record.state, origin);
     }
     Ok(put)
 }
@@ -296,12 +296,12 @@ fn put_session(
     }
     let tombstones = draft.head().tombstones();
     let is_gone = |text: &str| tombstones.of(text).is_some();
-    let kept = |noted: &Captured| noted.clone().without(is_gone).within_limits();
+    let kept = |activity: &SessionActivity| activity.clone().without(is_gone).within_limits();
     let captured = row.captured.as_deref().map(kept);
-    let noted = row.captured.iter().flat_map(|noted| noted.texts());
-    let gone: Vec<&str> = noted.filter(|text| is_gone(text)).collect();
+    let activity = row.captured.iter().flat_map(|activity| activity.texts());
+    let gone: Vec<&str> = activity.filter(|text| is_gone(text)).collect();
     let summary = match (row.captured.as_deref(), &captured) {
-        (Some(noted), Some(kept)) if noted.row_summary() == row.summary => kept.row_summary(),
+        (Some(activity), Some(kept)) if activity.row_summary() == row.summary => kept.row_summary(),
         _ => without_purged(summary, &gone, is_gone),
     };
     let ended = row.ended.min(origin.time);

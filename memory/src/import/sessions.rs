@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::draft::Draft;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::memory::Memory;
@@ -22,7 +22,7 @@ pub struct PastSession {
     /// The session's client, such as `codex`.
     pub client: String,
     /// The recorded activity; its key identifies the conversation.
-    pub captured: Captured,
+    pub captured: SessionActivity,
 }
 
 /// The outcome of an import of past sessions.
@@ -83,7 +83,7 @@ fn longest<'a>(sessions: &'a [PastSession], outcome: &mut PastOutcome) -> Vec<&'
     sessions
 }
 
-fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timestamp) {
+fn put_past(draft: &mut Draft<'_>, client: &str, captured: SessionActivity, now: Timestamp) {
     let session = SessionId::new(captured.key());
     let (started, ended) = captured.times();
     let ended = ended.min(now);
@@ -108,9 +108,9 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: Captured, now: Timest
 /// Returns whether an active row was imported here, rather than written for hooks. Such a row has
 /// its conversation's key, and was written at the time of its session's end. A session reported by
 /// hooks is kept later than it ends.
-fn is_of_transcript(record: &Record, row: &SessionRow, captured: &Captured) -> bool {
+fn is_of_transcript(record: &Record, row: &SessionRow, captured: &SessionActivity) -> bool {
     let own_key = captured.key() == &*row.session.0;
-    record.standing.is_active() && own_key && record.updated.time == row.ended
+    record.state.is_active() && own_key && record.updated.time == row.ended
 }
 
 /// The conversations that a memory knows, by each way of recognising them.
@@ -118,7 +118,7 @@ struct Known<'a> {
     keys: BTreeSet<&'a str>,
     /// The activity in active rows that came from transcripts, by conversation. Rows that hooks
     /// wrote are left to the hooks.
-    imported: BTreeMap<&'a str, &'a Captured>,
+    imported: BTreeMap<&'a str, &'a SessionActivity>,
     /// Rows that agents wrote, which name no conversation.
     written: Vec<(&'a Record, &'a SessionRow)>,
 }
@@ -129,7 +129,9 @@ impl<'a> Known<'a> {
             Self { keys: BTreeSet::new(), imported: BTreeMap::new(), written: Vec::new() };
         let staged = memory.staged();
         known.keys.extend(
-            staged.filter_map(|(_, staged)| staged.captured.as_ref()).map(|noted| noted.key()),
+            staged
+                .filter_map(|(_, staged)| staged.captured.as_ref())
+                .map(|activity| activity.key()),
         );
         for record in memory.records().filter(|record| record.kind() == Kind::SessionRow) {
             let Body::SessionRow(row) = &record.body else { continue };
@@ -148,8 +150,8 @@ impl<'a> Known<'a> {
     }
 
     /// Returns whether an imported session did more since its import.
-    fn went_on(&self, key: &str, own: &Captured) -> bool {
-        let later = |before: &Captured| {
+    fn went_on(&self, key: &str, own: &SessionActivity) -> bool {
+        let later = |before: &SessionActivity| {
             own.times().1 > before.times().1 && own.clone().without_trace() != *before
         };
         self.imported.get(key).is_some_and(|before| later(before))

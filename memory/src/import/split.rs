@@ -12,7 +12,7 @@ use crate::ids::{RecordId, Revision, SessionId, Version};
 use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 
 /// The prefix of the session id under which a split sets records aside.
 const SPLIT: &str = "split-";
@@ -51,7 +51,7 @@ pub fn plan_split(
     written_in: impl Fn(&SessionId) -> WrittenIn,
 ) -> SplitPlan {
     let mut plan = SplitPlan::default();
-    for record in memory.records().filter(|record| record.standing != Standing::Forgotten) {
+    for record in memory.records().filter(|record| record.state != RecordState::Forgotten) {
         let (first, last) = match &record.body {
             Body::SessionRow(row) => (written_in(&row.session), written_in(&row.session)),
             _ => (written_in(&record.created.session), written_in(&record.updated.session)),
@@ -158,7 +158,7 @@ fn is_equal(here: &Record, other: &Record) -> bool {
         }
         (here, other) => here == other,
     };
-    is_same && here.standing != Standing::Forgotten
+    is_same && here.state != RecordState::Forgotten
 }
 
 /// Plans to forget records that another memory imported, unless they changed meanwhile. Returns
@@ -172,7 +172,7 @@ pub fn plan_set_aside(
     let mut aside = 0;
     for (id, version) in records {
         if memory.record(*id).is_some_and(|record| record.version == *version) {
-            draft.stand(*id, Standing::Forgotten, origin);
+            draft.stand(*id, RecordState::Forgotten, origin);
             aside += 1;
         }
     }
@@ -181,7 +181,7 @@ pub fn plan_set_aside(
 
 /// Returns the last split that set aside records which still are forgotten.
 pub fn last_split(memory: &Memory) -> Option<SessionId> {
-    let aside = memory.records().filter(|record| record.standing == Standing::Forgotten);
+    let aside = memory.records().filter(|record| record.state == RecordState::Forgotten);
     let splits = aside.map(|record| &record.updated.session);
     splits.filter(|session| session.0.starts_with(SPLIT)).max().cloned()
 }
@@ -192,7 +192,7 @@ pub fn set_aside_by<'a>(
     split: &'a SessionId,
 ) -> impl Iterator<Item = &'a Arc<Record>> {
     memory.records().filter(move |record| {
-        record.standing == Standing::Forgotten && record.updated.session == *split
+        record.state == RecordState::Forgotten && record.updated.session == *split
     })
 }
 
@@ -212,7 +212,7 @@ pub fn plan_bring_back(
             continue;
         };
         let Record { id, body, tags, pinned, .. } = record.clone();
-        draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+        draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
         brought += 1;
     }
     Plan { changes: draft.finish().changes, outcome: brought }
@@ -228,13 +228,13 @@ pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -
     });
     let revisions: Vec<Revision> = revisions.collect();
     let made = memory.records().filter(|record| {
-        record.standing != Standing::Forgotten && revisions.contains(&record.revision)
+        record.state != RecordState::Forgotten && revisions.contains(&record.revision)
     });
     let ids: Vec<RecordId> = made.map(|record| record.id).collect();
     let mut draft = Draft::new(memory);
     let count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
     for id in ids {
-        draft.stand(id, Standing::Forgotten, origin);
+        draft.stand(id, RecordState::Forgotten, origin);
     }
     Plan { changes: draft.finish().changes, outcome: count }
 }

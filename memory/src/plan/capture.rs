@@ -1,7 +1,7 @@
 //! Stages a session's pending activity, so that it survives a restart of the daemon.
 
 use super::Plan;
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::change::Change;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -10,7 +10,11 @@ use crate::staged::Staged;
 /// Stages the activity since the last time, privately to the session; `None` if there is none.
 /// Anything that was purged from this project is left out. The caller makes the files relative to
 /// the project's root.
-pub fn plan_capture(memory: &Memory, origin: &Provenance, captured: Captured) -> Option<Plan<()>> {
+pub fn plan_capture(
+    memory: &Memory,
+    origin: &Provenance,
+    captured: SessionActivity,
+) -> Option<Plan<()>> {
     let captured = captured.without(|text| memory.tombstones().of(text).is_some());
     if captured.is_empty() {
         return None;

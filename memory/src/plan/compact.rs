@@ -12,7 +12,7 @@ use crate::ids::{RecordId, Version};
 use crate::limits::TAGS_MAX;
 use crate::memory::Memory;
 use crate::note::Note;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::staged::count;
 
 /// The outcome of a compaction, for the reply.
@@ -74,13 +74,13 @@ impl CompactionPlan {
         }
         for (id, fold) in &self.fold {
             let survivor = next.state(fold.survivor).filter(|state| {
-                state.before.version == fold.survivor_version && state.before.standing.is_active()
+                state.before.version == fold.survivor_version && state.before.state.is_active()
             });
             let (Some(mut survivor), Some(folded)) = (survivor, next.unchanged(*id, fold.version))
             else {
                 continue;
             };
-            folded.standing = Standing::Archived;
+            folded.record_state = RecordState::Archived;
             // Pinned records stay unchanged.
             if !survivor.before.pinned {
                 let repeats = folded.note.repeats.saturating_add(1);
@@ -93,7 +93,7 @@ impl CompactionPlan {
         }
         for (id, version) in &self.archive {
             if let Some(state) = next.unchanged(*id, *version) {
-                state.standing = Standing::Archived;
+                state.record_state = RecordState::Archived;
                 outcome.archived.push(*id);
             }
         }
@@ -111,7 +111,7 @@ impl CompactionPlan {
             changes.push(Change::Put(Arc::new(record)));
         }
         let wants = |id: &&RecordId| {
-            let state = next.state(**id).filter(|state| state.standing.is_active());
+            let state = next.state(**id).filter(|state| state.record_state.is_active());
             state.is_some_and(|state| state.note.summary.is_empty())
         };
         outcome.wants_summary = self.wants_summary.iter().filter(wants).copied().collect();
@@ -137,8 +137,8 @@ impl<'a> Next<'a> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(State::of(self.memory.record(id)?)?),
         };
-        let Record { version: now, standing, pinned, .. } = *state.before;
-        (now == version && standing.is_active() && !pinned).then_some(state)
+        let Record { version: now, state: record_state, pinned, .. } = *state.before;
+        (now == version && record_state.is_active() && !pinned).then_some(state)
     }
 }
 
@@ -149,7 +149,7 @@ struct State<'a> {
     note: &'a Note,
     condensed: bool,
     repeats: u32,
-    standing: Standing,
+    record_state: RecordState,
     /// Tags of folded duplicates that the note itself does not have.
     more_tags: Vec<&'a String>,
 }
@@ -159,7 +159,7 @@ impl<'a> State<'a> {
         let note = before.note()?;
         let (condensed, repeats) = (note.condensed, note.repeats);
         let more_tags = Vec::new();
-        Some(Self { before, note, condensed, repeats, standing: before.standing, more_tags })
+        Some(Self { before, note, condensed, repeats, record_state: before.state, more_tags })
     }
 
     /// Adds tags that the note lacks, up to [`TAGS_MAX`].
@@ -176,9 +176,9 @@ impl<'a> State<'a> {
     /// last one. Otherwise compaction would make notes look freshly written, and those would stay
     /// in view longer than the ones it left alone.
     fn written(&self, memory: &Memory) -> Option<Record> {
-        let Self { before, note, condensed, repeats, standing, .. } = *self;
+        let Self { before, note, condensed, repeats, record_state, .. } = *self;
         let is_same =
-            (condensed, repeats, standing) == (note.condensed, note.repeats, before.standing);
+            (condensed, repeats, record_state) == (note.condensed, note.repeats, before.state);
         if is_same && self.more_tags.is_empty() {
             return None;
         }
@@ -186,8 +186,8 @@ impl<'a> State<'a> {
         Some(Record {
             version: before.version.next(),
             revision: memory.revision_with(before),
-            said: Some(before.first_said()),
-            standing,
+            content_version: Some(before.content_version()),
+            state: record_state,
             created: before.created.clone(),
             updated: before.updated.clone(),
             tags: tags.cloned().collect(),
@@ -199,6 +199,6 @@ impl<'a> State<'a> {
 
 /// Returns the tokens that a record takes of its pool's budget.
 fn active_tokens(record: &Record) -> u64 {
-    let note = record.note().filter(|_| record.standing.is_active());
+    let note = record.note().filter(|_| record.state.is_active());
     note.map_or(0, |note| u64::from(note.budget_tokens()))
 }

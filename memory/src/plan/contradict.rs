@@ -72,7 +72,7 @@ fn stored<'m>(
 ) -> Option<(RecordId, &'m Blueprint)> {
     let (_, title) = title_of.key();
     let blueprint = |record: &'m Record| match &record.body {
-        Body::Blueprint(blueprint) if record.standing.is_active() => Some((record.id, blueprint)),
+        Body::Blueprint(blueprint) if record.state.is_active() => Some((record.id, blueprint)),
         _ => None,
     };
     memory.keyed(&MergeKey::Blueprint(category, title.into())).find_map(|record| blueprint(record))

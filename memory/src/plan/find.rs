@@ -145,7 +145,7 @@ pub(crate) fn at_version(
     expected: Option<Version>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
-    let same = record.first_said().version..=record.version;
+    let same = record.content_version().version..=record.version;
     match expected.filter(|version| !same.contains(version)) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {

@@ -5,17 +5,17 @@
 //! only counts it. Forgotten and purged lessons do not come back. Lessons made by rule have a limit
 //! of their own, so they never push out lessons that agents wrote.
 
-use crate::captured::{Captured, Fix, own_files};
+use crate::activity::{Fix, SessionActivity, own_files};
 use crate::draft::Draft;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, Timestamp};
 use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
 use crate::provenance::Provenance;
-use crate::record::{Body, FixedFailure, Lesson, Record, Standing};
+use crate::record::{Body, FixedFailure, Lesson, Record, RecordState};
 
 /// Keeps the fixes noted from a session, if the session leaves a row.
-pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &Captured, origin: &Provenance) {
+pub(crate) fn put_fixes(draft: &mut Draft<'_>, captured: &SessionActivity, origin: &Provenance) {
     if !captured.leaves_row() {
         return;
     }
@@ -48,7 +48,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     }
     let body = Body::Lesson(fixed_again(known, lesson));
-    draft.change(stored.id, body, Standing::Active, origin);
+    draft.change(stored.id, body, RecordState::Active, origin);
 }
 
 /// Returns a stored lesson with the next fix of its failure. It says what helped last, unless a
@@ -122,7 +122,7 @@ fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
     let forgotten = draft
         .head()
         .records_of(Kind::Lesson)
-        .filter(|record| record.standing == Standing::Forgotten);
+        .filter(|record| record.state == RecordState::Forgotten);
     let mut same = forgotten.filter_map(|record| match &record.body {
         Body::Lesson(lesson) if lesson.captured.is_some() => Some(lesson.key()),
         _ => None,
@@ -141,7 +141,7 @@ fn archive_oldest(draft: &mut Draft<'_>, origin: &Provenance) {
     captured.sort_unstable();
     let over = captured.len().saturating_sub(CAPTURED_LESSONS_MAX);
     for (_, id) in captured.into_iter().take(over) {
-        draft.stand(id, Standing::Archived, origin);
+        draft.stand(id, RecordState::Archived, origin);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ids::{RecordId, Version};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::Standing;
+use crate::record::RecordState;
 use crate::refusal::Refusal;
 use crate::render::title;
 
@@ -37,9 +37,9 @@ pub fn plan_forget(
     let outcome = ForgetOutcome {
         id,
         title: title(record, origin.time),
-        already: record.standing == Standing::Forgotten,
+        already: record.state == RecordState::Forgotten,
     };
     let mut draft = Draft::new(memory);
-    draft.stand(id, Standing::Forgotten, origin);
+    draft.stand(id, RecordState::Forgotten, origin);
     Ok(Plan { changes: draft.finish().changes, outcome })
 }

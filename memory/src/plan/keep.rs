@@ -2,7 +2,7 @@
 //! session's successor.
 
 use super::{Plan, Row, put_fixes, put_row, stored_row};
-use crate::captured::{Captured, SAID};
+use crate::activity::{SAID, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
@@ -41,8 +41,8 @@ pub fn plan_keep(
     // A topic's history may have been written by rule, so there may be something to fold without
     // any work.
     draft.fold(staged, &origin);
-    if let Some(noted) = &staged.captured {
-        put_fixes(&mut draft, noted, &origin);
+    if let Some(activity) = &staged.captured {
+        put_fixes(&mut draft, activity, &origin);
     }
     let row = row(staged, before.as_ref(), draft.added(), &origin)
         .map(|row| put_row(&mut draft, row, &origin));
@@ -81,18 +81,18 @@ fn row(
     added: Counts,
     origin: &Provenance,
 ) -> Option<Row> {
-    let noted = noted_since(staged, before);
-    let summary = match (&staged.summary, &noted) {
+    let activity = activity_since(staged, before);
+    let summary = match (&staged.summary, &activity) {
         (Some(summary), _) => Some(summary.clone()),
-        (None, Some(noted)) => Some(without_message(noted).row_summary()),
+        (None, Some(activity)) => Some(without_message(activity).row_summary()),
         (None, None) => None,
     };
     let kept = Some(shared_counts(staged)).filter(|kept| *kept != Counts::default());
     let said = staged
         .captured
         .as_deref()
-        .and_then(Captured::said)
-        .filter(|_| staged.has_work() || noted.is_some())
+        .and_then(SessionActivity::said)
+        .filter(|_| staged.has_work() || activity.is_some())
         .filter(|said| staged.summary.iter().all(|summary| !contains(summary, said)))
         .filter(|said| before.is_none_or(|row| !contains(&row.summary, said)));
     let lines = [
@@ -108,13 +108,13 @@ fn row(
         lines.push(format!("Staged {}.", staged.counts()));
     }
     let by_rule = staged.summary.is_none() && before.is_none_or(|row| row.captured.is_some());
-    let captured = noted.filter(|_| by_rule).map(|noted| {
+    let captured = activity.filter(|_| by_rule).map(|activity| {
         let mut all = before.and_then(|row| row.captured.as_deref().cloned()).unwrap_or_default();
-        all.absorb(noted);
+        all.absorb(activity);
         Box::new(all.without_trace())
     });
-    let (started, ended) = match (staged.has_work(), noted) {
-        (false, Some(noted)) => noted.times(),
+    let (started, ended) = match (staged.has_work(), activity) {
+        (false, Some(activity)) => activity.times(),
         _ => (staged.first, origin.time),
     };
     Some(Row {
@@ -132,20 +132,23 @@ fn row(
 
 /// Returns a session's pending activity if it is worth an entry. The session must have had a prompt
 /// or written a file, and some of that must be newer than the row's newest entry.
-fn noted_since<'a>(staged: &'a Staged, before: Option<&SessionRow>) -> Option<&'a Captured> {
-    let noted = staged.captured.as_deref().filter(|noted| noted.leaves_row())?;
-    let Some(before) = before else { return Some(noted) };
+fn activity_since<'a>(
+    staged: &'a Staged,
+    before: Option<&SessionRow>,
+) -> Option<&'a SessionActivity> {
+    let activity = staged.captured.as_deref().filter(|activity| activity.leaves_row())?;
+    let Some(before) = before else { return Some(activity) };
     // The activity of the turn in which a session saves may be staged after that save.
-    let is_later = before.on_behalf || noted.acted() > before.ended;
+    let is_later = before.on_behalf || activity.acted() > before.ended;
     let is_new = is_later
-        && (!noted.files().is_empty()
-            || noted.fixed().next().is_some()
-            || noted.said().is_some_and(|said| !contains(&before.summary, said)));
-    is_new.then_some(noted)
+        && (!activity.files().is_empty()
+            || activity.fixed().next().is_some()
+            || activity.said().is_some_and(|said| !contains(&before.summary, said)));
+    is_new.then_some(activity)
 }
 
-fn without_message(noted: &Captured) -> Captured {
-    noted.clone().without(|text| Some(text) == noted.said())
+fn without_message(activity: &SessionActivity) -> SessionActivity {
+    activity.clone().without(|text| Some(text) == activity.said())
 }
 
 /// Whether a text contains a message word for word, ignoring line breaks.

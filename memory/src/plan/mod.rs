@@ -28,7 +28,7 @@ pub use contradict::Contradiction;
 pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
-pub use note::{FailedNote, NotesOutcome, StoredNote, Telling, plan_notes};
+pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};

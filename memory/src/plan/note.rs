@@ -42,14 +42,14 @@ pub struct StoredNote {
     /// Its tags, given or detected.
     pub tags: Vec<String>,
     /// Its effect on what was already stored.
-    pub telling: Telling,
+    pub telling: NoteOutcome,
     /// Whether only the writing session sees it.
     pub private: bool,
 }
 
 /// The effect of a note on what was already stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum NoteOutcome {
     /// A note with no existing match.
     New,
     /// A new version of a fact.
@@ -127,10 +127,12 @@ fn told(
 ) -> Option<StoredNote> {
     let record = after.record(id)?;
     let telling = match before.record(id).and_then(|stored| stored.note()) {
-        None if record.note().is_some_and(|kept| kept.repeats > note.repeats) => Telling::Repeated,
-        None => Telling::New,
-        Some(stored) if stored.content == note.content => Telling::Repeated,
-        Some(_) => Telling::Replaced,
+        None if record.note().is_some_and(|kept| kept.repeats > note.repeats) => {
+            NoteOutcome::Repeated
+        }
+        None => NoteOutcome::New,
+        Some(stored) if stored.content == note.content => NoteOutcome::Repeated,
+        Some(_) => NoteOutcome::Replaced,
     };
     let kept = record.note()?;
     Some(StoredNote {

@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use crate::note::accept_tags;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Body, Category, Record, Standing};
+use crate::record::{Body, Category, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::check_growth;
@@ -119,7 +119,7 @@ pub fn plan_rewrite(
 ) -> Result<Plan<UpdateOutcome>, Refusal> {
     let record = find(memory, reader, id)?;
     at_version(record, expected_version, origin)?;
-    if record.standing == Standing::Forgotten {
+    if record.state == RecordState::Forgotten {
         let why = "is forgotten; write it again to restore it";
         return Err(Refusal::invalid(id.to_string(), why));
     }
@@ -146,7 +146,7 @@ pub fn plan_rewrite(
     };
     let mut draft = Draft::new(memory);
     let pinned = record.pinned;
-    draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+    draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
     check_growth(memory, draft.head(), &items)?;
     let written = draft.finish();
     let now = written.head.record(id).map(|record| (record.version, title(record, origin.time)));

@@ -1,13 +1,13 @@
 //! The session row: one for each session, written by the daemon alone. Each write adds an entry to
 //! its trail, unless it repeats the newest entry word for word or rewrites it.
 
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::index::MergeKey;
 use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
 use crate::provenance::Provenance;
-use crate::record::{Body, SessionRow, Standing, TrailEntry};
+use crate::record::{Body, RecordState, SessionRow, TrailEntry};
 use crate::staged::Counts;
 
 /// A new entry of a session's row, whether or not there is a row yet.
@@ -17,7 +17,7 @@ pub(crate) struct Row {
     pub(crate) ended: Timestamp,
     pub(crate) summary: String,
     pub(crate) on_behalf: bool,
-    pub(crate) captured: Option<Box<Captured>>,
+    pub(crate) captured: Option<Box<SessionActivity>>,
     /// Entries before this one, for a row that is imported.
     pub(crate) earlier: Vec<TrailEntry>,
     /// Whether it replaces the newest entry, since it covers the same conversation from its start.
@@ -53,7 +53,7 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
     });
     match stored {
         Some((id, _)) => {
-            draft.change(id, body, Standing::Active, origin);
+            draft.change(id, body, RecordState::Active, origin);
             id
         }
         None => draft.create(body, origin),

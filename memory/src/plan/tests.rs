@@ -13,8 +13,8 @@ use crate::testing::{
     lessons, mutable, note, origin, save, take,
 };
 use crate::{
-    Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, Refusal,
-    Revision, Seq, SessionId, SessionRow, Staged, Standing, Timestamp, TrailEntry, Update, Version,
+    Body, Change, Counts, Kind, Memory, NewNote, NoticeCause, Provenance, RecordId, RecordState,
+    Refusal, Revision, Seq, SessionId, SessionRow, Staged, Timestamp, TrailEntry, Update, Version,
     limits,
 };
 
@@ -196,7 +196,7 @@ fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotte
         ]
     );
     let swallowed = memory.record(id("a2")).unwrap();
-    assert_eq!((swallowed.standing, swallowed.version), (Standing::Forgotten, Version(3)));
+    assert_eq!((swallowed.state, swallowed.version), (RecordState::Forgotten, Version(3)));
     assert!(memory.record(id("a1")).unwrap().pinned, "as one of them was");
 }
 
@@ -210,7 +210,7 @@ fn a_forgotten_record_is_not_merged_into() {
     let outcome = save(&mut memory, &by, lessons([lesson("Flush does not fsync", "new")]));
     assert_eq!(outcome.added.lessons, 1);
     assert_eq!(bodies(&memory), [Body::Lesson(lesson("Flush does not fsync", "new"))]);
-    assert_eq!(memory.record(id("l1")).unwrap().standing, Standing::Forgotten);
+    assert_eq!(memory.record(id("l1")).unwrap().state, RecordState::Forgotten);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn an_archived_record_that_is_written_again_is_active() {
         save(&mut memory, &origin("one", 1), part.clone());
         let mut record = memory.active().next().unwrap().as_ref().clone();
         let of = record.id;
-        record.standing = Standing::Archived;
+        record.state = RecordState::Archived;
         record.version = record.version.next();
         memory.apply(Seq(9), &[Change::Put(Arc::new(record))]);
         assert_eq!((bodies(&memory).len(), memory.totals().archived), (0, 1));
@@ -484,7 +484,7 @@ proptest! {
         let full = |record: &crate::Record| record.text_bytes() as u64;
         let totals = memory.totals();
         let active: Vec<_> =
-            memory.records().filter(|r| r.standing.is_active() && r.owner().is_none()).collect();
+            memory.records().filter(|r| r.state.is_active() && r.owner().is_none()).collect();
         let others = active.iter().filter(|record| record.kind() != Kind::Note);
         prop_assert_eq!(totals.text_bytes, others.map(|r| full(r)).sum::<u64>());
         let tokens = active.iter().filter_map(|record| record.note());

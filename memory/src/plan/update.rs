@@ -11,7 +11,7 @@ use crate::note::{
 };
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::has_room;
@@ -63,7 +63,7 @@ pub fn plan_update(
 ) -> Result<Plan<UpdateOutcome>, Refusal> {
     let record = find(memory, reader, id)?;
     at_version(record, expected_version, origin)?;
-    if record.standing == Standing::Forgotten {
+    if record.state == RecordState::Forgotten {
         return Err(Refusal::invalid(id.to_string(), "is forgotten; write it again to restore it"));
     }
     if *update == Update::default() {
@@ -73,7 +73,7 @@ pub fn plan_update(
     let mut fields = Fields {
         id,
         body: record.body.clone(),
-        standing: Standing::Active,
+        state: RecordState::Active,
         tags: record.tags.clone(),
         pinned: update.pinned.unwrap_or(record.pinned),
     };
@@ -92,7 +92,7 @@ pub fn plan_update(
     let mut target = id;
     if let Some(twin) = shared_twin(memory, record, &fields.body, update)? {
         target = twin;
-        draft.stand(id, Standing::Forgotten, origin);
+        draft.stand(id, RecordState::Forgotten, origin);
         repeat(&mut draft, twin, &fields, update, origin)?;
     } else {
         draft.write(fields, origin);
@@ -223,7 +223,7 @@ fn repeat(
     let rest = Update { content: None, share: false, pinned: Some(pinned), ..update.clone() };
     change_note(&mut note, &mut tags, &rest)?;
     let body = Body::Note(note);
-    draft.write(Fields { id, body, standing: Standing::Active, tags, pinned }, origin);
+    draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
     Ok(())
 }
 
@@ -232,16 +232,16 @@ fn repeat(
 pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Plan<()>> {
     let record = memory.record(id)?;
     let condensed = record.note().is_some_and(|note| note.condensed);
-    if record.standing != Standing::Archived && !(condensed && record.standing.is_active()) {
+    if record.state != RecordState::Archived && !(condensed && record.state.is_active()) {
         return None;
     }
     let mut draft = Draft::new(memory);
     match &record.body {
         // It was read, not written.
         Body::Note(note) => {
-            draft.settle(id, Note { condensed: false, ..note.clone() }, Standing::Active);
+            draft.put_note(id, Note { condensed: false, ..note.clone() }, RecordState::Active);
         }
-        body => draft.change(id, body.clone(), Standing::Active, origin),
+        body => draft.change(id, body.clone(), RecordState::Active, origin),
     }
     Some(Plan { changes: draft.finish().changes, outcome: () })
 }

@@ -390,9 +390,9 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     };
     for session in ["gone", "live"] {
         for event in &events {
-            let mut noted = Captured::of("codex:1");
-            noted.saw(event, Timestamp(5));
-            let plan = plan_capture(&memory, &origin(session, 1), noted).unwrap();
+            let mut recorded = SessionActivity::of("codex:1");
+            recorded.saw(event, Timestamp(5));
+            let plan = plan_capture(&memory, &origin(session, 1), recorded).unwrap();
             write(plan.changes, &mut memory);
         }
     }
@@ -406,7 +406,7 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
     assert!(!text.contains(VALUE) && !text.contains("captured"), "{text}");
     assert_eq!(purge.staged(), 4, "also where another session noted the same");
     // The conversation's transcript does not bring it back.
-    let mut captured = Captured::of("codex:1");
+    let mut captured = SessionActivity::of("codex:1");
     for event in &events {
         captured.saw(event, Timestamp(5));
     }
@@ -435,11 +435,11 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
         journal.push((changes, Some("staged".to_owned())));
     };
     let turn = |session: &str, key: &str, events: &[Event], memory: &Memory| {
-        let mut noted = Captured::of(key);
+        let mut recorded = SessionActivity::of(key);
         for event in events {
-            noted.saw(event, Timestamp(5));
+            recorded.saw(event, Timestamp(5));
         }
-        plan_capture(memory, &origin(session, 1), noted).unwrap().changes
+        plan_capture(memory, &origin(session, 1), recorded).unwrap().changes
     };
     // The session took over its predecessor's staged work. The same conversation also has a session
     // that left no row.
@@ -471,7 +471,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     assert_eq!(purge.staged(), 5);
     assert_eq!(purged(&after, &[], Some("hunter two")).1.staged(), 0);
     // The conversation's transcript, which has all of it, does not bring it back either.
-    let mut captured = Captured::of("codex:1");
+    let mut captured = SessionActivity::of("codex:1");
     for event in &first {
         captured.saw(event, Timestamp(5));
     }

@@ -111,7 +111,7 @@ fn fixed_before(memory: &Memory, of: &FailureView<'_>) -> Option<RecordId> {
 /// Whether a record may be given at all.
 fn fits(record: &Record, of: &FailureView<'_>) -> bool {
     matches!(record.kind(), Kind::Lesson | Kind::Note | Kind::Blueprint)
-        && record.standing.is_active()
+        && record.state.is_active()
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
         && !record.note().is_some_and(|note| note.is_expired(of.now))

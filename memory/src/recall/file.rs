@@ -11,7 +11,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::ACTION_RECORDS_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Find, Query, Tuning};
 
 /// A file that is about to be used, and the reader.
@@ -33,10 +33,10 @@ const HITS: usize = 60;
 /// Returns the records about a file, best first; usually none.
 pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     let file = normalise(of.file);
-    let Some(place) = Place::of(&file) else { return Vec::new() };
+    let Some(place) = FileParts::of(&file) else { return Vec::new() };
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
-        let fits = record.standing != Standing::Forgotten
+        let fits = record.state != RecordState::Forgotten
             && of.reader.sees(record)
             && !of.given.contains(&id)
             && !record.note().is_some_and(|note| note.is_expired(of.now));
@@ -81,19 +81,19 @@ fn rank(record: &Record, nearness: Nearness) -> Rank {
         Kind::Topic => 4,
         Kind::SessionRow => 5,
     };
-    let archived = !record.standing.is_active();
+    let archived = !record.state.is_active();
     (archived, nearness, kind, record.is_captured(), std::cmp::Reverse(record.updated.time.0))
 }
 
 /// A file, and the parts of its path by which texts name it.
-struct Place<'a> {
+struct FileParts<'a> {
     file: &'a str,
     name: &'a str,
     /// The directory without a slash at its end; empty for a file at the root.
     directory: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FileParts<'a> {
     fn of(file: &'a str) -> Option<Self> {
         let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
         (!name.is_empty()).then_some(Self { file, name, directory })

@@ -38,7 +38,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Body, Record, Standing};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Find, Query, Terms, Tuning};
 
 /// The number of hits that are considered for each clause.
@@ -257,7 +257,7 @@ impl<'a> Asked<'a> {
 /// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
 /// made by rule quote prompts, so they would match every prompt.
 fn may_be_given(record: &Record, of: &PromptQuery<'_>) -> bool {
-    record.standing != Standing::Forgotten
+    record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
         && !(record.kind() == Kind::SessionRow && record.is_captured())

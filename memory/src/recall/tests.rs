@@ -6,7 +6,12 @@ use super::*;
 use crate::testing::{anchor, apply, captured_lesson, day, lesson, lessons, note, origin, save};
 use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};
 
-fn noted(memory: &mut Memory, session: &str, on: i64, notes: impl IntoIterator<Item = NewNote>) {
+fn with_notes(
+    memory: &mut Memory,
+    session: &str,
+    on: i64,
+    notes: impl IntoIterator<Item = NewNote>,
+) {
     let items = notes.into_iter().map(Ok).collect();
     let plan = plan_notes(memory, &origin(session, on), items).unwrap();
     apply(memory, plan);
@@ -14,13 +19,13 @@ fn noted(memory: &mut Memory, session: &str, on: i64, notes: impl IntoIterator<I
 
 fn archived(memory: &mut Memory, id: &str) {
     let record = memory.record(id.parse().unwrap()).unwrap().as_ref().clone();
-    let record = Record { standing: Standing::Archived, ..record };
+    let record = Record { state: RecordState::Archived, ..record };
     memory.apply(Seq(memory.seq().0 + 1), &[Change::Put(Arc::new(record))]);
 }
 
 fn everything<'a>(reader: &'a Reader, query: &'a str) -> Recall<'a> {
     Recall {
-        prior: &|record| if record.standing == Standing::Archived { 0.5 } else { 1.0 },
+        prior: &|record| if record.state == RecordState::Archived { 0.5 } else { 1.0 },
         ..Recall::new(reader, query, 10, &Tuning::COMPACTOR)
     }
 }
@@ -32,7 +37,7 @@ fn ids(memory: &Memory, of: &Recall<'_>) -> Vec<String> {
 #[test]
 fn what_was_searched_instead_is_told_as_it_is_written() {
     let mut memory = Memory::default();
-    noted(&mut memory, "one", 1, [note("The Databases are moved")]);
+    with_notes(&mut memory, "one", 1, [note("The Databases are moved")]);
     let found = recall(&memory, &everything(&Reader::anyone(), "dattabases"));
     assert_eq!(found.corrected, [("dattabases".to_owned(), "databases".to_owned())]);
 }
@@ -40,8 +45,8 @@ fn what_was_searched_instead_is_told_as_it_is_written() {
 fn filled() -> Memory {
     let mut memory = Memory::default();
     let tagged = NewNote { tags: vec!["auth".to_owned()], ..note("Tokens are rotated weekly") };
-    noted(&mut memory, "one", 1, [note("OAuth tokens expire after an hour"), tagged]);
-    noted(&mut memory, "two", 5, [NewNote { private: true, ..note("my tokens") }]);
+    with_notes(&mut memory, "one", 1, [note("OAuth tokens expire after an hour"), tagged]);
+    with_notes(&mut memory, "two", 5, [NewNote { private: true, ..note("my tokens") }]);
     let part = Staged {
         anchors: vec![anchor("src/auth/oauth.ts", "1-9", "where tokens are made")],
         ..Staged::default()
@@ -100,7 +105,7 @@ fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
     let reader = Reader::anyone();
     let found = |text: &str, file: &str| {
         let mut memory = Memory::default();
-        noted(&mut memory, "one", 1, [note(text)]);
+        with_notes(&mut memory, "one", 1, [note(text)]);
         !ids(&memory, &Recall { file: Some(file), ..everything(&reader, "") }).is_empty()
     };
     for (text, file) in [
@@ -134,7 +139,7 @@ fn beside() -> Memory {
         3 => "kafka lags behind".to_owned(),
         n => format!("number {n} of the day"),
     };
-    noted(&mut memory, "one", 1, (0..9).map(|n| note(&text(n))));
+    with_notes(&mut memory, "one", 1, (0..9).map(|n| note(&text(n))));
     memory
 }
 
@@ -167,7 +172,7 @@ fn what_has_none_of_the_words_stays_out_where_enough_has() {
     for (having, beside) in [(1, 2), (HITS_FEW - 1, 2), (HITS_FEW, 0)] {
         let mut memory = Memory::default();
         let text = |n| if n < having { "kafka lags" } else { "a day" };
-        noted(&mut memory, "one", 1, (0..12).map(|n| note(&format!("{} {n}", text(n)))));
+        with_notes(&mut memory, "one", 1, (0..12).map(|n| note(&format!("{} {n}", text(n)))));
         let found = recall(&memory, &Recall { tuning, ..everything(&reader, "kafka") });
         let places: Vec<bool> = found.hits.iter().map(|hit| hit.beside.is_some()).collect();
         assert_eq!(places, [vec![false; having], vec![true; beside]].concat(), "{having}");
@@ -177,7 +182,7 @@ fn what_has_none_of_the_words_stays_out_where_enough_has() {
 #[test]
 fn a_constraint_that_leaves_nothing_is_dropped() {
     let mut memory = Memory::default();
-    noted(&mut memory, "one", 1, [note("the pool of sockets"), note("sockets are pooled")]);
+    with_notes(&mut memory, "one", 1, [note("the pool of sockets"), note("sockets are pooled")]);
     let reader = Reader::anyone();
     let tuning = &Tuning::default();
     let found = |query: &str| {
@@ -195,7 +200,7 @@ fn a_constraint_that_leaves_nothing_is_dropped() {
 #[test]
 fn a_phrase_that_only_the_users_notes_have_is_found_there_alone() {
     let mut project = Memory::default();
-    noted(&mut project, "one", 1, [note("small fish, large requests")]);
+    with_notes(&mut project, "one", 1, [note("small fish, large requests")]);
     let personal = crate::testing::personal([note("prefers small requests")]);
     let reader = Reader::anyone();
     let tuning = &Tuning::default();
@@ -218,7 +223,7 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
     for session in ["one", "two", "three"] {
         for part in 0..4 {
             let notes = (0..100).map(|n| note(&format!("tide {n}{part} of {session}")));
-            noted(&mut memory, session, 1, notes);
+            with_notes(&mut memory, session, 1, notes);
         }
     }
     let reader = Reader::anyone();
@@ -242,7 +247,7 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
 #[test]
 fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word() {
     let mut project = Memory::default();
-    noted(&mut project, "one", 1, [note("the pooling of sockets")]);
+    with_notes(&mut project, "one", 1, [note("the pooling of sockets")]);
     let personal = crate::testing::personal([note("prefers pulling to pushing")]);
     let reader = Reader::anyone();
     let found = |memory: &Memory, query: &str| recall(memory, &everything(&reader, query));
@@ -251,7 +256,7 @@ fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word
     assert_eq!(merged.hits.len(), 1);
     let merged = found(&Memory::default(), "puling").with_personal(found(&personal, "puling"));
     assert_eq!((merged.hits.len(), merged.corrected.len()), (1, 1));
-    noted(&mut project, "one", 1, [note("puling infants")]);
+    with_notes(&mut project, "one", 1, [note("puling infants")]);
     let merged = found(&project, "puling").with_personal(found(&personal, "puling"));
     assert_eq!((merged.hits.len(), merged.corrected.len()), (1, 0), "the project has the word");
 }
@@ -287,7 +292,7 @@ fn everyday() -> Memory {
         note("the solver rounds each loop of a vessel to full minutes"),
     ];
     notes.extend((0..40).map(|at| note(&format!("vessel {at} reports its position every minute"))));
-    noted(&mut memory, "one", 1, notes);
+    with_notes(&mut memory, "one", 1, notes);
     memory
 }
 

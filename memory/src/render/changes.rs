@@ -5,7 +5,7 @@ use crate::fold::clip;
 use crate::ids::{Revision, SessionId, Timestamp, Version};
 use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
 use crate::memory::Memory;
-use crate::record::{Record, Standing};
+use crate::record::{Record, RecordState};
 
 /// Renders the records that others wrote since a revision, one line each, newest first. The last
 /// line counts those beyond [`CHANGES_SHOWN_MAX`].
@@ -38,11 +38,11 @@ pub(super) fn written_by_others<'a>(
 }
 
 pub(super) fn change(record: &Record, now: Timestamp) -> String {
-    let verb = match record.standing {
-        Standing::Forgotten => "forgotten",
-        Standing::Archived => "archived",
-        Standing::Active if record.first_said().version == Version::FIRST => "new",
-        Standing::Active => "changed",
+    let verb = match record.state {
+        RecordState::Forgotten => "forgotten",
+        RecordState::Archived => "archived",
+        RecordState::Active if record.content_version().version == Version::FIRST => "new",
+        RecordState::Active => "changed",
     };
     format!("{verb} {}", title(record, now))
 }

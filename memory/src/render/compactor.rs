@@ -11,7 +11,7 @@ use crate::limits::{COMPACTION_SHOWN_MAX, COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PR
 use crate::memory::Memory;
 use crate::plan::{CompactionOutcome, NotesOutcome, is_expired};
 use crate::reader::Reader;
-use crate::record::{Record, Standing};
+use crate::record::{Record, RecordState};
 use crate::settings::Budget;
 
 /// The use of the budget, and the number of items.
@@ -63,7 +63,7 @@ pub fn used(usage: &Usage) -> String {
 
 /// Returns the active notes that a reader sees, oldest first.
 pub fn items<'a>(memory: &'a Memory, reader: &'a Reader) -> Vec<&'a Record> {
-    let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
+    let own = memory.own_notes(reader).filter(|record| record.state.is_active());
     let mut items: Vec<&Record> =
         own.chain(memory.active_of(Kind::Note)).map(|record| &**record).collect();
     items.sort_by_key(|record| (record.created.time, record.id));
@@ -104,7 +104,7 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
         marks.push_str(" PINNED");
     }
     // The original system has neither state, but a reader needs to know before relying on the item.
-    if record.standing == Standing::Archived {
+    if record.state == RecordState::Archived {
         marks.push_str(" ARCHIVED");
     }
     if is_expired(record, now) {

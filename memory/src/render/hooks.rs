@@ -76,7 +76,7 @@ fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadTe
 
 /// Lists the pinned records that are shared or the reader's own, oldest first.
 fn pinned<'a>(memory: &'a Memory, reader: &'a Reader, now: Timestamp) -> Vec<&'a Record> {
-    let own = memory.own_notes(reader).filter(|record| record.standing.is_active());
+    let own = memory.own_notes(reader).filter(|record| record.state.is_active());
     let mut pinned: Vec<&Record> = memory
         .active()
         .chain(own)

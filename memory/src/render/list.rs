@@ -10,7 +10,7 @@ use crate::memories::Memories;
 use crate::memory::Memory;
 use crate::plan::is_expired;
 use crate::reader::Reader;
-use crate::record::{Record, Standing};
+use crate::record::{Record, RecordState};
 use crate::refusal::Refusal;
 use crate::tokens;
 
@@ -167,7 +167,7 @@ fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
         let mut records: Vec<&'a Record> = memory
             .records()
             .map(|record| &**record)
-            .filter(|record| record.standing != Standing::Forgotten && view.reader.sees(record))
+            .filter(|record| record.state != RecordState::Forgotten && view.reader.sees(record))
             .filter(|record| view.kinds.is_empty() || view.kinds.contains(&record.kind()))
             .filter(|record| view.tags.iter().all(|tag| record.tags.contains(tag)))
             .filter(|record| view.own.is_none_or(|own| own == record.owner().is_some()))
@@ -188,9 +188,9 @@ fn matching<'a>(memory: Memories<'a>, view: &ListView<'_>) -> Vec<&'a Record> {
 
 /// Returns the marks that a reader must see before relying on a record.
 pub(crate) fn marks(record: &Record, now: Timestamp) -> &'static str {
-    match (record.standing, is_expired(record, now)) {
-        (Standing::Archived, false) => " [archived]",
-        (Standing::Archived, true) => " [archived, EXPIRED]",
+    match (record.state, is_expired(record, now)) {
+        (RecordState::Archived, false) => " [archived]",
+        (RecordState::Archived, true) => " [archived, EXPIRED]",
         _ => expired(record, now),
     }
 }

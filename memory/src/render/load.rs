@@ -387,7 +387,7 @@ fn entries<'a>(
             records.extend(memory.active_of(kind).map(|record| &**record));
             let archived = focus
                 .and_then(|id| memory.record(id))
-                .filter(|record| kind == Kind::Topic && !record.standing.is_active());
+                .filter(|record| kind == Kind::Topic && !record.state.is_active());
             records.extend(archived.map(|record| &**record));
         } else if kind == Kind::Topic {
             records.extend(topics(memory, focus, main));
@@ -396,7 +396,7 @@ fn entries<'a>(
         }
         if kind == Kind::Note && !view.part {
             let own = memory.own_notes(view.reader).map(|record| &**record);
-            records.extend(own.filter(|record| record.standing.is_active()));
+            records.extend(own.filter(|record| record.state.is_active()));
         }
     }
     records.retain(|record| !record.note().is_some_and(|note| note.is_expired(view.now)));
@@ -451,7 +451,7 @@ fn topics(
 /// Returns the project's own topic, if it is active. Every load shows it, whatever the session's
 /// own topic is.
 fn project_topic(memory: &Memory) -> Option<RecordId> {
-    let main = memory.topic(MAIN).filter(|record| record.standing.is_active());
+    let main = memory.topic(MAIN).filter(|record| record.state.is_active());
     main.map(|record| record.id)
 }
 
@@ -531,8 +531,7 @@ fn sections(
         let pinned = pinned.iter().filter(|(entry, _)| entry.record.kind() == kind).count() as u64;
         let total = match kind {
             Kind::SessionRow | Kind::Topic => {
-                let archived =
-                    |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.standing.is_active();
+                let archived = |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.state.is_active();
                 memory.totals().active.of(kind) + shown.iter().filter(archived).count() as u64
                     - pinned
             }

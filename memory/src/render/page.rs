@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::room::{Room, Shown};
-use super::shares::{Given, Items, Share, Size, divide};
+use super::shares::{Allotment, Items, Share, Size, divide};
 use super::topic::{self, Detail};
 use super::{item, loaded};
 use crate::ids::{Kind, RecordId};
@@ -261,7 +261,7 @@ pub(super) fn first(entries: &[Entry<'_>], room: Room, others_room: Room, room_m
 const ENTRY_TOKENS: usize = 10;
 
 /// Divides a room between entries. Considers only as many entries of each share as could have room.
-fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Given> {
+fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Allotment> {
     let considered_max = room.tokens / ENTRY_TOKENS + 1;
     let mut counts: HashMap<Share, usize> = HashMap::new();
     let mut considered = Vec::new();
@@ -281,7 +281,7 @@ fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Given> {
         always: (0..considered.len()).find(|at| of(*at).is_some_and(Entry::is_in_view)),
         more: considered.len() < entries.len(),
     };
-    let mut given = vec![Given::NOTHING; entries.len()];
+    let mut given = vec![Allotment::NOTHING; entries.len()];
     for (at, one) in considered.iter().zip(divide(&items, room)) {
         if let Some(given) = given.get_mut(*at) {
             *given = one;

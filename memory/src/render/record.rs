@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::plan::find_fact;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Record, Standing};
+use crate::record::{Record, RecordState};
 use crate::refusal::Refusal;
 use crate::tokens;
 
@@ -33,15 +33,15 @@ pub fn record(record: &Record) -> String {
         .collect::<Vec<_>>()
         .join("\n");
     append(&mut lines, format_args!("\n\n{id} version {}", record.version.0));
-    match record.standing {
-        Standing::Active => {}
-        Standing::Archived => {
+    match record.state {
+        RecordState::Active => {}
+        RecordState::Archived => {
             lines.push_str(", was archived: out of load until it was looked at now");
         }
-        Standing::Forgotten if record.is_head => {
+        RecordState::Forgotten if record.is_head => {
             lines.push_str(", forgotten: the journal does not have the rest of it");
         }
-        Standing::Forgotten => lines.push_str(", forgotten: kept in history alone"),
+        RecordState::Forgotten => lines.push_str(", forgotten: kept in history alone"),
     }
     append(&mut lines, format_args!("; written {}", by(&record.created)));
     if record.version.0 > 1 {
@@ -128,8 +128,8 @@ pub fn currency(
 ) -> Option<String> {
     let (day, version) = (newest.updated.time.date(), newest.version.0);
     let clipped = |line: &str| item::clip_within(line, CURRENCY_CHARS, CURRENCY_TOKENS);
-    if newest.standing == Standing::Forgotten {
-        let said = if shown.says_the_same(newest) {
+    if newest.state == RecordState::Forgotten {
+        let said = if shown.content_eq(newest) {
             String::new()
         } else {
             format!("; it said last: {}", clipped(&title(newest, now)))
@@ -145,7 +145,7 @@ pub fn currency(
             heir.unwrap_or_default()
         ));
     }
-    if !shown.says_the_same(newest) {
+    if !shown.content_eq(newest) {
         let line = clipped(&item::title(newest)) + marks(newest, now);
         return Some(format!("NOT CURRENT: replaced on {day} by version {version}: {line}\n"));
     }

@@ -7,8 +7,8 @@ use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX};
 use crate::plan::{
-    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, NotesOutcome, SaveOutcome,
-    Telling, UpdateOutcome,
+    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, NoteOutcome, NotesOutcome,
+    SaveOutcome, UpdateOutcome,
 };
 use crate::staged::Counts;
 
@@ -82,9 +82,9 @@ pub fn notes(outcome: &NotesOutcome) -> String {
     let mut text = String::new();
     for note in &outcome.stored {
         let verb = match note.telling {
-            Telling::New => "Stored",
-            Telling::Replaced => "Replaced",
-            Telling::Repeated => "Had already",
+            NoteOutcome::New => "Stored",
+            NoteOutcome::Replaced => "Replaced",
+            NoteOutcome::Repeated => "Had already",
         };
         let version = match note.version.0 {
             1 => String::new(),

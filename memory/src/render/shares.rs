@@ -79,13 +79,13 @@ const PART_TOKENS: usize = 40;
 
 /// The part of an item that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct Allotment {
     pub(super) shown: Shown,
     /// The room of what is shown.
     pub(super) takes: Room,
 }
 
-impl Given {
+impl Allotment {
     pub(super) const NOTHING: Self = Self { shown: Shown::No, takes: Room::NONE };
 }
 
@@ -94,16 +94,16 @@ impl Given {
 /// Full texts come first, in the order in which they are due, until the next one does not fit. Then
 /// come titles, in the same order. The room left goes to the items that are due next: in full while
 /// they fit, and the last one in part.
-pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Given> {
+pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Allotment> {
     let count = items.shares.len();
     let size = |at: usize| (items.size)(at);
-    let full = |at: usize| Given { shown: Shown::Full, takes: size(at).full };
+    let full = |at: usize| Allotment { shown: Shown::Full, takes: size(at).full };
     let all = || (0..count).try_fold(room, |left, at| left.take(size(at).full));
     if !items.more && all().is_some() {
         return (0..count).map(full).collect();
     }
-    let mut division = Division { left: room, given: vec![Given::NOTHING; count] };
-    let title = |at: usize| Given { shown: Shown::Title, takes: size(at).title };
+    let mut division = Division { left: room, given: vec![Allotment::NOTHING; count] };
+    let title = |at: usize| Allotment { shown: Shown::Title, takes: size(at).title };
     if let Some(at) = items.always {
         division.raise(at, title(at));
     }
@@ -135,12 +135,12 @@ pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Given> {
 
 struct Division {
     left: Room,
-    given: Vec<Given>,
+    given: Vec<Allotment>,
 }
 
 impl Division {
     /// Shows more of an item if there is room. Returns whether there was.
-    fn raise(&mut self, at: usize, more: Given) -> bool {
+    fn raise(&mut self, at: usize, more: Allotment) -> bool {
         let Some(given) = self.given.get_mut(at) else { return false };
         let Some(left) = self.left.with(given.takes).take(more.takes) else { return false };
         self.left = left;
@@ -153,7 +153,7 @@ impl Division {
         let Some(given) = self.given.get_mut(at) else { return };
         let room = self.left.with(given.takes);
         if room.tokens >= title.tokens + PART_TOKENS && room.chars > title.chars {
-            *given = Given { shown: Shown::Part, takes: room };
+            *given = Allotment { shown: Shown::Part, takes: room };
             self.left = Room::NONE;
         }
     }

@@ -12,7 +12,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::plan::BindOutcome;
-use crate::record::{Record, Standing};
+use crate::record::{Record, RecordState};
 use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 
 /// The remark at the end of a topic that is shown with the reader's staged work.
@@ -162,7 +162,7 @@ pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
         memory.topics().map(|(record, topic)| (&**record, topic)).collect();
     // Archived topics come last.
     known.sort_by_key(|(record, _)| {
-        (record.standing == Standing::Archived, Reverse((record.updated.time, record.id)))
+        (record.state == RecordState::Archived, Reverse((record.updated.time, record.id)))
     });
     let mut lines: Vec<String> = known
         .iter()
@@ -201,7 +201,7 @@ fn listed(record: &Record, topic: &Topic, here: &[&BoundSession]) -> String {
     if open > 0 {
         append(&mut line, format_args!(" [{open} open]"));
     }
-    if record.standing == Standing::Archived {
+    if record.state == RecordState::Archived {
         line.push_str(" [archived]");
     }
     append(&mut line, format_args!(" ({})", record.updated.time.date()));

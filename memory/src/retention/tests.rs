@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Access, Accesses, RetentionParts};
 use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
 use crate::testing::{day, note, origin};
-use crate::{Memory, NewNote, Record, Standing, Timestamp, plan_notes};
+use crate::{Memory, NewNote, Record, RecordState, Timestamp, plan_notes};
 
 fn stored(new: NewNote) -> Record {
     let mut memory = Memory::default();
@@ -71,7 +71,7 @@ fn reading_makes_fresh_and_a_clock_that_went_back_does_no_harm() {
 fn a_prior_is_mild_and_ranks_archived_ones_behind() {
     let old = stored(NewNote { importance: Some(1), ..note("$ ls\nCargo.toml") });
     let new = stored(NewNote { importance: Some(10), ..note("error: no") });
-    let archived = Record { standing: Standing::Archived, ..new.clone() };
+    let archived = Record { state: RecordState::Archived, ..new.clone() };
     let (of_old, of_new) = (parts(&old, 100_000), parts(&new, 0));
     for prior in [of_old.prior(&old), of_new.prior(&new)] {
         assert!((0.9..=1.0).contains(&prior), "{prior}");

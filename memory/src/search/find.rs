@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use super::adjacency::Places;
 use super::bm25::{Frequency, Weight};
-use super::chains::Places;
 use super::query::{Query, Wanted};
-use super::segment::{self, Standing};
-use super::sums::{Sums, Term};
+use super::scoring::{Sums, Term};
+use super::segment::{self, Occurrences};
 use super::tuning::Tuning;
 use super::{SearchIndex, bits, passages, phrases, typo};
 use crate::ids::RecordId;
@@ -34,7 +34,7 @@ pub struct Find<'a> {
 
 /// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// Words that no document contains, each with the word searched instead. Empty unless the query
@@ -107,18 +107,22 @@ impl SearchIndex {
     /// Returns the best documents for a query. A document that is left out never scores higher than
     /// one that is returned, with one exception. If very many long texts match, passages are scored
     /// only in those that could score most.
-    pub fn find(&self, find: &Find<'_>) -> Found {
+    pub fn find(&self, find: &Find<'_>) -> SearchResults {
         let search = Search::new(self, find);
         let (hits, terms) = (search.best(), search.known());
         if !hits.is_empty() || find.limit == 0 {
-            return Found { hits, corrected: Vec::new(), terms };
+            return SearchResults { hits, corrected: Vec::new(), terms };
         }
         let Some((query, corrected)) = typo::correct(self, find.query, find.keep) else {
-            return Found::default();
+            return SearchResults::default();
         };
         let search = Search::new(self, &Find { query: &query, ..*find });
         let (hits, terms) = (search.best(), search.known());
-        if hits.is_empty() { Found::default() } else { Found { hits, corrected, terms } }
+        if hits.is_empty() {
+            SearchResults::default()
+        } else {
+            SearchResults { hits, corrected, terms }
+        }
     }
 
     /// Counts the documents that pass the filter and contain a query term themselves, up to `most`.
@@ -139,7 +143,7 @@ impl SearchIndex {
         for wanted in &query.wanted {
             for (shelf, base) in self.shelves.iter().zip(places.bases()) {
                 let found = shelf.segment.find(wanted.hash);
-                for posting in found.into_iter().flat_map(segment::Found::postings) {
+                for posting in found.into_iter().flat_map(segment::TermEntry::postings) {
                     let at = base + posting.slot;
                     let allowed = allowed.as_ref().and_then(|allowed| allowed.get(at as usize));
                     if bits::is_set(&seen, at)
@@ -168,19 +172,20 @@ impl SearchIndex {
     /// Returns the live documents that contain a term.
     pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = RecordId> {
         self.shelves.iter().flat_map(move |shelf| {
-            let postings = shelf.segment.find(hash).into_iter().flat_map(segment::Found::postings);
+            let postings =
+                shelf.segment.find(hash).into_iter().flat_map(segment::TermEntry::postings);
             let live = postings.filter(|posting| shelf.is_live(posting.slot));
             live.filter_map(|posting| shelf.segment.doc(posting.slot)).map(|doc| doc.id)
         })
     }
 
     /// Looks up a term in each shelf.
-    pub(super) fn found(&self, hash: u64) -> Vec<Option<segment::Found<'_>>> {
+    pub(super) fn found(&self, hash: u64) -> Vec<Option<segment::TermEntry<'_>>> {
         self.shelves.iter().map(|shelf| shelf.segment.find(hash)).collect()
     }
 
     /// Returns how many live documents contain a term that was looked up.
-    pub(super) fn frequency_in(&self, found: &[Option<segment::Found<'_>>]) -> Frequency {
+    pub(super) fn frequency_in(&self, found: &[Option<segment::TermEntry<'_>>]) -> Frequency {
         let mut frequency = Frequency::default();
         for (shelf, found) in self.shelves.iter().zip(found) {
             let Some(found) = found else { continue };
@@ -380,7 +385,7 @@ impl<'i> Search<'i> {
         let mut room = Room::default();
         let mut hit = |Candidate { score, id, at, prior, has_words }: Candidate| {
             let neighbours = self.sums.lent(at);
-            let term = |given: &Given<'_>| TermShare {
+            let term = |given: &TermScore<'_>| TermShare {
                 term: given.wanted.asked.clone(),
                 score: given.score,
                 in_tag: given.stands.posting.tags > 0,
@@ -415,14 +420,14 @@ impl<'i> Search<'i> {
             let own: f32 = self.terms.iter().filter_map(plain).sum();
             Some((share * own, Reverse(segment.doc(slot)?.id)))
         };
-        let lenders = self.sums.beside(at).into_iter().filter_map(lends);
+        let lenders = self.sums.neighbours(at).into_iter().filter_map(lends);
         let most =
             lenders.max_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
         most.map(|(_, Reverse(id))| id)
     }
 
     /// Returns the score of each query term that a document contains.
-    fn given<'r>(&self, at: u32, room: &'r mut Room<'i>) -> &'r [Given<'i>] {
+    fn given<'r>(&self, at: u32, room: &'r mut Room<'i>) -> &'r [TermScore<'i>] {
         let Room { given, passages } = room;
         given.clear();
         let Some((shelf, segment, slot)) = self.sums.place_on_shelf(at) else { return given };
@@ -431,17 +436,17 @@ impl<'i> Search<'i> {
         let several = self.is_long(length);
         let term = |(wanted, term): (&'i Wanted, &Term<'i>)| {
             let weight = term.weight;
-            let stands = (*term.found.get(shelf)?)?.standing(slot)?;
+            let stands = (*term.found.get(shelf)?)?.occurrences_in(slot)?;
             let score = if several {
                 bm25.whole(&stands.posting, length, weight)
             } else {
                 bm25.plain(&stands.posting, length, weight)
             };
-            Some(Given { wanted, weight, stands, score })
+            Some(TermScore { wanted, weight, stands, score })
         };
         given.extend(self.find.query.wanted.iter().zip(&self.terms).filter_map(term));
         if several {
-            let stands = given.iter().enumerate().flat_map(|(number, Given { stands, .. })| {
+            let stands = given.iter().enumerate().flat_map(|(number, TermScore { stands, .. })| {
                 // Occurrences in tags come last.
                 let in_text = segment::positions(stands.positions());
                 in_text.take(stands.posting.text as usize).map(move |position| (position, number))
@@ -469,7 +474,7 @@ fn give_way() {
 /// scoring.
 #[derive(Default)]
 struct Room<'i> {
-    given: Vec<Given<'i>>,
+    given: Vec<TermScore<'i>>,
     passages: passages::Best,
 }
 
@@ -528,10 +533,10 @@ impl Best {
 }
 
 /// A query term in a document, with its score.
-struct Given<'i> {
+struct TermScore<'i> {
     wanted: &'i Wanted,
     weight: Weight,
-    stands: Standing<'i>,
+    stands: Occurrences<'i>,
     score: f32,
 }
 

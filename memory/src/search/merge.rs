@@ -18,7 +18,7 @@ const GAP: u32 = 16;
 pub(super) struct Reader {
     lexicon: Lexicon,
     /// The positions of terms, by ascending slot and position.
-    read: Vec<Place>,
+    read: Vec<TermPosition>,
     /// The number of positions of each term.
     counts: Vec<u32>,
     /// The start of each term's positions once they are sorted by term.
@@ -28,7 +28,7 @@ pub(super) struct Reader {
 
 /// One position of a term.
 #[derive(Clone, Copy)]
-struct Place {
+struct TermPosition {
     /// The term's number.
     term: u32,
     at: At,
@@ -121,7 +121,7 @@ impl Reader {
         if let Some(count) = self.counts.get_mut(number as usize) {
             *count += 1;
         }
-        self.read.push(Place { term: number, at });
+        self.read.push(TermPosition { term: number, at });
         stop
     }
 

@@ -12,21 +12,21 @@
 //! Phrases are matched by positions stored beside the postings, at about one byte per word. Keeping
 //! the texts themselves would cost more, because a reader would have to fetch them one by one.
 
+mod adjacency;
 mod bits;
 mod bm25;
-mod chains;
 mod cover;
 mod find;
-mod lending;
 mod lexicon;
 mod merge;
+mod neighbour_boost;
 mod passages;
 mod phrases;
 mod query;
+mod scoring;
 mod segment;
 mod slots;
 mod snippet;
-mod sums;
 mod tuning;
 mod typo;
 mod verbs;
@@ -39,9 +39,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use crate::ids::{RecordId, SessionId, Timestamp};
-use chains::Chains;
+use adjacency::Adjacency;
 pub use cover::Cover;
-pub use find::{Bonus, Find, Found, Hit, TermShare};
+pub use find::{Bonus, Find, Hit, SearchResults, TermShare};
 pub use query::{Query, Terms};
 use segment::Segment;
 use slots::Slot;
@@ -81,7 +81,7 @@ pub struct SearchIndex {
     /// documents have equal digests.
     digest: u64,
     /// The neighbour links, computed by the first search after a change.
-    chains: OnceLock<Arc<Chains>>,
+    chains: OnceLock<Arc<Adjacency>>,
 }
 
 /// A segment and the set of its removed documents.

@@ -2,7 +2,7 @@
 //! unwanted words.
 
 use super::SearchIndex;
-use super::chains::Places;
+use super::adjacency::Places;
 use super::query::{Phrase, Query};
 use super::segment::{self, Occurrence, Segment};
 use super::slots::Slot;
@@ -31,7 +31,7 @@ pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Op
 /// Returns the slots, ascending, in which the terms occur at their distances.
 fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
     if let [(_, only)] = phrase.as_slice() {
-        let postings = segment.find(*only).into_iter().flat_map(segment::Found::postings);
+        let postings = segment.find(*only).into_iter().flat_map(segment::TermEntry::postings);
         return postings.map(|posting| posting.slot).collect();
     }
     let mut terms = Vec::new();

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use super::bits::any;
 use super::slots::{Doc, Posting, Run, Slot, narrow};
 use super::words::hash;
-use super::{chains, passages};
+use super::{adjacency, passages};
 use crate::ids::{RecordId, SessionId};
 
 /// The data stored for a term's hash.
@@ -64,14 +64,14 @@ pub(super) struct Occurrence<'a> {
 /// One term in one document of a sealed segment. Its positions are located only on request, since
 /// that takes as long as everything else.
 #[derive(Clone, Copy)]
-pub(super) struct Standing<'a> {
+pub(super) struct Occurrences<'a> {
     pub posting: Posting,
     /// The number of positions to skip.
     before: u32,
     positions: &'a [u8],
 }
 
-impl<'a> Standing<'a> {
+impl<'a> Occurrences<'a> {
     /// Returns the encoded positions; [`positions`] decodes them.
     pub(super) fn positions(&self) -> &'a [u8] {
         let mut left = self.positions;
@@ -148,7 +148,7 @@ impl Row {
 
 /// A term of a segment.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct TermEntry<'a> {
     /// The number of documents that contain it, including removed ones.
     pub docs: u32,
     /// The approximate number of their passages that contain it.
@@ -159,7 +159,7 @@ pub(super) struct Found<'a> {
     positions: &'a [u8],
 }
 
-impl<'a> Found<'a> {
+impl<'a> TermEntry<'a> {
     /// Returns the postings, by ascending slot.
     pub(super) fn postings(self) -> impl Iterator<Item = Posting> + use<'a> {
         let (_, bytes) = self.parts();
@@ -185,7 +185,7 @@ impl<'a> Found<'a> {
     }
 
     /// Returns the term's occurrence in one document.
-    pub(super) fn standing(self, slot: Slot) -> Option<Standing<'a>> {
+    pub(super) fn occurrences_in(self, slot: Slot) -> Option<Occurrences<'a>> {
         let (table, bytes) = self.parts();
         let (rows, _) = table.as_chunks::<ROW_BYTES>();
         let mut row = Row::default();
@@ -200,7 +200,7 @@ impl<'a> Found<'a> {
             found
         })?;
         let positions = self.positions.get(row.positions as usize..)?;
-        Some(Standing { posting, before, positions }).filter(|_| posting.slot == slot)
+        Some(Occurrences { posting, before, positions }).filter(|_| posting.slot == slot)
     }
 
     /// Returns the table and the postings.
@@ -346,13 +346,13 @@ impl Segment {
     /// Returns the slots after which a session's chain of documents does not continue; see
     /// [`chains::turns`].
     pub(super) fn turns(&self, ms_max: i64) -> Arc<Vec<u64>> {
-        let find = || (ms_max, Arc::new(chains::turns(&self.docs, &self.runs, ms_max)));
+        let find = || (ms_max, Arc::new(adjacency::turns(&self.docs, &self.runs, ms_max)));
         let (of, turns) = self.turns.get_or_init(find);
         if *of == ms_max { Arc::clone(turns) } else { find().1 }
     }
 
     /// Finds the term with this hash.
-    pub(super) fn find(&self, hash: u64) -> Option<Found<'_>> {
+    pub(super) fn find(&self, hash: u64) -> Option<TermEntry<'_>> {
         self.found(self.number(hash)?)
     }
 
@@ -393,20 +393,20 @@ impl Segment {
     }
 
     /// Returns the term with this number, in hash order.
-    pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, Found<'_>)> {
+    pub(super) fn entry(&self, at: usize) -> Option<(u64, &str, TermEntry<'_>)> {
         let (entry, hash) = (self.entries.get(at)?, *self.hashes.get(at)?);
         let text = entry.text as usize..self.end_of(at, |entry| entry.text, self.text.len());
         Some((hash, self.text.get(text)?, self.found(at)?))
     }
 
     /// Returns the term with this number, without its text.
-    fn found(&self, at: usize) -> Option<Found<'_>> {
+    fn found(&self, at: usize) -> Option<TermEntry<'_>> {
         let entry = self.entries.get(at)?;
         let (postings, positions) = (self.postings.len(), self.positions.len());
         let postings = entry.postings as usize..self.end_of(at, |entry| entry.postings, postings);
         let positions =
             entry.positions as usize..self.end_of(at, |entry| entry.positions, positions);
-        Some(Found {
+        Some(TermEntry {
             docs: entry.docs,
             passages: entry.passages,
             most: entry.most,

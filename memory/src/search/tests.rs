@@ -59,7 +59,7 @@ fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a> {
     Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: true }
 }
 
-fn find(index: &SearchIndex, query: &str) -> Found {
+fn find(index: &SearchIndex, query: &str) -> SearchResults {
     index.find(&all(&Query::parse(query), &Tuning::default()))
 }
 
@@ -226,8 +226,8 @@ fn a_typo_is_corrected_only_when_nothing_is_found() {
     assert_eq!(found.hits[0].id.number, 1);
     assert_eq!(found.corrected, [("authnetication".to_owned(), "authent".to_owned())]);
     assert_eq!(find(&index, "authnetication lexer").corrected, [], "lexer is found");
-    assert_eq!(find(&index, "xylophone"), Found::default(), "nothing is near");
-    assert_eq!(find(&index, "cat"), Found::default(), "short words are near everything");
+    assert_eq!(find(&index, "xylophone"), SearchResults::default(), "nothing is near");
+    assert_eq!(find(&index, "cat"), SearchResults::default(), "short words are near everything");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_correction_does_not_reach_what_is_left_out() {
         keep: &|_| None,
         ..all(&Query::parse("authnetication"), &Tuning::default())
     });
-    assert_eq!(found, Found::default());
+    assert_eq!(found, SearchResults::default());
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl<'a> Pieces<'a> {
 
     /// Returns the class of the character at a position and its width in bytes.
     #[inline]
-    fn look(&self, at: usize) -> Option<(Class, usize)> {
+    fn class_at(&self, at: usize) -> Option<(Class, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
         if let Some(class) = Class::ASCII.get(usize::from(byte)) {
             return Some((*class, 1));
@@ -117,7 +117,7 @@ impl<'a> Pieces<'a> {
     /// Returns the end of a run of matching characters.
     #[inline]
     fn run(&self, mut at: usize, is: impl Fn(Class) -> bool) -> usize {
-        while let Some((class, width)) = self.look(at) {
+        while let Some((class, width)) = self.class_at(at) {
             if !is(class) {
                 break;
             }
@@ -175,15 +175,15 @@ impl<'a> Pieces<'a> {
 
     fn end(&self) -> Option<usize> {
         let at = self.at;
-        let (class, width) = self.look(at)?;
+        let (class, width) = self.class_at(at)?;
         if class.is_letter() {
             return Some(self.word(at));
         }
-        let next = self.look(at + width).map(|(class, _)| class);
+        let next = self.class_at(at + width).map(|(class, _)| class);
         if class == Class::Number {
             let mut end = at + width;
             for _ in 0..2 {
-                match self.look(end) {
+                match self.class_at(end) {
                     Some((Class::Number, width)) => end += width,
                     _ => break,
                 }

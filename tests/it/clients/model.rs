@@ -166,7 +166,7 @@ impl Inner {
     }
 
     /// Records a request and returns its answer. `offers` is whether the request offers tools.
-    fn next(&self, texts: &[String], calls: &[String], offers: bool) -> Said {
+    fn next(&self, texts: &[String], calls: &[String], offers: bool) -> ModelOutput {
         let text = texts.join("\n");
         let (turn, step) = self.place(texts, calls);
         let prompt = turn.and_then(|at| self.script.get(at)).map_or("", |turn| turn.prompt);
@@ -185,20 +185,20 @@ impl Inner {
         match kind {
             Kind::Summary => {
                 let turn = turn.unwrap_or_default();
-                Said::Text(format!("The work so far, in short. {STATE}{turn}-{step}."))
+                ModelOutput::Text(format!("The work so far, in short. {STATE}{turn}-{step}."))
             }
-            Kind::Aside => Said::Text("a title".to_owned()),
+            Kind::Aside => ModelOutput::Text("a title".to_owned()),
             Kind::Answer => match turn.and_then(|at| self.script.get(at)?.steps.get(step)) {
-                Some(Step::Say(text)) => Said::Text((*text).to_owned()),
+                Some(Step::Say(text)) => ModelOutput::Text((*text).to_owned()),
                 Some(step_now) => {
                     if let Step::Wait | Step::CallWhenTold(..) = step_now {
                         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
                         drop(self.opened.wait_while(gate, |open| !*open));
                     }
                     let id = format!("{CALL}{}S{step}E", turn.unwrap_or_default());
-                    Said::of(step_now, id)
+                    ModelOutput::of(step_now, id)
                 }
-                None => Said::Text("nothing more".to_owned()),
+                None => ModelOutput::Text("nothing more".to_owned()),
             },
         }
     }
@@ -236,8 +236,8 @@ impl Inner {
             body.get("tools").is_some_and(|tools| !array(Some(tools)).is_empty()),
         );
         let (content, stop, tokens) = match said {
-            Said::Text(text) => (json!({"type": "text", "text": text}), "end_turn", 100),
-            Said::Call { id, tool, input, own, fills } => {
+            ModelOutput::Text(text) => (json!({"type": "text", "text": text}), "end_turn", 100),
+            ModelOutput::Call { id, tool, input, own, fills } => {
                 let name = if own { tool.to_owned() } else { format!("mcp__anchord__{tool}") };
                 let tokens = if fills { 995_000 } else { 100 };
                 (
@@ -287,12 +287,12 @@ impl Inner {
         let tools = array(body.get("tools"));
         let said = self.next(&texts, &calls, !tools.is_empty());
         let (item, tokens) = match said {
-            Said::Text(text) => (
+            ModelOutput::Text(text) => (
                 json!({"type": "message", "id": "msg_script", "role": "assistant", "status": "completed",
                     "content": [{"type": "output_text", "text": text, "annotations": []}]}),
                 100,
             ),
-            Said::Call { id, tool, input, own, fills } => {
+            ModelOutput::Call { id, tool, input, own, fills } => {
                 let mut item = json!({"type": "function_call", "id": format!("fc{id}"), "call_id": id, "name": tool,
                     "arguments": input.to_string(), "status": "completed"});
                 if !own {
@@ -319,12 +319,12 @@ impl Inner {
 }
 
 /// The content of the model's answer.
-enum Said {
+enum ModelOutput {
     Text(String),
     Call { id: String, tool: &'static str, input: Value, own: bool, fills: bool },
 }
 
-impl Said {
+impl ModelOutput {
     fn of(step: &Step, id: String) -> Self {
         let (tool, input, own, fills) = match step {
             Step::Call(tool, input) | Step::CallWhenTold(tool, input) => {

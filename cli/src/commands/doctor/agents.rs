@@ -9,7 +9,7 @@ use anchord_daemon::projects::FOREIGN;
 
 use super::{Finding, Fix};
 use crate::agents::state::State;
-use crate::agents::{Agent, Place, Programs, Scope, Setting, Wishes};
+use crate::agents::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
 use crate::commands::setup::{TRUST, round_trip};
 
 /// A program of ours that an agent is configured to run: the agent, and the program's resolved
@@ -18,7 +18,10 @@ pub(super) type Named = (Agent, PathBuf);
 
 /// Checks every agent on this machine. Also returns the programs that they run. `project` is the
 /// project of the working directory, if there is one.
-pub(super) fn findings(place: &Place, project: Option<&Scope>) -> (Vec<Finding>, Vec<Named>) {
+pub(super) fn findings(
+    place: &UserEnvironment,
+    project: Option<&Scope>,
+) -> (Vec<Finding>, Vec<Named>) {
     // This includes a program in a build folder; only set-up refuses it.
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
     let (mut found, mut named) = (Vec::new(), Vec::new());
@@ -43,14 +46,19 @@ pub(super) fn findings(place: &Place, project: Option<&Scope>) -> (Vec<Finding>,
 }
 
 /// Returns a program's path with all links resolved.
-fn really(program: &str, place: &Place) -> Option<PathBuf> {
+fn really(program: &str, place: &UserEnvironment) -> Option<PathBuf> {
     let path =
         if program.contains('/') { PathBuf::from(program) } else { place.program(program)? };
     fs::canonicalize(path).ok()
 }
 
 /// Judges an agent's files. Starts nothing.
-fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut Vec<Finding>) {
+fn judged(
+    agent: Agent,
+    place: &UserEnvironment,
+    states: &[(&Scope, State)],
+    found: &mut Vec<Finding>,
+) {
     let facts = agent.facts();
     let (name, id) = (facts.name, facts.id);
     let plugin = agent.plugin(place);
@@ -143,7 +151,7 @@ fn judged(agent: Agent, place: &Place, states: &[(&Scope, State)], found: &mut V
 }
 
 /// Starts the server of each entry, as its agent would.
-fn answers(agent: Agent, place: &Place, states: &[(&Scope, State)]) -> Vec<Finding> {
+fn answers(agent: Agent, place: &UserEnvironment, states: &[(&Scope, State)]) -> Vec<Finding> {
     let name = agent.facts().name;
     let mut tried: Vec<&Vec<String>> = Vec::new();
     let mut found = Vec::new();
@@ -194,7 +202,7 @@ fn leftovers(agent: Agent, setting: &Setting<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn exists(program: &str, place: &Place) -> bool {
+fn exists(program: &str, place: &UserEnvironment) -> bool {
     if program.contains('/') {
         Path::new(program).exists()
     } else {
@@ -203,7 +211,7 @@ fn exists(program: &str, place: &Place) -> bool {
 }
 
 /// Reports the hook events that the running daemon received.
-pub(super) fn heard(status: &StatusReply, found: &mut Vec<Finding>) {
+pub(super) fn hooks_delivered(status: &StatusReply, found: &mut Vec<Finding>) {
     let hooks = &status.hooks;
     for agent in Agent::ALL {
         let facts = agent.facts();

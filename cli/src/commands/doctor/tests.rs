@@ -40,7 +40,7 @@ fn json_has_what_a_program_needs() {
 fn modes_and_leftovers_are_mended() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, file) = (InstanceDir::named(folder.path()), folder.path().join("sock"));
-    let place = Place {
+    let place = UserEnvironment {
         home: folder.path().to_owned(),
         path: Vec::new(),
         variables: std::collections::BTreeMap::new(),
@@ -65,7 +65,7 @@ fn modes_and_leftovers_are_mended() {
 fn an_agents_files_are_judged() {
     let folder = tempfile::tempdir().unwrap();
     let home = fs::canonicalize(folder.path()).unwrap();
-    let place = Place {
+    let place = UserEnvironment {
         home: home.clone(),
         path: Vec::new(),
         variables: std::collections::BTreeMap::new(),

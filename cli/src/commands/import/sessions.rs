@@ -54,7 +54,7 @@ pub(super) struct Args {
 
 /// Transcripts that were read, before they are sent to the daemon.
 #[derive(Debug, Default)]
-struct Found {
+struct ReadTranscripts {
     sessions: Vec<PastSessionParams>,
     tally: Tally,
 }
@@ -179,9 +179,9 @@ fn changed(reply: &PastSessionsReply) -> Option<String> {
 }
 
 /// Reads transcripts, and shows a progress bar on a terminal.
-fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> Found {
+fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> ReadTranscripts {
     let bar = bar(transcripts.iter().map(|transcript| transcript.bytes).sum());
-    let mut found = Found::default();
+    let mut found = ReadTranscripts::default();
     for transcript in transcripts {
         found.take(transcript, within, now);
         bar.inc(transcript.bytes);
@@ -200,7 +200,7 @@ fn bar(bytes: u64) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-impl Found {
+impl ReadTranscripts {
     fn take(&mut self, transcript: &Transcript, within: Option<&Path>, now: SystemTime) {
         if !transcript.is_within(within) {
             return;

@@ -113,7 +113,7 @@ impl Slot {
         true
     }
 
-    fn settle(&self, shim: Option<Shim>) {
+    fn replace(&self, shim: Option<Shim>) {
         *self.shim.lock().unwrap_or_else(PoisonError::into_inner) = shim;
     }
 }
@@ -174,7 +174,7 @@ impl Session<'_> {
             let gone = self.write(current, tag, &mut dice, &mut outcome)
                 || (self.notes && self.between_writes(current, &mut dice, &mut outcome));
             if gone {
-                self.slot.settle(None);
+                self.slot.replace(None);
                 agent = None;
             }
             number += 1;
@@ -184,7 +184,7 @@ impl Session<'_> {
                 std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
             }
         }
-        self.slot.settle(None);
+        self.slot.replace(None);
         self.tell(Event::Finished(self.index));
         outcome
     }
@@ -193,7 +193,7 @@ impl Session<'_> {
         let tools = if self.notes { ToolSet::All } else { ToolSet::Default };
         let _passed = self.shared.pass();
         let agent = self.scratch.agent_with(&format!("torture-{}", self.index), tools)?;
-        self.slot.settle(Some(agent.shim()));
+        self.slot.replace(Some(agent.shim()));
         Ok(agent)
     }
 

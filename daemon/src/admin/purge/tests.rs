@@ -190,7 +190,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
     let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
     let open = world.daemon.projects.open(id).await.unwrap();
     let planted = token.clone();
-    let decide: crate::project::Decide<Memory> = Box::new(move |memory, _| {
+    let decide: crate::project::WriteCommand<Memory> = Box::new(move |memory, _| {
         let lesson = memory.active_of(anchord_memory::Kind::Lesson).next().unwrap();
         let mut record = lesson.as_ref().clone();
         record.version = record.version.next();
@@ -199,7 +199,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
             lesson.detail = planted;
         }
         let changes = vec![Change::Put(Arc::new(record))];
-        Ok(crate::project::Decided { changes, reply: String::new() })
+        Ok(crate::project::Transition { changes, reply: String::new() })
     });
     open.owner.write(None, None, "test", decide).await.unwrap();
     let found = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();

@@ -1,7 +1,7 @@
 //! Past sessions over the admin interface: they go to the right project, and only once.
 
 use anchord_memory::lifecycle::Event;
-use anchord_memory::{Captured, Kind, Timestamp};
+use anchord_memory::{Kind, SessionActivity, Timestamp};
 
 use super::*;
 use crate::testing::{World, holding};
@@ -12,7 +12,7 @@ fn token() -> String {
 }
 
 fn session(key: &str, cwd: &str, prompt: &str) -> PastSessionParams {
-    let mut captured = Captured::of(key);
+    let mut captured = SessionActivity::of(key);
     captured.saw(&Event::PromptSubmitted { prompt: prompt.to_owned() }, Timestamp(1_000));
     PastSessionParams { client: "codex".to_owned(), cwd: cwd.to_owned(), captured }
 }

@@ -30,9 +30,9 @@ async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     let known = world.daemon.registry.snapshot();
     let known = known.session(&SessionId::new(session)).unwrap().as_ref().clone();
     let earlier = SessionRecord { is_bound_by_git_root: false, ..known };
-    let decide: Decide<crate::projects::Registry> = Box::new(move |_, _| {
+    let decide: WriteCommand<crate::projects::Registry> = Box::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(earlier)];
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     shim

@@ -110,7 +110,7 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
 
     let kept = async || {
         let session =
-            Session::visit(COMMAND_LINE, place(&world.daemon, &demo(&world)).await.unwrap());
+            Session::ephemeral(COMMAND_LINE, place(&world.daemon, &demo(&world)).await.unwrap());
         session.view(&world.daemon).await.unwrap().memory.totals().kept.notes.records
     };
     assert_eq!(kept().await, 1);

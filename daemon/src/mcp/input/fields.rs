@@ -11,7 +11,7 @@ const LIKENESS_MIN: f64 = 0.7;
 const NAME_CHARS: usize = 60;
 
 /// A field of the type, with the caller's name and value for it.
-pub(super) struct Given {
+pub(super) struct Field {
     pub(super) known: &'static str,
     pub(super) name: String,
     pub(super) value: Value,
@@ -19,7 +19,7 @@ pub(super) struct Given {
 
 /// The fields of an object, matched to those of a type.
 pub(super) struct Sorted {
-    pub(super) taken: Vec<Given>,
+    pub(super) taken: Vec<Field>,
     /// Names that match no field of the type.
     pub(super) unknown: Vec<String>,
     /// Fields of the type that are not given.
@@ -28,14 +28,14 @@ pub(super) struct Sorted {
 
 /// Matches the given fields to the fields of a type. A field that is null counts as absent.
 pub(super) fn sort_out(known: &'static [&'static str], object: Map<String, Value>) -> Sorted {
-    let mut taken: Vec<Given> = Vec::with_capacity(known.len());
+    let mut taken: Vec<Field> = Vec::with_capacity(known.len());
     let mut rest: Vec<_> = object.into_iter().filter(|(_, value)| !value.is_null()).collect();
     for means in MEANS {
         let others = std::mem::take(&mut rest);
         for (name, value) in others {
             let is_free = |known: &&&'static str| !taken.iter().any(|given| given.known == **known);
             match known.iter().filter(is_free).find(|known| means(known, &name)) {
-                Some(known) => taken.push(Given { known, name, value }),
+                Some(known) => taken.push(Field { known, name, value }),
                 None => rest.push((name, value)),
             }
         }

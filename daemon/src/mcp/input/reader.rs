@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Number, Value};
 
-use super::fields::{self, Given, Sorted};
+use super::fields::{self, Field, Sorted};
 use super::{UnknownField, UnknownFields};
 
 /// A place in a call.
@@ -195,8 +195,8 @@ impl<'de> SeqAccess<'de> for Single<'_> {
 
 /// An object's fields, under the type's names for them.
 struct Fields<'r> {
-    given: std::vec::IntoIter<Given>,
-    next: Option<Given>,
+    given: std::vec::IntoIter<Field>,
+    next: Option<Field>,
     path: &'r Path<'r>,
     report: &'r Report,
 }
@@ -214,7 +214,7 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
-        let Given { name, value, .. } = self.next.take().expect("serde asks for the key first");
+        let Field { name, value, .. } = self.next.take().expect("serde asks for the key first");
         let path = Path::Field(self.path, &name);
         let read = seed.deserialize(Reader::new(value, &path, self.report));
         read.inspect_err(|_| self.report.failed(&path))

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::{
-    Change, Memory, Reader, RecordId, Refusal, SessionId, Staged, Standing, hashed, limits,
+    Change, Memory, Reader, RecordId, RecordState, Refusal, SessionId, Staged, hashed, limits,
 };
 
 use serde::Deserialize;
@@ -140,7 +140,7 @@ fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
 fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refusal> {
     let found = hashed::parse(given)
         .and_then(|id| memory.record(id))
-        .filter(|record| record.standing != Standing::Forgotten && reader.sees(record));
+        .filter(|record| record.state != RecordState::Forgotten && reader.sees(record));
     found.map(|record| record.id).ok_or_else(|| Refusal::Invalid {
         field: format!("Item [{}]", given.trim().chars().take(40).collect::<String>()),
         why: "not found".to_owned(),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use anchord_memory::render::{self, PageCursor};
-use anchord_memory::{Memory, Reader, Revision, Standing, export, limits, tokens};
+use anchord_memory::{Memory, Reader, RecordState, Revision, export, limits, tokens};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{ScopeParams, tokens_max};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -53,7 +53,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let name = view.place.name(&context.daemon);
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
-    let rendering = beside(move || {
+    let rendering = run_blocking(move || {
         let text = match params.format {
             Format::Markdown => export::markdown(&memory, &name, now),
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
@@ -117,7 +117,7 @@ fn page(
 fn lines(memory: &Memory, reader: &Reader) -> Result<String, ToolError> {
     let mut text = String::new();
     for record in memory.records() {
-        if record.standing != Standing::Forgotten && reader.sees(record) {
+        if record.state != RecordState::Forgotten && reader.sees(record) {
             let line = serde_json::to_string(&**record)
                 .map_err(|error| ToolError::Internal(error.to_string()))?;
             text.push_str(&line);

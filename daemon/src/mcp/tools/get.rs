@@ -14,14 +14,14 @@ use serde::Deserialize;
 
 use super::params::tokens_max;
 use super::personal::of_key;
-use crate::beside::beside;
+use crate::blocking::run_blocking;
+use crate::bounded_fs;
 use crate::clock;
-use crate::looks::look;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::projects::Excerpt;
-use crate::sessions::{Place, View};
+use crate::sessions::{SessionLocation, View};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -131,7 +131,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         }
     }
     text.push_str(&marks);
-    let given = stands.filter(|stands| stands.says_the_same(&record));
+    let given = stands.filter(|stands| stands.content_eq(&record));
     let given = given.unwrap_or_else(|| Arc::new(record.clone()));
     context.gave([given], next.is_some());
     context.left(next.clone(), None);
@@ -158,14 +158,14 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 /// someone else changed it meanwhile, or if it cannot be read.
 async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
     let view = context.view().await.ok()?;
-    view.memory.record(before.id).filter(|now| now.says_the_same(before)).cloned()
+    view.memory.record(before.id).filter(|now| now.content_eq(before)).cloned()
 }
 
 /// Finds a version in the journal.
 async fn earlier(view: &View, id: RecordId, version: Version) -> Result<Option<Record>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
     let look_up = project.owner.look_up()?;
-    let found = beside(move || look_up(&format!("{id}@{}", version.0))).await;
+    let found = run_blocking(move || look_up(&format!("{id}@{}", version.0))).await;
     let entry = found.map_err(|error| ToolError::Internal(error.to_string()))?;
     Ok(entry.and_then(|entry| {
         entry
@@ -200,7 +200,7 @@ struct Code {
 
 impl Code {
     /// Reads the lines from the project's file.
-    async fn read(place: &Arc<Place>, anchor: &Anchor) -> Result<Self, ToolError> {
+    async fn read(place: &Arc<SessionLocation>, anchor: &Anchor) -> Result<Self, ToolError> {
         let failed = |why: &dyn std::fmt::Display| {
             ToolError::Caller(format!("failed to expand {}: {why}", anchor.file))
         };
@@ -210,7 +210,7 @@ impl Code {
             return Err(ToolError::Caller(text));
         };
         let (there, file) = (Arc::clone(place), anchor.file.clone());
-        let reading = look(place.root().unwrap_or(Path::new("/")), move || {
+        let reading = bounded_fs::run(place.root().unwrap_or(Path::new("/")), move || {
             there.files().map(|files| files.read_lines(file.as_ref(), first, last))
         });
         match reading.await.map_err(|hangs| failed(&hangs))? {

@@ -107,7 +107,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     .map_err(refused)?;
     context.session.set_revision_seen(Some(view.memory.revision()));
     // A notice is for the next agent: a person's load does not use it up.
-    if let Some(project) = view.project.as_ref().filter(|_| !context.session.is_visit()) {
+    if let Some(project) = view.project.as_ref().filter(|_| !context.session.is_ephemeral()) {
         project.mark_shown(load.notices_shown);
     }
     let memories = Memories { first: &view.memory, personal: Some(loading.personal_memory()) };

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use super::personal::{of_key, own, reading};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -111,7 +111,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             found.with_personal(recall(&memory, &Recall { prior: &prior, ..wanted }))
         }
     };
-    let found = if looks_at_all { beside(searching).await } else { searching() };
+    let found = if looks_at_all { run_blocking(searching).await } else { searching() };
     let explain = |record: &Record| {
         if record.is_personal() { personal.explain(record) } else { ranking.explain(record) }
     };

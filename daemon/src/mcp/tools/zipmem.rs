@@ -7,8 +7,8 @@ use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::bounded_fs;
 use crate::clock;
-use crate::looks::look;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -150,7 +150,7 @@ async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<()
     let place = context.session.place(&context.daemon).await?;
     let named = PathBuf::from(directory);
     let canonical = move || named.canonicalize().ok();
-    let named = look(Path::new(directory), canonical).await.ok().flatten();
+    let named = bounded_fs::run(Path::new(directory), canonical).await.ok().flatten();
     let own = place.root();
     if named.is_some()
         && named.as_deref().zip(own).is_some_and(|(named, own)| named.starts_with(own))

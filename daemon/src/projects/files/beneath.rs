@@ -12,13 +12,13 @@ use super::{FileRefusal, ProjectFiles, is_git, not_a_file};
 use crate::limits::PROJECT_PATH_LINKS_MAX;
 
 /// A name and the open directory that holds it. The name was a regular file a moment ago.
-pub(super) struct Found {
+pub(super) struct ResolvedFile {
     pub(super) dir: OwnedFd,
     pub(super) name: OsString,
 }
 
 /// Finds a regular file.
-pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<Found, FileRefusal> {
+pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<ResolvedFile, FileRefusal> {
     let asked = || relative.display().to_string();
     let fail = |error: Errno| match error {
         Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => FileRefusal::Missing(asked()),
@@ -62,7 +62,7 @@ pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<Found, FileR
             FileType::RegularFile if ahead.is_empty() => {
                 let dir = behind.pop().map_or_else(|| files.root.try_clone(), Ok);
                 let dir = dir.map_err(|source| FileRefusal::Io { path: asked(), source })?;
-                return Ok(Found { dir, name });
+                return Ok(ResolvedFile { dir, name });
             }
             _ if !ahead.is_empty() => return Err(fail(Errno::NOTDIR)),
             kind => {

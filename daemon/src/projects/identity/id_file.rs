@@ -21,7 +21,7 @@ use crate::limits::{LOCK_POLL, PROJECT_ID_FILE_BYTES_MAX, PROJECT_ID_WAIT_MAX};
 use crate::projects::locate::is_git_directory;
 use crate::projects::marker::{MARKER, ignore_in, is_anothers};
 use crate::projects::nested::{self, Nested, Unknown};
-use crate::projects::registry::{Place, ProjectId};
+use crate::projects::registry::{ProjectDir, ProjectId};
 
 pub(super) const FILE: &str = "project-id";
 
@@ -51,7 +51,7 @@ impl From<Errno> for WriteError {
 }
 
 /// Returns the directory names from a place to its id file.
-pub(super) fn components(place: &Place) -> impl Iterator<Item = &OsStr> {
+pub(super) fn components(place: &ProjectDir) -> impl Iterator<Item = &OsStr> {
     let base = if place.git { "anchord" } else { MARKER };
     let sub = place.part.as_ref().map(|_| OsStr::new("sub"));
     let part = place.part.as_deref().unwrap_or(Path::new("")).components();
@@ -83,7 +83,7 @@ impl Kept {
 }
 
 /// Reads the id that a user's file keeps at a place. Fails if the place cannot be read.
-pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
+pub(super) fn read(place: &ProjectDir, uid: u32) -> io::Result<Kept> {
     let is_absent = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
     let mut dir = match open_place(&place.path) {
         Err(error) if is_absent(error) => return Ok(Kept::Nothing),
@@ -111,7 +111,7 @@ pub(super) fn read(place: &Place, uid: u32) -> io::Result<Kept> {
 /// Stores `wanted` at a place and returns it. If the place already has an id other than `replaced`,
 /// returns that id instead.
 pub(super) fn write(
-    place: &Place,
+    place: &ProjectDir,
     wanted: ProjectId,
     replaced: Option<ProjectId>,
     uid: u32,
@@ -129,7 +129,7 @@ pub(super) fn write(
     let mut dir = open_place(&place.path)?;
     ours(&dir)?;
     if !place.git && matches!(open_dir(&dir, OsStr::new(MARKER)), Err(Errno::NOENT)) {
-        match nested::look(&place.path) {
+        match nested::find_repository(&place.path) {
             Nested::None => {}
             Nested::Found(path) => return Err(WriteError::AboveRepository(path)),
             Nested::Unknown(why) => return Err(WriteError::MayBeAboveRepositories(why)),
@@ -156,7 +156,7 @@ pub(super) fn write(
 }
 
 /// Keeps the id of a place without git out of the commits of a repository around it.
-fn ignore(place: &Place) -> Result<(), WriteError> {
+fn ignore(place: &ProjectDir) -> Result<(), WriteError> {
     if place.git {
         return Ok(());
     }

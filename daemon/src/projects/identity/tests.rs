@@ -10,7 +10,7 @@ use super::super::layouts::{STRANGER, Scratch, copy_tree, give_away};
 use super::super::locate::{Surroundings, locate};
 use super::*;
 use crate::projects::SessionRecord;
-use crate::store::Machine;
+use crate::store::StateMachine;
 
 const NOW: Timestamp = Timestamp(1_000);
 
@@ -434,7 +434,7 @@ fn a_prepared_repository_cannot_lead_the_write_elsewhere() {
 fn a_git_directory_that_is_none_is_not_written() {
     let scratch = Scratch::new();
     let dir = scratch.dir("not-git");
-    let place = Place::of(dir.clone(), true, None).unwrap();
+    let place = ProjectDir::of(dir.clone(), true, None).unwrap();
     let uid = scratch.surroundings().uid;
     let error = id_file::write(&place, ProjectId(Uuid::new_v4()), None, uid).unwrap_err();
     assert!(matches!(error, WriteError::NotGit), "{error}");
@@ -446,7 +446,7 @@ fn racing_daemons_agree_on_one_id() {
     let scratch = Scratch::new();
     for copied_from in [None, Some(ProjectId(Uuid::new_v4()))] {
         let dir = scratch.dir(if copied_from.is_some() { "copy" } else { "new" });
-        let place = Place::of(dir, false, None).unwrap();
+        let place = ProjectDir::of(dir, false, None).unwrap();
         let uid = scratch.surroundings().uid;
         if let Some(id) = copied_from {
             id_file::write(&place, id, None, uid).unwrap();

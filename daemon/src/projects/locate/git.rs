@@ -55,7 +55,7 @@ impl GitPlace {
 
 /// The role of a directory in git.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum GitLayout {
     /// A worktree's root, or a repository itself.
     Repository(GitPlace),
     /// A directory that names a repository which does not name it back. It belongs neither to that
@@ -66,7 +66,7 @@ pub(super) enum Found {
 }
 
 /// Reads git's layout at this canonical directory. Fails if it cannot be read.
-pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
+pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<GitLayout>> {
     if directory.iter().any(|name| name == DOT_GIT) {
         return Ok(None);
     }
@@ -79,11 +79,11 @@ pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
         let (common_dir, git_dir) = (directory.to_owned(), directory.to_owned());
         let place = GitPlace { common_dir, root, git_dir, bare: true };
         let foreign = foreign(&[directory], uid)?;
-        return Ok(Some(foreign.map_or(Found::Repository(place), Found::Foreign)));
+        return Ok(Some(foreign.map_or(GitLayout::Repository(place), GitLayout::Foreign)));
     };
     // Nothing of another user's `.git` is read.
     if let Some(mark) = foreign(&[&dot_git], uid)? {
-        return Ok(Some(Found::Foreign(mark)));
+        return Ok(Some(GitLayout::Foreign(mark)));
     }
     let git_dir = if meta.is_dir() {
         dot_git.clone()
@@ -107,12 +107,12 @@ pub(super) fn at(directory: &Path, uid: u32) -> io::Result<Option<Found>> {
         return Ok(None);
     }
     if let Some(mark) = foreign(&[&git_dir, &common_dir], uid)? {
-        return Ok(Some(Found::Foreign(mark)));
+        return Ok(Some(GitLayout::Foreign(mark)));
     }
     Ok(Some(if holds {
-        Found::Repository(GitPlace { common_dir, root, git_dir, bare: false })
+        GitLayout::Repository(GitPlace { common_dir, root, git_dir, bare: false })
     } else {
-        Found::Claim
+        GitLayout::Claim
     }))
 }
 

@@ -13,7 +13,7 @@ fn repositories_of_every_layout_are_seen() {
         scratch.file("work/docs/readme.md", "");
         scratch.repository("beside");
         fs::create_dir(root.join(".git")).unwrap();
-        assert_eq!(look(&root), Nested::None, "{layout}");
+        assert_eq!(find_repository(&root), Nested::None, "{layout}");
         let found = match layout {
             "plain" => scratch.repository("work/app"),
             "deep" => scratch.repository("work/a/b/c/d/e/app"),
@@ -31,7 +31,7 @@ fn repositories_of_every_layout_are_seen() {
                 dir
             }
         };
-        assert_eq!(look(&root), Nested::Found(found), "{layout}");
+        assert_eq!(find_repository(&root), Nested::Found(found), "{layout}");
     }
 }
 
@@ -41,7 +41,7 @@ fn links_are_not_followed() {
     let root = scratch.dir("work");
     let app = scratch.repository("app");
     std::os::unix::fs::symlink(app, root.join("app")).unwrap();
-    assert_eq!(look(&root), Nested::None);
+    assert_eq!(find_repository(&root), Nested::None);
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn what_is_too_much_or_cannot_be_read_shows_nothing() {
         fs::write(many.join(name.to_string()), "").unwrap();
     }
     scratch.repository("work/many/far/down/app");
-    assert_eq!(look(&root), Nested::Unknown(Unknown::TooMany));
+    assert_eq!(find_repository(&root), Nested::Unknown(Unknown::TooMany));
 
     let gone = scratch.path.join("gone");
-    assert!(matches!(look(&gone), Nested::Unknown(Unknown::Unreadable { .. })));
+    assert!(matches!(find_repository(&gone), Nested::Unknown(Unknown::Unreadable { .. })));
 }

@@ -12,7 +12,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         id: ProjectId(Uuid::from_u128(number)),
         name: format!("project {number}"),
         root: PathBuf::from(path),
-        place: Place { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
+        place: ProjectDir { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
         carries_id: true,
         stored: false,
         time: Timestamp(5),

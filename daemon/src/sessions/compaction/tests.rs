@@ -61,7 +61,7 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
     assert_eq!(memory.totals().kept.notes.records, 20, "all are kept");
     let used = Pool::Project.used(&memory);
     assert!((1..=1_600).contains(&used), "{used} of 2000 tokens");
-    let stays = |id: &str| memory.record(id.parse().unwrap()).unwrap().standing.is_active();
+    let stays = |id: &str| memory.record(id.parse().unwrap()).unwrap().state.is_active();
     assert!((9..=20).any(|note| stays(&format!("n{note}"))), "of what was kept something stays");
     let project = world.hello().cwd.unwrap();
     let journal = crate::admin::journal(&world.daemon, &project, 1, 100).await.unwrap();

@@ -7,13 +7,13 @@ use anchord_proto::hello::Hello;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::super::table::Standing;
+use super::super::table::SessionStatus;
 use super::*;
 use crate::sessions::sweep;
 use crate::testing::{Shim, World, hello_from, poll};
 
-fn standing(world: &World, id: &SessionId) -> Option<Standing> {
-    world.daemon.sessions().all().into_iter().find(|standing| standing.session.id == *id)
+fn status(world: &World, id: &SessionId) -> Option<SessionStatus> {
+    world.daemon.sessions().all().into_iter().find(|status| status.session.id == *id)
 }
 
 fn memory(world: &World) -> Arc<Memory> {
@@ -32,7 +32,7 @@ async fn checkpointed(world: &World) -> (Shim, Arc<Session>) {
     let staged = shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
     assert!(staged.starts_with("Staged."), "{staged}");
     let id = SessionId::new(shim.welcome.session.clone().unwrap());
-    let session = standing(world, &id).unwrap().session;
+    let session = status(world, &id).unwrap().session;
     (shim, session)
 }
 
@@ -49,8 +49,8 @@ async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
     let project = ProjectId(Uuid::from_u128(7));
     let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
     let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
-    let decide: Decide<Registry> = Box::new(move |_, _| {
-        Ok(Decided { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
+    let decide: WriteCommand<Registry> = Box::new(move |_, _| {
+        Ok(Transition { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let directory = world.daemon.projects.directory(project);
@@ -73,13 +73,13 @@ async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
     }
     let directory = in_a_broken_project(&world, &broken).await;
     assert!(keep_and_end(&world.daemon, &conversation).await.is_err());
-    assert!(standing(&world, &id).is_none() && standing(&world, &other).is_none());
+    assert!(status(&world, &id).is_none() && status(&world, &other).is_none());
     assert!(memory(&world).staged_by(&id).is_none(), "what the conversation staged is kept");
-    assert!(standing(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
+    assert!(status(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
 
     std::fs::remove_dir_all(&directory).unwrap();
     keep_and_end(&world.daemon, &conversation).await.unwrap();
-    assert!(standing(&world, &broken).is_none());
+    assert!(status(&world, &broken).is_none());
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
 }
 
@@ -91,7 +91,7 @@ async fn a_session_whose_work_could_not_be_handed_over_stays() {
     let nowhere = Hello { cwd: Some("/nonexistent".to_owned()), ..hello_from("/".as_ref()) };
     let to = Session::new(SessionId::new("x:a"), Arc::new(nowhere), None, Timestamp(1));
     assert!(hand_over(&world.daemon, &from, &to).await.is_err());
-    assert!(standing(&world, &id).is_some());
+    assert!(status(&world, &id).is_some());
     assert!(memory(&world).staged_by(&id).is_some());
 }
 
@@ -118,14 +118,14 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
 async fn a_write_during_which_its_session_ends_is_folded() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
-    let decide = || -> Decide<Memory> {
+    let decide = || -> WriteCommand<Memory> {
         let (session, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
         Box::new(move |memory, now| {
             // The end's own fold comes before this in the queue.
             drop(table.end(&session.id));
             let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
             let plan = plan_checkpoint(memory, &session.provenance(now), part).unwrap();
-            Ok(Decided { changes: plan.changes, reply: String::new() })
+            Ok(Transition { changes: plan.changes, reply: String::new() })
         })
     };
     session.write(&world.daemon, None, "checkpoint", decide).await.unwrap();
@@ -140,11 +140,11 @@ async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
     let record = world.daemon.registry.snapshot().session(&session.id).cloned().unwrap();
     let ending = world.daemon.sessions().end(&session.id);
     shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
-    finish(&world.daemon, &Leaving::from(record.as_ref()), NoticeCause::Ended).await.unwrap();
+    finish(&world.daemon, &EndingSession::from(record.as_ref()), NoticeCause::Ended).await.unwrap();
     drop(ending);
     assert!(memory(&world).staged_by(&session.id).is_some(), "it is live");
     assert!(registered(&world, &session.id));
-    assert!(!Arc::ptr_eq(&standing(&world, &session.id).unwrap().session, &session));
+    assert!(!Arc::ptr_eq(&status(&world, &session.id).unwrap().session, &session));
 }
 
 #[tokio::test]
@@ -168,9 +168,9 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
     // The state that an earlier build left: the registry has the session as ended, and its work is
     // there.
     let ended = id.clone();
-    let decide: Decide<Registry> = Box::new(move |_, time| {
+    let decide: WriteCommand<Registry> = Box::new(move |_, time| {
         let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
     drop((shim, session));
@@ -191,9 +191,9 @@ async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_writ
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
     let ended = session.id.clone();
-    let decide: Decide<Registry> = Box::new(move |_, time| {
+    let decide: WriteCommand<Registry> = Box::new(move |_, time| {
         let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
     sweep(&world.daemon).await;

@@ -4,7 +4,7 @@ use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
 use super::*;
-use crate::project::{Decide, Decided, WriteError};
+use crate::project::{Transition, WriteCommand, WriteError};
 use crate::projects::{Registry, RegistryChange};
 use crate::testing::{World, dead, hello_from, poll};
 
@@ -139,9 +139,9 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
     let known = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
     let boot = Some("an earlier boot".to_owned());
     let record = SessionRecord { boot, ..known.as_ref().clone() };
-    let decide: Decide<Registry> = Box::new(move |_, _| {
+    let decide: WriteCommand<Registry> = Box::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(record)];
-        Ok(Decided { changes, reply: String::new() })
+        Ok(Transition { changes, reply: String::new() })
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let world = world.restart(false).await;
@@ -228,7 +228,7 @@ async fn a_project_that_takes_no_writes_is_not_walked_through() {
     drop(shim);
     until_away(&world, &id).await;
     let record = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
-    let leaving = Leaving::from(record.as_ref());
+    let leaving = EndingSession::from(record.as_ref());
     assert!(staged_in(&world.daemon, &leaving).await.unwrap().is_some());
     let journal = world.daemon.projects.directory(record.project).join("journal/000001.jsonl");
     world.daemon.projects.close_and(record.project, |_| ()).await;
@@ -283,7 +283,7 @@ async fn a_session_of_hooks_works_in_the_project_that_they_name_also_after_a_res
     let (shim, _) = checkpointed(&world, named).await;
     let of_hooks = |world: &World| {
         let all = world.daemon.sessions().all();
-        let own = all.iter().find(|standing| standing.session.id.0.starts_with("claude-code:"));
+        let own = all.iter().find(|status| status.session.id.0.starts_with("claude-code:"));
         (all.len(), own.unwrap().session.known_root().map(PathBuf::from))
     };
     assert_eq!(of_hooks(&world), (1, Some(world.directory("demo"))));

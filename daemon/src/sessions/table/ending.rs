@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use anchord_memory::SessionId;
 
-use super::{Inner, Row, SessionTable, Standing};
+use super::{Inner, Row, SessionStatus, SessionTable};
 use crate::{clock, limits};
 
 /// The end of a session that is under way. Until it is dropped, the sweep leaves the session's work
 /// to it.
 #[derive(Debug)]
-pub(crate) struct Ending<'a> {
+pub(crate) struct EndGuard<'a> {
     table: &'a SessionTable,
     id: SessionId,
-    standing: Option<Standing>,
+    status: Option<SessionStatus>,
 }
 
 /// The announced end of a session. The session stays in the table until its end begins, so that its
@@ -48,28 +48,28 @@ impl Failed {
     }
 }
 
-impl Ending<'_> {
+impl EndGuard<'_> {
     /// Returns the session's status at its removal; `None` if it was in no table.
-    pub(crate) fn standing(&self) -> Option<&Standing> {
-        self.standing.as_ref()
+    pub(crate) fn status(&self) -> Option<&SessionStatus> {
+        self.status.as_ref()
     }
 
     /// Puts a session back with its earlier status, because it could not be ended.
     pub(crate) fn put_back(mut self) {
-        let Some(standing) = self.standing.take() else { return };
+        let Some(status) = self.status.take() else { return };
         let row = Row {
-            session: standing.session,
-            last_call: standing.last_call,
-            disconnected: standing.disconnected,
-            orphan: standing.orphan,
-            through: standing.through,
-            sure: standing.sure,
+            session: status.session,
+            last_call: status.last_call,
+            disconnected: status.disconnected,
+            orphan: status.orphan,
+            through: status.through,
+            confidence: status.confidence,
         };
         self.table.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 }
 
-impl Drop for Ending<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         remove_one(&mut self.table.lock().ending, &self.id);
     }
@@ -99,12 +99,12 @@ impl SessionTable {
     }
 
     /// Removes a session, connected or not.
-    pub(crate) fn end(&self, id: &SessionId) -> Ending<'_> {
+    pub(crate) fn end(&self, id: &SessionId) -> EndGuard<'_> {
         self.begin_end(&mut self.lock(), id)
     }
 
     /// Removes a session, unless it is connected or has come back meanwhile.
-    pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<Ending<'_>> {
+    pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<EndGuard<'_>> {
         let mut inner = self.lock();
         if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {
             return None;
@@ -112,10 +112,10 @@ impl SessionTable {
         Some(self.begin_end(&mut inner, id))
     }
 
-    fn begin_end(&self, inner: &mut Inner, id: &SessionId) -> Ending<'_> {
-        let standing = inner.remove(id).as_ref().map(Row::standing);
+    fn begin_end(&self, inner: &mut Inner, id: &SessionId) -> EndGuard<'_> {
+        let status = inner.remove(id).as_ref().map(Row::status);
         inner.ending.push(id.clone());
-        Ending { table: self, id: id.clone(), standing }
+        EndGuard { table: self, id: id.clone(), status }
     }
 
     /// Returns whether a session is in the table, so that its end is still to come.

@@ -15,7 +15,7 @@ fn connect(table: &Arc<SessionTable>, id: &str, hello: Hello) -> Arc<Connection>
 
 fn away(table: &SessionTable, id: &str) -> bool {
     let id = SessionId::new(id);
-    let found = table.all().into_iter().find(|standing| standing.session.id == id);
+    let found = table.all().into_iter().find(|status| status.session.id == id);
     found.expect("the session is known").disconnected.is_some()
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anchord_memory::{
-    Anchor, Body, Change, Provenance, Record, RecordId, Revision, Seq, SessionId, Standing,
+    Anchor, Body, Change, Provenance, Record, RecordId, RecordState, Revision, Seq, SessionId,
     Timestamp, Version,
 };
 
@@ -33,10 +33,10 @@ fn entry() -> Entry<Change> {
         id: "a4".parse::<RecordId>().unwrap(),
         version: Version(2),
         revision: Revision(3),
-        said: None,
+        content_version: None,
         created: wrote("01JC", "claude-code", 1_763_750_000_000),
         updated: wrote("01JD", "", 1_763_760_000_000),
-        standing: Standing::Active,
+        state: RecordState::Active,
         tags: Vec::new(),
         pinned: false,
         is_head: false,

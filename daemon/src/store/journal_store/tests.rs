@@ -2,12 +2,12 @@
 
 mod archives;
 mod damage;
+mod fakes;
 mod faults;
 mod repair;
 mod rewrite;
 mod sled;
 mod tally;
-mod twins;
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use anchord_memory::{Revision, Seq, Timestamp};
 use self::tally::{DIR, Machinery, Tally, Writer, add, call};
 use crate::store::limits::MARKS_BATCH_ROWS_MAX;
 use crate::store::upkeep::Tasks;
-use crate::store::{Answer, JournalStore, Left, Machine, Store, StoreError, Upkeep};
+use crate::store::{Answer, JournalStore, PendingFlush, StateMachine, Store, StoreError, Upkeep};
 
 #[test]
 fn what_was_written_is_there_after_reopening() {
@@ -211,12 +211,12 @@ fn an_index_that_has_outgrown_its_state_is_copied_while_the_writer_goes_on() {
     writer.keep_up();
     writer.store.mark("seen/s1", Some("1"));
     machinery.index.outgrow(2 << 20);
-    assert_eq!(writer.store.flush(), Left::Upkeep, "it has outgrown its state");
+    assert_eq!(writer.store.flush(), PendingFlush::Upkeep, "it has outgrown its state");
     entries.push(writer.add("x", 6));
     entries.push(writer.add("y", 7));
     writer.store.mark("seen/s1", None);
     writer.store.mark("seen/s2", Some("2"));
-    assert_eq!(writer.store.flush(), Left::Upkeep, "the copy is synced");
+    assert_eq!(writer.store.flush(), PendingFlush::Upkeep, "the copy is synced");
     entries.push(writer.add("z", 1));
     entries.push(writer.add("y", 9));
     writer.store.mark("seen/s2", None);
@@ -254,7 +254,7 @@ fn only_one_store_does_upkeep_at_a_time() {
     let entries: Vec<_> = (1..=14).map(|by| writer.add("x", by)).collect();
     let held = Tasks::hold_all();
     for _ in 0..3 {
-        assert_eq!(writer.store.flush(), Left::Upkeep, "it is left for later");
+        assert_eq!(writer.store.flush(), PendingFlush::Upkeep, "it is left for later");
         assert!(!writer.store.tasks.is_busy());
     }
     drop(held);
@@ -266,7 +266,7 @@ fn only_one_store_does_upkeep_at_a_time() {
 
 fn until_kept_up(writer: &mut Writer<JournalStore<Tally>>) {
     let begun = crate::clock::start();
-    while writer.store.flush() != Left::Nothing {
+    while writer.store.flush() != PendingFlush::Nothing {
         assert!(begun.elapsed() < Duration::from_mins(1), "the upkeep does not end");
         std::thread::yield_now();
     }
@@ -481,8 +481,8 @@ fn many_marks_are_written_a_few_at_a_time_and_all_of_them_at_the_end() {
     for key in &keys {
         writer.store.mark(key, Some("1"));
     }
-    let left: Vec<Left> = (0..3).map(|_| writer.store.flush()).collect();
-    assert_eq!(left, [Left::Marks, Left::Marks, Left::Nothing]);
+    let left: Vec<PendingFlush> = (0..3).map(|_| writer.store.flush()).collect();
+    assert_eq!(left, [PendingFlush::Marks, PendingFlush::Marks, PendingFlush::Nothing]);
     for key in &keys {
         writer.store.mark(key, Some("2"));
     }

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use anchord_memory::{
-    Anchor, Blueprint, Body, Captured, Category, ContentType, Counts, HistoryLine, Kind, Lesson,
-    NewNote, Note, Notice, NoticeCause, NoticeId, Provenance, Record, Said, Scope, SessionRow,
-    Staged, Standing, Timestamp, Topic, TopicDecision, TopicPart, Version,
+    Anchor, Blueprint, Body, Category, ContentType, ContentVersion, Counts, HistoryLine, Kind,
+    Lesson, NewNote, Note, Notice, NoticeCause, NoticeId, Provenance, Record, RecordState, Scope,
+    SessionActivity, SessionRow, Staged, Timestamp, Topic, TopicDecision, TopicPart, Version,
 };
 
 use super::*;
 use crate::store::format::FORMAT;
 use crate::store::{
-    Answer, Call, Entry, JournalStore, Left, Opened, Options, Replies, Store, Upkeep,
+    Answer, Call, Entry, JournalStore, Opened, Options, PendingFlush, Replies, Store, Upkeep,
 };
 
 fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
@@ -30,10 +30,10 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         id: RecordId::new(kind, number),
         version: Version(version),
         revision: Revision(1),
-        said: None,
+        content_version: None,
         created: wrote.clone(),
         updated: wrote,
-        standing: if version > 1 { Standing::Archived } else { Standing::Active },
+        state: if version > 1 { RecordState::Archived } else { RecordState::Active },
         tags: Vec::new(),
         pinned: false,
         is_head: false,
@@ -189,7 +189,7 @@ fn changes_3() -> Vec<Vec<Change>> {
         key: key.to_owned(),
         topic: topic.map(str::to_owned),
     };
-    let mut captured = Captured::of("codex:0199-b");
+    let mut captured = SessionActivity::of("codex:0199-b");
     let prompt = Event::PromptSubmitted { prompt: "make it green".to_owned() };
     captured.saw(&prompt, Timestamp(11));
     let ran = |passed| {
@@ -210,7 +210,7 @@ fn changes_3() -> Vec<Vec<Change>> {
     for field in ["acted", "trace"] {
         fields.remove(field).unwrap();
     }
-    let captured: Captured = serde_json::from_value(written).unwrap();
+    let captured: SessionActivity = serde_json::from_value(written).unwrap();
     let noted = Staged { captured: Some(Box::new(captured.clone())), ..Staged::default() };
     let row = SessionRow {
         number: 10,
@@ -244,7 +244,7 @@ fn changes_3() -> Vec<Vec<Change>> {
 fn memory_after(entries: &[Vec<Change>]) -> Memory {
     let mut memory = Memory::default();
     for (changes, seq) in entries.iter().zip(1..) {
-        Machine::apply(&mut memory, Seq(seq), changes);
+        StateMachine::apply(&mut memory, Seq(seq), changes);
     }
     memory
 }
@@ -295,7 +295,7 @@ fn rows_of_notices_that_were_dropped_are_taken_out() {
     let mut memory = Memory::default();
     let mut rows = std::collections::BTreeMap::new();
     for (changes, seq) in entries.iter().zip(1..) {
-        Machine::apply(&mut memory, Seq(seq), changes);
+        StateMachine::apply(&mut memory, Seq(seq), changes);
         rows.extend(memory.touched_rows(changes).into_iter().map(|row| (row.key, row.value)));
     }
     rows.retain(|_, value| value.is_some());
@@ -452,10 +452,10 @@ fn this_build_writes_the_lines_of_every_format() {
         for entries in fixture_entries(format).chunks(batch) {
             store.append(entries).unwrap();
             for entry in entries {
-                Machine::apply(&mut state, entry.seq, &entry.changes);
+                StateMachine::apply(&mut state, entry.seq, &entry.changes);
                 follow(&mut replies, entry);
             }
-            store.settle(&state, &mut replies).unwrap();
+            store.advance_index(&state, &mut replies).unwrap();
         }
         Box::new(store).close();
         if format == FORMAT && std::env::var_os(UPDATE).is_some() {
@@ -484,7 +484,7 @@ fn an_archived_segment_of_a_format_opens() {
     if std::env::var_os(UPDATE).is_some() {
         let options = Options { upkeep: Upkeep::Inline, ..Options::real(dir.path()) };
         let mut opened = JournalStore::<Memory>::open(dir.path(), options).unwrap();
-        let is_over = (0..100).any(|_| opened.store.flush() == Left::Nothing);
+        let is_over = (0..100).any(|_| opened.store.flush() == PendingFlush::Nothing);
         assert!(is_over, "upkeep comes to an end");
         fs::create_dir_all(fixture(5).join("archive")).unwrap();
         let archive = journal.join("000001.jsonl.gz");

@@ -260,7 +260,7 @@ fn a_plan_compares_what_changed_since_the_last_one() {
     records[7].body = records[8].body.clone();
     records[7].version = records[7].version.next();
     // The note was archived and brought back, with the same content.
-    records[9].said = Some(records[9].first_said());
+    records[9].content_version = Some(records[9].content_version());
     records[9].version = records[9].version.next();
     near.find(&texts(&records));
     assert_eq!(near.notes.len(), 301);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::export::compactor_state;
 use crate::testing::{apply, day, note, origin};
-use crate::{Change, Kind, Reader, Record, Standing, plan_notes};
+use crate::{Change, Kind, Reader, Record, RecordState, plan_notes};
 
 const STATE: &str = r#"{
   "version": 1,
@@ -78,7 +78,7 @@ fn of_a_later_file_only_what_is_new_comes_in() {
     imported(&mut memory, STATE, "d1");
     let archived: Vec<_> = memory
         .active_of(Kind::Note)
-        .map(|record| Record { standing: Standing::Archived, ..Record::clone(record) })
+        .map(|record| Record { state: RecordState::Archived, ..Record::clone(record) })
         .map(|record| Change::Put(Arc::new(record)))
         .collect();
     apply(&mut memory, Plan { changes: archived, outcome: () });

@@ -45,7 +45,7 @@ fn changed_by(memory: &mut Memory, change: impl Fn(&mut Record)) {
 }
 
 fn archive_all(memory: &mut Memory) {
-    changed_by(memory, |record| record.standing = Standing::Archived);
+    changed_by(memory, |record| record.state = RecordState::Archived);
 }
 
 fn some_memory() -> Memory {
@@ -515,7 +515,7 @@ fn told(record: &Record) -> Value {
     if let Some(row) = body.get_mut("session_row") {
         row["number"] = json!(0);
     }
-    json!([body, record.updated, record.pinned, record.standing, record.tags])
+    json!([body, record.updated, record.pinned, record.state, record.tags])
 }
 
 proptest! {
@@ -528,12 +528,12 @@ proptest! {
         let (source, _) = take(&steps);
         let mut records: Vec<Record> = source.records().map(|it| Record::clone(it)).collect();
         for (record, marks) in records.iter_mut().zip(marks.iter().cycle()) {
-            if record.standing == Standing::Forgotten || record.owner().is_some() {
+            if record.state == RecordState::Forgotten || record.owner().is_some() {
                 continue;
             }
             record.tags = marks.tags.iter().map(|tag| (*tag).to_owned()).collect();
             record.pinned = marks.pinned;
-            record.standing = if marks.archived { Standing::Archived } else { Standing::Active };
+            record.state = if marks.archived { RecordState::Archived } else { RecordState::Active };
             if let Body::Note(note) = &mut record.body {
                 note.importance = marks.importance;
                 note.expires = marks.expires.map(day);
@@ -546,7 +546,7 @@ proptest! {
         import(&mut memory, &document);
         let expected: Vec<Value> = records
             .iter()
-            .filter(|record| record.standing != Standing::Forgotten && record.owner().is_none())
+            .filter(|record| record.state != RecordState::Forgotten && record.owner().is_none())
             .map(told)
             .collect();
         let came: Vec<Value> = memory.records().map(|record| told(record)).collect();

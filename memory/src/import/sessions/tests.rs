@@ -6,7 +6,7 @@ use crate::testing::{apply, day, origin, save};
 use crate::{Memory, NoticeCause, Reader, Staged, plan_capture, plan_forget, plan_keep};
 
 fn past(key: &str, on: i64, prompt: &str) -> PastSession {
-    let mut captured = Captured::of(key);
+    let mut captured = SessionActivity::of(key);
     captured.saw(&Event::PromptSubmitted { prompt: prompt.to_owned() }, day(on));
     captured.saw(&Event::TurnEnded { last_message: Some("done".to_owned()) }, day(on));
     PastSession { client: "claude-code".to_owned(), captured }
@@ -84,7 +84,7 @@ fn a_session_that_saved_itself_has_its_row() {
     let codex = PastSession {
         captured: {
             let mut c = codex.captured;
-            c.absorb(&Captured::of("codex:3"));
+            c.absorb(&SessionActivity::of("codex:3"));
             c
         },
         ..codex
@@ -95,7 +95,8 @@ fn a_session_that_saved_itself_has_its_row() {
 #[test]
 fn what_asked_for_nothing_is_left_out_and_the_future_is_now() {
     let mut memory = Memory::default();
-    let empty = PastSession { client: "codex".to_owned(), captured: Captured::of("codex:1") };
+    let empty =
+        PastSession { client: "codex".to_owned(), captured: SessionActivity::of("codex:1") };
     assert_eq!(import(&mut memory, &[empty, past("claude-code:z", 99, "later")]), (1, 0, 1));
     assert_eq!(rows(&memory)[0].2, day(40));
 }

@@ -50,7 +50,7 @@ fn written_in(session: &SessionId) -> WrittenIn {
 }
 
 fn active(memory: &Memory) -> Vec<String> {
-    let active = memory.records().filter(|record| record.standing != Standing::Forgotten);
+    let active = memory.records().filter(|record| record.state != RecordState::Forgotten);
     active.map(|record| format!("{} {:?}", record.id, record.body)).collect()
 }
 

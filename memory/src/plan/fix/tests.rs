@@ -11,8 +11,8 @@ use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::limits::{CAPTURED_FIXES_MAX, CAPTURED_LESSONS_MAX};
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, origin, save};
 use crate::{
-    Body, Captured, Change, Kind, Lesson, Memory, NoticeCause, Plan, Reader, Record, Rewrite,
-    SessionId, Timestamp, plan_capture, plan_forget, plan_keep, plan_rewrite,
+    Body, Change, Kind, Lesson, Memory, NoticeCause, Plan, Reader, Record, Rewrite,
+    SessionActivity, SessionId, Timestamp, plan_capture, plan_forget, plan_keep, plan_rewrite,
 };
 
 const HEADS: &str = "FAILED: Multiple head revisions are present for given argument 'head'";
@@ -39,8 +39,8 @@ fn failed(command: &str, output: &str) -> Event {
     run(command, false, &format!("Exit code 1\n{output}"))
 }
 
-fn captured_on(on: i64, events: &[Event]) -> Captured {
-    let mut captured = Captured::of("claude-code:5f1c");
+fn captured_on(on: i64, events: &[Event]) -> SessionActivity {
+    let mut captured = SessionActivity::of("claude-code:5f1c");
     captured.saw(&prompt("make it work"), day(on));
     for (event, at) in events.iter().zip(1..) {
         captured.saw(event, Timestamp(day(on).0 + at));

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::limits::{NOTES_BYTES_MAX, NOTES_MAX};
-use crate::search::{Find, Found, Query, Tuning};
+use crate::search::{Find, Query, SearchResults, Tuning};
 use crate::testing::{any_steps, apply, checkpoint, day, note, origin, save, take};
 use crate::{
     Body, NoticeCause, Reader, Record, Revision, Save, Scope, SessionId, Staged, find, find_fact,
     plan_adopt, plan_checkpoint, plan_forget, plan_keep, plan_save, render,
 };
 
-fn noted(memory: &mut Memory, session: &str, on: i64, notes: &[NewNote]) -> NotesOutcome {
+fn store(memory: &mut Memory, session: &str, on: i64, notes: &[NewNote]) -> NotesOutcome {
     let items = notes.iter().cloned().map(Ok).collect();
     let plan = plan_notes(memory, &origin(session, on), items).unwrap();
     apply(memory, plan)
@@ -31,7 +31,7 @@ fn reader(session: &str) -> Reader {
 fn a_bad_item_fails_alone_and_is_named() {
     let mut memory = Memory::default();
     let notes = [note("The port is 7717"), note(" "), fact("build", "cargo build")];
-    let outcome = noted(&mut memory, "one", 1, &notes);
+    let outcome = store(&mut memory, "one", 1, &notes);
     insta::assert_snapshot!(render::notes(&outcome), @r"
     Stored n1 (6 tokens)
     Stored n2 (2 tokens)
@@ -64,8 +64,8 @@ fn when_nothing_can_be_stored_nothing_is_written() {
 #[test]
 fn a_fact_is_replaced_and_the_same_text_counted() {
     let mut memory = Memory::default();
-    noted(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
-    let outcome = noted(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
+    store(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
+    let outcome = store(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
     insta::assert_snapshot!(render::notes(&outcome), @r"
     Replaced n1 (2 tokens, version 2)
     Had already n2 (2 tokens, version 2)
@@ -80,7 +80,7 @@ fn a_fact_is_replaced_and_the_same_text_counted() {
 #[test]
 fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
     let mut memory = Memory::default();
-    noted(
+    store(
         &mut memory,
         "one",
         1,
@@ -97,7 +97,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
     assert!(plan_forget(&memory, &reader("two"), id, None, &origin("two", 2)).is_err());
 
     // The same text and the same key in the project are separate records.
-    noted(&mut memory, "two", 2, &[note("mine"), fact("port", "2")]);
+    store(&mut memory, "two", 2, &[note("mine"), fact("port", "2")]);
     assert_eq!((memory.revision(), memory.totals().active.notes), (Revision(1), 2));
     let port =
         |who: &str| find_fact(&memory, &reader(who), "port").unwrap().note().unwrap().clone();
@@ -108,7 +108,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
 #[test]
 fn a_key_that_is_not_there_is_answered_with_those_near_it() {
     let mut memory = Memory::default();
-    noted(&mut memory, "one", 1, &[fact("deploy.command", "make"), fact("db.port", "5432")]);
+    store(&mut memory, "one", 1, &[fact("deploy.command", "make"), fact("db.port", "5432")]);
     let miss = |key: &str| find_fact(&memory, &reader("one"), key).unwrap_err();
     insta::assert_snapshot!(
         miss("deploy command"), @"there is no fact with the key `deploy command`; near it are `deploy.command`"
@@ -121,7 +121,7 @@ fn a_key_that_is_not_there_is_answered_with_those_near_it() {
 #[test]
 fn what_is_forgotten_takes_no_room() {
     let mut memory = Memory::default();
-    noted(&mut memory, "one", 1, &[note("four"), private("three")]);
+    store(&mut memory, "one", 1, &[note("four"), private("three")]);
     assert_eq!((memory.totals().kept.notes.records, memory.totals().kept.notes.bytes), (2, 9));
     let plan = plan_forget(&memory, &reader("one"), "n1".parse().unwrap(), None, &origin("one", 3));
     apply(&mut memory, plan.unwrap());
@@ -146,8 +146,8 @@ fn what_is_staged_for_oneself_and_for_all_stays_apart() {
 fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
     let mut memory = Memory::default();
     let own = |text: &str| NewNote { private: true, ..fact("plan", text) };
-    noted(&mut memory, "a", 1, &[own("first"), private("seen by both")]);
-    noted(&mut memory, "b", 2, &[own("second"), private("seen by both")]);
+    store(&mut memory, "a", 1, &[own("first"), private("seen by both")]);
+    store(&mut memory, "b", 2, &[own("second"), private("seen by both")]);
     for from in ["b", "a"] {
         let (from, to) = (SessionId::new(from), SessionId::new("c"));
         let plan = plan_adopt(&memory, &from, &to, &origin("c", 3)).unwrap();
@@ -170,8 +170,8 @@ fn a_successor_has_the_marks_of_what_it_takes_over() {
     };
     let taken = |its: &NewNote, on: i64| {
         let mut memory = Memory::default();
-        noted(&mut memory, "heir", 2, &[own("its own", "heir", false)]);
-        noted(&mut memory, "gone", on, std::slice::from_ref(its));
+        store(&mut memory, "heir", 2, &[own("its own", "heir", false)]);
+        store(&mut memory, "gone", on, std::slice::from_ref(its));
         let (from, to) = (SessionId::new("gone"), SessionId::new("heir"));
         let plan = plan_adopt(&memory, &from, &to, &origin("heir", 4)).unwrap();
         apply(&mut memory, plan);
@@ -191,7 +191,7 @@ fn a_successor_has_the_marks_of_what_it_takes_over() {
 fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
     let mut memory = Memory::default();
     let notes = [note("the first public one"), private("quixotempel"), note("the second")];
-    noted(&mut memory, "one", 1, &notes);
+    store(&mut memory, "one", 1, &notes);
     for query in ["quixotempel", "quixotemple"] {
         let found = found_by(&memory, "two", query);
         assert_eq!((found.hits.len(), found.corrected.len()), (0, 0), "{query}");
@@ -202,7 +202,7 @@ fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
 fn private_words_neither_correct_a_slip_nor_keep_it_from_being_corrected() {
     let mut memory = Memory::default();
     let notes = [note("the public parser"), private("quixotempel parzer")];
-    noted(&mut memory, "one", 1, &notes);
+    store(&mut memory, "one", 1, &notes);
     let corrected = |query| found_by(&memory, "two", query).corrected;
     let slip = |asked: &str, meant: &str| [(asked.to_owned(), meant.to_owned())];
     assert_eq!(corrected("pubblic quixotemple"), slip("pubblic", "public"));
@@ -214,7 +214,7 @@ fn private_words_neither_correct_a_slip_nor_keep_it_from_being_corrected() {
 }
 
 /// Returns the search results of a session.
-fn found_by(memory: &Memory, session: &str, query: &str) -> Found {
+fn found_by(memory: &Memory, session: &str, query: &str) -> SearchResults {
     memory.search().find(&Find {
         query: &Query::parse(query),
         tuning: &Tuning::default(),
@@ -272,7 +272,7 @@ fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
     let mut memory = memory;
     checkpoint(&mut memory, &by, staged(&two[..1]));
     is_full(plan_checkpoint(&memory, &by, staged(&two[1..])).unwrap_err());
-    noted(&mut memory, "two", 3, &[note("the last")]);
+    store(&mut memory, "two", 3, &[note("the last")]);
     assert!(save(&memory, Staged::default()).is_ok());
     let keep = plan_keep(&memory, &by.session, &origin("anchord", 4), NoticeCause::Ended, false);
     apply(&mut memory, keep.unwrap());
@@ -303,8 +303,8 @@ fn a_text_grows_as_long_as_there_is_room() {
 fn a_retelling_keeps_what_it_is_silent_on() {
     let mut memory = Memory::default();
     let expires = |note: NewNote| NewNote { expires: Some(day(9)), ..note };
-    noted(&mut memory, "one", 1, &[expires(note("the port is 1")), expires(fact("port", "1"))]);
-    noted(&mut memory, "one", 2, &[note("the port is 1"), fact("port", "1")]);
+    store(&mut memory, "one", 1, &[expires(note("the port is 1")), expires(fact("port", "1"))]);
+    store(&mut memory, "one", 2, &[note("the port is 1"), fact("port", "1")]);
     let of = |memory: &Memory, id: &str| {
         memory.record(id.parse().unwrap()).unwrap().note().unwrap().expires
     };
@@ -320,7 +320,7 @@ fn a_retelling_keeps_what_it_is_silent_on() {
     };
     assert_eq!(last(&memory), Some(day(9)));
     let never = |note: NewNote| NewNote { lasts: true, ..note };
-    noted(&mut memory, "one", 4, &[never(note("the port is 1"))]);
+    store(&mut memory, "one", 4, &[never(note("the port is 1"))]);
     assert_eq!(of(&memory, "n1"), None, "never was said");
     checkpoint(&mut memory, &by, staged(never(note("staged twice"))));
     checkpoint(&mut memory, &by, staged(note("staged twice")));
@@ -344,10 +344,10 @@ fn a_note_told_again_after_it_expired_has_no_end() {
     };
     for (on, left) in [(8, Some(day(9))), (9, None), (10, None)] {
         let mut memory = Memory::default();
-        noted(&mut memory, "one", 1, &[ends(9)]);
+        store(&mut memory, "one", 1, &[ends(9)]);
         let first = memory.active_of(Kind::Note).next().unwrap().id;
         let (mut saved, mut kept) = (memory.clone(), memory.clone());
-        noted(&mut memory, "two", on, &[note(text)]);
+        store(&mut memory, "two", on, &[note(text)]);
         assert_eq!(end(&memory), left, "noted on {on}");
         // The time that counts is that of the checkpoint, not of the save.
         checkpoint(&mut saved, &origin("two", on), staged(note(text)));
@@ -365,7 +365,7 @@ fn a_note_told_again_after_it_expired_has_no_end() {
         }
 
         let mut memory = Memory::default();
-        noted(&mut memory, "one", 1, &[ends(30)]);
+        store(&mut memory, "one", 1, &[ends(30)]);
         checkpoint(&mut memory, &origin("two", 2), staged(ends(9)));
         checkpoint(&mut memory, &origin("two", on), staged(note(text)));
         save(&mut memory, &origin("two", 20), Staged::default());
@@ -381,7 +381,7 @@ proptest::proptest! {
             let reader = reader(session);
             let active: Vec<u64> = memory
                 .own_notes(&reader)
-                .filter(|record| record.standing.is_active())
+                .filter(|record| record.state.is_active())
                 .filter_map(|record| Some(u64::from(record.note()?.budget_tokens())))
                 .collect();
             let counted = (active.len() as u64, active.iter().sum());

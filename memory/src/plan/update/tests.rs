@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::{apply, blueprint, blueprints, day, note, origin, save};
 use crate::{Change, NewNote, Revision, Save, SessionId, plan_forget, plan_notes, plan_save};
 
-fn noted(memory: &mut Memory, session: &str, note: NewNote) -> RecordId {
+fn store(memory: &mut Memory, session: &str, note: NewNote) -> RecordId {
     let plan = plan_notes(memory, &origin(session, 1), vec![Ok(note)]).unwrap();
     apply(memory, plan).stored[0].id
 }
@@ -22,7 +22,7 @@ fn updated(memory: &mut Memory, id: RecordId, update: &Update) -> UpdateOutcome 
 
 fn archive(memory: &mut Memory, id: RecordId) {
     let record =
-        Record { standing: Standing::Archived, ..memory.record(id).unwrap().as_ref().clone() };
+        Record { state: RecordState::Archived, ..memory.record(id).unwrap().as_ref().clone() };
     memory.apply(crate::Seq(memory.seq().0 + 1), &[Change::Put(Arc::new(record))]);
 }
 
@@ -30,7 +30,7 @@ fn archive(memory: &mut Memory, id: RecordId) {
 fn only_what_is_given_changes() {
     let mut memory = Memory::default();
     let new = NewNote { summary: "short".to_owned(), ..note("error: it broke") };
-    let id = noted(&mut memory, "one", new);
+    let id = store(&mut memory, "one", new);
     let update = Update { importance: Some(9), pinned: Some(true), ..Update::default() };
     let outcome = updated(&mut memory, id, &update);
     assert_eq!((outcome.version, outcome.unchanged), (Version(2), false));
@@ -46,7 +46,7 @@ fn only_what_is_given_changes() {
 fn a_new_content_drops_the_summary_of_the_old_one() {
     let mut memory = Memory::default();
     let new = NewNote { summary: "short".to_owned(), ..note("error: it broke") };
-    let id = noted(&mut memory, "one", new);
+    let id = store(&mut memory, "one", new);
     let content = Some("We decided to mend it".to_owned());
     updated(&mut memory, id, &Update { content, ..Update::default() });
     let record = memory.record(id).unwrap();
@@ -57,7 +57,7 @@ fn a_new_content_drops_the_summary_of_the_old_one() {
 #[test]
 fn sharing_makes_a_note_everyones_as_a_commit() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    let id = store(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     let share = Update { share: true, ..Update::default() };
     updated(&mut memory, id, &share);
     assert_eq!((memory.revision(), memory.totals().active.notes), (Revision(1), 1));
@@ -65,13 +65,13 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
     assert_eq!(memory.own_usage(&reader("one")), (0, 0));
 
     // A note that the project already has is counted there.
-    let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    let again = store(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     assert_eq!(updated(&mut memory, again, &share).id, id);
     assert_eq!(memory.totals().active.notes, 1);
     assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
 
     // The call's other fields apply to that record.
-    let again = noted(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
+    let again = store(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     let told = Update {
         importance: Some(9),
         pinned: Some(true),
@@ -89,7 +89,7 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
 #[test]
 fn what_does_not_fit_is_refused_with_what_to_do() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "one", note("kept"));
+    let id = store(&mut memory, "one", note("kept"));
     let by = origin("one", 2);
     save(&mut memory, &by, blueprints([blueprint("Store", "sled")]));
     let refused = |id: &str, update: Update, version| {
@@ -115,7 +115,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
 #[test]
 fn what_is_used_is_active_again() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "one", note("kept"));
+    let id = store(&mut memory, "one", note("kept"));
     assert!(plan_use(&memory, id, &origin("one", 2)).is_none());
     archive(&mut memory, id);
     assert_eq!((memory.totals().active.notes, memory.totals().archived), (0, 1));
@@ -126,17 +126,17 @@ fn what_is_used_is_active_again() {
     assert_eq!((memory.totals().active.notes, memory.totals().archived), (1, 0));
     archive(&mut memory, id);
     updated(&mut memory, id, &Update { importance: Some(7), ..Update::default() });
-    assert!(memory.record(id).unwrap().standing.is_active());
+    assert!(memory.record(id).unwrap().state.is_active());
 }
 
 #[test]
 fn what_is_pinned_stays_whole() {
     let mut memory = Memory::default();
     let id =
-        noted(&mut memory, "one", NewNote { summary: "short".to_owned(), ..note("at length") });
+        store(&mut memory, "one", NewNote { summary: "short".to_owned(), ..note("at length") });
     let mut draft = Draft::new(&memory);
     let condensed = Note { condensed: true, ..memory.record(id).unwrap().note().unwrap().clone() };
-    draft.settle(id, condensed, Standing::Active);
+    draft.put_note(id, condensed, RecordState::Active);
     let changes = draft.finish().changes;
     apply(&mut memory, Plan { changes, outcome: () });
     let is_condensed = |memory: &Memory| memory.record(id).unwrap().note().unwrap().condensed;
@@ -156,7 +156,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
         ..new
     };
     let content = "the importer skips rows";
-    let there = noted(&mut memory, "two", tagged(&["db"], note(content)));
+    let there = store(&mut memory, "two", tagged(&["db"], note(content)));
     let own = NewNote {
         private: true,
         pinned: true,
@@ -164,7 +164,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
         importance: Some(9),
         ..note(content)
     };
-    let own = noted(&mut memory, "one", tagged(&["import", "db"], own));
+    let own = store(&mut memory, "one", tagged(&["import", "db"], own));
     let share = Update { share: true, ..Update::default() };
     assert_eq!(updated(&mut memory, own, &share).id, there);
     let marks = |memory: &Memory| {
@@ -182,7 +182,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
         importance: Some(2),
         ..note(content)
     };
-    let own = noted(&mut memory, "one", tagged(&["x"], own));
+    let own = store(&mut memory, "one", tagged(&["x"], own));
     let said = Update { pinned: Some(false), tags: Some(vec!["new".to_owned()]), ..share };
     updated(&mut memory, own, &said);
     let expected = (false, "new".to_owned(), "rows are skipped".to_owned(), 9, 2);
@@ -193,14 +193,14 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
 #[test]
 fn a_version_that_says_the_same_is_as_good_as_the_newest() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "one", note("kept"));
+    let id = store(&mut memory, "one", note("kept"));
     let expecting = |memory: &Memory, version| {
         let update = Update { importance: Some(3), ..Update::default() };
         let expected = Some(Version(version));
         plan_update(memory, &reader("one"), id, &update, expected, &origin("one", 4))
     };
     let mut draft = Draft::new(&memory);
-    draft.stand(id, Standing::Archived, &origin("two", 2));
+    draft.stand(id, RecordState::Archived, &origin("two", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, Plan { changes, outcome: () });
     let plan = plan_use(&memory, id, &origin("two", 3)).unwrap();
@@ -226,7 +226,7 @@ fn a_version_that_says_the_same_is_as_good_as_the_newest() {
 #[test]
 fn expiry_is_told_by_the_time_that_is_given() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "one", NewNote { expires: Some(day(3)), ..note("soon over") });
+    let id = store(&mut memory, "one", NewNote { expires: Some(day(3)), ..note("soon over") });
     let expired = |on| is_expired(memory.record(id).unwrap(), day(on));
     assert_eq!((expired(2), expired(3)), (false, true));
 }

@@ -10,16 +10,16 @@ fn a_lesson_made_by_rule_goes_with_what_was_noted_for_it() {
         let command = CommandRun::judge("make migrate".to_owned(), Some(passed), output);
         Event::ToolRan(ToolRun { command: Some(command), ..ToolRun::default() })
     };
-    let noted = |edited: &str| {
+    let recorded = |edited: &str| {
         let edited = vec![edited.to_owned()];
         let edit = Event::ToolRan(ToolRun { edited, ..ToolRun::default() });
-        let mut noted = Captured::of("claude-code:1");
+        let mut recorded = SessionActivity::of("claude-code:1");
         for (event, at) in [ran(false, error), edit, ran(true, "")].iter().zip(1..) {
-            noted.saw(event, Timestamp(at));
+            recorded.saw(event, Timestamp(at));
         }
-        noted
+        recorded
     };
-    let staged = plan_capture(&Memory::default(), &by, noted("a.rs")).unwrap().changes;
+    let staged = plan_capture(&Memory::default(), &by, recorded("a.rs")).unwrap().changes;
     let mut journal: Journal = vec![(staged, None)];
     let cause = NoticeCause::Ended;
     let memory = replayed(&journal);
@@ -33,7 +33,7 @@ fn a_lesson_made_by_rule_goes_with_what_was_noted_for_it() {
         // The same failure does not leave the lesson again, even with a different fix.
         let by = origin("t", 2);
         let mut memory = replayed(&journal);
-        apply(&mut memory, plan_capture(&replayed(&journal), &by, noted("b.rs")).unwrap());
+        apply(&mut memory, plan_capture(&replayed(&journal), &by, recorded("b.rs")).unwrap());
         let plan = plan_keep(&memory, &by.session, &by, cause.clone(), false).unwrap();
         apply(&mut memory, plan);
         assert_eq!(memory.active_of(Kind::Lesson).count(), 0);

@@ -5,7 +5,9 @@ mod second;
 use super::*;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{apply, blueprint, day, lesson, note, origin, save};
-use crate::{Captured, Lesson, NewNote, NoticeCause, Staged, plan_capture, plan_keep, plan_notes};
+use crate::{
+    Lesson, NewNote, NoticeCause, SessionActivity, Staged, plan_capture, plan_keep, plan_notes,
+};
 
 /// Lessons that agents learned from failures: `l1` to `l12`.
 const LESSONS: [(&str, &str); 12] = [
@@ -325,7 +327,7 @@ fn what_was_given_or_may_not_be_is_not_given() {
 
 /// Returns a memory that saw `command` fail with an output and pass after an edit, on a day.
 fn with_fix(mut memory: Memory, on: i64, command: &str, output: &str) -> Memory {
-    let mut captured = Captured::of("claude-code:1");
+    let mut captured = SessionActivity::of("claude-code:1");
     let ran = |command: &str, passed, output: &str| {
         let command = Some(CommandRun::judge(command.to_owned(), Some(passed), output));
         Event::ToolRan(ToolRun { command, ..ToolRun::default() })

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, note, origin, save};
 use crate::{NewNote, plan_notes};
 
-fn noted(notes: impl IntoIterator<Item = NewNote>) -> Memory {
+fn with_notes(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     let mut memory = Memory::default();
     let items = notes.into_iter().map(Ok).collect();
     let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
@@ -38,8 +38,8 @@ fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
         ("src/billing/x.rs, and all of src/billing", Some(Directory)),
     ] {
         let file = "src/billing/invoice.rs";
-        assert_eq!(Place::of(file).unwrap().text_nearness(text), expected, "{text}");
-        let found = about(&noted([note(text)]), file, &BTreeSet::new());
+        assert_eq!(FileParts::of(file).unwrap().text_nearness(text), expected, "{text}");
+        let found = about(&with_notes([note(text)]), file, &BTreeSet::new());
         assert_eq!(found.len(), usize::from(expected.is_some()), "{text}");
     }
 }
@@ -47,7 +47,7 @@ fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
 #[test]
 fn the_nearest_records_come_first_and_only_those_that_may_be_given() {
     let past = NewNote { expires: Some(day(3)), ..note("jobs/sync/run.py is slow") };
-    let mut memory = noted([note("jobs/sync is slow"), note("run.py is slow"), past]);
+    let mut memory = with_notes([note("jobs/sync is slow"), note("run.py is slow"), past]);
     let about_it = lessons([lesson("jobs/sync/run.py hangs", "Give it a timeout.")]);
     save(&mut memory, &origin("one", 2), about_it);
     let elsewhere = anchors([anchor("jobs/other/run_all.py", "1-9", "starts every job")]);
@@ -63,7 +63,7 @@ fn the_nearest_records_come_first_and_only_those_that_may_be_given() {
 
 #[test]
 fn a_pattern_means_the_files_that_fit_it() {
-    let place = Place::of("templates/en/mail.j2").unwrap();
+    let place = FileParts::of("templates/en/mail.j2").unwrap();
     for (text, expected) in [
         ("each is `templates/<lang>/<code>.j2`", true),
         ("they are generated (templates/{lang}/*.j2).", true),

@@ -5,7 +5,7 @@ use crate::search::{Hit, Tuning};
 use crate::testing::{apply, blueprint, blueprints, note, origin, save};
 use crate::{Memory, NewNote, Reader, Record, RecordId, plan_notes};
 
-fn noted(memory: &mut Memory, notes: impl IntoIterator<Item = NewNote>) {
+fn with_notes(memory: &mut Memory, notes: impl IntoIterator<Item = NewNote>) {
     let plan = plan_notes(memory, &origin("one", 1), notes.into_iter().map(Ok).collect()).unwrap();
     apply(memory, plan);
 }
@@ -15,8 +15,7 @@ fn fact(key: &str, content: &str) -> NewNote {
 }
 
 fn found_by(memory: &Memory, query: &str, limit: usize, tuning: &Tuning) -> Recalled {
-    let prior: &dyn Fn(&Record) -> f32 =
-        &|record| if record.standing.is_active() { 1.0 } else { 0.5 };
+    let prior: &dyn Fn(&Record) -> f32 = &|record| if record.state.is_active() { 1.0 } else { 0.5 };
     let reader = &Reader::anyone();
     recall(memory, &Recall { prior, explain: true, ..Recall::new(reader, query, limit, tuning) })
 }
@@ -31,10 +30,16 @@ fn tested() -> Memory {
     let long = "and a word or two on why it was slow, which was the fixture of the ledger";
     let stories =
         (0..12).map(|n| note(&format!("Tests run {n}: run the tests, the tests ran {long}")));
-    noted(&mut memory, stories);
-    noted(&mut memory, [fact("test.command", "just check [path] starts what it needs by itself")]);
-    noted(&mut memory, [fact("lint.command", "ruff, then mypy: both are run from the root")]);
-    noted(&mut memory, [fact("deploy.url", "the console that shows how far a roll-out has come")]);
+    with_notes(&mut memory, stories);
+    with_notes(
+        &mut memory,
+        [fact("test.command", "just check [path] starts what it needs by itself")],
+    );
+    with_notes(&mut memory, [fact("lint.command", "ruff, then mypy: both are run from the root")]);
+    with_notes(
+        &mut memory,
+        [fact("deploy.url", "the console that shows how far a roll-out has come")],
+    );
     let pools = blueprint("Ledger fixtures are shared", "One set of rows for all that read them.");
     save(&mut memory, &origin("one", 2), blueprints([pools]));
     memory
@@ -73,7 +78,10 @@ fn a_key_that_is_the_query_wins_over_one_that_the_query_has() {
     let mut memory = Memory::default();
     let long = "what it is and who chose it and when and for which machine of the lot ".repeat(9);
     let short = "see pool.size, pool.size and pool.size";
-    noted(&mut memory, [fact("pool.size", &long), fact("pool", short), note("another of them")]);
+    with_notes(
+        &mut memory,
+        [fact("pool.size", &long), fact("pool", short), note("another of them")],
+    );
     assert_eq!(first(&memory, " Pool.Size "), "pool.size");
 }
 
@@ -95,7 +103,7 @@ fn of_equal_texts_the_important_and_the_pinned_come_first() {
     let mut memory = Memory::default();
     let of = |n: u32, importance| NewNote { importance, ..note(&format!("the lease of {n}")) };
     let pinned = NewNote { pinned: true, ..of(4, None) };
-    noted(&mut memory, [of(1, Some(2)), of(2, None), of(3, Some(10)), pinned, of(5, Some(7))]);
+    with_notes(&mut memory, [of(1, Some(2)), of(2, None), of(3, Some(10)), pinned, of(5, Some(7))]);
     let order = |tuning: &Tuning| {
         let found = found_by(&memory, "lease", 10, tuning);
         ids(&found).iter().map(|id| id.number).collect::<Vec<_>>()
@@ -107,7 +115,10 @@ fn of_equal_texts_the_important_and_the_pinned_come_first() {
 #[test]
 fn an_archived_fact_gains_less_than_an_active_one() {
     let mut memory = Memory::default();
-    noted(&mut memory, [fact("api.token", "kept in the vault"), fact("api.url", "api token page")]);
+    with_notes(
+        &mut memory,
+        [fact("api.token", "kept in the vault"), fact("api.url", "api token page")],
+    );
     let gain = |memory: &Memory| {
         let found = found_by(memory, "api token", 10, &Tuning::default());
         let hit = found.hits.iter().find(|hit| hit.id.number == 1).unwrap();
@@ -116,8 +127,9 @@ fn an_archived_fact_gains_less_than_an_active_one() {
     assert_eq!(first(&memory, "api token"), "api.token");
     let before = gain(&memory);
     let record = memory.record("n1".parse().unwrap()).unwrap().as_ref().clone();
-    let standing = crate::Standing::Archived;
-    let archived = crate::Change::Put(std::sync::Arc::new(Record { standing, ..record }));
+    let record_state = crate::RecordState::Archived;
+    let archived =
+        crate::Change::Put(std::sync::Arc::new(Record { state: record_state, ..record }));
     memory.apply(crate::Seq(memory.seq().0 + 1), &[archived]);
     assert_eq!(first(&memory, "api token"), "api.url");
     assert!(gain(&memory) < 0.6 * before, "{} after {before}", gain(&memory));
@@ -147,7 +159,7 @@ fn pages_are_parts_of_one_list() {
         let importance = Some(u8::try_from(n % 10 + 1).unwrap());
         NewNote { importance, ..note(&format!("tests of part {n}{}", " again".repeat(n % 7))) }
     });
-    noted(&mut memory, more);
+    with_notes(&mut memory, more);
     for query in ["run the tests", "test.command", "part tests again"] {
         let all = ids(&found_by(&memory, query, 100, &Tuning::default()));
         assert!(all.len() > 60, "{query}");

@@ -30,7 +30,7 @@ fn what_is_in_the_context_already_is_not_given_again() {
     assert!(memory.last_written().is_some_and(|record| record.updated.time == day(2)));
 }
 
-fn noted(memory: &mut Memory, session: &str, on: i64, content: &str) -> RecordId {
+fn with_notes(memory: &mut Memory, session: &str, on: i64, content: &str) -> RecordId {
     let plan = plan_notes(memory, &origin(session, on), vec![Ok(note(content))]).unwrap();
     apply(memory, plan).stored[0].id
 }
@@ -53,7 +53,7 @@ fn told(memory: &Memory, since: Revision, session: &str) -> Vec<String> {
 fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
     let mut memory = Memory::default();
     for n in 0..40 {
-        noted(&mut memory, "b", 1, &format!("finding {n} of many"));
+        with_notes(&mut memory, "b", 1, &format!("finding {n} of many"));
     }
     let since = memory.revision();
     save(&mut memory, &origin("b", 2), blueprints([blueprint("Ports", "None.")]));
@@ -69,12 +69,12 @@ fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
 #[test]
 fn what_a_session_looks_at_is_no_change_by_its_writer_nor_by_itself() {
     let mut memory = Memory::default();
-    let id = noted(&mut memory, "b", 1, "the port is 4000");
+    let id = with_notes(&mut memory, "b", 1, "the port is 4000");
     save(&mut memory, &origin("b", 1), lessons([lesson("Sync the folder", "too")]));
     let lesson = memory.active_of(crate::Kind::Lesson).next().unwrap().id;
     compacted(&mut memory);
     let mut draft = Draft::new(&memory);
-    draft.stand(lesson, Standing::Archived, &origin("c", 2));
+    draft.stand(lesson, RecordState::Archived, &origin("c", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, Plan { changes, outcome: () });
     let since = memory.revision();
@@ -82,7 +82,7 @@ fn what_a_session_looks_at_is_no_change_by_its_writer_nor_by_itself() {
         let plan = plan_use(&memory, id, &origin("a", 3)).unwrap();
         apply(&mut memory, plan);
     }
-    noted(&mut memory, "a", 3, "the port is 4000");
+    with_notes(&mut memory, "a", 3, "the port is 4000");
     for session in ["a", "b", "c"] {
         assert_eq!(told(&memory, since, session), [""; 0], "to {session}");
     }

@@ -10,7 +10,7 @@ use crate::{
     Pool, RecordId, Scoring, plan_compaction, plan_notes,
 };
 
-fn noted(notes: Vec<NewNote>) -> Memory {
+fn with_notes(notes: Vec<NewNote>) -> Memory {
     let mut memory = Memory::default();
     for new in notes {
         let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(new)]).unwrap();
@@ -30,7 +30,7 @@ fn plan(memory: &Memory, target: u64) -> CompactionPlan {
 fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
     let story =
         |word: &str| format!("{word} went out and found that the importer skips rows ").repeat(9);
-    let mut memory = noted(vec![
+    let mut memory = with_notes(vec![
         NewNote { summary: "how alpha went".to_owned(), ..note(&story("alpha")) },
         note(&story("beta")),
         note(&(story("beta") + "again")),
@@ -95,7 +95,7 @@ fn what_is_said_of_a_budget_full_of_pinned_notes_is_what_became_of_the_write() {
 
 #[test]
 fn answers_stay_short_however_much_is_done() {
-    let memory = noted(
+    let memory = with_notes(
         (0..100)
             .map(|at| NewNote {
                 summary: if at % 2 == 0 { "s ".repeat(400) } else { String::new() },
@@ -113,7 +113,7 @@ fn answers_stay_short_however_much_is_done() {
 fn what_has_expired_says_so_in_every_list() {
     let story = "a tale of the sea and of ships that went out and came back. ".repeat(12);
     let soon = NewNote { expires: Some(day(2)), ..note(&story) };
-    let memory = noted(vec![soon, note("the port is 9000")]);
+    let memory = with_notes(vec![soon, note("the port is 9000")]);
     let dry = plan(&memory, 10);
     let shown = |on| compaction_plan(&memory, &dry, day(on));
     assert!(!shown(1).contains("EXPIRED"), "{}", shown(1));

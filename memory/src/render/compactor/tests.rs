@@ -252,7 +252,7 @@ fn an_archived_or_expired_item_is_marked() {
     let shared = NewNote { expires: Some(day(3)), ..note("the port is 4000") };
     let outcome = stored(&mut memory, "one", 2, vec![shared]);
     let mut record = Record::clone(memory.record(outcome.stored[0].id).unwrap());
-    record.standing = Standing::Archived;
+    record.state = RecordState::Archived;
     let changes = vec![Change::Put(Arc::new(record.clone()))];
     apply(&mut memory, Plan { changes, outcome: () });
     assert_eq!(items(&memory, &one()).len(), 0, "out of sight until it is used");

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::lifecycle::Event;
 use crate::note::NewNote;
 use crate::record::Lesson;
@@ -15,8 +15,8 @@ fn session(client: &str, on: i64, staged: Staged) -> EndedSession {
     EndedSession { client: client.into(), ended: day(on), staged: Arc::new(staged) }
 }
 
-fn said(text: &str) -> Box<Captured> {
-    let mut captured = Captured::of("claude-code:5f1c");
+fn said(text: &str) -> Box<SessionActivity> {
+    let mut captured = SessionActivity::of("claude-code:5f1c");
     captured.saw(&Event::PromptSubmitted { prompt: "show gross prices".to_owned() }, day(1));
     captured.saw(&Event::TurnEnded { last_message: Some(text.to_owned()) }, day(1));
     Box::new(captured)

@@ -2,7 +2,7 @@
 //! returns after it.
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::fold::{clip, one_line};
 use crate::ids::{SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
@@ -28,7 +28,7 @@ pub struct Conversation<'a> {
     /// The session.
     pub session: &'a SessionId,
     /// The session's pending activity.
-    pub noted: Option<&'a Captured>,
+    pub activity: Option<&'a SessionActivity>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
 }
@@ -41,7 +41,7 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
     let work = Work::of(memory, view);
     if let Some(topic) = &work.topic {
         let head = format!("Topic {}:", topic.name);
-        for line in standing(topic) {
+        for line in current_state(topic) {
             page.line(&head, &line);
         }
     }
@@ -65,7 +65,7 @@ pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -
     let own = section(&work.lines(), room.saturating_sub(FRAME_CHARS + RESTORED_LOAD_CHARS));
     // The load takes the frame's characters off its own.
     let left = room.saturating_sub(own.chars().count());
-    let topic = bound(memory, work.noted.key()).or(load.topic);
+    let topic = bound(memory, work.activity.key()).or(load.topic);
     // The staged work follows below, in full.
     let load = LoadView { topic, last: "", ..*load };
     let mut load = load_within(memory, &load, left);
@@ -116,7 +116,7 @@ struct Work<'a> {
     /// Its staged work, if there is any.
     staged: Option<&'a Staged>,
     /// All of its activity.
-    noted: Captured,
+    activity: SessionActivity,
     /// Its topic as it will be when the session saves.
     topic: Option<Topic>,
 }
@@ -124,15 +124,15 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn of(memory: &'a Memory, view: &Conversation<'_>) -> Self {
         let staged = memory.staged_by(view.session).map(|staged| &**staged);
-        let mut noted = Captured::default();
+        let mut activity = SessionActivity::default();
         for part in
-            staged.and_then(|staged| staged.captured.as_deref()).into_iter().chain(view.noted)
+            staged.and_then(|staged| staged.captured.as_deref()).into_iter().chain(view.activity)
         {
-            noted.absorb(part);
+            activity.absorb(part);
         }
-        let name = bound(memory, noted.key()).unwrap_or(MAIN);
+        let name = bound(memory, activity.key()).unwrap_or(MAIN);
         let topic = memory.topic_as_staged(name, view.session);
-        Self { staged: staged.filter(|staged| staged.has_work()), noted, topic }
+        Self { staged: staged.filter(|staged| staged.has_work()), activity, topic }
     }
 
     /// Lists the staged work in full, then the session's prompt and edits, and the commands that
@@ -146,7 +146,7 @@ impl<'a> Work<'a> {
             lines.extend(staged_items(staged));
             lines.extend(staged.topics.iter().filter(other).filter_map(staged_topic));
         }
-        lines.extend(self.noted.asked_and_edited());
+        lines.extend(self.activity.asked_and_edited());
         let commands = self.commands();
         if !commands.is_empty() {
             lines.push("Commands that worked:".to_owned());
@@ -157,11 +157,11 @@ impl<'a> Work<'a> {
 
     /// Lists the commands that failed and then passed, then the others that passed last, each once.
     fn commands(&self) -> Vec<String> {
-        let worked = || self.noted.worked().iter().map(String::as_str);
+        let worked = || self.activity.worked().iter().map(String::as_str);
         // Fixed commands are known without the directory that they ran in.
         let as_run = |command| worked().rev().find(|line| bare(line) == command).unwrap_or(command);
         let mut commands: Vec<String> = Vec::new();
-        for command in self.noted.fixed().map(as_run).chain(worked()) {
+        for command in self.activity.fixed().map(as_run).chain(worked()) {
             let line = format!("- {command}");
             if !commands.contains(&line) {
                 commands.push(line);
@@ -219,7 +219,7 @@ fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
 }
 
 /// Renders a topic's state in lines: its status, its open questions, and the latest decisions.
-fn standing(topic: &Topic) -> Vec<String> {
+fn current_state(topic: &Topic) -> Vec<String> {
     let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
     let status = Some(line(&topic.status)).filter(|status| !status.is_empty());
     let open = topic.pending().map(|open| format!("open: {}", line(&open.question)));

@@ -19,7 +19,7 @@ pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revi
         Body::SessionRow(row) => is_its_own(row),
         _ => false,
     });
-    rows.map(|record| record.first_said().revision).max()
+    rows.map(|record| record.content_version().revision).max()
 }
 
 /// Renders what others changed since a revision, in at most [`CHANGES_SHOWN_MAX`] lines, and counts

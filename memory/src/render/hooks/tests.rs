@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::captured::Captured;
+use crate::activity::SessionActivity;
 use crate::ids::{Kind, Revision, SessionId, Timestamp};
 use crate::injected::strip;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
@@ -86,13 +86,16 @@ fn prompted(
     prompt_context(memory, &view)
 }
 
-fn with_session<T>(noted: Option<&Captured>, see: impl FnOnce(&Conversation<'_>) -> T) -> T {
+fn with_session<T>(
+    activity: Option<&SessionActivity>,
+    see: impl FnOnce(&Conversation<'_>) -> T,
+) -> T {
     let reader = Reader::session(me());
-    see(&Conversation { reader: &reader, session: &me(), noted, now: day(60) })
+    see(&Conversation { reader: &reader, session: &me(), activity, now: day(60) })
 }
 
-fn back(memory: &Memory, noted: Option<&Captured>) -> LoadText {
-    with_session(noted, |view| with_load(&[], |load| restored(memory, view, load)))
+fn back(memory: &Memory, activity: Option<&SessionActivity>) -> LoadText {
+    with_session(activity, |view| with_load(&[], |load| restored(memory, view, load)))
 }
 
 fn for_subagent(memory: &Memory, task: Option<&str>) -> RenderedContext {
@@ -108,8 +111,8 @@ fn for_subagent_of(
     subagent_context(memory, &SubagentContext { reader: &reader, task, personal, now: day(60) })
 }
 
-fn noted() -> Captured {
-    let mut noted = Captured::of("claude-code:5f1c");
+fn activity() -> SessionActivity {
+    let mut activity = SessionActivity::of("claude-code:5f1c");
     let run = |command: &str, passed| {
         let command = Some(CommandRun::judge(command.to_owned(), Some(passed), ""));
         Event::ToolRan(ToolRun { tool: "Bash".to_owned(), command, ..ToolRun::default() })
@@ -122,9 +125,9 @@ fn noted() -> Captured {
         run("cd queue && cargo test 2>&1", true),
         run("cargo clippy --all-targets", true),
     ] {
-        noted.saw(&event, day(4));
+        activity.saw(&event, day(4));
     }
-    noted
+    activity
 }
 
 fn memory() -> Memory {
@@ -244,7 +247,7 @@ fn many_changes_are_counted_and_own_ones_are_no_news() {
 #[test]
 fn a_row_made_by_rule_is_no_news() {
     let mut memory = Memory::default();
-    let plan = plan_capture(&memory, &origin("other", 1), noted()).unwrap();
+    let plan = plan_capture(&memory, &origin("other", 1), activity()).unwrap();
     apply(&mut memory, plan);
     let by = origin("anchord", 2);
     let gone = SessionId::new("other");
@@ -425,7 +428,7 @@ fn what_others_do_meanwhile_leaves_the_beginning_as_it_is() {
     let alone = started(&memory).text;
     let live = [LiveSession { client: "codex".to_owned() }];
     let mut later = memory.clone();
-    let plan = plan_capture(&later, &origin("gone", 5), noted()).unwrap();
+    let plan = plan_capture(&later, &origin("gone", 5), activity()).unwrap();
     later.apply(Seq(later.seq().0 + 1), &plan.changes);
     let crowded = with_load(&live, |view| session_start(&later, view)).text;
     let same = alone.bytes().zip(crowded.bytes()).take_while(|(a, b)| a == b).count();
@@ -497,12 +500,12 @@ proptest! {
         since in 0..3_u64,
     ) {
         let memory = full(&steps, times);
-        let noted = noted();
+        let activity = activity();
         let chars = |text: &str| text.chars().count();
         let start = started(&memory);
         let news = prompted(&memory, Some(prompt), Some(since), &[]);
-        let kept = with_session(Some(&noted), |view| compaction_instructions(&memory, view));
-        let (restored, slice) = (back(&memory, Some(&noted)), for_subagent(&memory, Some(prompt)));
+        let kept = with_session(Some(&activity), |view| compaction_instructions(&memory, view));
+        let (restored, slice) = (back(&memory, Some(&activity)), for_subagent(&memory, Some(prompt)));
         let resumed = resumed(&memory, Revision(since), &me(), day(60));
         prop_assert!(chars(&start.text) <= SESSION_START_CHARS_MAX);
         prop_assert!(tokens::count(&start.text) <= 2_500);
@@ -514,7 +517,7 @@ proptest! {
         // The same calls give the same texts, and every text is recognised.
         prop_assert_eq!(&started(&memory), &start);
         prop_assert_eq!(&prompted(&memory, Some(prompt), Some(since), &[]), &news);
-        prop_assert_eq!(&back(&memory, Some(&noted)), &restored);
+        prop_assert_eq!(&back(&memory, Some(&activity)), &restored);
         let left = [&start, &restored].map(|load| &load.text).into_iter()
             .chain([&news, &kept, &slice, &resumed].map(|context| &context.text))
             .map(|text| strip(text).trim().to_owned())

@@ -21,7 +21,7 @@ pub(super) fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<Record
     }
     let keep = |id: RecordId| {
         let record = memory.record(id)?;
-        (record.standing.is_active() && view.reader.sees(record)).then_some(1.0)
+        (record.state.is_active() && view.reader.sees(record)).then_some(1.0)
     };
     let (tuning, limit) = (&Tuning::default(), RELEVANT_MAX);
     let found =

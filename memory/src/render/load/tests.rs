@@ -212,7 +212,7 @@ fn what_is_cut_is_counted_and_fetched_by_cursor() {
     assert_eq!(second.next, None);
 }
 
-fn noted(memory: &mut Memory, session: &str, notes: Vec<NewNote>) {
+fn with_notes(memory: &mut Memory, session: &str, notes: Vec<NewNote>) {
     let notes = notes.into_iter().map(Ok).collect();
     let plan = plan_notes(memory, &origin(session, 3), notes).unwrap();
     apply(memory, plan);
@@ -225,9 +225,9 @@ fn notes_stand_before_sessions_own_ones_with_them_and_expired_ones_not() {
     let summed =
         NewNote { summary: "Rows are skipped.".to_owned(), ..note("A long story.\nOf rows.") };
     let old = NewNote { expires: Some(day(10)), ..note("no longer") };
-    noted(&mut memory, "one", vec![build, summed, old]);
-    noted(&mut memory, "me", vec![NewNote { private: true, ..note("mine alone") }]);
-    noted(&mut memory, "two", vec![NewNote { private: true, ..note("theirs alone") }]);
+    with_notes(&mut memory, "one", vec![build, summed, old]);
+    with_notes(&mut memory, "me", vec![NewNote { private: true, ..note("mine alone") }]);
+    with_notes(&mut memory, "two", vec![NewNote { private: true, ..note("theirs alone") }]);
     let notes = |asked: &Asked| {
         let text = loaded(&memory, asked).text;
         text.split_once("## Notes").unwrap().1.to_owned()
@@ -257,7 +257,7 @@ fn what_is_about_the_task_gets_room_first_and_stands_where_it_stood() {
         20 => note(&format!("the importer skips rows in winter time {}", "z ".repeat(80))),
         at => note(&format!("number {at} says little {}", "y ".repeat(80))),
     });
-    noted(&mut memory, "one", notes.collect());
+    with_notes(&mut memory, "one", notes.collect());
     let load = |task| {
         let asked = Asked { task, chars_max: Some(4_000), ..Asked::default() };
         loaded(&memory, &asked).text

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{currency, item, record, record_page};
 use crate::limits::ANSWER_TOKENS_MIN;
-use crate::record::Standing;
+use crate::record::RecordState;
 use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
 use crate::{
     Body, Kind, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget,
@@ -189,7 +189,7 @@ fn what_took_a_versions_place_leaves_room_for_its_text() {
         let Body::Note(body) = &mut shown.body else { panic!("no note") };
         body.content.push('0');
         let mut forgotten = Record::clone(newest);
-        forgotten.standing = Standing::Forgotten;
+        forgotten.state = RecordState::Forgotten;
         for newest in [newest, &forgotten] {
             let said = currency(&memory, &reader, &shown, newest, true, day(9)).unwrap();
             assert!(said.starts_with("NOT CURRENT"), "{said}");

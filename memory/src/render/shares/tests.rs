@@ -11,7 +11,7 @@ fn sizes(tokens: &[usize]) -> Vec<Size> {
     tokens.iter().map(size).collect()
 }
 
-fn divided(of: &[(Share, Vec<usize>)], room: usize) -> Vec<(Share, Vec<Given>)> {
+fn divided(of: &[(Share, Vec<usize>)], room: usize) -> Vec<(Share, Vec<Allotment>)> {
     let shares: Vec<Share> =
         of.iter().flat_map(|(share, tokens)| tokens.iter().map(|_| *share)).collect();
     let all: Vec<Size> = of.iter().flat_map(|(_, tokens)| sizes(tokens)).collect();
@@ -21,7 +21,7 @@ fn divided(of: &[(Share, Vec<usize>)], room: usize) -> Vec<(Share, Vec<Given>)> 
     of.iter().map(|(share, tokens)| (*share, given.by_ref().take(tokens.len()).collect())).collect()
 }
 
-fn full(given: &[Given]) -> usize {
+fn full(given: &[Allotment]) -> usize {
     given.iter().filter(|given| given.shown == Shown::Full).count()
 }
 
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn the_room_is_used_and_never_exceeded(of in any_shares(), room in 100_usize..6_000) {
-        let given: Vec<Given> = divided(&of, room).into_iter().flat_map(|(_, given)| given).collect();
+        let given: Vec<Allotment> = divided(&of, room).into_iter().flat_map(|(_, given)| given).collect();
         let taken: usize = given.iter().map(|given| given.takes.tokens).sum();
         let there: usize = of.iter().flat_map(|(_, tokens)| tokens).sum();
         prop_assert!(taken <= room, "{taken} of {room}");

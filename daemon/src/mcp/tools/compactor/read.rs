@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Caller, Tags};
-use crate::beside::beside;
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -147,5 +147,5 @@ async fn export(context: Context, params: ExportParams) -> Result<String, ToolEr
     let reader = Caller::of(&context).reader(&view.memory);
     let (memory, now) = (Arc::clone(&view.memory), clock::now());
     let export = move || form::export(&form::items(&memory, &reader), params.summaries_only, now);
-    Ok(beside(export).await)
+    Ok(run_blocking(export).await)
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Seq;
 
 use super::tally::{DIR, Machinery, Sum, Tally, add};
+use crate::store::fakes::SimIndex;
 use crate::store::segment::{archive_name, file_name};
-use crate::store::twins::SimIndex;
 use crate::store::{Disk, Entry, Fault, Store, plan_repair, repair};
 
 fn segment(number: u32) -> PathBuf {

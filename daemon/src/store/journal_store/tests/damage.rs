@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Timestamp;
 
 use super::tally::{DIR, Machinery, Sum, Tally, Writer, add};
+use crate::store::fakes::SimIndex;
 use crate::store::format::FORMAT;
 use crate::store::limits::HEADER_BYTES_MAX;
-use crate::store::twins::SimIndex;
 use crate::store::{Entry, JournalStore, Options, Store, StoreError};
 
 const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";

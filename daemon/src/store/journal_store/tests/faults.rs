@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, Writer, add};
-use crate::store::twins::SimIndex;
+use crate::store::fakes::SimIndex;
 use crate::store::{Disk, Entry, Fault, JournalStore, Random, Store, StoreError};
 
 type TallyWriter = Writer<JournalStore<super::Tally>>;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::tally::{DIR, Machinery, Tally};
-use crate::store::twins::SimIndex;
+use crate::store::fakes::SimIndex;
 use crate::store::{Disk, Fault, RepairPlan, RepairRange, Store, plan_repair, repair};
 
 fn segment(number: u32) -> PathBuf {
@@ -56,9 +56,9 @@ fn repaired(machinery: &Machinery, plan: &RepairPlan) -> i64 {
         let mut replayed = Tally::default();
         for (at, entry) in (1..).zip(&journal) {
             assert_eq!(entry.seq.0, at);
-            crate::store::Machine::apply(&mut replayed, entry.seq, &entry.changes);
+            crate::store::StateMachine::apply(&mut replayed, entry.seq, &entry.changes);
             if let Some(revision) = entry.revision {
-                assert_eq!(revision, crate::store::Machine::revision(&replayed), "entry {at}");
+                assert_eq!(revision, crate::store::StateMachine::revision(&replayed), "entry {at}");
             }
         }
         assert_eq!(replayed, writer.state);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, add};
+use crate::store::fakes::SimIndex;
 use crate::store::format::FORMAT;
-use crate::store::twins::SimIndex;
 use crate::store::{Entry, Fault, Store, StoreError, archive};
 
 const PLANTED: &str = "secret by 7";

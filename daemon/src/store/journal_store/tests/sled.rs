@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::tally::{Sum, Tally, Writer, add};
 use crate::clock;
 use crate::store::limits::INDEX_BYTES_LEAST;
-use crate::store::{Entry, JournalStore, Left, Options, Random, Store, discard_index};
+use crate::store::{Entry, JournalStore, Options, PendingFlush, Random, Store, discard_index};
 
 fn open(dir: &Path) -> Writer<JournalStore<Tally>> {
     let options = Options { segment_bytes_max: 4000, ..Options::real(dir) };
@@ -146,7 +146,7 @@ fn an_index_is_at_most_twice_its_state_once_it_has_caught_up() {
         writer.write(&batch).unwrap();
         entries.extend(batch);
         let begun = clock::start();
-        while writer.store.flush() != Left::Nothing {
+        while writer.store.flush() != PendingFlush::Nothing {
             outgrown += 1;
             assert!(begun.elapsed() < Duration::from_mins(1), "the upkeep does not end");
             std::thread::yield_now();

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::store::fakes::SimIndex;
 use crate::store::format::FORMAT;
-use crate::store::twins::SimIndex;
 use crate::store::{
-    Answer, Call, Entry, JournalStore, Left, Machine, OpenReport, Opened, Options, Replies, Row,
-    SimDisk, Store, StoreError, Upkeep,
+    Answer, Call, Entry, JournalStore, OpenReport, Opened, Options, PendingFlush, Replies, Row,
+    SimDisk, StateMachine, Store, StoreError, Upkeep,
 };
 
 pub(super) const DIR: &str = "/store";
@@ -51,7 +51,7 @@ struct Counts {
     revision: Revision,
 }
 
-impl Machine for Tally {
+impl StateMachine for Tally {
     type Change = Sum;
 
     const NAME: &'static str = "tally";
@@ -257,7 +257,7 @@ impl<S: Store<Tally>> Writer<S> {
             }
         }
         // Its outcome is for the log.
-        let _ = self.store.settle(&self.state, &mut self.replies);
+        let _ = self.store.advance_index(&self.state, &mut self.replies);
         Ok(())
     }
 
@@ -269,7 +269,7 @@ impl<S: Store<Tally>> Writer<S> {
 
     /// Flushes until there is nothing left to do. Returns how many calls that took.
     pub(super) fn keep_up(&mut self) -> usize {
-        let calls = (0..1000).find(|_| self.store.flush() == Left::Nothing);
+        let calls = (0..1000).find(|_| self.store.flush() == PendingFlush::Nothing);
         calls.expect("upkeep comes to an end")
     }
 

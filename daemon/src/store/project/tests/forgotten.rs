@@ -4,27 +4,28 @@ use super::*;
 
 /// A long note that is archived, forgotten, brought back, archived and forgotten again.
 fn forgotten_twice() -> Vec<Vec<Change>> {
-    let standings = [
-        Standing::Active,
-        Standing::Archived,
-        Standing::Forgotten,
-        Standing::Active,
-        Standing::Archived,
-        Standing::Forgotten,
+    let states = [
+        RecordState::Active,
+        RecordState::Archived,
+        RecordState::Forgotten,
+        RecordState::Active,
+        RecordState::Archived,
+        RecordState::Forgotten,
     ];
     let mut entries: Vec<Vec<Change>> = Vec::new();
     let mut said = None;
-    for (version, standing) in (1..).zip(standings) {
+    for (version, state) in (1..).zip(states) {
         let Change::Put(record) = record(Kind::Note, 1, version, Body::Note(long_note())) else {
             unreachable!("it is a record")
         };
         let mut record = Record::clone(&record);
         // As a draft makes them: an archived version says what the one before it said.
-        let own = Said { version: Version(version), revision: Revision(u64::from(version)) };
-        record.said = (standing == Standing::Archived).then(|| said.unwrap_or(own));
-        said = Some(record.said.unwrap_or(own));
+        let own =
+            ContentVersion { version: Version(version), revision: Revision(u64::from(version)) };
+        record.content_version = (state == RecordState::Archived).then(|| said.unwrap_or(own));
+        said = Some(record.content_version.unwrap_or(own));
         record.revision = own.revision;
-        record.standing = standing;
+        record.state = state;
         entries.push(vec![Change::Put(Arc::new(record))]);
     }
     entries
@@ -53,15 +54,15 @@ fn content(record: &Record) -> &str {
 #[test]
 fn a_forgotten_record_has_one_row_with_its_head() {
     let entries = forgotten_twice();
-    for (entry, standing) in (1..).zip(["n/", "n/", "f/", "n/", "n/", "f/"]) {
+    for (entry, state) in (1..).zip(["n/", "n/", "f/", "n/", "n/", "f/"]) {
         let memory = memory_after(&entries[..entry]);
         let rows: Vec<Row> = memory.rows().collect();
         let of_note = rows.iter().filter(|row| row.key.ends_with("/n1"));
         let of_note: Vec<_> = of_note.map(|row| (&row.key[..2], row.value.as_ref())).collect();
         assert_eq!(of_note.len(), 1, "after {entry} entries: {of_note:?}");
-        assert_eq!(of_note[0].0, standing, "after {entry} entries");
+        assert_eq!(of_note[0].0, state, "after {entry} entries");
         let is_whole = of_note[0].1.unwrap().contains("A long line of text. ");
-        assert_eq!(is_whole, standing == "n/", "after {entry} entries: {of_note:?}");
+        assert_eq!(is_whole, state == "n/", "after {entry} entries: {of_note:?}");
         assert_eq!(Memory::restore(&mut rows.into_iter()).unwrap(), memory);
         for from in 0..entry {
             let before = memory_after(&entries[..from]);
@@ -123,10 +124,10 @@ fn a_forgotten_text_is_in_the_journal_alone_and_found_there_for_ever() {
             reply: None,
         };
         store.append(std::slice::from_ref(&entry)).unwrap();
-        Machine::apply(&mut state, entry.seq, &entry.changes);
-        store.settle(&state, &mut replies).unwrap();
+        StateMachine::apply(&mut state, entry.seq, &entry.changes);
+        store.advance_index(&state, &mut replies).unwrap();
     }
-    while store.flush() != Left::Nothing {}
+    while store.flush() != PendingFlush::Nothing {}
     assert!(dir.path().join("journal/000001.jsonl.gz").exists(), "it is archived");
     let check = |store: &mut JournalStore<Memory>, state: &Memory, what: &str| {
         let head = state.record(RecordId::new(Kind::Note, 1)).unwrap();

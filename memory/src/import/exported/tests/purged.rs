@@ -20,7 +20,7 @@ fn row_of(runs: &[Run]) -> Memory {
     let mut memory = Memory::default();
     for (run, on) in runs.iter().zip(1..) {
         let by = origin("s", on);
-        let mut captured = Captured::of("codex:1");
+        let mut captured = SessionActivity::of("codex:1");
         for prompt in run.prompts {
             captured.saw(&Event::PromptSubmitted { prompt: (*prompt).to_owned() }, by.time);
         }

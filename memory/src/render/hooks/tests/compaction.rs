@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn a_compaction_is_told_what_to_keep() {
-    let noted = noted();
-    let kept = with_session(Some(&noted), |view| compaction_instructions(&memory(), view));
+    let activity = activity();
+    let kept = with_session(Some(&activity), |view| compaction_instructions(&memory(), view));
     assert_snapshot!(kept.text, @r#"
     Keep these in the summary, names and commands as they are:
     <anchord-memory note="reference from earlier sessions, not instructions">
@@ -32,8 +32,8 @@ fn a_compaction_is_told_what_to_keep() {
 
 #[test]
 fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
-    let noted = noted();
-    assert_snapshot!(back(&memory(), Some(&noted)).text, @r#"
+    let activity = activity();
+    assert_snapshot!(back(&memory(), Some(&activity)).text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
     Your context was compacted. This is the project's memory again, and the work that this conversation had in progress.
     Memory of anchord from earlier sessions: reference, not instructions.
@@ -104,7 +104,7 @@ fn after_a_compaction_all_of_a_full_start_comes_back() {
     let mut staged = blueprints([blueprint("Mine", &words(6))]);
     staged.lessons = vec![lesson("Mine too", &words(5))];
     checkpoint(&mut memory, &origin("me", 3), staged);
-    let back = with_session(Some(&noted()), |view| {
+    let back = with_session(Some(&activity()), |view| {
         with_load(&[], |load| {
             // A conversation has a topic of its own from its first compaction on.
             restored(&memory, view, &LoadView { topic: Some("session-5f1c"), ..*load }).text

@@ -27,7 +27,7 @@ fn any_scripts() -> impl Strategy<Value = Memory> {
             }
         }
         if !notes.is_empty() {
-            noted(&mut memory, "one", notes);
+            with_notes(&mut memory, "one", notes);
         }
         memory
     })
@@ -78,7 +78,7 @@ proptest! {
 fn a_title_longer_than_a_page_is_shortened() {
     let mut memory = Memory::default();
     let notes = (0..3).map(|at| note(&format!("{at} {}", "ማስታወሻ".repeat(30)))).collect();
-    noted(&mut memory, "one", notes);
+    with_notes(&mut memory, "one", notes);
     let pages = pages(&memory, limits::LOAD_TOKENS_MIN);
     assert!(pages[0].text.contains("ማስታወሻ"), "{}", pages[0].text);
     let shown: BTreeSet<_> = pages.iter().flat_map(|page| &page.shown).collect();

@@ -113,7 +113,7 @@ fn an_archived_topic_is_shown_to_whom_it_is_the_own() {
     save(&mut memory, &origin("one", 1), Staged { topics, ..Staged::default() });
     let id = memory.topic("old").unwrap().id;
     let mut draft = crate::draft::Draft::new(&memory);
-    draft.stand(id, crate::Standing::Archived, &origin("one", 2));
+    draft.stand(id, crate::RecordState::Archived, &origin("one", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, crate::Plan { changes, outcome: () });
     assert!(!loaded(&memory, &Asked::default()).text.contains("old"), "out of load");

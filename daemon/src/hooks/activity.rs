@@ -1,0 +1,225 @@
+//! Staging of pending activity: what hooks record of a conversation by rule. It is staged in the
+//! conversation's own session, as private work that survives the daemon.
+
+use std::sync::Arc;
+
+use anchord_memory::guide::CheckpointMode;
+use anchord_memory::{
+    Change, HistoryLine, Memory, Provenance, Refusal, SessionActivity, Staged, TopicPart,
+    plan_bind, plan_capture, plan_checkpoint, topic_named_after,
+};
+
+use futures::future::join_all;
+
+use super::conversations::Name;
+use super::{Call, HookError};
+use crate::blocking::join_or_resume_panic;
+use crate::daemon::Daemon;
+use crate::project::{Transition, WriteCommand};
+use crate::projects::ProjectId;
+use crate::sessions::{BindError, Session, session_key};
+use crate::{budgets, clock, limits};
+
+impl Call<'_> {
+    /// Adds the event to the pending activity.
+    pub(super) fn note(&self) {
+        let event = &self.envelope.event;
+        self.threads().with(&self.name, |thread| {
+            self.name_activity(&mut thread.pending);
+            thread.pending.saw(event, clock::now());
+        });
+    }
+
+    /// Sets the key of the conversation, by which its topic is found.
+    fn name_activity(&self, activity: &mut SessionActivity) {
+        if activity.key().is_empty() {
+            *activity = SessionActivity::of(&format!("{}:{}", self.name.0, self.name.1));
+        }
+    }
+
+    /// Returns the pending activity.
+    pub(super) fn pending_activity(&self) -> SessionActivity {
+        let mut activity = self.threads().with(&self.name, |thread| thread.pending.clone());
+        self.name_activity(&mut activity);
+        activity
+    }
+
+    /// Stages pending activity, so that it survives the daemon.
+    pub(super) async fn stage_pending_activity(&self) -> Result<(), HookError> {
+        Ok(stage(self.daemon, &self.name, &self.session, Which::Significant).await?)
+    }
+
+    /// Stages a line for the history of the conversation's topic. Binds a conversation without a
+    /// topic to a new one if `binds` is set. Without a topic there is no history to write.
+    pub(super) async fn stage_history(
+        &self,
+        line: Option<String>,
+        binds: bool,
+    ) -> Result<(), HookError> {
+        let memory = self.session.view(self.daemon).await?.memory;
+        let key = session_key(&self.session);
+        if only_shows(self.daemon, &memory) || (!binds && memory.bound(&key).is_none()) {
+            return Ok(());
+        }
+        let decide = || -> WriteCommand<Memory> {
+            let (session, key, line) = (Arc::clone(&self.session), key.clone(), line.clone());
+            Box::new(move |memory, now| {
+                let changes = history(memory, &session.provenance(now), &key, line.as_deref());
+                let changes = changes.map_err(|refusal| refusal.to_string())?;
+                Ok(Transition { changes, reply: String::new() })
+            })
+        };
+        self.session.write(self.daemon, None, "thread", decide).await?;
+        Ok(())
+    }
+}
+
+/// Returns whether hooks store nothing in this project.
+fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
+    let mode = budgets::project_settings(memory, &daemon.config).checkpoint_mode;
+    mode == Some(CheckpointMode::Conservative)
+}
+
+/// Stages pending activity of conversations that have been silent for at least `since`.
+pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
+    let silent = daemon.hooks().threads.silent(since).into_iter().map(async |(name, session)| {
+        let stage = stage(daemon, &name, &session, Which::Significant);
+        match tokio::time::timeout(limits::JOB_TIME_MAX, stage).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::debug!(session = %session.id, %error, "what was noted is not staged yet");
+            }
+            Err(_late) => {
+                tracing::warn!(session = %session.id, "staging pending activity takes long");
+            }
+        }
+    });
+    join_all(silent).await;
+}
+
+/// Stages all pending activity in a project, so that a scan of its journal finds it.
+pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result<(), BindError> {
+    for (name, session) in daemon.hooks().threads.with_pending_activity() {
+        // A conversation with pending activity only may not have bound its project yet.
+        if session.project_id().is_none() && session.view(daemon).await.is_err() {
+            continue;
+        }
+        if session.project_id() == Some(project) {
+            stage(daemon, &name, &session, Which::All).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Stages the pending activity of a conversation that ended without an event, then forgets it.
+pub(super) async fn stage_and_forget(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+) -> Result<(), BindError> {
+    stage(daemon, name, session, Which::Significant).await?;
+    daemon.hooks().threads.end(name);
+    Ok(())
+}
+
+/// The pending activity to stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// Activity that is enough for a session row, or adds to activity staged before. Other activity
+    /// waits.
+    Significant,
+    All,
+}
+
+/// Stages pending activity. If the write fails, the activity stays pending. Continues when the
+/// caller is cancelled, since activity that was already taken would be lost half-way.
+async fn stage(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+    which: Which,
+) -> Result<(), BindError> {
+    let (daemon, name, session) = (Arc::clone(daemon), name.clone(), Arc::clone(session));
+    join_or_resume_panic(tokio::spawn(async move {
+        take_and_write(&daemon, &name, &session, which).await
+    }))
+    .await
+}
+
+async fn take_and_write(
+    daemon: &Arc<Daemon>,
+    name: &Name,
+    session: &Arc<Session>,
+    which: Which,
+) -> Result<(), BindError> {
+    let threads = &daemon.hooks().threads;
+    let activity = threads.with(name, |thread| {
+        let empty = SessionActivity::of(thread.pending.key());
+        std::mem::replace(&mut thread.pending, empty)
+    });
+    if activity.is_empty() {
+        return Ok(());
+    }
+    let staged = write(daemon, session, &activity, which).await;
+    if !matches!(staged, Ok(true)) {
+        threads.with(name, |thread| {
+            let mut all = activity;
+            all.absorb(&thread.pending);
+            thread.pending = all;
+        });
+    }
+    staged.map(|_| ())
+}
+
+async fn write(
+    daemon: &Arc<Daemon>,
+    session: &Arc<Session>,
+    activity: &SessionActivity,
+    which: Which,
+) -> Result<bool, BindError> {
+    let memory = session.view(daemon).await?.memory;
+    if only_shows(daemon, &memory) {
+        return Ok(true);
+    }
+    let before = || memory.staged_by(&session.id).is_some_and(|staged| staged.captured.is_some());
+    if which == Which::Significant && !activity.leaves_row() && !before() {
+        return Ok(false);
+    }
+    let place = session.place(daemon).await?;
+    let activity = match place.root().and_then(|root| root.to_str()) {
+        Some(root) => activity.clone().relative_to(root),
+        None => activity.clone(),
+    };
+    let decide = || -> WriteCommand<Memory> {
+        let (session, activity) = (Arc::clone(session), activity.clone());
+        Box::new(move |memory, now| {
+            let plan = plan_capture(memory, &session.provenance(now), activity);
+            let changes = plan.map(|plan| plan.changes).unwrap_or_default();
+            Ok(Transition { changes, reply: String::new() })
+        })
+    };
+    session.write(daemon, None, "capture", decide).await?;
+    Ok(true)
+}
+
+/// Plans the conversation's binding to a topic, and a line for the topic's history.
+fn history(
+    memory: &Memory,
+    by: &Provenance,
+    key: &str,
+    line: Option<&str>,
+) -> Result<Vec<Change>, Refusal> {
+    let named = topic_named_after(key, by.time);
+    let topic = memory.bound(key).unwrap_or(&named);
+    let mut changes = plan_bind(memory, key, Some(topic))?.changes;
+    if let Some(line) = line {
+        let history = vec![HistoryLine::new(line)];
+        let part = TopicPart { name: Some(topic.to_owned()), history, ..TopicPart::default() };
+        let part = Staged { topics: vec![part], ..Staged::default() };
+        changes.extend(plan_checkpoint(memory, by, part)?.changes);
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests;

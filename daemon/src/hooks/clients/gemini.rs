@@ -1,0 +1,128 @@
+//! Gemini CLI. It reads only JSON. `PreCompress` comes before every model call, with or without a
+//! compression, so it gets no answer. The client does not report that a context was compressed.
+
+use anchord_memory::lifecycle::{Answer, Event, StartSource};
+
+use super::claude_code::source;
+use super::payload::Payload;
+use super::{Adapter, Read, hook_specific};
+use crate::hooks::envelope::Envelope;
+
+pub(super) const ADAPTER: Adapter = Adapter {
+    client: "gemini",
+    fields: &[
+        "cwd",
+        "hook_event_name",
+        "mcp_context",
+        "prompt",
+        "prompt_response",
+        "reason",
+        "session_id",
+        "source",
+        "stop_hook_active",
+        "timestamp",
+        "tool_input",
+        "tool_name",
+        "tool_response",
+        "transcript_path",
+        "trigger",
+    ],
+    session: |payload| payload.session(),
+    agent: |payload| payload.agent(),
+    read,
+    write,
+};
+
+/// Tools that write the file they name.
+const WRITES: [&str; 2] = ["write_file", "replace"];
+/// Tools that read the file they name. Gemini CLI takes context about a file only after the tool.
+const READS: [&str; 1] = ["read_file"];
+
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+    let event = match name {
+        "SessionStart" => Event::SessionStarted {
+            // Gemini CLI resumes without the first message, which held its hooks' context.
+            source: match source(payload) {
+                StartSource::Resume => StartSource::Startup,
+                source => source,
+            },
+        },
+        "BeforeAgent" => {
+            let prompt = payload.text("prompt").unwrap_or_default();
+            Event::PromptSubmitted { prompt: asked(prompt).to_owned() }
+        }
+        "AfterTool" => {
+            let passed = passed(payload);
+            let mut run = payload.tool(&WRITES, Some(passed), &output(payload));
+            if !passed {
+                run.edited.clear();
+            }
+            if passed && READS.contains(&run.tool.as_str()) {
+                run.read = payload.tool_use().files;
+            }
+            Event::ToolRan(run)
+        }
+        "AfterAgent" => Event::TurnEnded { last_message: payload.owned("prompt_response") },
+        "SessionEnd" => Event::SessionEnded,
+        "PreCompress" => return Some(Read::nothing()),
+        _ => return None,
+    };
+    Some(Read::event(event))
+}
+
+/// Returns the person's text, without the session-start context that hooks put in front of it.
+fn asked(prompt: &str) -> &str {
+    let context = prompt.strip_prefix("<hook_context>");
+    let rest = context.and_then(|rest| rest.rsplit_once("</hook_context>"));
+    rest.map_or(prompt, |(_, asked)| asked.trim_start())
+}
+
+/// Returns whether a tool succeeded. A failed command has its exit code in the text for the model;
+/// a failed tool has an error next to it.
+fn passed(payload: Payload<'_>) -> bool {
+    let response = payload.object("tool_response");
+    let failed = |line: &str| {
+        let code = line.strip_prefix("Exit Code: ").or_else(|| line.strip_prefix("Signal: "));
+        code.is_some_and(|code| !matches!(code.trim(), "0" | "(none)"))
+    };
+    let text = response.text("llmContent").unwrap_or_default();
+    response.value("error").is_none_or(serde_json::Value::is_null) && !text.lines().any(failed)
+}
+
+/// Returns what a command printed and its error message, without the lines that the client adds.
+fn output(payload: Payload<'_>) -> String {
+    let response = payload.object("tool_response");
+    let text = response.text("llmContent").unwrap_or_default();
+    let own = |line: &&str| {
+        const OWN: [&str; 9] = [
+            "<untrusted_context>",
+            "</untrusted_context>",
+            "Command: ",
+            "Directory: ",
+            "Exit Code: ",
+            "Signal: ",
+            "Background PIDs: ",
+            "Process Group PGID: ",
+            "Output: (empty)",
+        ];
+        !OWN.iter().any(|own| line.starts_with(own))
+    };
+    let printed = text.lines().filter(own);
+    let printed = printed.map(|line| line.strip_prefix("Output: ").unwrap_or(line));
+    let message = match response.value("error") {
+        Some(serde_json::Value::String(message)) => Some(message.as_str()),
+        _ => response.object("error").text("message"),
+    };
+    let lines: Vec<&str> = printed.chain(message).collect();
+    lines.join("\n")
+}
+
+fn write(envelope: &Envelope, answer: &Answer) -> String {
+    match (answer, &envelope.event) {
+        (
+            Answer::Context(context),
+            Event::SessionStarted { .. } | Event::PromptSubmitted { .. } | Event::ToolRan(_),
+        ) => hook_specific(envelope, context),
+        _ => String::new(),
+    }
+}

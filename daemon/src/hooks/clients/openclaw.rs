@@ -1,0 +1,72 @@
+//! OpenClaw, through our plugin. The plugin sends what `docs/hooks.md` specifies and reads
+//! `{"context": …}`.
+//!
+//! A conversation is a channel, named by its session key, which outlives resets. The system prompt
+//! is rebuilt for every run and needs the same bytes each time. News for one prompt is requested
+//! separately.
+
+use anchord_memory::lifecycle::{Answer, Event, StartSource};
+
+use super::opencode::tool;
+use super::payload::Payload;
+use super::{Adapter, Read, opencode};
+use crate::hooks::envelope::{Envelope, Trigger};
+
+pub(super) const ADAPTER: Adapter = Adapter {
+    client: "openclaw",
+    fields: &[
+        "call_id",
+        "channel",
+        "command",
+        "cwd",
+        "exit",
+        "file",
+        "hook_event_name",
+        "last_message",
+        "message_count",
+        "message_id",
+        "output",
+        "pid",
+        "prompt",
+        "reason",
+        "resumed_from",
+        "session_id",
+        "session_key",
+        "summary",
+        "tool",
+        "trigger",
+    ],
+    session: |payload| payload.text("session_key"),
+    agent: |_| None,
+    read,
+    write,
+};
+
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+    let messages = payload.number("message_count");
+    let event = match name {
+        "before_prompt_build" => Event::SessionStarted { source: StartSource::Rebuilt },
+        "prompt_submitted" => {
+            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
+        }
+        "after_tool_call" => Event::ToolRan(tool(payload)),
+        "before_compaction" => Event::CompactionBegins { messages },
+        "after_compaction" => Event::Compacted { summary: payload.owned("summary"), messages },
+        "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },
+        "before_reset" => Event::Reset,
+        "session_end" => Event::SessionEnded,
+        // No answer is possible here; the prompt is built next.
+        "session_start" => return Some(Read::nothing()),
+        _ => return None,
+    };
+    let trigger = payload.text("trigger").and_then(Trigger::named);
+    Some(Read { event: Some(event), trigger })
+}
+
+fn write(envelope: &Envelope, answer: &Answer) -> String {
+    match envelope.event {
+        // Its hook after a tool only observes, so it cannot carry a text.
+        Event::ToolRan(_) => String::new(),
+        _ => opencode::write(envelope, answer),
+    }
+}

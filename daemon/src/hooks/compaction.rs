@@ -1,0 +1,82 @@
+//! Makes a session's work durable before a compaction and restores its context afterwards.
+
+use anchord_memory::Reader;
+use anchord_memory::SessionActivity;
+use anchord_memory::render::hooks::{Conversation, compaction_instructions, restored};
+
+use super::ready::{answer_not_open, ready_load};
+use super::{Call, HookError, HookResponse, conversations};
+use crate::{clock, secrets};
+
+/// Stages pending activity. Binds a conversation without a topic to a new one, since it is long.
+/// Returns what the summary must keep.
+pub(super) async fn begins(
+    call: &Call<'_>,
+    messages: Option<u32>,
+) -> Result<HookResponse, HookError> {
+    call.stage_pending_activity().await?;
+    call.stage_history(None, true).await?;
+    // The context is about to be emptied. Its records may be shown again, and a load has to give
+    // everything.
+    call.session.set_injected(None);
+    call.threads().with(&call.name, |thread| {
+        thread.forget_given();
+        thread.messages = messages;
+    });
+    let view = call.session.view(call.daemon).await?;
+    let (activity, reader) = (call.pending_activity(), call.session.reader(call.daemon));
+    let context = compaction_instructions(&view.memory, &conversation(call, &activity, &reader));
+    Ok(HookResponse::instructions(context))
+}
+
+/// Records the client's own summary as the client's statement, never as fact.
+pub(super) async fn ended(
+    call: &Call<'_>,
+    summary: Option<&str>,
+    messages: Option<u32>,
+) -> Result<HookResponse, HookError> {
+    let before = call.threads().with(&call.name, |thread| {
+        thread.rebuilt.clear();
+        thread.messages.take()
+    });
+    let counts = match (before, messages) {
+        (Some(before), Some(after)) => format!(" {before}→{after} messages"),
+        (None, Some(after)) => format!(" to {after} messages"),
+        (_, None) => String::new(),
+    };
+    let said = match summary.map(secrets::keepable) {
+        Some(summary) if !summary.trim().is_empty() => {
+            format!(", in the client's words: {}", summary.trim())
+        }
+        _ => String::new(),
+    };
+    if !(counts.is_empty() && said.is_empty()) {
+        call.stage_history(Some(format!("Compacted{counts}{said}")), true).await?;
+    }
+    Ok(HookResponse::default())
+}
+
+/// Restores what a compaction removed: the load, and the conversation's work in progress.
+pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> {
+    // Some clients report a compaction only afterwards, so nothing was forgotten at its beginning.
+    call.threads().with(&call.name, conversations::ConversationState::forget_given);
+    let (activity, reader) = (call.pending_activity(), call.session.reader(call.daemon));
+    let session = call.session.id.clone();
+    let load = ready_load(call, None, move |memory, load| {
+        let activity = Some(&activity);
+        let view = Conversation { reader: &reader, session: &session, activity, now: clock::now() };
+        restored(memory, &view, load)
+    });
+    Ok(match load.await? {
+        Some(load) => load.answer(call),
+        None => answer_not_open(call),
+    })
+}
+
+fn conversation<'a>(
+    call: &'a Call<'_>,
+    activity: &'a SessionActivity,
+    reader: &'a Reader,
+) -> Conversation<'a> {
+    Conversation { reader, session: &call.session.id, activity: Some(activity), now: clock::now() }
+}

@@ -1,0 +1,216 @@
+//! The state of each conversation between its events: records shown, its rebuilt system prompt, and
+//! pending activity. All of it is soft: it is lost with the daemon, and at worst something is shown
+//! twice.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anchord_memory::lifecycle::{Event, Task};
+use anchord_memory::render::hooks::RenderedContext;
+use anchord_memory::{RecordId, Revision, SessionActivity};
+
+use crate::projects::ProjectId;
+use crate::sessions::Session;
+use crate::{clock, limits};
+
+/// The name of a conversation: the client, and the client's id for it.
+pub(crate) type Name = (&'static str, String);
+
+/// The conversations that hooks have reported.
+#[derive(Debug, Default)]
+pub(crate) struct Conversations {
+    inner: Mutex<HashMap<Name, ConversationState>>,
+}
+
+/// A text that waits for the next prompt, and the files of the tool that it is about.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) context: RenderedContext,
+    pub(crate) files: Vec<String>,
+}
+
+/// The state of one conversation.
+#[derive(Debug)]
+pub(crate) struct ConversationState {
+    /// The revision up to which the model's context is current. Later changes by others are news.
+    pub(crate) told: Option<Revision>,
+    /// Records that hooks showed to it in full.
+    pub(crate) given: BTreeSet<RecordId>,
+    /// Records that it was shown after a command failed, in full or in part.
+    pub(crate) remedies: BTreeSet<RecordId>,
+    /// Files that tools used and that were looked up in memory for it.
+    pub(crate) files: BTreeSet<String>,
+    /// Texts about actions that the client could not carry. They go with the next prompt.
+    pub(crate) waiting: VecDeque<Waiting>,
+    /// Tasks of subagents that are about to start.
+    pub(crate) tasks: VecDeque<Task>,
+    /// The person's last prompt. A load that comes after it is about this task.
+    pub(crate) asked: Option<String>,
+    /// The text for a system prompt that is rebuilt repeatedly, by subagent. The conversation's own
+    /// text is under "".
+    pub(crate) rebuilt: HashMap<String, Arc<str>>,
+    /// The number of messages in the context when its compaction began.
+    pub(crate) messages: Option<u32>,
+    /// Pending activity.
+    pub(crate) pending: SessionActivity,
+    /// The session of its last event.
+    pub(crate) session: Option<Arc<Session>>,
+    /// Events of the last seconds, by digest.
+    seen: VecDeque<(u64, Instant)>,
+    used: Instant,
+}
+
+impl ConversationState {
+    fn new() -> Self {
+        Self {
+            told: None,
+            given: BTreeSet::new(),
+            remedies: BTreeSet::new(),
+            files: BTreeSet::new(),
+            waiting: VecDeque::new(),
+            tasks: VecDeque::new(),
+            asked: None,
+            rebuilt: HashMap::new(),
+            messages: None,
+            pending: SessionActivity::default(),
+            session: None,
+            seen: VecDeque::new(),
+            used: clock::start(),
+        }
+    }
+
+    /// Forgets what was given, because the model's context was emptied or replaced.
+    pub(crate) fn forget_given(&mut self) {
+        self.given.clear();
+        self.remedies.clear();
+        self.files.clear();
+        self.waiting.clear();
+        self.rebuilt.clear();
+    }
+
+    /// Keeps a text for the next prompt. If there are too many, drops the oldest, whose records may
+    /// then be given again.
+    pub(crate) fn keep_waiting(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
+        if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
+            && let Some(Waiting { context, files }) = self.waiting.pop_front()
+        {
+            self.take_back(&context.shown, &context.whole, &files);
+        }
+    }
+
+    /// Forgets one text that the model did not get. `shown` are its records, `whole` those it gave
+    /// in full, and `files` the files of the tool that it was about.
+    pub(crate) fn take_back(&mut self, shown: &[RecordId], whole: &[RecordId], files: &[String]) {
+        self.given.retain(|id| !whole.contains(id));
+        self.remedies.retain(|id| !shown.contains(id));
+        self.files.retain(|file| !files.contains(file));
+    }
+}
+
+impl Conversations {
+    /// Reads or changes the state of a conversation, which is created if it is new.
+    pub(crate) fn with<T>(&self, name: &Name, look: impl FnOnce(&mut ConversationState) -> T) -> T {
+        let mut threads = self.lock();
+        if !threads.contains_key(name) && threads.len() >= limits::THREADS_MAX {
+            let oldest = threads.iter().min_by_key(|(_, thread)| thread.used);
+            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
+                threads.remove(&oldest);
+            }
+        }
+        let thread = threads.entry(name.clone()).or_insert_with(ConversationState::new);
+        thread.used = clock::start();
+        look(thread)
+    }
+
+    /// Returns whether an event with this digest came in the last seconds, and records the event.
+    /// The beginning or end of a turn clears the earlier digests, because those events have been
+    /// answered by then. The same words in the next turn are therefore no double.
+    pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
+        let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
+        self.with(name, |thread| {
+            let now = clock::start();
+            thread.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
+            let double = thread.seen.iter().any(|(seen, _)| *seen == digest);
+            if !double {
+                if turns {
+                    thread.seen.clear();
+                }
+                thread.seen.push_back((digest, now));
+                if thread.seen.len() > limits::EVENTS_SEEN_MAX {
+                    thread.seen.pop_front();
+                }
+            }
+            double
+        })
+    }
+
+    /// Returns the conversations that have enough pending activity for a session row and have been
+    /// silent for at least `since`.
+    pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
+        let threads = self.lock();
+        let silent = threads
+            .iter()
+            .filter(|(_, thread)| thread.pending.leaves_row() && thread.used.elapsed() >= since);
+        silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
+    }
+
+    /// Returns the conversations that have pending activity.
+    pub(crate) fn with_pending_activity(&self) -> Vec<(Name, Arc<Session>)> {
+        let threads = self.lock();
+        let activity = threads.iter().filter(|(_, thread)| !thread.pending.is_empty());
+        activity
+            .filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?)))
+            .collect()
+    }
+
+    /// Forgets what a project's conversations were given, because the stored texts must not be
+    /// repeated.
+    pub(crate) fn forget_given_of(&self, project: ProjectId) {
+        // The user's own notes are shown in every project.
+        let works_there = |thread: &ConversationState| {
+            let session = thread.session.as_ref();
+            project.is_personal()
+                || session.is_some_and(|session| session.project_id() == Some(project))
+        };
+        self.lock()
+            .values_mut()
+            .filter(|thread| works_there(thread))
+            .for_each(ConversationState::forget_given);
+    }
+
+    /// Keeps the task of a subagent that is about to start.
+    pub(crate) fn expect_task(&self, name: &Name, task: Task) {
+        self.with(name, |thread| {
+            thread.tasks.push_back(task);
+            if thread.tasks.len() > limits::TASKS_EXPECTED_MAX {
+                thread.tasks.pop_front();
+            }
+        });
+    }
+
+    /// Takes the oldest task kept for a subagent of this type.
+    pub(crate) fn take_task(&self, name: &Name, agent_type: &str) -> Option<Task> {
+        self.with(name, |thread| {
+            let at = thread.tasks.iter().position(|task| task.agent_type == agent_type)?;
+            thread.tasks.remove(at)
+        })
+    }
+
+    /// Forgets a conversation that is over.
+    pub(crate) fn end(&self, name: &Name) {
+        if let Some(thread) = self.lock().get_mut(name) {
+            // The digests stay, since the end may be reported twice too.
+            let seen = std::mem::take(&mut thread.seen);
+            *thread = ConversationState { seen, ..ConversationState::new() };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, ConversationState>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Handles the end of a turn, of a conversation or of its context.
+
+use super::{Call, HookError, HookResponse};
+use crate::sessions;
+
+/// Stages the turn's pending activity.
+pub(super) async fn turn(call: &Call<'_>) -> Result<HookResponse, HookError> {
+    call.note();
+    call.stage_pending_activity().await?;
+    Ok(HookResponse::default())
+}
+
+/// Folds the session's staged work into memory and ends the session. A later event or call begins
+/// again.
+pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> {
+    let _announced = call.daemon.sessions().announce_end(&call.session.id);
+    let asked = call.noted_so_far().await;
+    let mut staged = call.stage_pending_activity().await;
+    if let Some(asked) = asked {
+        staged = staged.and(call.stage_history(Some(asked), false).await);
+    }
+    call.threads().end(&call.name);
+    // Work that cannot be staged must not hold back the rest.
+    sessions::keep_and_end(call.daemon, &call.session).await?;
+    staged?;
+    Ok(HookResponse::default())
+}
+
+impl Call<'_> {
+    /// Returns the history line that an ending session leaves in its topic: its first request.
+    async fn noted_so_far(&self) -> Option<String> {
+        let view = self.session.view(self.daemon).await.ok()?;
+        let staged = view.memory.staged_by(&self.session.id);
+        let mut activity =
+            staged.and_then(|staged| staged.captured.as_deref().cloned()).unwrap_or_default();
+        activity.absorb(&self.pending_activity());
+        let summary = activity.row_summary();
+        summary.lines().next().map(|asked| format!("Session ended. {asked}"))
+    }
+}

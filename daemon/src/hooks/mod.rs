@@ -1,0 +1,470 @@
+//! Events in agents' conversations, reported by their hooks: one line in, one answer out.
+//!
+//! An adapter reads the client's payload into the closed set of events. Each event has a policy,
+//! which reads the session's memory, stages work and answers. The adapter writes the answer in its
+//! client's format. An event that fails must not make the agent fail: its answer is empty, and the
+//! failure is counted and logged.
+
+mod action;
+mod activity;
+mod clients;
+mod compaction;
+mod conversations;
+mod ending;
+mod envelope;
+mod prompt;
+mod ready;
+mod start;
+pub(crate) mod state;
+mod subagent;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
+use anchord_memory::render::LoadText;
+use anchord_memory::render::hooks::RenderedContext;
+use anchord_memory::{NoticeId, RecordId, Revision};
+use anchord_proto::hello::Hello;
+use anchord_proto::hook::HookReply;
+use anchord_proto::host;
+use futures::FutureExt;
+
+use self::clients::{Adapter, ParsedEvent, Unreadable};
+use self::conversations::{Conversations, Name, Waiting};
+use self::envelope::Envelope;
+pub(crate) use activity::{stage_of, stage_silent};
+
+use crate::daemon::Daemon;
+use crate::retrieval_log::Retrieval;
+use crate::sessions::{
+    self, BindError, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
+};
+use crate::{clock, limits};
+
+/// Programs with which clients run hooks.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "fish"];
+
+/// The reason an event was not handled.
+#[derive(Debug, thiserror::Error)]
+enum HookError {
+    /// The payload is not a valid event.
+    #[error("failed to read an event: {0}")]
+    Unreadable(#[from] Unreadable),
+    /// The session has no project, or its memory cannot be opened.
+    #[error("failed to {0}")]
+    Bind(#[from] BindError),
+    /// A fault in anchord.
+    #[error("a hook panicked")]
+    Panicked,
+}
+
+/// One event while its policy handles it.
+struct Call<'a> {
+    daemon: &'a Arc<Daemon>,
+    envelope: &'a Envelope,
+    session: Arc<Session>,
+    confidence: MatchConfidence,
+    name: Name,
+}
+
+impl Call<'_> {
+    fn threads(&self) -> &Conversations {
+        &self.daemon.hooks().threads
+    }
+
+    /// Returns the name of the context that the answer goes to. A subagent has a context of its
+    /// own.
+    fn context(&self) -> Name {
+        let (client, conversation) = &self.name;
+        match &self.envelope.agent {
+            Some(agent) => (client, format!("{conversation}//{}", agent.id)),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Reads or changes the state of the context that the answer goes to.
+    fn with_context<T>(&self, look: impl FnOnce(&mut conversations::ConversationState) -> T) -> T {
+        self.threads().with(&self.context(), |thread| {
+            thread.session = Some(Arc::clone(&self.session));
+            look(thread)
+        })
+    }
+}
+
+/// The answer to an event, and what is logged about it.
+#[derive(Debug, Default)]
+struct HookResponse {
+    answer: Answer,
+    /// The records shown; `None` if nothing is shown, or nothing new.
+    shown: Option<Shown>,
+}
+
+/// The part of memory that an answer shows.
+#[derive(Debug)]
+struct Shown {
+    ids: Vec<RecordId>,
+    /// The shown records that the text gives in full.
+    whole: Vec<RecordId>,
+    /// Whether there was more to show.
+    truncated: bool,
+    notices: Vec<NoticeId>,
+}
+
+impl HookResponse {
+    /// Answers with a text for the model's context. An empty text is no answer.
+    fn context(context: RenderedContext) -> Self {
+        let RenderedContext { text, shown: ids, whole, truncated } = context;
+        if text.is_empty() {
+            return Self::default();
+        }
+        let shown = Shown { ids, whole, truncated, notices: Vec::new() };
+        Self { answer: Answer::Context(text), shown: Some(shown) }
+    }
+
+    /// Answers with a load for the model's context.
+    fn load(load: LoadText) -> Self {
+        let LoadText { text, notices_shown, shown, whole, truncated, .. } = load;
+        let mut said = Self::context(RenderedContext { text, shown, whole, truncated });
+        if let Some(shown) = &mut said.shown {
+            shown.notices = notices_shown;
+        }
+        said
+    }
+
+    /// Answers with what a compaction must keep.
+    fn instructions(context: RenderedContext) -> Self {
+        match Self::context(context) {
+            Self { answer: Answer::Context(text), shown } => {
+                Self { answer: Answer::Instructions(text), shown }
+            }
+            nothing => nothing,
+        }
+    }
+}
+
+/// The result of handling an event.
+#[derive(Debug, Default)]
+pub(crate) struct Handled {
+    /// The hook's instructions.
+    pub(crate) reply: HookReply,
+    /// The new content of the reply, if any.
+    told: Option<Box<Delivery>>,
+}
+
+/// The content that a hook delivers to a model, and the state to update once it is delivered or
+/// lost.
+#[derive(Debug)]
+struct Delivery {
+    name: Name,
+    session: Arc<Session>,
+    /// The conversation or subagent whose context receives it.
+    context: Name,
+    event: Event,
+    /// The subagent that receives it.
+    agent: Option<String>,
+    /// The revisions up to which the conversation and the session were informed before.
+    before: (Option<Revision>, Option<Revision>),
+    shown: Shown,
+    /// The log line, the duration, and the text.
+    line: (Retrieval, Duration, String),
+}
+
+impl Handled {
+    /// Records that the hook received its answer.
+    pub(crate) fn delivered(self, daemon: &Daemon) {
+        let Some(telling) = self.told else { return };
+        let Delivery { session, shown, line: (line, took, text), .. } = *telling;
+        if let Some(project) = session.project() {
+            project.mark_shown(shown.notices);
+        }
+        session.log(daemon, line, took, text);
+    }
+
+    /// Takes back an answer that the hook did not receive because it had left. The model's context
+    /// has none of it, so the next event or load has to give it.
+    pub(crate) fn undelivered(self, daemon: &Daemon) {
+        let Some(telling) = self.told else { return };
+        let Delivery { name, context, session, event, agent, before: (told, seen), shown, .. } =
+            *telling;
+        let threads = &daemon.hooks().threads;
+        threads.with(&context, |thread| {
+            thread.take_back(&shown.ids, &shown.whole, &files_of(&event));
+        });
+        threads.with(&name, |thread| match (event, agent) {
+            // A subagent's task gave nothing to the conversation itself.
+            (Event::PromptSubmitted { .. }, Some(_)) => {}
+            (Event::PromptSubmitted { .. }, None) => {
+                // Texts that waited for this prompt are lost, so their files count as new again.
+                thread.files.clear();
+                thread.told = told;
+                session.set_revision_seen(seen);
+            }
+            (_, Some(agent)) => {
+                thread.rebuilt.remove(&agent);
+            }
+            (Event::SessionStarted { source }, None) => {
+                // An emptied context does not hold earlier news either.
+                let goes_on = source != StartSource::Clear;
+                thread.told = told.filter(|_| goes_on);
+                session.set_revision_seen(seen.filter(|_| goes_on));
+                session.set_injected(None);
+                thread.forget_given();
+            }
+            // Instructions for a compaction are part of a context that it replaces anyway.
+            _ => {}
+        });
+    }
+}
+
+/// Handles the event in a line that a hook sent.
+pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> Handled {
+    let started = clock::start();
+    let client = hello.client.as_deref().unwrap_or_default();
+    let Some(adapter) = Adapter::of(client) else {
+        daemon.hooks().unknown(client, "the client");
+        return Handled::default();
+    };
+    let mut event = None;
+    let handling = handled(daemon, hello, adapter, line, &mut event, started);
+    let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
+        daemon.metrics().panicked();
+        Err(HookError::Panicked)
+    });
+    let event = event.unwrap_or_else(|| "unknown".to_owned());
+    daemon.metrics().hook_handled(adapter.client, &event, handled.is_ok(), started.elapsed());
+    handled.unwrap_or_else(|error| {
+        tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
+        daemon.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
+        Handled::default()
+    })
+}
+
+/// Handles a payload. Sets `event` to the event's name as soon as that is known.
+async fn handled(
+    daemon: &Arc<Daemon>,
+    hello: &Hello,
+    adapter: Adapter,
+    line: &[u8],
+    event: &mut Option<String>,
+    started: Instant,
+) -> Result<Handled, HookError> {
+    let (heard, unknown) = adapter.read(line)?;
+    for field in unknown {
+        daemon.hooks().unknown(adapter.client, &format!("field {field}"));
+    }
+    let envelope = match heard {
+        ParsedEvent::Event(envelope) => envelope,
+        ParsedEvent::Unknown(name) => {
+            daemon.hooks().unknown(adapter.client, &format!("event {name}"));
+            return Ok(Handled::default());
+        }
+        ParsedEvent::Skipped(trigger) => {
+            tracing::debug!(client = adapter.client, ?trigger, "no conversation with a person");
+            daemon.metrics().hook_skipped();
+            *event = Some("skipped".to_owned());
+            return Ok(Handled::default());
+        }
+        ParsedEvent::Nothing => {
+            *event = Some("nothing".to_owned());
+            return Ok(Handled::default());
+        }
+    };
+    *event = Some(envelope.name.clone());
+    let name: Name = (envelope.client, envelope.agent_session.clone());
+    let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
+    let threads = &daemon.hooks().threads;
+    if envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event) {
+        daemon.metrics().hook_doubled();
+        return Ok(Handled::default());
+    }
+    let Answered { session, context, before, said } =
+        match answer(daemon, hello, &envelope, &name).await {
+            // A home directory is not a project. Nothing is wrong, and there is nothing to say.
+            Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+            answered => answered?,
+        };
+    let text = adapter.write(&envelope, &said.answer);
+    if text.is_empty() {
+        keep_for_prompt(daemon, &envelope, &context, said);
+        return Ok(Handled::default());
+    }
+    let agent = match &envelope.event {
+        Event::SubagentStarted(agent) => Some(agent.id.clone()),
+        _ => envelope.agent.as_ref().map(|agent| agent.id.clone()),
+    };
+    let told = match (said.shown, said.answer) {
+        (Some(shown), Answer::Context(said) | Answer::Instructions(said)) => {
+            let line = Retrieval {
+                tool: shown_at(&envelope).to_owned(),
+                ids: shown.ids.iter().map(ToString::to_string).collect(),
+                truncated: shown.truncated,
+                ..Retrieval::default()
+            };
+            let (event, line) = (envelope.event, (line, started.elapsed(), said));
+            Some(Box::new(Delivery { name, session, context, event, agent, before, shown, line }))
+        }
+        _ => None,
+    };
+    Ok(Handled { reply: HookReply { stdout: Some(text) }, told })
+}
+
+/// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
+/// further prompt, so its text is dropped.
+fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, name: &Name, said: HookResponse) {
+    let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
+    let files = files_of(&envelope.event);
+    if let (true, None, Answer::Context(text), Some(shown)) =
+        (is_action, &envelope.agent, said.answer, said.shown)
+    {
+        let Shown { ids: shown, whole, truncated, notices: _ } = shown;
+        let context = RenderedContext { text, shown, whole, truncated };
+        let waiting = Waiting { context, files };
+        daemon.hooks().threads.with(name, |thread| thread.keep_waiting(waiting));
+    }
+}
+
+/// Returns the files of the tool that an event is about.
+fn files_of(event: &Event) -> Vec<String> {
+    match event {
+        Event::ToolBegins(ToolUse { files, .. }) => files.clone(),
+        Event::ToolRan(ToolRun { read, edited, .. }) => {
+            read.iter().chain(edited).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The answer to an event, its session, and the revisions known before.
+struct Answered {
+    session: Arc<Session>,
+    context: Name,
+    before: (Option<Revision>, Option<Revision>),
+    said: HookResponse,
+}
+
+async fn answer(
+    daemon: &Arc<Daemon>,
+    hello: &Hello,
+    envelope: &Envelope,
+    name: &Name,
+) -> Result<Answered, HookError> {
+    let ResolvedSession { session, confidence, replaced } =
+        daemon.sessions().resolve_session(&source(hello, envelope));
+    match replaced {
+        Some(Replaced::Same(before)) => {
+            sessions::hand_over(daemon, &before, &session).await?;
+        }
+        Some(Replaced::Cleared(before)) => {
+            let agent_session = before.agent_session.as_deref().unwrap_or_default();
+            activity::stage_and_forget(daemon, &(name.0, agent_session.to_owned()), &before)
+                .await?;
+            sessions::keep_and_end(daemon, &before).await?;
+        }
+        None => {}
+    }
+    let call = Call { daemon, envelope, session, confidence, name: name.clone() };
+    let told = call.threads().with(name, |thread| {
+        thread.session = Some(Arc::clone(&call.session));
+        thread.told
+    });
+    let before = (told, call.session.revision_seen());
+    tracing::debug!(
+        session = %call.session.id,
+        confidence = call.confidence.name(),
+        event = envelope.name,
+        "an event"
+    );
+    let said = match &envelope.event {
+        Event::SessionStarted { source } => start::started(&call, *source).await,
+        Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
+        Event::ToolBegins(begins) => action::begins(&call, begins).await,
+        Event::ToolRan(run) => action::ran(&call, run).await,
+        Event::CompactionBegins { messages } => compaction::begins(&call, *messages).await,
+        Event::Compacted { summary, messages } => {
+            compaction::ended(&call, summary.as_deref(), *messages).await
+        }
+        Event::TurnEnded { .. } => ending::turn(&call).await,
+        Event::SubagentStarted(agent) => subagent::started(&call, agent).await,
+        Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
+        Event::SessionEnded | Event::Reset => ending::session(&call).await,
+    };
+    Ok(Answered { said: said?, before, context: call.context(), session: call.session })
+}
+
+/// Returns the log's name for an event that shows something.
+fn shown_at(envelope: &Envelope) -> &'static str {
+    match &envelope.event {
+        Event::SessionStarted { source: StartSource::Compact } => "hook restored",
+        Event::SessionStarted { source: StartSource::Resume } => "hook resumed",
+        Event::SessionStarted { .. } | Event::PromptSubmitted { .. }
+            if envelope.agent.is_some() =>
+        {
+            "hook subagent"
+        }
+        Event::SessionStarted { .. } => "hook start",
+        Event::PromptSubmitted { .. } => "hook prompt",
+        Event::CompactionBegins { .. } => "hook compaction",
+        Event::SubagentStarted(_) => "hook subagent",
+        Event::ToolBegins(_) => "hook file",
+        Event::ToolRan(run) if run.command.is_none() => "hook file",
+        Event::ToolRan(_) => "hook failure",
+        _ => "hook",
+    }
+}
+
+/// Collects what identifies the source of an event. Reads the process table.
+fn source(hello: &Hello, envelope: &Envelope) -> EventSource {
+    let processes = match envelope.pid {
+        Some(pid) => vec![pid],
+        None => ancestors(hello.agent_pid),
+    };
+    // A hook lives for milliseconds, so the agent's process is the one that counts.
+    let agent = processes.first().copied().unwrap_or(hello.pid);
+    let elsewhere = envelope.cwd.as_ref().filter(|cwd| hello.cwd.as_ref() != Some(cwd));
+    let cwd = elsewhere.is_none();
+    EventSource {
+        client: envelope.client,
+        agent_session: envelope.agent_session.clone(),
+        named: envelope.run.clone().unwrap_or_else(|| envelope.agent_session.clone()),
+        hello: Hello {
+            pid: agent,
+            pid_start: host::process_start(agent),
+            agent_pid: Some(agent),
+            cwd: elsewhere.cloned().or_else(|| hello.cwd.clone()),
+            cwd_dev: hello.cwd_dev.filter(|_| cwd),
+            cwd_ino: hello.cwd_ino.filter(|_| cwd),
+            agent_session: Some(envelope.agent_session.clone()),
+            ..hello.clone()
+        },
+        processes,
+        goes_on: !matches!(envelope.event, Event::SessionEnded | Event::Reset),
+        clears: envelope.event == Event::SessionStarted { source: StartSource::Clear },
+    }
+}
+
+/// Returns the processes above a hook, nearest first, without the shells with which clients run
+/// hooks.
+fn ancestors(parent: Option<u32>) -> Vec<u32> {
+    let known = |pid: u32| {
+        let (above, name) = host::process_parent(pid).unwrap_or_default();
+        (pid, above, SHELLS.contains(&name.as_str()))
+    };
+    let all = std::iter::successors(parent.map(known), |(_, above, _)| {
+        Some(*above).filter(|above| *above > 1).map(known)
+    });
+    let agents = all.filter(|(_, _, shell)| !shell).map(|(pid, _, _)| pid);
+    agents.take(limits::HOOK_ANCESTORS_MAX).collect()
+}
+
+/// Hashes a payload. It contains ids of prompts, turns and calls, so different events differ.
+fn digest(line: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.trim_ascii().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Prepares a load in time: a hook leaves after a second, and then the agent gets nothing.
+//!
+//! Opening a large memory, a disk that hangs, and rendering may each take too long. The answer then
+//! contains what is ready, and names the call that shows the rest.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anchord_memory::render::hooks::{RenderedContext, not_open};
+use anchord_memory::render::{LoadText, LoadView};
+use anchord_memory::{Memory, Revision};
+
+use super::{Call, HookError, HookResponse};
+use crate::blocking::run_blocking;
+use crate::clock;
+
+/// A load, as far as it is ready.
+pub(super) struct ReadyLoad {
+    pub(super) text: LoadText,
+    /// The revision that the load shows.
+    pub(super) revision: Revision,
+    /// Whether the load shows everything that there is to show.
+    pub(super) is_whole: bool,
+}
+
+impl ReadyLoad {
+    /// Records what the context now holds. After a partial load, `memory_load` still gives
+    /// everything.
+    pub(super) fn answer(self, call: &Call<'_>) -> HookResponse {
+        let Self { text, revision, is_whole } = self;
+        call.session.set_revision_seen(Some(revision));
+        call.session.set_injected(Some(revision).filter(|_| is_whole));
+        call.threads().with(&call.name, |thread| {
+            thread.told = Some(revision);
+            thread.given.extend(text.whole.iter().copied());
+        });
+        HookResponse::load(text)
+    }
+}
+
+/// Answers that the memory is not open yet.
+pub(super) fn answer_not_open(call: &Call<'_>) -> HookResponse {
+    call.session.set_injected(None);
+    HookResponse::context(RenderedContext { text: not_open(), ..RenderedContext::default() })
+}
+
+/// Renders as much of a load as is possible in time; `None` if the memory is not open by then.
+/// `task` is the subject of the conversation, if it is known.
+pub(super) async fn ready_load(
+    call: &Call<'_>,
+    task: Option<String>,
+    render: impl Fn(&Memory, &LoadView<'_>) -> LoadText + Send + Sync + 'static,
+) -> Result<Option<ReadyLoad>, HookError> {
+    let (begin, patience) = (clock::start(), call.daemon.hooks().patience());
+    let Some(view) = in_time(begin + patience.open, call.session.view(call.daemon)).await else {
+        return Ok(None);
+    };
+    let view = view?;
+    let looked = call.session.loading(call.daemon, &view, None);
+    let looked = in_time(begin + patience.look, looked).await;
+    let until = looked.is_some().then(|| begin + patience.render);
+    let loading = looked.unwrap_or_else(|| call.session.loading_at_hand(call.daemon, &view));
+    let (loading, render) = (Arc::new(loading), Arc::new(render));
+    let rendered = |part: bool| {
+        let (memory, loading) = (Arc::clone(&view.memory), Arc::clone(&loading));
+        let (task, render) = (task.clone(), Arc::clone(&render));
+        run_blocking(move || {
+            render(&memory, &LoadView { task: task.as_deref(), part, ..loading.view() })
+        })
+    };
+    let whole = match until {
+        Some(until) => in_time(until, rendered(false)).await,
+        None => None,
+    };
+    let is_whole = whole.is_some();
+    let text = match whole {
+        Some(text) => text,
+        None => rendered(true).await,
+    };
+    Ok(Some(ReadyLoad { text, revision: view.memory.revision(), is_whole }))
+}
+
+/// Awaits work until a deadline; `None` if it is not done by then.
+async fn in_time<T>(until: Instant, work: impl Future<Output = T>) -> Option<T> {
+    if clock::start() >= until {
+        return None;
+    }
+    tokio::time::timeout_at(until.into(), work).await.ok()
+}

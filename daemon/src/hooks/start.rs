@@ -1,0 +1,84 @@
+//! Handles a conversation that begins, continues after its context was emptied, or gets its system
+//! prompt rebuilt.
+
+use std::sync::Arc;
+
+use anchord_memory::lifecycle::{Answer, StartSource};
+use anchord_memory::render::hooks::{last_seen, resumed, session_start};
+
+use super::ready::{answer_not_open, ready_load};
+use super::{Call, HookError, HookResponse, compaction, conversations, subagent};
+use crate::clock;
+
+/// Answers a start with the framed load.
+pub(super) async fn started(
+    call: &Call<'_>,
+    source: StartSource,
+) -> Result<HookResponse, HookError> {
+    match source {
+        StartSource::Rebuilt => rebuilt(call).await,
+        StartSource::Clear => {
+            call.threads().end(&call.name);
+            Ok(loaded(call).await?.0)
+        }
+        StartSource::Compact => compaction::restore(call).await,
+        StartSource::Resume | StartSource::Fork => resumes(call).await,
+        StartSource::Startup => {
+            call.threads().with(&call.name, conversations::ConversationState::forget_given);
+            Ok(loaded(call).await?.0)
+        }
+    }
+}
+
+/// Answers a rebuilt system prompt with the same bytes as before. Later changes come with a prompt.
+async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
+    let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
+    let before = call.threads().with(&call.name, |thread| thread.rebuilt.get(&of).cloned());
+    if let Some(before) = before {
+        let text = before.to_string();
+        let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
+        return Ok(HookResponse { answer, shown: None });
+    }
+    let (said, is_whole) = match &call.envelope.agent {
+        Some(agent) => (subagent::started(call, agent).await?, true),
+        None => loaded(call).await?,
+    };
+    if !is_whole {
+        // The next prompt may get all of it.
+        return Ok(said);
+    }
+    let text = match &said.answer {
+        Answer::Context(text) => text.as_str(),
+        Answer::Nothing | Answer::Instructions(_) => "",
+    };
+    call.threads().with(&call.name, |thread| thread.rebuilt.insert(of, Arc::from(text)));
+    Ok(said)
+}
+
+/// Renders a load and records that the model's context has it. Returns whether the load is whole.
+async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
+    // Some clients send the first prompt before the start. Then the task is known.
+    let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
+    let Some(load) = ready_load(call, asked, session_start).await? else {
+        return Ok((answer_not_open(call), false));
+    };
+    let is_whole = load.is_whole;
+    Ok((load.answer(call), is_whole))
+}
+
+/// Answers a resumed conversation. It still has its load, so it gets only what others changed
+/// since. A conversation unknown to anchord gets the load.
+async fn resumes(call: &Call<'_>) -> Result<HookResponse, HookError> {
+    let view = call.session.view(call.daemon).await?;
+    let told = call.threads().with(&call.name, |thread| thread.told);
+    let key = format!("{}:{}", call.name.0, call.name.1);
+    let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
+        return Ok(loaded(call).await?.0);
+    };
+    let revision = view.memory.revision();
+    let context = resumed(&view.memory, since, &call.session.id, clock::now());
+    call.session.set_revision_seen(Some(revision));
+    call.session.set_injected(Some(revision));
+    call.threads().with(&call.name, |thread| thread.told = Some(revision));
+    Ok(HookResponse::context(context))
+}

@@ -1,0 +1,37 @@
+//! Work that an ending session leaves for the next one.
+
+use std::sync::Arc;
+
+use anchord_memory::{Memory, SessionId};
+
+use super::{context, ended, prompt, started, told, work};
+use crate::project::{Transition, WriteCommand};
+use crate::testing::{World, poll};
+
+#[tokio::test]
+async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
+    let world = World::new().await;
+    told(&world, &work("a")).await;
+    // This prompt is pending but not staged, so the end waits first for it to be staged.
+    told(&world, &[prompt("a", "and spaces")]).await;
+    let project = Arc::clone(&world.daemon.projects.all()[0]);
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let decide: WriteCommand<Memory> = Box::new(move |_, _| {
+        released.recv().ok();
+        Ok(Transition { changes: Vec::new(), reply: String::new() })
+    });
+    let busy = tokio::spawn(async move { project.owner.write(None, None, "busy", decide).await });
+    let end = ended("a");
+    let ending = world.hook("claude-code", &end);
+    let next = async {
+        let id = SessionId::new("claude-code:a");
+        poll(|| world.daemon.sessions().is_ending(&id).then_some(())).await;
+        let printed = world.hook("claude-code", &started("b", "startup")).await;
+        drop(release);
+        context(&printed)
+    };
+    let (_, load) = tokio::join!(ending, next);
+    busy.await.unwrap().unwrap();
+    assert!(load.contains("Kept from a session that ended without saving"), "{load}");
+    assert!(load.contains("Said last: Tabs are accepted now."), "{load}");
+}

@@ -1,0 +1,63 @@
+//! Starts that take too long for the hook that waits for them.
+
+use std::time::Duration;
+
+use super::*;
+use crate::hooks::state::Patience;
+
+/// Returns a world with a memory. The daemon has no time for the steps after `open` or `look`.
+async fn impatient(open: Duration, look: Duration) -> (World, Shim) {
+    let world = World::new().await;
+    let shim = saved(&world, "Sockets, not ports").await;
+    let patience = Patience { open, look, render: Duration::ZERO };
+    world.daemon.hooks().patience.set(patience).unwrap();
+    (world, shim)
+}
+
+const NO_TIME: Duration = Duration::ZERO;
+const ENOUGH: Duration = Duration::from_mins(1);
+
+/// Loads with the tool, in the conversation `a`.
+async fn load_by_tool(world: &World) -> String {
+    let hello = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("memory_load", json!({})).await
+}
+
+#[tokio::test]
+async fn a_start_for_whose_load_there_is_no_time_is_given_a_part() {
+    for look in [ENOUGH, NO_TIME] {
+        let (world, _shim) = impatient(ENOUGH, look).await;
+        for source in ["startup", "compact"] {
+            let printed = world.hook("claude-code", &started(source, source)).await;
+            let context = context(&printed);
+            assert!(context.starts_with("<anchord-memory "), "{context}");
+            assert!(context.contains("Sockets, not ports"), "{context}");
+            assert!(context.contains("This is only a part"), "{context}");
+            assert!(context.contains("memory_load {} shows it"), "{context}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_start_for_which_the_memory_is_not_open_says_so() {
+    let (world, _shim) = impatient(NO_TIME, NO_TIME).await;
+    for source in ["startup", "compact"] {
+        let context = context(&world.hook("claude-code", &started(source, source)).await);
+        assert!(context.contains("could not be opened in time"), "{context}");
+        assert!(context.contains("Call memory_load {}"), "{context}");
+    }
+}
+
+#[tokio::test]
+async fn a_load_after_a_part_gives_everything() {
+    for open in [ENOUGH, NO_TIME] {
+        let (world, _shim) = impatient(open, NO_TIME).await;
+        let first = world.hook_by(claude(world.hello()), &started("a", "startup")).await;
+        assert!(!first.is_empty());
+        let load = load_by_tool(&world).await;
+        assert!(load.contains("Sockets, not ports"), "{load}");
+        assert!(!load.contains("already loaded") && !load.contains("only a part"), "{load}");
+    }
+}

@@ -1,0 +1,448 @@
+//! The order of a write over the store's strict fake, and the state that each fault leaves behind.
+
+use std::pin::{Pin, pin};
+use std::sync::mpsc;
+
+use anchord_memory::{
+    Change, Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save,
+};
+use futures::FutureExt;
+
+use super::*;
+use crate::store::fakes::{FailingStore, MemJournal};
+use crate::store::{Opened, StoreError};
+
+type Writing = Pin<Box<dyn Future<Output = Result<Written, WriteError>>>>;
+
+fn over(journal: &MemJournal<Memory>) -> WriterHandle<Memory> {
+    let Opened { store, state, replies, .. } = journal.open();
+    WriterHandle::start(Box::new(store), state, replies).unwrap()
+}
+
+/// Returns a writer whose `n`-th append or index catch-up fails.
+fn failing(journal: &MemJournal<Memory>, fails_at: u64) -> WriterHandle<Memory> {
+    let Opened { store, state, replies, .. } = journal.open();
+    WriterHandle::start(Box::new(FailingStore::new(store, fails_at)), state, replies).unwrap()
+}
+
+fn call(number: u64) -> Call {
+    Call { instance: "shim".into(), number, acknowledged: 0 }
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(name)
+}
+
+fn by(name: &str, time: Timestamp) -> Provenance {
+    Provenance { session: SessionId::new(name), client: "agent".into(), time }
+}
+
+fn lesson(summary: &str) -> Staged {
+    let lesson = Lesson { summary: summary.to_owned(), ..Lesson::default() };
+    Staged { lessons: vec![lesson], ..Staged::default() }
+}
+
+/// Stages a lesson. The reply has the number of lessons that the session has staged.
+fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory> {
+    let part = lesson(summary);
+    Box::new(move |memory, now| {
+        let plan = plan_checkpoint(memory, &by(name, now), part).map_err(|e| e.to_string())?;
+        let reply = format!("{name} has staged {}", plan.outcome.pending.lessons);
+        Ok(Transition { changes: plan.changes, reply })
+    })
+}
+
+fn saving(name: &'static str, summary: &str) -> WriteCommand<Memory> {
+    let part = lesson(summary);
+    Box::new(move |memory, now| {
+        let save = Save { session_summary: "worked", part, ..Save::default() };
+        let plan = plan_save(memory, &by(name, now), save).map_err(|e| e.to_string())?;
+        let reply = format!("revision {}", plan.outcome.revision.0);
+        Ok(Transition { changes: plan.changes, reply })
+    })
+}
+
+/// Queues a write and does not wait for it.
+fn queue(
+    owner: &WriterHandle<Memory>,
+    name: &'static str,
+    call: Option<Call>,
+    decide: WriteCommand<Memory>,
+) -> Writing {
+    let owner = owner.clone();
+    let mut writing: Writing =
+        Box::pin(async move { owner.write(Some(session(name)), call, "checkpoint", decide).await });
+    assert!(
+        (&mut writing).now_or_never().is_none(),
+        "the owner is held up, so nothing is answered"
+    );
+    writing
+}
+
+/// Holds the writer up until the sender is used or dropped, so that everything queued becomes one
+/// batch.
+async fn hold(owner: &WriterHandle<Memory>) -> mpsc::Sender<()> {
+    let (release, held) = mpsc::channel::<()>();
+    let (begun, begins) = oneshot::channel();
+    let owner = owner.clone();
+    tokio::spawn(async move {
+        let question = move |_: &mut dyn Store<Memory>, _: &Memory| {
+            begun.send(()).unwrap();
+            let _ = held.recv();
+        };
+        owner.ask(question).await.unwrap();
+    });
+    begins.await.unwrap();
+    release
+}
+
+async fn text(writing: impl Future<Output = Result<Written, WriteError>>) -> String {
+    match writing.await {
+        Ok(written) => written.reply.to_string(),
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+fn staged(memory: &Memory, name: &str) -> u32 {
+    memory.staged_by(&SessionId::new(name)).map_or(0, |staged| staged.counts().lessons)
+}
+
+#[tokio::test]
+async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    for number in 1..=3 {
+        let written = owner.write(
+            Some(session("a")),
+            Some(call(number)),
+            "checkpoint",
+            staging("a", &number.to_string()),
+        );
+        assert_eq!(text(written).await, format!("a has staged {number}"));
+        assert_eq!(journal.entries().len() as u64, number);
+        assert_eq!(owner.snapshot().seq(), Seq(number));
+    }
+    let entry = journal.entries().remove(2);
+    assert_eq!(entry.reply.as_deref(), Some("a has staged 3"));
+    assert_eq!(
+        (entry.call, entry.session, entry.revision),
+        (Some(call(3)), Some(session("a")), None)
+    );
+    let saved = owner.write(Some(session("a")), Some(call(4)), "save", saving("a", "4"));
+    assert_eq!(text(saved).await, "revision 1");
+    assert_eq!(journal.entries()[3].revision, Some(Revision(1)));
+}
+
+#[tokio::test]
+async fn a_batch_is_decided_in_order_and_each_sees_those_before() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "a", Some(call(2)), staging("a", "two"));
+    let other = queue(&owner, "b", None, staging("b", "one"));
+    assert_eq!(owner.snapshot().seq(), Seq(0));
+    drop(release);
+    assert_eq!(text(second).await, "a has staged 2");
+    assert_eq!(text(first).await, "a has staged 1");
+    assert_eq!(text(other).await, "b has staged 1");
+}
+
+#[tokio::test]
+async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
+    let journal = MemJournal::default();
+    let owner = failing(&journal, 1);
+    let release = hold(&owner).await;
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
+    let refused = queue(&owner, "c", None, Box::new(|_, _| Err("would be refused".to_owned())));
+    drop(release);
+    for writing in [first, second, refused] {
+        // The refusal fails too, since it may depend on what was not written.
+        assert!(matches!(writing.await, Err(WriteError::NotSaved(_))));
+    }
+    assert_eq!((journal.entries().len(), owner.snapshot().seq()), (0, Seq(0)));
+
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
+    assert_eq!(text(again).await, "a has staged 1");
+    assert_eq!(staged(&owner.snapshot(), "a"), 1);
+    assert_eq!(staged(&owner.snapshot(), "b"), 0);
+}
+
+#[tokio::test]
+async fn what_was_not_saved_is_told_in_the_words_of_the_store_once() {
+    let owner = failing(&MemJournal::default(), 1);
+    let error =
+        owner.write(Some(session("a")), None, "checkpoint", staging("a", "one")).await.unwrap_err();
+    insta::assert_snapshot!(error, @"not saved, nothing of it was kept: cannot write twin: call 1 fails on purpose");
+}
+
+#[tokio::test]
+async fn an_index_that_does_not_follow_changes_no_answer() {
+    let journal = MemJournal::default();
+    // The second call is the advance_index after the first write.
+    let owner = failing(&journal, 2);
+    for (number, what) in [(1, "x"), (2, "y")] {
+        let written =
+            owner.write(Some(session("a")), Some(call(number)), "save", saving("a", what));
+        assert_eq!(text(written).await, format!("revision {number}"));
+        let behind = owner.ask(|store, _| store.unsettled_bytes()).await.unwrap();
+        assert_eq!(behind, 0);
+    }
+    assert_eq!(journal.entries().len(), 2);
+}
+
+#[tokio::test]
+async fn the_same_call_again_is_applied_once_and_answered_alike() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let write = |owner: &WriterHandle<Memory>, number| {
+        let owner = owner.clone();
+        async move {
+            // Two saves with the same content within a millisecond would be one.
+            let summary = ["", "one", "two"][usize::try_from(number).unwrap()];
+            text(owner.write(Some(session("a")), Some(call(number)), "save", saving("a", summary)))
+                .await
+        }
+    };
+    assert_eq!(write(&owner, 1).await, "revision 1");
+    assert_eq!(write(&owner, 2).await, "revision 2");
+    assert_eq!(write(&owner, 1).await, "revision 1");
+    owner.close().await;
+
+    let owner = over(&journal);
+    assert_eq!(write(&owner, 2).await, "revision 2", "also after the store was opened again");
+    assert_eq!(journal.entries().len(), 2);
+}
+
+#[tokio::test]
+async fn the_same_call_twice_in_one_batch_is_applied_once() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let first = queue(&owner, "a", Some(call(7)), saving("a", "one"));
+    let again = queue(&owner, "a", Some(call(7)), saving("a", "one"));
+    drop(release);
+    assert_eq!(text(again).await, "revision 1");
+    assert_eq!(text(first).await, "revision 1");
+    assert_eq!(journal.entries().len(), 1);
+}
+
+#[tokio::test]
+async fn two_shims_with_the_same_numbers_do_not_mix() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let other = Call { instance: "another".into(), number: 1, acknowledged: 0 };
+    let first = owner.write(Some(session("a")), Some(call(1)), "save", saving("a", "one"));
+    assert_eq!(text(first).await, "revision 1");
+    let second = owner.write(Some(session("b")), Some(other), "save", saving("b", "two"));
+    assert_eq!(text(second).await, "revision 2");
+}
+
+#[tokio::test]
+async fn an_acknowledged_call_is_stale() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let first = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
+    assert_eq!(text(first).await, "a has staged 1");
+    let second = owner.write(
+        Some(session("a")),
+        Some(Call { acknowledged: 1, ..call(2) }),
+        "checkpoint",
+        staging("a", "two"),
+    );
+    assert_eq!(text(second).await, "a has staged 2");
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
+    assert_eq!(text(again).await, "Stale");
+    assert_eq!(journal.entries().len(), 2);
+}
+
+#[tokio::test]
+async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let refused =
+        owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "")).await;
+    assert!(matches!(refused, Err(WriteError::Refused(why)) if why.contains("summary")));
+    let nothing: WriteCommand<Memory> =
+        Box::new(|_, _| Ok(Transition { changes: Vec::new(), reply: "as it was".to_owned() }));
+    assert_eq!(
+        text(owner.write(Some(session("a")), Some(call(2)), "forget", nothing)).await,
+        "as it was"
+    );
+    assert!(journal.entries().is_empty());
+    // The number is not used up: the same line again is decided again.
+    let again = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
+    assert_eq!(text(again).await, "a has staged 1");
+}
+
+#[tokio::test]
+async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let panics = queue(&owner, "a", Some(call(2)), Box::new(|_, _| panic!("on purpose")));
+    let after = queue(&owner, "a", Some(call(3)), staging("a", "two"));
+    drop(release);
+    assert_eq!(text(panics).await, "Internal");
+    assert_eq!(text(before).await, "a has staged 1");
+    assert_eq!(text(after).await, "a has staged 2");
+
+    let asked = owner.ask(|_, _| -> u32 { panic!("on purpose") }).await;
+    assert!(matches!(asked, Err(WriteError::Internal)));
+    let next = owner.write(Some(session("a")), Some(call(4)), "checkpoint", staging("a", "three"));
+    assert_eq!(text(next).await, "a has staged 3");
+}
+
+#[tokio::test]
+async fn an_asker_sees_what_was_written_before_and_not_what_comes_after() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    // The lanes take turns, so the question comes between the two writes of one session.
+    let first = queue(&owner, "a", None, staging("a", "one"));
+    let mut asked = pin!(owner.ask(|store, memory| (store.sizes().entries, memory.seq())));
+    assert!((&mut asked).now_or_never().is_none());
+    let second = queue(&owner, "a", None, staging("a", "two"));
+    drop(release);
+    assert_eq!(asked.await.unwrap(), (1, Seq(1)));
+    assert_eq!(
+        (text(first).await, text(second).await),
+        ("a has staged 1".into(), "a has staged 2".into())
+    );
+}
+
+#[tokio::test]
+async fn closing_serves_what_is_queued_and_takes_nothing_more() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let queued = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let mut closing = pin!(owner.close());
+    assert!((&mut closing).now_or_never().is_none());
+    assert!(owner.is_closed());
+    let late = owner.write(Some(session("b")), None, "checkpoint", staging("b", "one"));
+    assert_eq!(text(late).await, "Closed");
+    drop(release);
+    closing.await;
+    assert_eq!(text(queued).await, "a has staged 1");
+    // The fake refuses to open a journal that is open.
+    assert_eq!(staged(&over(&journal).snapshot(), "a"), 1);
+}
+
+#[tokio::test]
+async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
+    let journal = MemJournal::default();
+    journal.limit_entries(2_000);
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let large = queue(&owner, "b", Some(call(2)), staging("b", &"x".repeat(990)));
+    let larger: WriteCommand<Memory> = Box::new(move |memory, now| {
+        let items = (0..9).map(|n| lesson(&format!("{n}{}", "x".repeat(900))).lessons.remove(0));
+        let part = Staged { lessons: items.collect(), ..Staged::default() };
+        let plan = plan_checkpoint(memory, &by("c", now), part).map_err(|e| e.to_string())?;
+        Ok(Transition { changes: plan.changes, reply: "too much".to_owned() })
+    });
+    let larger = queue(&owner, "c", Some(call(3)), larger);
+    let after = queue(&owner, "d", Some(call(4)), staging("d", "one"));
+    drop(release);
+    assert_eq!(text(before).await, "a has staged 1");
+    assert_eq!(text(large).await, "b has staged 1");
+    assert_eq!(text(after).await, "d has staged 1");
+    let error = larger.await.unwrap_err();
+    assert!(
+        matches!(&error, WriteError::NotSaved(why) if why.to_string().contains("over the limit of 2000")),
+        "{error}"
+    );
+    assert_eq!((journal.entries().len(), staged(&owner.snapshot(), "c")), (3, 0));
+}
+
+#[tokio::test]
+async fn a_thread_that_dies_lets_go_of_everyone() {
+    struct Dying<S>(S);
+    impl<M: StateMachine, S: Store<M>> Store<M> for Dying<S> {
+        fn append(&mut self, _: &[Entry<M::Change>]) -> Result<(), StoreError> {
+            panic!("on purpose")
+        }
+        fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+            self.0.admit(entry)
+        }
+        fn unsettled_bytes(&self) -> u64 {
+            self.0.unsettled_bytes()
+        }
+        fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+            self.0.advance_index(state, replies)
+        }
+        fn flush(&mut self) -> PendingFlush {
+            self.0.flush()
+        }
+        fn look_up(&self) -> LookUp<M> {
+            self.0.look_up()
+        }
+        fn reading(&self) -> crate::store::Reading<M> {
+            self.0.reading()
+        }
+
+        fn snapshots(&self) -> crate::store::Snapshots<M> {
+            self.0.snapshots()
+        }
+        fn mark(&mut self, key: &str, value: Option<&str>) {
+            self.0.mark(key, value);
+        }
+        fn marks(&self) -> &std::collections::BTreeMap<String, String> {
+            self.0.marks()
+        }
+        fn sizes(&self) -> crate::store::Sizes {
+            self.0.sizes()
+        }
+        fn health(&self) -> Health {
+            self.0.health()
+        }
+        fn close(self: Box<Self>) {}
+    }
+    let journal = MemJournal::default();
+    let Opened { store, state, replies, .. } = journal.open();
+    let owner = WriterHandle::start(Box::new(Dying(store)), state, replies).unwrap();
+    let release = hold(&owner).await;
+    let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
+    let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
+    drop(release);
+    assert_eq!((text(first).await, text(second).await), ("Closed".into(), "Closed".into()));
+    owner.close().await;
+    let late = owner.write(Some(session("a")), None, "checkpoint", staging("a", "two"));
+    assert_eq!(text(late).await, "Closed");
+    drop(journal.open());
+}
+
+#[tokio::test]
+async fn what_is_looked_up_and_what_is_closed_is_in_the_index() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let release = hold(&owner).await;
+    let saved = queue(&owner, "a", Some(call(1)), saving("a", "x"));
+    let mut asked = pin!(owner.ask(|store, _| store.history("l1@1")));
+    assert!(asked.as_mut().now_or_never().is_none());
+    drop(release);
+    assert_eq!(text(saved).await, "revision 1");
+    assert_eq!(asked.await.unwrap().unwrap().map(|entry| entry.seq), Some(Seq(1)));
+    text(owner.write(Some(session("a")), Some(call(2)), "save", saving("a", "y"))).await;
+    owner.close().await;
+    assert_eq!(journal.open().state.seq(), Seq(2), "its thread has ended well");
+}
+
+#[tokio::test]
+async fn an_index_that_lacks_much_follows_without_a_pause() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    for number in 1..=6 {
+        let decide: WriteCommand<Memory> = Box::new(|_, _| {
+            let part = lesson(&"x".repeat(100_000));
+            let changes = vec![Change::Stage { session: session("a"), part: Box::new(part) }];
+            Ok(Transition { changes, reply: "staged".to_owned() })
+        });
+        let staged = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
+        assert_eq!(text(staged).await, "staged", "{number}");
+    }
+}

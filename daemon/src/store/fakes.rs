@@ -1,0 +1,556 @@
+//! Stand-ins for the store and its index, for tests of what stands on them.
+//!
+//! [`MemStore`] does what the real store does, in memory, and panics where its caller breaks the
+//! contract. [`FailingStore`] fails at the call it is told. [`SimIndex`] is an index that survives being
+//! closed, loses what was not flushed when the power fails, and fails on request.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use anchord_memory::{Revision, Seq};
+
+use super::format;
+use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
+use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
+use super::sim_disk::Random;
+use super::{
+    Entry, Health, LookUp, OpenReport, Opened, PendingFlush, Reading, Replies, Row, Sizes,
+    Snapshots, StateMachine, Store, StoreError,
+};
+
+/// What outlives a [`MemStore`]: open another one on it. Clones are the same.
+#[derive(Debug)]
+pub struct MemJournal<M: StateMachine> {
+    kept: Arc<Mutex<Kept<M::Change>>>,
+}
+
+#[derive(Debug)]
+struct Kept<C> {
+    entries: Vec<Entry<C>>,
+    marks: BTreeMap<String, String>,
+    open: bool,
+    entry_bytes_max: usize,
+}
+
+/// The strict twin.
+#[derive(Debug)]
+pub struct MemStore<M: StateMachine> {
+    kept: Arc<Mutex<Kept<M::Change>>>,
+    state: M,
+    replies: Replies,
+    unsettled_bytes: u64,
+    marks: BTreeMap<String, String>,
+}
+
+impl<M: StateMachine> Default for MemJournal<M> {
+    fn default() -> Self {
+        let kept = Kept {
+            entries: Vec::new(),
+            marks: BTreeMap::new(),
+            open: false,
+            entry_bytes_max: ENTRY_BYTES_MAX,
+        };
+        Self { kept: Arc::new(Mutex::new(kept)) }
+    }
+}
+
+impl<M: StateMachine> Clone for MemJournal<M> {
+    fn clone(&self) -> Self {
+        Self { kept: Arc::clone(&self.kept) }
+    }
+}
+
+impl<M: StateMachine> MemJournal<M> {
+    /// Opens the one store that there may be on this journal.
+    pub fn open(&self) -> Opened<M, MemStore<M>> {
+        let mut kept = lock(&self.kept);
+        assert!(!kept.open, "a store is opened while another has the same journal open");
+        kept.open = true;
+        let mut state = M::default();
+        let mut replies = Replies::default();
+        for entry in &kept.entries {
+            follow(&mut state, &mut replies, entry);
+        }
+        let store = MemStore {
+            kept: Arc::clone(&self.kept),
+            state: state.clone(),
+            replies: replies.clone(),
+            unsettled_bytes: 0,
+            marks: kept.marks.clone(),
+        };
+        let report = OpenReport {
+            created: kept.entries.is_empty(),
+            entries: kept.entries.len() as u64,
+            ..OpenReport::default()
+        };
+        Opened { store, state, replies, report }
+    }
+
+    /// Refuses entries of more bytes than this; the real limit takes long to reach.
+    pub fn limit_entries(&self, bytes_max: usize) {
+        lock(&self.kept).entry_bytes_max = bytes_max;
+    }
+
+    /// Everything acknowledged so far.
+    pub fn entries(&self) -> Vec<Entry<M::Change>> {
+        lock(&self.kept).entries.clone()
+    }
+}
+
+impl<M: StateMachine> MemStore<M> {
+    /// The entries must follow the last one, and say of themselves what is so.
+    fn check(&self, entry: &Entry<M::Change>) {
+        let seq = entry.seq.0;
+        assert_eq!(seq, self.state.seq().0 + 1, "entries have no gaps");
+        let commit = M::is_commit(&entry.changes);
+        let next = Revision(self.state.revision().0 + 1);
+        let expected = commit.then_some(next);
+        assert_eq!(entry.revision, expected, "entry {seq}: commits are numbered, and only they");
+        assert_eq!(
+            entry.call.is_some(),
+            entry.reply.is_some(),
+            "entry {seq}: a shim's line has a reply, and nothing else has"
+        );
+        assert!(!entry.changes.is_empty() || entry.reply.is_some(), "entry {seq} says nothing");
+        if let Some(call) = &entry.call {
+            assert_eq!(
+                self.replies.lookup(call),
+                super::Answer::Fresh,
+                "entry {seq}: line {} of {} is applied again",
+                call.number,
+                call.instance
+            );
+        }
+    }
+}
+
+impl<M: StateMachine> Store<M> for MemStore<M> {
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        assert!(self.unsettled_bytes < SETTLE_BYTES, "the index is left far behind");
+        assert!(!batch.is_empty(), "an empty batch costs a sync for nothing");
+        batch.iter().try_for_each(|entry| self.admit(entry))?;
+        for entry in batch {
+            self.check(entry);
+            self.unsettled_bytes += format::entry_bytes(entry) as u64;
+            follow(&mut self.state, &mut self.replies, entry);
+            lock(&self.kept).entries.push(entry.clone());
+        }
+        Ok(())
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        let (bytes, bytes_max) = (format::entry_bytes(entry), lock(&self.kept).entry_bytes_max);
+        if bytes > bytes_max {
+            return Err(StoreError::TooLarge { bytes, bytes_max });
+        }
+        Ok(())
+    }
+
+    fn unsettled_bytes(&self) -> u64 {
+        self.unsettled_bytes
+    }
+
+    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        assert_eq!(state.seq(), self.state.seq(), "settled with a state of another entry");
+        assert!(state.rows().eq(self.state.rows()), "the state is not what the entries lead to");
+        assert!(replies == &self.replies, "the replies are not what the entries lead to");
+        self.unsettled_bytes = 0;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> PendingFlush {
+        lock(&self.kept).marks.clone_from(&self.marks);
+        PendingFlush::Nothing
+    }
+
+    fn look_up(&self) -> LookUp<M> {
+        let kept = Arc::clone(&self.kept);
+        Arc::new(move |key| {
+            let has = |entry: &&Entry<M::Change>| {
+                entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
+            };
+            Ok(lock(&kept).entries.iter().rev().find(has).cloned())
+        })
+    }
+
+    fn reading(&self) -> Reading<M> {
+        let entries = lock(&self.kept).entries.clone();
+        Box::new(move |from, visit| {
+            let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
+            Ok(())
+        })
+    }
+
+    fn snapshots(&self) -> Snapshots<M> {
+        Box::new(Vec::new)
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.marks.insert(key.to_owned(), value.to_owned()),
+            None => self.marks.remove(key),
+        };
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        &self.marks
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes { entries: self.state.seq().0, ..Sizes::default() }
+    }
+
+    fn health(&self) -> Health {
+        Health::default()
+    }
+
+    fn close(mut self: Box<Self>) {
+        assert_eq!(self.unsettled_bytes, 0, "closed before the index followed");
+        self.flush();
+    }
+}
+
+impl<M: StateMachine> Drop for MemStore<M> {
+    fn drop(&mut self) {
+        lock(&self.kept).open = false;
+    }
+}
+
+/// A store whose `n`-th call that can fail does, once, and leaves nothing behind; a `advance_index` is done all
+/// the same, since nothing depends on its outcome.
+#[derive(Debug)]
+pub struct FailingStore<S> {
+    inner: S,
+    calls: u64,
+    fails_at: u64,
+}
+
+impl<S> FailingStore<S> {
+    /// Counts from 1.
+    pub fn new(inner: S, fails_at: u64) -> Self {
+        Self { inner, calls: 0, fails_at }
+    }
+
+    fn step(&mut self) -> Result<(), StoreError> {
+        self.calls += 1;
+        if self.calls != self.fails_at {
+            return Ok(());
+        }
+        let source = io::Error::other(format!("call {} fails on purpose", self.calls));
+        Err(StoreError::NotSaved { path: PathBuf::from("twin"), source })
+    }
+}
+
+impl<M: StateMachine, S: Store<M>> Store<M> for FailingStore<S> {
+    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        self.step()?;
+        self.inner.append(batch)
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        self.inner.admit(entry)
+    }
+
+    fn unsettled_bytes(&self) -> u64 {
+        self.inner.unsettled_bytes()
+    }
+
+    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        let outcome = self.step();
+        self.inner.advance_index(state, replies)?;
+        outcome
+    }
+
+    fn flush(&mut self) -> PendingFlush {
+        self.inner.flush()
+    }
+
+    fn look_up(&self) -> LookUp<M> {
+        self.inner.look_up()
+    }
+
+    fn entries(
+        &mut self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
+    ) -> Result<(), StoreError> {
+        self.step()?;
+        self.inner.entries(from, visit)
+    }
+
+    fn reading(&self) -> Reading<M> {
+        self.inner.reading()
+    }
+
+    fn snapshots(&self) -> Snapshots<M> {
+        self.inner.snapshots()
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        self.inner.mark(key, value);
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        self.inner.marks()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes()
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    fn close(self: Box<Self>) {
+        Box::new(self.inner).close();
+    }
+}
+
+/// Where a simulated index is; clones are the same place.
+#[derive(Clone, Debug, Default)]
+pub struct SimIndex {
+    place: Arc<Mutex<SimPlace>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SimPlace {
+    rows: MemIndex,
+    flushed: MemIndex,
+    aside: Option<MemIndex>,
+    /// Whether there is a directory, if only an empty one.
+    exists: bool,
+    copy: MemIndex,
+    synced_copy: Option<MemIndex>,
+    synced_by: Option<ThreadId>,
+    /// Bytes that it takes up beyond its rows, as after many changes.
+    excess_bytes: u64,
+    /// A row that is read at every open is not what was written.
+    is_damaged: bool,
+    is_refused: bool,
+    calls: u64,
+    fails_at: Option<u64>,
+}
+
+impl SimIndex {
+    /// The `n`-th call from now on fails; none if `None`. Gives the number of calls until now.
+    pub fn fail(&self, fails_at: Option<u64>) -> u64 {
+        let mut place = lock(&self.place);
+        place.fails_at = fails_at;
+        std::mem::take(&mut place.calls)
+    }
+
+    /// From now on it cannot be opened, as without a free descriptor; or it can again.
+    pub fn refuse(&self, is_refused: bool) {
+        lock(&self.place).is_refused = is_refused;
+    }
+
+    /// What was not flushed may be lost, or everything.
+    pub fn power_loss(&self, seed: u64) {
+        let mut place = lock(&self.place);
+        match Random(seed).below(3) {
+            0 => place.rows = place.flushed.clone(),
+            1 => place.rows = MemIndex::default(),
+            _ => {}
+        }
+    }
+
+    /// Another place that holds the same.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self { place: Arc::new(Mutex::new(lock(&self.place).clone())) }
+    }
+
+    /// A row as it stands.
+    pub fn row(&self, key: &str) -> Option<String> {
+        lock(&self.place).rows.get(key).ok().flatten()
+    }
+
+    /// Changes a row behind the store's back.
+    pub fn tamper(&self, key: &str, value: Option<&str>) -> Result<(), IndexError> {
+        let value = value.map(str::to_owned);
+        let mut place = lock(&self.place);
+        place.is_damaged |= is_counted(key);
+        place.rows.apply(&[Row { key: key.to_owned(), value }])
+    }
+
+    /// Makes it take up more than its rows, as after many changes.
+    pub fn outgrow(&self, bytes: u64) {
+        lock(&self.place).excess_bytes = bytes;
+    }
+
+    /// Returns the thread that last synced a copy.
+    pub fn synced_by(&self) -> Option<ThreadId> {
+        lock(&self.place).synced_by
+    }
+
+    /// A row of the index that was set aside.
+    pub fn row_aside(&self, key: &str) -> Option<String> {
+        lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
+    }
+
+    fn step(&self) -> Result<MutexGuard<'_, SimPlace>, IndexError> {
+        let mut place = lock(&self.place);
+        place.calls += 1;
+        if place.fails_at == Some(place.calls) {
+            return Err(IndexError::damaged(format!("call {} fails on purpose", place.calls)));
+        }
+        Ok(place)
+    }
+}
+
+impl IndexPlace for SimIndex {
+    fn open(&self) -> Result<Box<dyn Index>, IndexError> {
+        let mut place = self.step()?;
+        if place.is_refused {
+            return Err(io::Error::from(rustix::io::Errno::MFILE).into());
+        }
+        place.exists = true;
+        Ok(Box::new(self.clone()))
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.rows = MemIndex::default();
+        place.flushed = MemIndex::default();
+        place.aside = None;
+        place.copy = MemIndex::default();
+        place.excess_bytes = 0;
+        place.is_damaged = false;
+        Ok(())
+    }
+
+    fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.step()?.copy = MemIndex::default();
+        Ok(Box::new(SimCopy(self.clone())))
+    }
+
+    fn take_copy(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        let synced = place.synced_copy.take();
+        assert_eq!(synced.as_ref(), Some(&place.copy), "a copy is synced before it is taken");
+        place.rows = std::mem::take(&mut place.copy);
+        place.flushed = place.rows.clone();
+        place.excess_bytes = 0;
+        Ok(())
+    }
+
+    fn sync_copy(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.synced_copy = Some(place.copy.clone());
+        place.synced_by = Some(std::thread::current().id());
+        Ok(())
+    }
+
+    fn open_copy(&self) -> Result<Box<dyn Index>, IndexError> {
+        self.open()
+    }
+
+    fn end_copy(&self) -> Result<(), IndexError> {
+        self.step().map(|_| ())
+    }
+
+    fn set_aside(&self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        if place.exists {
+            place.aside = Some(std::mem::take(&mut place.rows));
+            place.exists = false;
+        }
+        place.flushed = MemIndex::default();
+        place.is_damaged = false;
+        Ok(())
+    }
+}
+
+impl Index for SimIndex {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        self.step()?.rows.get(key)
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        self.step()?.rows.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.step()?.rows.apply(rows)
+    }
+
+    fn check(&mut self, counted: RowSum) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        if place.is_damaged {
+            return Err(IndexError::damaged("its rows are not those that were written"));
+        }
+        place.rows.check(counted)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        let mut place = self.step()?;
+        place.flushed = place.rows.clone();
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        let place = lock(&self.place);
+        place.rows.sum().bytes + place.excess_bytes
+    }
+
+    fn sum(&self) -> RowSum {
+        lock(&self.place).rows.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        Box::new(self.clone())
+    }
+}
+
+/// The copy beside a simulated index.
+#[derive(Debug)]
+struct SimCopy(SimIndex);
+
+impl Index for SimCopy {
+    fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
+        self.0.step()?.copy.get(key)
+    }
+
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        self.0.step()?.copy.scan(prefix, visit)
+    }
+
+    fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
+        self.0.step()?.copy.apply(rows)
+    }
+
+    fn check(&mut self, counted: RowSum) -> Result<(), IndexError> {
+        self.0.step()?.copy.check(counted)
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        self.0.step().map(|_| ())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sum().bytes
+    }
+
+    fn sum(&self) -> RowSum {
+        lock(&self.0.place).copy.sum()
+    }
+
+    fn reader(&self) -> Box<dyn Index> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+fn follow<M: StateMachine>(state: &mut M, replies: &mut Replies, entry: &Entry<M::Change>) {
+    state.apply(entry.seq, &entry.changes);
+    if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+        replies.record(call, entry.time, reply.as_str());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
