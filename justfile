@@ -14,6 +14,6 @@ demo:
 torture *args:
     cargo run --release --bin anchord -- torture {{args}}
 
-# The numbers in the README, each beside its floor. Without an argument, all of them.
+# The numbers in docs/figures.md, each beside its floor. Without an argument, all of them.
 bench *args:
     cargo run --release -p anchord-benches -- {{args}}
