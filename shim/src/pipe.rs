@@ -67,7 +67,7 @@ pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()>
         end_at: None,
         pulse: Pulse::new(Instant::now()),
     };
-    pipe.start_search(true, Duration::ZERO, pipe.search.patience);
+    pipe.seek(true, Duration::ZERO, pipe.search.patience);
     pipe.run()
 }
 
@@ -490,7 +490,7 @@ impl Pipe<'_> {
             self.link = Link::Waiting { since: now, until: now + pause };
             self.look_in_turn(now);
         } else {
-            self.start_search(false, pause, self.search.patience);
+            self.seek(false, pause, self.search.patience);
         }
     }
 
@@ -501,20 +501,12 @@ impl Pipe<'_> {
         match self.link {
             Link::Waiting { until, .. } if !self.ledger.has_open() => {
                 self.turn.release();
-                self.start_search(
-                    false,
-                    until.saturating_duration_since(now),
-                    self.search.patience,
-                );
+                self.seek(false, until.saturating_duration_since(now), self.search.patience);
             }
             Link::Waiting { since, until } if until <= now && self.turn.take(now) => {
                 // The callers have waited for the turn, too.
                 let waited = now.saturating_duration_since(since);
-                self.start_search(
-                    true,
-                    Duration::ZERO,
-                    self.search.patience.saturating_sub(waited),
-                );
+                self.seek(true, Duration::ZERO, self.search.patience.saturating_sub(waited));
             }
             Link::Looking { .. } if !self.ledger.has_open() => self.turn.release(),
             Link::Waiting { .. } | Link::Down(_) | Link::Looking { .. } | Link::Up(_) => {}
@@ -524,7 +516,7 @@ impl Pipe<'_> {
     fn want_daemon(&mut self) {
         match &self.link {
             Link::Up(_) | Link::Waiting { .. } => {}
-            Link::Down(_) => self.start_search(true, Duration::ZERO, self.search.patience),
+            Link::Down(_) => self.seek(true, Duration::ZERO, self.search.patience),
             Link::Looking { may_start, search } => {
                 may_start.store(true, Ordering::Relaxed);
                 search.thread().unpark();
@@ -534,7 +526,7 @@ impl Pipe<'_> {
 
     /// Looks for a daemon on a thread of its own. Without `may_start` it starts none: a daemon that
     /// was stopped on purpose must not return before it is needed.
-    fn start_search(&mut self, may_start: bool, pause: Duration, patience: Duration) {
+    fn seek(&mut self, may_start: bool, pause: Duration, patience: Duration) {
         let may_start = Arc::new(AtomicBool::new(may_start));
         let mut search = self.search.clone();
         search.patience = patience;
