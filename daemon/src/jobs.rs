@@ -1,10 +1,12 @@
-//! Periodic work: stages pending activity, ends sessions that are gone, and closes idle projects.
-//! Also checks that this is still the daemon of its instance.
+//! Periodic work: stages pending activity, ends sessions that are gone, closes idle projects, and
+//! returns free memory. Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::blocking::run_blocking;
 use crate::daemon::Daemon;
+use crate::heap::{self, Heap};
 use crate::projects::ProjectId;
 use crate::{hooks, limits, sessions};
 
@@ -13,6 +15,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let stopping = daemon.stopping();
+    let (mut heap, mut closed) = (Heap::default(), 0);
     loop {
         tokio::select! {
             _ = tick.tick() => {}
@@ -39,6 +42,9 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
             .filter_map(|status| status.session.project_id())
             .collect();
         daemon.projects.keep_reads().await;
-        daemon.projects.close_idle(&in_use).await;
+        closed += daemon.projects.close_idle(&in_use).await as u64;
+        if heap.is_due(daemon.metrics().work() + closed) {
+            run_blocking(heap::trim).await;
+        }
     }
 }

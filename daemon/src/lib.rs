@@ -1,6 +1,6 @@
 //! anchord's daemon: one memory per project, any number of sessions.
 //!
-//! Calls inside go one way: `http` → `admin` → `mcp`, `lifecycle` → `sessions` → `project` →
+//! Calls inside go one way: `http` → `admin` → `mcp`, `hooks` → `sessions` → `project` →
 //! `store`. ARCHITECTURE.md has the map, the invariants and the lock table.
 
 pub mod activation;
@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 mod daemon;
 pub mod detach;
+mod heap;
 mod hooks;
 mod http;
 pub mod instance;

@@ -251,6 +251,11 @@ impl Metrics {
         self.connections.get()
     }
 
+    /// Returns a number that grows with each call and each connection.
+    pub(crate) fn work(&self) -> u64 {
+        self.calls_ok.get() + self.calls_failed.get() + self.connections.get()
+    }
+
     /// Returns the number of panics caught.
     pub(crate) fn panics(&self) -> u64 {
         self.panics.get()

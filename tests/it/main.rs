@@ -12,6 +12,7 @@ mod failing_tools;
 mod floods;
 mod hook;
 mod identity;
+mod language;
 mod layers;
 mod mcp_revisions;
 mod modules;

@@ -294,8 +294,9 @@ impl OpenProjects {
         at_once(projects.iter().map(|project| project.keep_reads())).await;
     }
 
-    /// Closes projects that are not in `in_use` and that nobody has used for a while.
-    pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) {
+    /// Closes projects that are not in `in_use` and that nobody has used for a while. Returns their
+    /// number.
+    pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) -> usize {
         let mut idle = self.all();
         idle.retain(|project| {
             !in_use.contains(&project.id)
@@ -304,6 +305,7 @@ impl OpenProjects {
         });
         let ids = idle.iter().map(|project| project.id);
         at_once(ids.map(|id| self.close_and(id, |_| ()))).await;
+        idle.len()
     }
 
     /// Closes all projects for good.

@@ -81,7 +81,7 @@ async fn a_project_whose_disk_does_not_answer_keeps_no_other_open() {
     let none = BTreeSet::new();
     let closed = crate::testing::poll(|| free.owner.is_closed().then_some(()));
     tokio::select! {
-        () = projects.close_idle(&none) => panic!("the others are still held"),
+        _ = projects.close_idle(&none) => panic!("the others are still held"),
         () = closed => {}
     }
     drop(held);
