@@ -1,23 +1,23 @@
-//! Errors of the store, named after what the caller will do about them.
+//! Errors of the store, one variant for each way in which the caller reacts.
 
 use std::io;
 use std::path::PathBuf;
 
 use anchord_memory::Seq;
 
-/// Why a store cannot do what it was asked.
+/// An error that keeps a store from doing what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Tell the caller; a later try may work. Nothing of the batch is kept.
+    /// Report it to the caller; a later try may work. Nothing of the batch is kept.
     #[error("not saved, nothing of it was kept: cannot write {path}: {source}")]
     NotSaved {
-        /// The segment.
+        /// The segment's path.
         path: PathBuf,
-        /// What the disk said.
+        /// The disk's error.
         source: io::Error,
     },
 
-    /// Tell the caller how much to free, and where.
+    /// Report to the caller how much to free, and where.
     #[error(
         "not saved: the disk is full: {} has {free_bytes} bytes free and {needed_bytes} are needed",
         path.display()
@@ -25,65 +25,65 @@ pub enum StoreError {
     NoSpace {
         /// A directory on the disk.
         path: PathBuf,
-        /// What must be free before the write goes through, the reserve included.
+        /// Bytes that must be free for the write to succeed, including the reserve.
         needed_bytes: u64,
-        /// What is free.
+        /// Bytes that are free.
         free_bytes: u64,
     },
 
-    /// Tell the caller that the outcome is unknown: writing failed, and so did taking it back. The
-    /// store is read-only from now on.
+    /// Report to the caller that the outcome is unknown: the write failed, and so did undoing it.
+    /// The store is read-only from now on.
     #[error(
         "outcome unknown: cannot write {path}: {source}; nor cut it back: {cut}; read-only from now on"
     )]
     Uncertain {
-        /// The segment.
+        /// The segment's path.
         path: PathBuf,
-        /// What the disk said to the write.
+        /// The disk's error for the write.
         source: io::Error,
-        /// What it said to taking it back.
+        /// The disk's error for the undo.
         cut: io::Error,
     },
 
-    /// Tell the caller why; only the user can change it.
+    /// Report the reason to the caller; only the user can fix it.
     #[error("not saved: read-only: {why}; `anchord doctor` says what to do")]
     ReadOnly {
-        /// What happened, and what to do.
+        /// The cause, and what the user can do.
         why: String,
     },
 
-    /// Tell the caller to try again: the next daemon opens it.
+    /// Report to the caller that it should try again: the next daemon opens the store.
     #[error("not saved: this daemon is leaving; try again in a moment")]
     ShuttingDown,
 
-    /// Tell the caller to write less at once.
+    /// Report to the caller that it must write less at once.
     #[error("not saved: an entry of {bytes} bytes is over the limit of {bytes_max}")]
     TooLarge {
-        /// Its line's length.
+        /// The length of the entry's line.
         bytes: usize,
         /// The limit.
         bytes_max: usize,
     },
 
-    /// A fault of the caller's: entries must follow each other. Nothing was written.
+    /// A bug in the caller: entries must follow each other. Nothing was written.
     #[error("not saved: entry {} does not follow entry {}", given.0, last.0)]
     OutOfOrder {
         /// The last entry in the journal or batch.
         last: Seq,
-        /// The one that came.
+        /// The entry that was passed.
         given: Seq,
     },
 
-    /// Show the user the line.
+    /// Show the user the damaged line.
     #[error("damaged at {at}: {why}")]
     Damaged {
-        /// File and line, `journal/000001.jsonl:17`.
+        /// The file and line, such as `journal/000001.jsonl:17`.
         at: String,
-        /// What is wrong with it.
+        /// The kind of damage.
         why: String,
     },
 
-    /// Refuse: a memory that was there is not there any more.
+    /// Refuse to continue: a memory that existed is missing.
     #[error(
         "the memory in {} is missing; restore it (is its disk mounted?), or start without it: \
          `anchord project forget{}`",
@@ -93,22 +93,22 @@ pub enum StoreError {
     Missing {
         /// The directory.
         path: PathBuf,
-        /// Whether it is the user's own.
+        /// Whether it is the user's personal memory.
         personal: bool,
     },
 
-    /// Refuse: the directory holds something else.
+    /// Refuse to continue: the directory holds a journal of another kind.
     #[error("{} is a journal of kind `{found}`, not `{expected}`", path.display())]
     WrongMachine {
-        /// The segment.
+        /// The segment's path.
         path: PathBuf,
-        /// The kind asked for.
+        /// The expected kind.
         expected: &'static str,
         /// The kind in its header.
         found: String,
     },
 
-    /// Refuse, with the way out.
+    /// Refuse to continue, and say how to fix it.
     #[error(
         "{} is on a network file system ({kind}), where a store does not survive; set ANCHORD_HOME to a local directory",
         path.display()
@@ -116,25 +116,25 @@ pub enum StoreError {
     NetworkDisk {
         /// The directory.
         path: PathBuf,
-        /// The file system.
+        /// The file system's name.
         kind: String,
     },
 
-    /// Log it, or tell the user: the disk does not do what it must.
+    /// Log it, or report it to the user: a disk operation failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// A verb.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the disk said.
+        /// The disk's error.
         source: io::Error,
     },
 }
 
 impl StoreError {
-    /// Whether the store is damaged, or of a newer format, and open for reading alone at best. Only a person can change
-    /// that; whatever else is wrong passes, or is of this one write.
+    /// Whether the store is damaged or of a newer format, and at best open for reading. Only a
+    /// person can fix that. Every other error passes, or concerns this one write.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::ReadOnly { .. }
@@ -152,12 +152,12 @@ impl StoreError {
         }
     }
 
-    /// Whether the disk said that there is no such file.
+    /// Whether the disk reported that the file does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Wraps what the disk said.
+    /// Returns a function that wraps a disk error.
     pub(crate) fn io(
         doing: &'static str,
         path: impl Into<PathBuf>,

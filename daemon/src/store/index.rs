@@ -1,6 +1,8 @@
-//! What a store keeps beside its journal so as not to read it again: rows under keys.
+//! The index: rows under keys, kept next to the journal so that an open need not read the whole
+//! journal.
 //!
-//! An index may be behind the journal, or gone, at any time; it may never be half of an `apply`.
+//! An index may lag behind the journal, or be missing, at any time. It never holds half of an
+//! `apply`.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,24 +12,24 @@ use rustix::io::Errno;
 
 use super::Row;
 
-/// Prefixes of keys: the state's rows, the reply ledger's, soft marks. Indexes of older builds also
-/// have rows of history, under `h/`, which nothing reads any more.
+/// Key prefixes of the state's rows, the reply ledger's rows and the soft marks. Indexes of older
+/// builds also have history rows under `h/`, which nothing reads any more.
 pub(crate) const STATE: &str = "d/";
 pub(crate) const REPLIES: &str = "r/";
 pub(crate) const MARKS: &str = "k/";
-/// What the index is of, and how far it is.
+/// The key of the row that names the index's journal and its last entry.
 pub(crate) const META: &str = "meta";
 
-/// Whether a key's row is read at every open. An index counts these and sums their digests, since a
-/// damaged one can come up with fewer or older rows and no error.
+/// Whether every open reads the row of this key. An index counts these rows and sums their digests,
+/// because a damaged one can return fewer or older rows without an error.
 pub(crate) fn is_counted(key: &str) -> bool {
     key.starts_with(STATE) || key.starts_with(REPLIES)
 }
 
-/// The number of rows and their bytes, and a digest of them that does not depend on their order.
+/// The number of rows, their bytes, and a digest of them that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowSum {
-    /// How many.
+    /// The number of rows.
     pub rows: u64,
     /// The sum of their digests.
     pub digest: u64,
@@ -36,21 +38,21 @@ pub struct RowSum {
 }
 
 impl RowSum {
-    /// Adds a row, whose key is in two parts.
+    /// Adds a row. Its key is `prefix` followed by `key`.
     pub(crate) fn add(&mut self, prefix: &str, key: &str, text: &str) {
         self.rows += 1;
         self.digest = self.digest.wrapping_add(digest(prefix, key, text));
         self.bytes += (prefix.len() + key.len() + text.len()) as u64;
     }
 
-    /// Takes a row away that was added before.
+    /// Subtracts a row that was added before.
     pub(crate) fn remove(&mut self, key: &str, text: &str) {
         self.rows = self.rows.saturating_sub(1);
         self.digest = self.digest.wrapping_sub(digest("", key, text));
         self.bytes = self.bytes.saturating_sub((key.len() + text.len()) as u64);
     }
 
-    /// Adds the rows of another sum.
+    /// Returns the sum of both sets of rows.
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             rows: self.rows + other.rows,
@@ -60,8 +62,8 @@ impl RowSum {
     }
 }
 
-/// A row's digest: its CRC-32, spread over 64 bits so that sums of different rows differ (the last
-/// steps of splitmix64).
+/// Returns a row's digest: its CRC-32, spread over 64 bits so that sums of different rows differ.
+/// The spreading uses the last steps of splitmix64.
 fn digest(prefix: &str, key: &str, text: &str) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     for part in [prefix, key, "\0", text] {
@@ -73,7 +75,7 @@ fn digest(prefix: &str, key: &str, text: &str) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The index cannot be used (any more). Nothing is lost.
+/// An error that makes the index unusable. Nothing is lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct IndexError {
@@ -82,7 +84,7 @@ pub struct IndexError {
 }
 
 impl IndexError {
-    /// The index is not what was written; it has to be rebuilt.
+    /// Returns the error for an index whose content is not as written. It must be rebuilt.
     pub(crate) fn damaged(why: impl Into<String>) -> Self {
         Self { why: why.into(), passes: false }
     }
@@ -93,8 +95,8 @@ impl IndexError {
     }
 }
 
-/// An error of the operating system passes: a full disk, no free descriptor. One of the library's
-/// own making is about what it read.
+/// Converts an I/O error. An operating-system error passes: a full disk, no free descriptor. An
+/// error that sled itself created is about the data that it read.
 impl From<io::Error> for IndexError {
     fn from(error: io::Error) -> Self {
         let passes = error.raw_os_error().is_some_and(|code| {
@@ -107,62 +109,62 @@ impl From<io::Error> for IndexError {
 
 /// Rows under keys, in key order.
 pub trait Index: Send + Debug {
-    /// The text under a key.
+    /// Returns the text under a key.
     fn get(&self, key: &str) -> Result<Option<String>, IndexError>;
 
-    /// Every key with this prefix, without the prefix, and its text.
+    /// Visits every key with this prefix, without the prefix, and its text.
     fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError>;
 
-    /// Writes and removes rows, all or none; no key twice.
+    /// Writes and removes rows, all or none. No key may occur twice.
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError>;
 
-    /// Checks that what was read is what was written, of the rows that are read at every open (the
-    /// state's and the reply ledger's).
+    /// Checks that the rows that every open reads are as written. These are the state's and the
+    /// reply ledger's.
     fn check(&mut self, read: RowSum) -> Result<(), IndexError>;
 
-    /// Hands what was applied to the operating system.
+    /// Hands the applied rows to the operating system.
     fn flush(&mut self) -> Result<(), IndexError>;
 
-    /// Bytes on disk.
+    /// Returns the size on disk, in bytes.
     fn bytes(&self) -> u64;
 
-    /// Returns the sum of the rows that are read at an open, once [`Index::check`] has seen them.
+    /// Returns the sum of the rows that every open reads, once [`Index::check`] has seen them.
     fn sum(&self) -> RowSum;
 
-    /// Returns another handle, to read from while this one is written.
+    /// Returns another handle, for reading while this one is written.
     fn reader(&self) -> Box<dyn Index>;
 }
 
-/// Where an index is.
+/// The location of an index.
 pub trait IndexPlace: Send + Sync + Debug {
-    /// Opens the index that is there, or an empty one.
+    /// Opens the existing index, or an empty one.
     fn open(&self) -> Result<Box<dyn Index>, IndexError>;
 
-    /// Removes the index, which must not be open, and one that was set aside.
+    /// Removes the index, which must not be open, and any index set aside.
     fn discard(&self) -> Result<(), IndexError>;
 
-    /// Keeps the index, which must not be open, under another name, in place of one that was set
+    /// Keeps the index, which must not be open, under another name. Replaces an index that was set
     /// aside before.
     fn set_aside(&self) -> Result<(), IndexError>;
 
-    /// Opens an empty index beside the one that is there, in place of a copy that was not finished.
+    /// Opens an empty index next to the existing one. Replaces an unfinished copy.
     fn begin_copy(&self) -> Result<Box<dyn Index>, IndexError>;
 
-    /// Makes the copy durable, which must not be open. May take long.
+    /// Makes the copy, which must not be open, durable. May take long.
     fn sync_copy(&self) -> Result<(), IndexError>;
 
-    /// Puts the copy, synced, in the place of the index. Neither may be open. After an error the
-    /// next [`IndexPlace::open`] finds the index that was there.
+    /// Replaces the index with the synced copy. Neither may be open. After an error the next
+    /// [`IndexPlace::open`] finds the old index.
     fn take_copy(&self) -> Result<(), IndexError>;
 
-    /// Opens the copy that was taken, and leaves what it replaced to [`IndexPlace::end_copy`].
+    /// Opens the copy that was taken. The replaced index stays until [`IndexPlace::end_copy`].
     fn open_copy(&self) -> Result<Box<dyn Index>, IndexError>;
 
-    /// Removes what a copy has replaced. May take long.
+    /// Removes the index that a copy has replaced. May take long.
     fn end_copy(&self) -> Result<(), IndexError>;
 }
 
-/// An index that can remember what is written to it, while a copy of it is made.
+/// An index that can record what is written to it while a copy is made.
 #[derive(Debug)]
 pub(super) struct TrackedIndex {
     index: Box<dyn Index>,
@@ -174,12 +176,13 @@ impl TrackedIndex {
         Self { index, changes: None }
     }
 
-    /// Remembers what is written from now on.
+    /// Starts recording writes.
     pub(super) fn begin_changes(&mut self) {
         self.changes = Some(BTreeMap::new());
     }
 
-    /// Returns what was written since, the newest of each row, and remembers nothing more.
+    /// Returns the newest value of each row written since [`Self::begin_changes`], and stops
+    /// recording.
     pub(super) fn take_changes(&mut self) -> Vec<Row> {
         let changes = self.changes.take().unwrap_or_default();
         changes.into_iter().map(|(key, value)| Row { key, value }).collect()
@@ -224,7 +227,7 @@ impl Index for TrackedIndex {
     }
 }
 
-/// An index that is kept as it is: what is written goes to memory.
+/// An index that stays as it is: writes go to memory.
 #[derive(Debug)]
 pub(super) struct KeptIndex {
     kept: Box<dyn Index>,
@@ -274,7 +277,7 @@ impl Index for KeptIndex {
     }
 }
 
-/// An index in memory alone: a stand-in while there is no better.
+/// An index only in memory: a stand-in while no other works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemIndex {
     rows: BTreeMap<String, String>,

@@ -1,8 +1,8 @@
-//! The journal: an append-only file of entries in segments, which is the truth.
+//! The journal: an append-only file of entries in segments. It is the truth.
 //!
-//! What [`Journal::append`] answered `Ok` to is synced, names included. After a failed write the file is
-//! cut back to the last acknowledged byte and synced, or the journal takes no more. Opening one is in
-//! `recover.rs`.
+//! Once [`Journal::append`] returns `Ok`, the entries and the file names are synced. After a failed
+//! write the file is cut back to the last acknowledged byte and synced. If that fails too, the
+//! journal accepts no more writes. `recover.rs` opens a journal.
 
 use std::fmt;
 use std::io;
@@ -21,12 +21,12 @@ use super::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
 use super::segment::{self, file_name};
 use super::{Entry, StateMachine, StoreError, archive};
 
-/// Where an entry's line is.
+/// The position of an entry's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) segment: u32,
     pub(crate) offset: u64,
-    /// Of the line, without its newline.
+    /// Length of the line, without its newline.
     pub(crate) bytes: usize,
 }
 
@@ -34,20 +34,20 @@ pub(crate) struct Position {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) number: u32,
-    /// What its header says of its lines.
+    /// The format of its lines, from its header.
     pub(crate) format: u32,
     /// The seq of its first entry.
     pub(crate) first: Seq,
     /// The checksum of the last entry before it.
     pub(crate) previous: Option<Crc>,
-    /// Complete lines, all synced.
+    /// Bytes of its complete lines, all synced.
     pub(crate) bytes: u64,
-    /// Bytes of its archive, if that is all there is of it.
+    /// Bytes of its archive, if only the archive exists.
     pub(crate) archive_bytes: Option<u64>,
 }
 
 impl Segment {
-    /// The name of its file.
+    /// Returns the name of its file.
     pub(crate) fn file(&self) -> String {
         match self.archive_bytes {
             Some(_) => segment::archive_name(self.number),
@@ -55,25 +55,25 @@ impl Segment {
         }
     }
 
-    /// The error that names a bad line.
+    /// Returns the error that names a bad line.
     pub(crate) fn damaged(&self, line: u64, why: String) -> StoreError {
         segment::damaged_in(&self.file(), line, why)
     }
 
-    /// Bytes of its file.
+    /// Returns the size of its file.
     pub(crate) fn disk_bytes(&self) -> u64 {
         self.archive_bytes.unwrap_or(self.bytes)
     }
 }
 
-/// The beginning of a segment, by whole lines.
+/// The beginning of a segment, in whole lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prefix {
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
 }
 
-/// An entry with where it stands.
+/// An entry with its position.
 #[derive(Debug)]
 pub(crate) struct Placed<C> {
     pub(crate) entry: Entry<C>,
@@ -89,26 +89,27 @@ pub(crate) struct Journal {
     pub(super) machine: &'static str,
     pub(super) id: Uuid,
     pub(super) epoch: u32,
-    /// In order; the last one is written to.
+    /// In order; the last one receives the writes.
     pub(super) segments: Vec<Segment>,
-    /// The last segment; none if nothing can be written.
+    /// The last segment; `None` if nothing can be written.
     pub(super) file: Option<Box<dyn DiskFile>>,
     /// The last entry, and its line's checksum.
     pub(super) last: Seq,
     pub(super) last_crc: Crc,
-    /// A segment was renamed into place, but the directory is not synced yet.
+    /// Whether a segment was renamed into place and the directory is not synced yet.
     pub(super) dir_unsynced: bool,
     pub(super) read_only: Option<String>,
-    /// The reason for `read_only` may pass: a full disk, no free descriptor.
+    /// Whether the reason for `read_only` may pass: a full disk, no free descriptor.
     pub(super) passes: bool,
     pub(super) reserve_bytes: u64,
 }
 
 impl Journal {
-    /// Appends entries that follow the last one, and syncs once. Says where they are.
+    /// Appends entries that follow the last one, and syncs once. Returns their positions.
     ///
-    /// A segment takes lines of its own format alone: after an older one the next begins first, so that an
-    /// older anchord sees by its header that it is too old, before it meets a line that it cannot read.
+    /// All lines of a segment have one format. If the last segment has an older format, the next
+    /// one begins first. An older anchord then learns from the header that it is too old, before it
+    /// meets a line that it cannot read.
     pub(crate) fn append<C: Serialize>(
         &mut self,
         batch: &[Entry<C>],
@@ -158,13 +159,15 @@ impl Journal {
         Ok(positions)
     }
 
-    /// Ends the last segment and begins the next. When this fails, the journal goes on in the old one.
+    /// Ends the last segment and begins the next. If this fails, the journal continues in the old
+    /// one.
     pub(crate) fn rotate(&mut self) -> Result<(), StoreError> {
         let number = self.last_segment() + 1;
         let previous = (self.last > Seq(0)).then_some(self.last_crc);
         let first = Seq(self.last.0 + 1);
         let bytes = self.write_segment(number, first, previous)?;
-        // From here on the segment is there for the next open, so it must be used, come what may.
+        // From here on the next open finds this segment, so it must be used even if a later step
+        // fails.
         let archive_bytes = None;
         let segment = Segment { number, format: FORMAT, first, previous, bytes, archive_bytes };
         self.segments.push(segment);
@@ -182,7 +185,7 @@ impl Journal {
         self.sync_dir().map_err(StoreError::io("sync", &self.dir))
     }
 
-    /// Writes a segment that has a header alone, under a temporary name, and renames it into place.
+    /// Writes a segment that has only a header under a temporary name and renames it into place.
     pub(super) fn write_segment(
         &self,
         number: u32,
@@ -203,13 +206,13 @@ impl Journal {
         Ok(line.len() as u64)
     }
 
-    /// What is there now, to be read while this journal goes on.
+    /// Returns the segments that exist now, to be read while this journal continues.
     pub(crate) fn written(&self) -> Segments {
         let (disk, dir) = (Arc::clone(&self.disk), self.dir.clone());
         Segments { disk, dir, segments: self.segments.clone() }
     }
 
-    /// Reads every entry from `from` on, checked, until `visit` says false.
+    /// Reads every entry from `from` on, checked, until `visit` returns false.
     pub(crate) fn replay<C: DeserializeOwned>(
         &self,
         from: Seq,
@@ -226,7 +229,7 @@ impl Journal {
         self.written().entry_at(position)
     }
 
-    /// Where the entry with this seq is, if it is there.
+    /// Returns the position of the entry with this seq, if it exists.
     pub(crate) fn find(&self, seq: Seq) -> Result<Option<Position>, StoreError> {
         let after = self.segments.partition_point(|segment| segment.first <= seq);
         let Some(segment) = after.checked_sub(1).and_then(|at| self.segments.get(at)) else {
@@ -243,22 +246,22 @@ impl Journal {
         }))
     }
 
-    /// The complete lines of a segment.
+    /// Returns the complete lines of a segment.
     pub(crate) fn read_segment(&self, segment: &Segment) -> Result<Vec<u8>, StoreError> {
         read_segment(&*self.disk, &self.dir, segment)
     }
 
-    /// The number of the segment that is written to.
+    /// Returns the number of the segment that receives the writes.
     pub(crate) fn last_segment(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.number)
     }
 
-    /// Bytes of the segment that is written to.
+    /// Returns the size of the segment that receives the writes.
     pub(crate) fn last_segment_bytes(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.bytes)
     }
 
-    /// Tries once more to take back what a failed write may have left.
+    /// Closes the journal, after one last try to undo what a failed write may have left.
     pub(crate) fn close(&mut self) {
         if self.read_only.is_some() && self.file.is_some() {
             match self.cut_back() {
@@ -286,7 +289,7 @@ impl Journal {
             Some(file) => file.write_all(lines).and_then(|()| file.sync_data()),
             None => Err(io::Error::other("the segment is not open")),
         };
-        // A look that fails proves nothing: the write is taken back like one that failed.
+        // A failed check proves nothing: the write is undone, as after a failed write.
         let is_there = outcome.and_then(|()| self.sync_dir()).and_then(|()| self.is_there(&path));
         let source = match is_there {
             Ok(true) => return Ok(()),
@@ -307,13 +310,13 @@ impl Journal {
         }
     }
 
-    /// Whether the segment's name still leads to the file that is written. If it does not, the next
-    /// start will not find what is written now.
+    /// Whether the segment's name still refers to the open file. If it does not, the next start
+    /// will not find what is written now.
     fn is_there(&self, path: &Path) -> io::Result<bool> {
         self.file.as_ref().map_or(Ok(true), |file| file.is_at(path))
     }
 
-    /// Writes no more, since the segment is not where the next start looks for it.
+    /// Stops writing, because the next start would not find the segment.
     fn lose_segment(&mut self, path: &Path) -> StoreError {
         let why = format!(
             "{} was removed or replaced while the daemon ran; put it back or see what \
@@ -342,7 +345,7 @@ impl Journal {
     }
 }
 
-/// The segments of a journal as they stood at one moment.
+/// A journal's segments at one moment.
 #[derive(Debug)]
 pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
@@ -375,8 +378,8 @@ impl Segments {
         Ok(Placed { entry, position, crc })
     }
 
-    /// Reads where the entries of a segment are, by their history keys, after what is known of it.
-    /// Also returns what is known then.
+    /// Returns the positions of a segment's entries by their history keys, from the end of `known`
+    /// on. Also returns the prefix that is known afterwards.
     pub(crate) fn locate<M: StateMachine>(
         &self,
         segment: &Segment,
@@ -406,18 +409,18 @@ impl Segments {
         Ok((read, located))
     }
 
-    /// Whether a segment is there as lines, not as an archive.
+    /// Whether a segment exists as lines, not as an archive.
     pub(crate) fn is_plain(&self, number: u32) -> bool {
         let there = self.segments.iter().find(|segment| segment.number == number);
         there.is_some_and(|segment| segment.archive_bytes.is_none())
     }
 
-    /// The segments, the newest first.
+    /// Returns the segments, newest first.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().rev()
     }
 
-    /// Reads the last entry of an archived segment with this history key, if there is one.
+    /// Returns the last entry of an archived segment with this history key, if one exists.
     pub(crate) fn find_archived<M: StateMachine>(
         &self,
         number: u32,
@@ -430,7 +433,7 @@ impl Segments {
                 return Ok(None);
             }
             let text = block.text()?;
-            // The header is a member of its own, which has no keys.
+            // The header is in a separate member, which has no keys.
             for line in segment::lines(&text) {
                 let checked = format::check_line(line.bytes);
                 let read = checked.and_then(|_| format::read_entry::<M::Change>(line.bytes));
@@ -461,7 +464,7 @@ impl Segments {
                 let damaged = |why: String| segment.damaged(line.number, why);
                 let seq = match format::peek_seq(line.bytes) {
                     Ok(seq) => seq,
-                    // Before the first entry that is asked for, a bad line is not met: that entry
+                    // A bad line before the first requested entry does not matter: that entry
                     // itself must come.
                     Err(_) if next == from && from > segment.first => continue,
                     Err(fault) => return Err(damaged(fault.to_string())),
@@ -493,7 +496,8 @@ fn cannot_read(path: &Path, error: io::Error) -> StoreError {
     StoreError::Io { doing: "read", path: path.to_owned(), source: error }
 }
 
-/// Reads a segment in the form that it had, or in the other one, which may have taken its place.
+/// Reads a segment in the form that it had. If that file is gone, reads the other form, which may
+/// have replaced it.
 fn in_either_form(
     dir: &Path,
     (number, is_archived): (u32, bool),
@@ -514,7 +518,7 @@ fn in_either_form(
     read.map_err(|error| cannot_read(if is_archived { &archive } else { &plain }, error))
 }
 
-/// Reads a segment's lines from a byte on, which begins one.
+/// Reads a segment from byte `from` on, which must be the start of a line.
 fn read_segment_from(
     disk: &dyn Disk,
     dir: &Path,
@@ -545,7 +549,7 @@ pub(super) fn read_segment(
         |path| disk.read(path),
         |path| Ok(archive::decode(&disk.read(path)?)),
     )?;
-    // What lies beyond was never acknowledged.
+    // Bytes beyond this point were never acknowledged.
     bytes.truncate(usize::try_from(segment.bytes).unwrap_or(usize::MAX));
     Ok(bytes)
 }

@@ -1,7 +1,8 @@
-//! The store: a journal that is the truth, an index that follows it, a snapshot at each new segment.
+//! The store: a journal that is the truth, an index that follows it, and a snapshot for each new
+//! segment.
 //!
-//! Only [`Store::append`] promises anything. A fault of the index drops it for this run, with a stand-in
-//! in memory; the next open builds it anew.
+//! Only [`Store::append`] guarantees durability. A fault of the index replaces it with a stand-in
+//! in memory for this run; the next open rebuilds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,28 +35,28 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) snapshots: PathBuf,
     pub(super) index: TrackedIndex,
     pub(super) place: Arc<dyn IndexPlace>,
-    /// Why `index` is a stand-in.
+    /// The reason why `index` is a stand-in.
     pub(super) index_fault: Option<String>,
     pub(super) history: Arc<History>,
     pub(super) tasks: Tasks,
-    /// Bytes of the index after the last try to copy it.
+    /// Bytes of the index after the last attempt to copy it.
     pub(super) copied_bytes: u64,
-    /// Old segments on which a task failed, until the next segment begins.
+    /// Old segments on which a task failed. The list is cleared when the next segment begins.
     pub(super) postponed: BTreeSet<u32>,
-    /// Appended, but not in the index yet.
+    /// Entries that are appended but not yet in the index.
     pub(super) pending: Vec<Pending<M::Change>>,
-    /// Where the last entry is.
+    /// The position of the last entry.
     pub(super) at: Option<Position>,
-    /// The latest time of an entry that this store has met. It stands still while nobody writes, when
-    /// no check of an old segment is due either. After a clock that was ahead it is right again at the
-    /// next opening, which takes the last entry's.
+    /// The latest time of any entry that this store has processed. It does not advance while nobody
+    /// writes, but then no check of an old segment is due either. If the clock was ahead, the next
+    /// open corrects it by taking the last entry's time.
     pub(super) time: Timestamp,
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,
     pub(super) segment_bytes_max: u64,
 }
 
-/// What the index must still take in of an entry.
+/// The part of an entry that the index must still apply.
 #[derive(Debug)]
 pub(super) struct Pending<C> {
     pub(super) changes: Vec<C>,
@@ -63,20 +64,20 @@ pub(super) struct Pending<C> {
     pub(super) position: Position,
 }
 
-/// What an index is of, and how far it is: its row `meta`.
+/// The index's row `meta`: the journal that it belongs to, and the last entry applied.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MetaV1 {
     pub(super) format: u32,
     pub(super) machine: String,
     pub(super) journal: Uuid,
     pub(super) epoch: u32,
-    /// The last entry applied, its line's checksum and its place.
+    /// The last entry applied, with its line's checksum and position.
     pub(super) seq: Seq,
     pub(super) line: Crc,
     pub(super) at: Option<String>,
 }
 
-/// Removes a closed store's index; the next open builds it anew.
+/// Removes a closed store's index. The next open rebuilds it.
 pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
     SledPlace::new(dir.join("sled")).discard()
 }
@@ -167,7 +168,7 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
                         .and_then(|(_, rows)| restore::<M>(rows))
                         .map(|(state, _)| state)
                         .map_err(Uncheckable::Damaged),
-                    // A newer one has taken its place.
+                    // A newer snapshot has replaced it.
                     Err(error) if error.is_missing() => return None,
                     Err(error) => Err(Uncheckable::Unread(error.to_string())),
                 };
@@ -221,12 +222,12 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
 }
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Shows look-ups what is on disk now.
+    /// Lets look-ups see the entries that are on disk now.
     pub(super) fn publish(&self) {
         self.history.publish(self.journal.written());
     }
 
-    /// Notes what the index must take in of an entry that is in the journal.
+    /// Queues an entry of the journal for the index.
     pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
         self.at = Some(position);
         self.time = self.time.max(entry.time);
@@ -237,7 +238,8 @@ impl<M: StateMachine> JournalStore<M> {
         });
     }
 
-    /// Brings the index up to `state`, as one batch: an entry may not be applied twice to its rows.
+    /// Brings the index up to `state` in one batch, because no entry may be applied twice to its
+    /// rows.
     pub(super) fn index_pending(&mut self, state: &M, replies: &Replies) {
         if self.pending.is_empty() {
             return;
@@ -259,7 +261,7 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
-    /// The row that says what the index is of.
+    /// Returns the row that names the index's journal and last entry.
     pub(super) fn meta(&self, seq: Seq) -> Row {
         let meta = MetaV1 {
             format: FORMAT,
@@ -274,13 +276,13 @@ impl<M: StateMachine> JournalStore<M> {
         Row { key: META.to_owned(), value: Some(text) }
     }
 
-    /// Goes on without the index. What it held is in the journal.
+    /// Continues without the index. Its content is also in the journal.
     pub(super) fn drop_index(&mut self, error: &IndexError) {
         tracing::error!(%error, "the index is out of use until the store is opened again");
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.index_fault = Some(error.to_string());
         self.pending.clear();
-        // After a passing fault it only lags behind, and the next open lets it catch up.
+        // After a passing fault the index only lags behind, and the next open brings it up to date.
         if !error.passes()
             && let Err(error) = self.place.set_aside()
         {
@@ -307,8 +309,8 @@ impl<M: StateMachine> JournalStore<M> {
             seq: state.seq(),
             line: self.journal.last_crc,
         };
-        // The write is acknowledged and the segment begun: a rebuild reads from an older snapshot, and the next segment
-        // has one again.
+        // The write is acknowledged and the segment begun, so this is no error. A rebuild reads
+        // from an older snapshot, and the next segment gets one again.
         if let Err(error) = self.snapshot(&place, state, replies) {
             tracing::warn!(%error, segment = place.segment, "no snapshot was written");
         }
@@ -331,7 +333,7 @@ impl<M: StateMachine> JournalStore<M> {
         snapshot::write(&*self.journal.disk, &self.snapshots, place.segment, &bytes)
     }
 
-    /// Writes some of the soft marks.
+    /// Writes one batch of soft marks.
     fn write_marks(&mut self) {
         let mut rows = Vec::new();
         while rows.len() < MARKS_BATCH_ROWS_MAX
@@ -349,8 +351,8 @@ impl<M: StateMachine> JournalStore<M> {
     }
 }
 
-/// Writes rows and what they make the index to be. Too many for one batch are written in parts, and the
-/// index is of nothing in between.
+/// Writes rows together with the index's `meta` row. If one batch cannot hold them, they are
+/// written in parts, and in between the index belongs to no journal.
 pub(super) fn write_rows(
     index: &mut dyn Index,
     rows: impl Iterator<Item = Row>,
@@ -373,7 +375,7 @@ pub(super) fn write_rows(
     index.apply(&part)
 }
 
-/// Everything that a snapshot holds.
+/// Returns all rows of a snapshot.
 pub(super) fn all_rows<'a, M: StateMachine>(
     state: &'a M,
     replies: &'a Replies,

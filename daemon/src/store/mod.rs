@@ -1,12 +1,14 @@
-//! The one door to the disk: entries go in, a state comes out.
+//! The only code that touches the disk: entries go in, a state comes out.
 //!
-//! A store keeps one journal (the truth) and an index (sled, behind or gone at any time) for one
-//! state [`Machine`]: a project's memory, or the daemon's own registry. Everything above speaks
-//! [`Entry`] and [`Machine`]; lines, segments, checksums, rows and versions of formats live below and
-//! are described in `docs/storage-format.md`.
+//! A store keeps one journal and one index for one [`StateMachine`]: a project's memory, or the
+//! daemon's own registry. The journal is the truth. The index (sled) may lag behind it or be
+//! deleted at any time. Code above this module works with [`Entry`] and [`StateMachine`] only.
+//! Lines, segments, checksums, rows and format versions are internal; `docs/storage-format.md`
+//! describes them.
 //!
-//! The order of a write: [`Store::append`] (on disk when it returns), publish, reply, and for some writes
-//! together [`Store::advance_index`], which lets the index follow and rotates the journal.
+//! A write happens in this order: [`Store::append`] (on disk when it returns), publish, reply. Once
+//! for several writes, [`Store::advance_index`] brings the index up to date and rotates the
+//! journal.
 //!
 //! A store takes no lock: its caller holds the daemon's.
 
@@ -64,39 +66,40 @@ pub use upkeep::Upkeep;
 /// One acknowledged change: a line of the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry<C> {
-    /// Without gaps, from 1.
+    /// The entry's number. Numbers start at 1 and have no gaps.
     pub seq: Seq,
-    /// The commit's number, if shared memory changed.
+    /// The commit's number, if the entry changes shared memory.
     pub revision: Option<Revision>,
-    /// When it was accepted.
+    /// The time at which the daemon accepted the entry.
     pub time: Timestamp,
-    /// The session that wrote, if one did.
+    /// The session that wrote it, if any.
     pub session: Option<SessionId>,
-    /// The shim's line that asked for it, if one did.
+    /// The shim's line that asked for it, if any.
     pub call: Option<Call>,
-    /// What was asked, for people who read the journal: `checkpoint`, `save`, `forget`.
+    /// The requested operation, for people who read the journal: `checkpoint`, `save`, `forget`.
     pub operation: Cow<'static, str>,
-    /// What changed, in order.
+    /// The changes, in order.
     pub changes: Vec<C>,
-    /// What the caller was told; kept until the shim acknowledges it. There if and only if `call` is:
-    /// one line of a shim is one entry, so that no crash can keep half of it.
+    /// The reply to the caller, kept until the shim acknowledges it. Present if and only if `call`
+    /// is. One line of a shim is one entry, so a crash cannot keep half of it.
     pub reply: Option<String>,
 }
 
-/// A line of a shim: the instance is the shim's for life, the number rises by one with each line.
+/// A shim's line. The instance stays the same for the shim's life; the number rises by one with
+/// each line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     /// The shim's random id.
     pub instance: Arc<str>,
     /// The line's number.
     pub number: u64,
-    /// Every line up to this number has had its answer.
+    /// The shim has received the reply to every line up to this number.
     pub acknowledged: u64,
 }
 
-/// A state that a journal's entries lead to, deterministically.
+/// A state that follows deterministically from a journal's entries.
 pub trait StateMachine: Clone + Default + Send + Sync + 'static {
-    /// What an entry can change.
+    /// A change that an entry can make.
     type Change: Clone
         + std::fmt::Debug
         + PartialEq
@@ -106,42 +109,42 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
         + Sync
         + 'static;
 
-    /// The name in file headers, so that one kind of journal is never opened as another.
+    /// The name in file headers. It keeps one kind of journal from being opened as another.
     const NAME: &'static str;
 
-    /// Whether these changes make their entry a commit.
+    /// Whether an entry with these changes is a commit.
     fn is_commit(changes: &[Self::Change]) -> bool;
 
-    /// The last entry applied.
+    /// Returns the number of the last entry applied.
     fn seq(&self) -> Seq;
 
-    /// The commits applied.
+    /// Returns the number of commits applied.
     fn revision(&self) -> Revision;
 
     /// Applies one entry's changes.
     fn apply(&mut self, seq: Seq, changes: &[Self::Change]);
 
-    /// The rows these changes may have altered, as they stand in this state, which may be some entries
-    /// further on; a row that is not there (any more) has no value.
+    /// Returns the rows that these changes may have altered, with their values in this state. The
+    /// state may be some entries further on. A row that no longer exists has no value.
     fn touched_rows(&self, changes: &[Self::Change]) -> Vec<Row>;
 
-    /// The whole state as rows, no key twice, in the same order for the same state.
+    /// Returns the whole state as rows. No key occurs twice, and equal states give the same order.
     fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_>;
 
-    /// The state that rows describe.
+    /// Rebuilds the state from its rows.
     fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String>;
 
-    /// Names under which this change is found again in history, such as a record's id and version.
+    /// Returns the keys under which history finds this change, such as a record's id and version.
     fn history_keys(change: &Self::Change) -> Vec<String>;
 
-    /// The changes that make this state hold what another holds. Only a repair asks.
+    /// Returns the changes that turn this state into `target`. Only a repair needs them.
     fn changes_to(&self, target: &Self) -> Vec<Self::Change>;
 
-    /// Changes that make a commit and leave everything as it is, if there are any.
+    /// Returns changes that make a commit but leave the state as it is, if such changes exist.
     fn idle_commit(&self) -> Option<Vec<Self::Change>>;
 }
 
-/// A piece of state: text under a key. `None` takes the key away.
+/// A piece of state: text under a key. A value of `None` removes the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Unique within the state; ordered.
@@ -151,13 +154,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// One that is there.
+    /// Creates a row that has a value.
     pub(crate) fn of(key: &str, value: &str) -> Self {
         Self { key: key.to_owned(), value: Some(value.to_owned()) }
     }
 }
 
-/// Reads every entry from a number on, in order, until the visitor says false.
+/// Reads every entry from a number on, in order, until the visitor returns false.
 pub type Reading<M> = Box<
     dyn Fn(
             Seq,
@@ -166,74 +169,78 @@ pub type Reading<M> = Box<
         + Send,
 >;
 
-/// Finds the newest entry whose change has a history key (see [`Machine::history_keys`]).
+/// Finds the newest entry with a change under a history key (see [`StateMachine::history_keys`]).
 pub type LookUp<M> = Arc<
     dyn Fn(&str) -> Result<Option<Entry<<M as StateMachine>::Change>>, StoreError> + Send + Sync,
 >;
 
-/// A snapshot, read to be compared with the entries.
+/// A snapshot, read in order to compare it with the entries.
 #[derive(Debug)]
 pub struct CheckedSnapshot<M> {
-    /// `snapshot/000002.jsonl`.
+    /// The file's name, such as `snapshot/000002.jsonl`.
     pub file: String,
-    /// The state that it holds, or why there is nothing to compare.
+    /// The state in the snapshot, or the reason why it cannot be compared.
     pub state: Result<M, Uncheckable>,
 }
 
 /// The reason why a snapshot cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncheckable {
-    /// It is not what was written.
+    /// The content is not what was written.
     Damaged(String),
-    /// The disk did not give it now, which says nothing of what it holds.
+    /// The disk could not read it now. The content may still be good.
     Unread(String),
 }
 
-/// Reads the snapshots there are.
+/// Reads all existing snapshots.
 pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
 
-/// Keeps what it is given: the daemon's only way to write.
+/// Stores entries durably. This is the daemon's only way to write.
 ///
-/// Calls come in this order: `append`, once or more, then `advance_index` with the state after them, any number of times;
-/// `close` at the end. The other calls come anywhere.
+/// The caller calls `append` one or more times, then `advance_index` with the state after those
+/// entries. It repeats this as often as it likes and calls `close` at the end. All other methods
+/// may be called at any time.
 pub trait Store<M: StateMachine>: Send {
     /// Appends entries that follow the last one without a gap, as one group with one sync.
     ///
-    /// When this is `Ok` they are on disk. When it is an error nothing of them is acknowledged, and
-    /// either the journal was cut back to what was before and synced, so that they never appear again,
-    /// or it is [`StoreError::Uncertain`] and the store is read-only from now on.
+    /// After `Ok` the entries are on disk. After an error none of them is acknowledged. Normally
+    /// the journal has then been cut back to its previous end and synced, so the entries never
+    /// reappear. After [`StoreError::Uncertain`] that failed too, and the store is read-only from
+    /// then on.
     fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError>;
 
-    /// Whether an entry would be taken as it is. One that is not may not go into a batch, since
-    /// [`Store::append`] refuses the whole of it.
+    /// Fails if the entry cannot be stored as it is. Such an entry must not go into a batch,
+    /// because [`Store::append`] would refuse the whole batch.
     fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError>;
 
-    /// Bytes of what was appended since the last [`Store::advance_index`].
+    /// Returns the number of bytes appended since the last [`Store::advance_index`].
     fn unsettled_bytes(&self) -> u64;
 
-    /// Lets the index follow what was appended since the last call; when a segment is full, begins the
-    /// next one with a snapshot of `state` (if there is room for one) and lets `replies` forget shims that
-    /// are long gone.
+    /// Brings the index up to the last appended entry. When a segment is full, also begins the next
+    /// one with a snapshot of `state`, if the disk has room. A rotation also removes long-idle
+    /// shims from `replies`.
     ///
-    /// `state` and `replies` stand at the last appended entry. An error is for the log: what was
-    /// appended stays promised, and a later call tries again.
+    /// `state` and `replies` must be those after the last appended entry. An error only needs
+    /// logging: the appended entries stay durable, and a later call tries again.
     fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError>;
 
-    /// Writes what may be written late: soft marks, then the index's own buffers. Begins and ends
-    /// tasks on the store's files, which run on a thread. To be called off the hot path, every few
-    /// seconds. Says what is left, which another call does: each takes a bounded time.
+    /// Writes data that can be written late: soft marks, then the index's own buffers. Also starts
+    /// and finishes tasks on the store's files, which run on a thread. The caller calls it every
+    /// few seconds, off the hot path. Each call takes a bounded time and returns the kind of work
+    /// that is left for another call.
     fn flush(&mut self) -> PendingFlush;
 
-    /// Finds earlier versions among the entries that are on disk when it is called, on any thread
-    /// while this store goes on. Asked for once, it serves as long as the store is open.
+    /// Returns a function that finds earlier versions among the entries on disk at the time of its
+    /// call. It works on any thread while this store continues. One such function serves for as
+    /// long as the store is open.
     fn look_up(&self) -> LookUp<M>;
 
-    /// Finds the newest entry whose change has this history key.
+    /// Finds the newest entry with a change under this history key.
     fn history(&self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {
         self.look_up()(key)
     }
 
-    /// Every entry from `from` on, checked and in order, until `visit` says false.
+    /// Visits every entry from `from` on, checked and in order, until `visit` returns false.
     fn entries(
         &mut self,
         from: Seq,
@@ -242,42 +249,43 @@ pub trait Store<M: StateMachine>: Send {
         self.reading()(from, visit)
     }
 
-    /// The entries that are there now, for another thread to read while this store goes on. Where a purge changes the
-    /// entries meanwhile, reading fails or gives them as they were or are.
+    /// Returns a reader of the entries that exist now. Another thread can use it while this store
+    /// continues. If a purge changes the entries meanwhile, reading fails or yields either their
+    /// old or their new content.
     fn reading(&self) -> Reading<M>;
 
-    /// The snapshots that are there now, for another thread to read.
+    /// Returns a reader of the snapshots that exist now, for another thread.
     fn snapshots(&self) -> Snapshots<M>;
 
-    /// Remembers something that may be lost, such as what a session has seen. Not journalled, written
-    /// at the next [`Store::flush`]. `None` forgets it.
+    /// Sets a soft mark: something that may be lost, such as what a session has seen. Marks are not
+    /// journalled; the next [`Store::flush`] writes them. `None` removes the mark.
     fn mark(&mut self, key: &str, value: Option<&str>);
 
-    /// The soft marks.
+    /// Returns the soft marks.
     fn marks(&self) -> &BTreeMap<String, String>;
 
-    /// What the store takes up.
+    /// Returns the store's sizes.
     fn sizes(&self) -> Sizes;
 
-    /// What is wrong with the store, if anything.
+    /// Returns the store's faults, if it has any.
     fn health(&self) -> Health;
 
-    /// Flushes and lets go of the files.
+    /// Flushes the index and closes the files.
     fn close(self: Box<Self>);
 }
 
-/// What is left to write late.
+/// The work that a flush leaves for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingFlush {
-    /// All is written.
+    /// Everything is written.
     Nothing,
-    /// Soft marks, which take a moment each time.
+    /// Soft marks, written in short batches.
     Marks,
-    /// A task on the store's files: its outcome, or its turn.
+    /// A task on the store's files that is running or waits for its turn.
     Upkeep,
 }
 
-/// What a store takes up on disk.
+/// The store's size on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// Entries ever appended.
@@ -286,57 +294,58 @@ pub struct Sizes {
     pub segments: u32,
     /// Bytes of all segments.
     pub journal_bytes: u64,
-    /// Bytes of the snapshots that are kept.
+    /// Bytes of the snapshots.
     pub snapshot_bytes: u64,
-    /// Bytes of the index; it can be deleted.
+    /// Bytes of the index, which can be deleted.
     pub index_bytes: u64,
-    /// Bytes of the rows that it holds of the state.
+    /// Bytes of the state's rows in the index.
     pub state_bytes: u64,
 }
 
-/// What is wrong with a store; nothing, normally.
+/// The faults of a store; normally none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
-    /// Why nothing can be written.
+    /// The reason why nothing can be written.
     pub read_only: Option<String>,
-    /// Opening the store again may end that.
+    /// Whether opening the store again may clear `read_only`.
     pub passes: bool,
-    /// Why the index is out of use until the next open. Costs memory and time, loses nothing.
+    /// The reason why the index is out of use until the next open. This costs memory and time but
+    /// loses nothing.
     pub index: Option<String>,
 }
 
-/// A store that was opened, and all that is to be known about how.
+/// A store that was just opened, with the result of opening it.
 #[derive(Debug)]
 pub struct Opened<M, S> {
-    /// Takes what comes next.
+    /// The store, ready for writes.
     pub store: S,
     /// The state after the last entry.
     pub state: M,
     /// The replies that shims may still ask for again.
     pub replies: Replies,
-    /// What opening found and did.
+    /// The findings and actions of the open.
     pub report: OpenReport,
 }
 
-/// What opening found and did.
+/// The findings and actions of an open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OpenReport {
-    /// There was nothing before.
+    /// Whether the store is new.
     pub created: bool,
-    /// Why the index was rebuilt, if it was.
+    /// The reason why the index was rebuilt, if it was.
     pub rebuilt: Option<String>,
-    /// Where an incomplete last line was put, if there was one.
+    /// The file to which an incomplete last line was moved, if there was one.
     pub tail_removed: Option<PathBuf>,
-    /// Why nothing can be written, if nothing can.
+    /// The reason why nothing can be written, if the store is read-only.
     pub read_only: Option<String>,
-    /// The last entry.
+    /// The number of the last entry.
     pub entries: u64,
-    /// Entries applied one by one, since the index or the snapshot was older.
+    /// Entries applied one by one because the index or the snapshot was older.
     pub replayed: u64,
 }
 
 impl OpenReport {
-    /// Tells the log what somebody has to know; `what` was opened.
+    /// Logs what the user should know about the open. `what` names the store.
     pub(crate) fn log(&self, what: &str) {
         if let Some(why) = &self.rebuilt {
             tracing::warn!(what, why, entries = self.entries, "rebuilt the index");

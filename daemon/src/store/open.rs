@@ -1,9 +1,9 @@
-//! Opening a store: the state from the index if it is of this journal, else from a snapshot or from
-//! nothing, and then whatever the journal holds beyond.
+//! Opening a store. The state comes from the index if it belongs to this journal. Otherwise it
+//! comes from a snapshot, or starts empty. Then the journal's later entries are applied.
 //!
-//! Opening never deletes evidence (decision 21). The index follows only entries that are synced, so
-//! one that knows more than the journal proves that the journal lost something. Both are kept then,
-//! nothing is written, and the state is the better one of the two.
+//! Opening never deletes evidence (decision 21). The index follows only synced entries, so an index
+//! that is ahead of the journal proves that the journal lost something. In that case both are kept,
+//! nothing is written, and the better of the two supplies the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -32,23 +32,23 @@ use super::{
     OpenReport, Opened, Replies, Row, StateMachine, StoreError, rewrite, segment, snapshot,
 };
 
-/// What a store stands on, and how large its parts get.
+/// The parts that a store is built on, and their size limits.
 #[derive(Debug)]
 pub struct Options {
-    /// Holds journal and snapshots.
+    /// The disk for the journal and the snapshots.
     pub disk: Arc<dyn Disk>,
-    /// Holds the index.
+    /// The location of the index.
     pub index: Box<dyn IndexPlace>,
-    /// A segment at least this long is followed by a new one.
+    /// A segment that reaches this length is followed by a new one.
     pub segment_bytes_max: u64,
-    /// Room that a write must leave free.
+    /// Bytes that a write must leave free.
     pub reserve_bytes: u64,
-    /// The way to run work that no write waits for.
+    /// The way to run tasks that no write waits for.
     pub upkeep: Upkeep,
 }
 
 impl Options {
-    /// The operating system's disk, and sled in `dir`.
+    /// Returns the options for the operating system's disk, with sled in `dir`.
     pub fn real(dir: &Path) -> Self {
         Self {
             disk: Arc::new(RealDisk),
@@ -60,25 +60,25 @@ impl Options {
     }
 }
 
-/// A state to go on from.
+/// A state to continue from.
 struct Base<M> {
     state: M,
     replies: Replies,
-    /// Where the state's last entry is, if that is known.
+    /// The position of the state's last entry, if known.
     at: Option<Position>,
     line: Crc,
 }
 
-/// The index as it was found.
+/// The index as opening finds it.
 pub(super) enum IndexFinding {
-    /// It is of nothing: new, or left by a rebuild that was cut short.
+    /// The index belongs to no journal: it is new, or a rebuild was cut short.
     Empty(Box<dyn Index>),
-    /// It is of a journal, as its row `meta` says.
+    /// The index belongs to the journal that its row `meta` names.
     Of(Box<dyn Index>, MetaV1),
     Unusable(IndexError),
 }
 
-/// Opens an index and reads what it is of.
+/// Opens an index and reads which journal it belongs to.
 pub(super) fn find(place: &dyn IndexPlace) -> IndexFinding {
     let found = place.open().and_then(|index| match index.get(META)? {
         None => Ok(IndexFinding::Empty(index)),
@@ -91,7 +91,7 @@ pub(super) fn find(place: &dyn IndexPlace) -> IndexFinding {
 }
 
 impl IndexFinding {
-    /// Returns what the index proves of its journal.
+    /// Returns what the index proves about its journal.
     fn proof(&self) -> Result<Option<Proof>, IndexError> {
         match self {
             Self::Of(_, meta) => Ok((meta.seq > Seq(0)).then_some(Proof {
@@ -99,7 +99,7 @@ impl IndexFinding {
                 epoch: meta.epoch,
                 seq: meta.seq,
             })),
-            // A damaged one proves nothing; one that cannot be looked at may prove anything.
+            // A damaged index proves nothing; one that cannot be read now may prove anything.
             Self::Unusable(error) if error.passes() => Err(error.clone()),
             Self::Empty(_) | Self::Unusable(_) => Ok(None),
         }
@@ -108,8 +108,8 @@ impl IndexFinding {
 
 const EMPTY: &str = "it is empty";
 
-/// Takes out what a rebuild that was cut short has left. Such an index proves nothing, and setting it
-/// aside would replace one that does.
+/// Removes the remains of a rebuild that was cut short. Such an index proves nothing, and setting
+/// it aside would replace one that does.
 fn emptied(mut index: Box<dyn Index>) -> Result<Box<dyn Index>, IndexError> {
     let mut left = Vec::new();
     index.scan("", &mut |key, _| left.push(Row { key: key.to_owned(), value: None }))?;
@@ -119,18 +119,18 @@ fn emptied(mut index: Box<dyn Index>) -> Result<Box<dyn Index>, IndexError> {
     Ok(index)
 }
 
-/// The relation of an index to the journal beside it.
+/// The relation of an index to the journal next to it.
 enum Relation {
-    /// It is of this journal, which goes on after the entry at this place.
+    /// It belongs to this journal, which continues after the entry at this position.
     Follows(Option<Position>),
-    /// It has to be rebuilt, as after a purge or with a newer anchord's.
+    /// It must be rebuilt, for example after a purge or because a newer anchord wrote it.
     Outdated(String),
-    /// It knows what the journal does not have, which no crash explains.
+    /// It has entries that the journal lacks, which no crash explains.
     Contradicts(String),
 }
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Opens the store in `dir`, or begins one. The caller holds the daemon's lock.
+    /// Opens the store in `dir`, or creates one. The caller holds the daemon's lock.
     pub fn open(dir: &Path, options: Options) -> Result<Opened<M, Self>, StoreError> {
         let Options { disk, index: place, segment_bytes_max, reserve_bytes, upkeep } = options;
         let journal_dir = dir.join("journal");
@@ -186,8 +186,8 @@ impl<M: StateMachine> JournalStore<M> {
         Ok(Opened { store, state, replies, report })
     }
 
-    /// Takes the state from the index, if it has the best there is. Else says why the index is
-    /// rebuilt, unless nothing may be written.
+    /// Takes the state from the index, if no better source exists. Otherwise returns the reason why
+    /// the index is rebuilt, unless nothing may be written.
     fn open_index(
         &mut self,
         found: Option<IndexFinding>,
@@ -240,7 +240,7 @@ impl<M: StateMachine> JournalStore<M> {
         Ok((None, Some(why.to_string())))
     }
 
-    /// Says what an index is to the journal.
+    /// Determines how an index relates to the journal.
     fn relate(&mut self, meta: &MetaV1) -> Result<Relation, StoreError> {
         let journal = &self.journal;
         if meta.format > FORMAT {
@@ -290,7 +290,7 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
-    /// Takes the state from an index, if it is whole.
+    /// Takes the state from an index, if the index is complete.
     fn load(
         &mut self,
         mut index: Box<dyn Index>,
@@ -311,7 +311,7 @@ impl<M: StateMachine> JournalStore<M> {
         Ok(Base { state, replies, at, line: meta.line })
     }
 
-    /// Applies what the journal holds beyond the index's state, and lets the index follow.
+    /// Applies the entries beyond the index's state and brings the index up to date.
     fn catch_up(&mut self, base: Base<M>) -> Result<(M, Replies, u64), StoreError> {
         let Base { mut state, mut replies, at, line } = base;
         self.at = at;
@@ -330,7 +330,8 @@ impl<M: StateMachine> JournalStore<M> {
         Ok((state, replies, replayed))
     }
 
-    /// Builds the state from the newest snapshot of use and what follows, and the index from that.
+    /// Rebuilds the state from the newest usable snapshot and the entries after it, then the index
+    /// from the state.
     fn rebuild(&mut self) -> Result<(M, Replies, u64), StoreError> {
         let Base { mut state, mut replies, at, line } = self.newest_snapshot()?;
         self.at = at;
@@ -358,7 +359,8 @@ impl<M: StateMachine> JournalStore<M> {
         Ok((state, replies, replayed))
     }
 
-    /// Applies what the journal holds beyond a state. A bad line ends it: the store is read-only then.
+    /// Applies the journal's entries beyond a state. A bad line ends the replay and makes the store
+    /// read-only.
     fn replay(
         &mut self,
         state: &mut M,
@@ -376,7 +378,7 @@ impl<M: StateMachine> JournalStore<M> {
             true
         });
         match outcome {
-            // A file that is gone was named when the journal was opened.
+            // Opening the journal has already reported a missing file.
             Err(error @ (StoreError::Damaged { .. } | StoreError::Io { .. }))
                 if matches!(error, StoreError::Damaged { .. })
                     || self.journal.read_only.is_some() =>
@@ -388,8 +390,9 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
-    /// Where the journal is damaged, the state ends before its last line, or goes beyond: the index
-    /// must say which entry it is of.
+    /// Sets the journal's last entry to the state's. They differ if the journal is damaged: the
+    /// state then ends before its last line, or goes beyond it. The index must name the entry that
+    /// it belongs to.
     fn stand_at(&mut self, state: &M, crc: Crc) {
         if state.seq() != self.journal.last {
             self.journal.last = state.seq();
@@ -433,7 +436,7 @@ impl<M: StateMachine> JournalStore<M> {
         Ok(nothing)
     }
 
-    /// The newest snapshot of use where the journal is missing.
+    /// Returns the newest usable snapshot of a journal that is missing.
     fn lone_snapshot(&self) -> Result<Option<Base<M>>, StoreError> {
         let disk = &*self.journal.disk;
         for number in snapshot::list(disk, &self.snapshots)?.into_iter().rev() {
@@ -450,7 +453,7 @@ impl<M: StateMachine> JournalStore<M> {
     }
 }
 
-/// Reads the state and the reply ledger from an index, if it is whole.
+/// Reads the state and the reply ledger from an index, if the index is complete.
 pub(super) fn read_index<M: StateMachine>(
     index: &mut dyn Index,
     meta: &MetaV1,
@@ -476,7 +479,7 @@ pub(super) fn read_index<M: StateMachine>(
 }
 
 /// Restores the state from an index's rows, and sums them. This thread reads the rows and another
-/// parses them, many at once: neither waits for the other at each row, and only a few are in
+/// parses them in batches. Neither waits for the other at each row, and only a few batches are in
 /// memory at a time.
 fn restore_from<M: StateMachine>(
     index: &dyn Index,
@@ -490,7 +493,8 @@ fn restore_from<M: StateMachine>(
             sum.add(STATE, key, value);
             texts.push(key, value);
             if texts.joined.len() >= RESTORE_TEXTS_BYTES {
-                // Nobody takes rows after one that cannot be understood; that error is told.
+                // After a row that cannot be parsed nobody receives; the parser's error is
+                // returned.
                 let _ = give.send(std::mem::take(&mut texts));
             }
         });
@@ -502,12 +506,12 @@ fn restore_from<M: StateMachine>(
     })
 }
 
-/// Keys and values of some rows in one piece: what one thread allocates row by row and another frees costs both more than
-/// reading it.
+/// The keys and values of some rows in one string. Allocating row by row on one thread and freeing
+/// on another would cost both more than reading does.
 #[derive(Default)]
 struct Texts {
     joined: String,
-    /// Where each key ends, and its value.
+    /// The end of each key, and the end of its value.
     ends: Vec<(usize, usize)>,
 }
 

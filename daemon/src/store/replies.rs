@@ -1,12 +1,13 @@
-//! The exactly-once ledger: which lines of which shims were applied, and what they were told.
+//! The exactly-once ledger: which lines of which shims were applied, and the replies to them.
 //!
-//! A shim numbers its lines and says with each how far it has had answers. A reply is kept until it
-//! is acknowledged, so that the same number again gets the same reply and is not applied again.
+//! A shim numbers its lines. Each line also says up to which number the shim has received replies.
+//! A reply is kept until the shim acknowledges it. A repeated number gets the same reply and is not
+//! applied again.
 //!
-//! Replies that a shim never acknowledged are forgotten after a number of days on which others
-//! wrote. A clock that jumps adds one such day at most: a day counts if it is later than all days
-//! before it. Where the clock was ahead once, no day counts until it gets there again. So a number of
-//! shims bounds the ledger as well, by the order in which they wrote.
+//! Unacknowledged replies are forgotten after a number of days on which other shims wrote. A clock
+//! that jumps adds at most one such day, because a day counts only if it is later than all days
+//! before it. If the clock was once ahead, no day counts until the clock reaches that day again. So
+//! the number of shims limits the ledger too, in the order of their last writes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -18,26 +19,26 @@ use serde::{Deserialize, Serialize};
 use super::limits::{SHIM_IDLE_DAYS_MAX, SHIMS_MAX};
 use super::{Call, Row};
 
-/// What shims have written and may ask for again.
+/// The shims' lines that were applied, with the replies that they may ask for again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replies {
     shims: HashMap<Arc<str>, Ledger>,
-    /// The latest day on which anything was recorded, since 1970.
+    /// The latest day of any recorded write, in days since 1970.
     newest_day: Option<i64>,
-    /// How many days have become the latest after the first.
+    /// The number of times that a later day became the newest.
     days: u64,
-    /// How many writes were recorded on days before the latest.
+    /// The number of writes recorded on a day before the newest.
     late: u64,
 }
 
-/// What a line's number says about it.
+/// The result of looking up a line's number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Not seen before: apply it.
+    /// Not seen before: apply the line.
     Fresh,
-    /// Applied before, with this reply: give it again.
+    /// Applied before, with this reply: send it again.
     Answered(Arc<str>),
-    /// The shim itself has said that it got the answer; apply nothing.
+    /// The shim has acknowledged the reply: apply nothing.
     Stale,
 }
 
@@ -53,14 +54,15 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Orders shims by their last writes. Without late ones, times tell the order within a day.
+    /// Returns a key that orders shims by their last writes. Within a day, the time decides if no
+    /// write was late.
     fn order(&self) -> (u64, u64, Timestamp) {
         (self.day, self.late, self.last)
     }
 }
 
 impl Replies {
-    /// Whether this line was applied before.
+    /// Returns whether this line was applied before, with its reply.
     pub fn lookup(&self, call: &Call) -> Answer {
         let Some(ledger) = self.shims.get(&call.instance) else { return Answer::Fresh };
         match ledger.pending.get(&call.number) {
@@ -70,7 +72,7 @@ impl Replies {
         }
     }
 
-    /// Keeps the reply of a line that was applied at `time`, and lets go of those that the line
+    /// Stores the reply to a line that was applied at `time`. Drops the replies that the line
     /// acknowledges.
     pub fn record(&mut self, call: &Call, time: Timestamp, reply: impl Into<Arc<str>>) {
         let day = day_of(time);
@@ -86,8 +88,8 @@ impl Replies {
         ledger.pending = ledger.pending.split_off(&ledger.acknowledged.saturating_add(1));
     }
 
-    /// Forgets shims since whose last write there were more than [`SHIM_IDLE_DAYS_MAX`] days of
-    /// writing, and of the others all but the [`SHIMS_MAX`] that wrote last. Returns which.
+    /// Forgets shims with more than [`SHIM_IDLE_DAYS_MAX`] days of writing since their last write.
+    /// Of the others, keeps only the [`SHIMS_MAX`] that wrote last. Returns the forgotten ones.
     pub(crate) fn prune(&mut self) -> Vec<Arc<str>> {
         let mut newest_first: Vec<(&Arc<str>, &Ledger)> = self.shims.iter().collect();
         newest_first.sort_unstable_by_key(|(_, ledger)| Reverse(ledger.order()));
@@ -101,12 +103,12 @@ impl Replies {
         for instance in &gone {
             self.shims.remove(instance);
         }
-        // Days count again once the last shim that met a clock ahead is forgotten.
+        // Days count again once the last shim that wrote while the clock was ahead is forgotten.
         self.newest_day = self.shims.values().map(|ledger| day_of(ledger.last)).max();
         gone
     }
 
-    /// One shim's row, without a value when it is not known.
+    /// Returns one shim's row, without a value if the shim is unknown.
     pub(crate) fn row(&self, instance: &str) -> Row {
         let value = self.shims.get(instance).map(|ledger| {
             let row = LedgerV1 {
@@ -121,20 +123,20 @@ impl Replies {
         Row { key: instance.to_owned(), value }
     }
 
-    /// Every shim's row, in key order.
+    /// Returns every shim's row, in key order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let mut instances: Vec<&Arc<str>> = self.shims.keys().collect();
         instances.sort_unstable();
         instances.into_iter().map(|instance| self.row(instance))
     }
 
-    /// Takes in a row that [`Replies::row`] gave.
+    /// Restores a row that [`Replies::row`] returned.
     pub(crate) fn restore(&mut self, row: &Row) -> Result<(), serde_json::Error> {
         let Some(value) = &row.value else { return Ok(()) };
         let LedgerV1 { acknowledged, last, day, late, replies } = serde_json::from_str(value)?;
         let pending = replies.into_iter().collect();
         let ledger = Ledger { acknowledged, last, day, late, pending };
-        // The shim that wrote last is never forgotten, and has both counts.
+        // The shim that wrote last is never forgotten, and it has both counts.
         self.days = self.days.max(day);
         self.late = self.late.max(late);
         self.newest_day = self.newest_day.max(Some(day_of(last)));

@@ -1,10 +1,11 @@
-//! Rewriting a journal: for a purge, so that what must not stay is in none of its files, and for a
-//! repair, which keeps the old files under other names.
+//! Rewriting a journal, for a purge or for a repair. After a purge none of the files holds the
+//! purged data. A repair keeps the old files under other names.
 //!
-//! All segments are written anew beside the old ones, with the next epoch, and synced. Then a file that
-//! says so, [`COMMIT`], is renamed into place: before it nothing has happened, after it everything will.
-//! The new segments take the old ones' names; snapshots, the index and what was cut off once go; the file
-//! goes last. Opening a store finishes what a crash left, or removes what was not committed.
+//! All segments are rewritten next to the old ones, with the next epoch, and synced. Then a file
+//! that commits the rewrite, [`COMMIT`], is renamed into place. Before that nothing has happened;
+//! after it everything will. The new segments take the old names. Snapshots, the index and lines
+//! that were once cut off are removed. The commit file goes last. Opening a store finishes what a
+//! crash left, or removes what was not committed.
 
 use std::path::Path;
 
@@ -17,9 +18,9 @@ use super::journal_store::JournalStore;
 use super::segment::{self, file_name};
 use super::{Entry, StateMachine, Store as _, StoreError, snapshot};
 
-/// What ends the name of a segment that is not in place yet.
+/// The suffix of a segment that is not in place yet.
 const NEW: &str = ".new";
-/// Its presence means that the new segments are the journal.
+/// The name of the file whose presence makes the new segments the journal.
 const COMMIT: &str = "rewritten.json";
 
 #[derive(Serialize, Deserialize)]
@@ -27,15 +28,15 @@ struct CommitV1 {
     format: u32,
     epoch: u32,
     segments: usize,
-    /// The files that were there are kept under other names, since something was wrong with them.
+    /// Whether the old files are kept under other names, because a repair replaced them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keeps: bool,
 }
 
-/// The suffix of a file that a repair kept; the number of the new epoch follows.
+/// The suffix of a file that a repair kept, followed by the number of the new epoch.
 const KEPT: &str = ".kept-";
 
-/// A journal that was written anew, and is to be put in the old one's place.
+/// A rewritten journal that is ready to replace the old one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Commit {
     pub(super) epoch: u32,
@@ -43,11 +44,12 @@ pub(super) struct Commit {
 }
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Gives every entry to `edit`, which says whether it changed it, and appends `last`. Entries keep
-    /// their numbers: `edit` may change what they hold, not whether they are commits.
+    /// Passes every entry to `edit`, which returns whether it changed the entry, and appends
+    /// `last`. Entries keep their numbers. `edit` may change their content, but not whether they
+    /// are commits.
     ///
-    /// The store is closed afterwards; the next open has all of it or, after an error, all or nothing.
-    /// Soft marks are forgotten.
+    /// The store is closed afterwards. After an error the next open finds either the whole rewrite
+    /// or none of it. Soft marks are lost.
     pub fn rewrite(
         mut self,
         edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
@@ -59,7 +61,7 @@ impl<M: StateMachine> JournalStore<M> {
         self.admit(last)?;
         let bytes = self.journal.segments.iter().map(|segment| segment.bytes).sum();
         self.journal.check_space(bytes)?;
-        // Its files go: nothing may hold them open.
+        // The index's files are removed, so nothing may hold them open.
         self.tasks.cancel();
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.journal.file = None;
@@ -67,7 +69,7 @@ impl<M: StateMachine> JournalStore<M> {
         let written = self.write_anew(epoch, edit, last).and_then(|()| self.commit(epoch));
         let (disk, dir) = (&*self.journal.disk, &self.journal.dir);
         if let Err(error) = written {
-            // Unless the commit is there after all, in which case the next open goes on.
+            // If the commit is there after all, the next open finishes the rewrite.
             if !disk.list(dir).is_ok_and(|names| names.iter().any(|name| name == COMMIT)) {
                 remove_new(disk, dir);
             }
@@ -136,7 +138,7 @@ fn write_commit(disk: &dyn Disk, journal: &Path, commit: &CommitV1) -> Result<()
     disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
 }
 
-/// Writes a segment that is not in place yet.
+/// Writes a new segment that is not in place yet.
 pub(super) fn write_new(
     disk: &dyn Disk,
     journal: &Path,
@@ -146,8 +148,8 @@ pub(super) fn write_new(
     write_synced(disk, &journal.join(file_name(segment) + NEW), bytes)
 }
 
-/// Puts segments in place that were written with [`write_new`]. Segments, snapshots and the index
-/// that were there are kept under other names.
+/// Puts segments in place that were written with [`write_new`]. Keeps the old segments, snapshots
+/// and index under other names.
 pub(super) fn put_in_place(
     disk: &dyn Disk,
     journal: &Path,
@@ -161,8 +163,9 @@ pub(super) fn put_in_place(
     finish(disk, journal, snapshots, index, Some(&commit))
 }
 
-/// Finishes a rewriting that was committed, or removes what is left of one that was not. Gives the reason where nothing may
-/// be written, since a newer anchord has to finish it: its segments would take the place of what is written now.
+/// Finishes a rewrite that was committed, or removes the remains of one that was not. Returns a
+/// reason if nothing may be written because only a newer anchord can finish the rewrite. Its
+/// segments would replace anything written now.
 pub(super) fn recover(
     disk: &dyn Disk,
     journal: &Path,
@@ -196,7 +199,8 @@ pub(super) fn recover(
     Ok(None)
 }
 
-/// Puts new segments in place. What was there is kept for a repair, and else removed.
+/// Puts new segments in place. Keeps the old files if `keeping` is set (a repair), and removes them
+/// otherwise.
 fn finish(
     disk: &dyn Disk,
     journal: &Path,
@@ -242,11 +246,12 @@ fn finish(
     disk.sync_dir(journal).map_err(StoreError::io("sync", journal))
 }
 
-/// Renames the old segments. One whose new segment is in place already was renamed before a crash.
+/// Renames the old segments. If a new segment is already in place, a crash came after the old one
+/// was renamed.
 fn keep_segments(disk: &dyn Disk, journal: &Path, commit: &CommitV1) -> Result<(), StoreError> {
     let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
     for name in &names {
-        // New segments are not archived before all are in place.
+        // New segments are not archived before all of them are in place.
         let is_old = segment::archive_number_of(name).is_some()
             || segment::number_of(name).is_some_and(|number| {
                 number as usize > commit.segments || names.contains(&(file_name(number) + NEW))
@@ -264,7 +269,8 @@ fn keep(disk: &dyn Disk, dir: &Path, name: &str, epoch: u32) -> Result<(), Store
     disk.rename(&from, &to).map_err(StoreError::io("rename", &from))
 }
 
-/// What was never committed is no part of the journal; what cannot be removed is removed another time.
+/// Removes new segments that were never committed and so are not part of the journal. A later call
+/// removes those that cannot be removed now.
 fn remove_new(disk: &dyn Disk, journal: &Path) {
     for name in disk.list(journal).unwrap_or_default() {
         let path = journal.join(&name);

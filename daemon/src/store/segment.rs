@@ -1,4 +1,4 @@
-//! One file of the journal: its name, its lines, and whether they are what was written.
+//! One file of the journal: its name, its lines, and the check that they are as written.
 
 use std::collections::BTreeSet;
 
@@ -7,76 +7,76 @@ use anchord_memory::Seq;
 use super::StoreError;
 use super::format::{self, AnyHeader, Crc, FORMAT, HeaderV1, LineFault};
 
-/// The end of an archive's name.
+/// The suffix of an archive's name.
 const ARCHIVE: &str = ".gz";
 
 /// A line of a segment, without its newline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// From 1; the header is line 1.
+    /// The line's number. The header is line 1.
     pub(crate) number: u64,
-    /// Of its first byte.
+    /// The offset of its first byte.
     pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
 }
 
-/// What a look at every line of a segment found.
+/// The result of checking every line of a segment.
 #[derive(Debug)]
 pub(crate) struct Check {
-    /// The last entry before any fault, if there is one.
+    /// The last entry before any fault, if one exists.
     pub(crate) last: Option<(Seq, Crc)>,
-    /// Complete lines, the header among them.
+    /// Complete lines, including the header.
     pub(crate) lines: u64,
-    /// Where the last complete line ends; what follows is an incomplete one.
+    /// The end of the last complete line. Bytes beyond it are an incomplete line.
     pub(crate) complete_bytes: u64,
     /// The first bad line.
     pub(crate) fault: Option<(u64, String)>,
 }
 
-/// A segment's file name: `000001.jsonl`.
+/// Returns a segment's file name, such as `000001.jsonl`.
 pub(crate) fn file_name(number: u32) -> String {
     format!("{number:06}.jsonl")
 }
 
-/// The file name of an archived segment: `000001.jsonl.gz`.
+/// Returns an archived segment's file name, such as `000001.jsonl.gz`.
 pub(crate) fn archive_name(number: u32) -> String {
     file_name(number) + ARCHIVE
 }
 
-/// The number in an archive's file name; `None` for any other file.
+/// Returns the number in an archive's file name; `None` for any other file.
 pub(crate) fn archive_number_of(name: &str) -> Option<u32> {
     number_of(name.strip_suffix(ARCHIVE)?)
 }
 
-/// The numbers of the segments that a directory has in either form, in order.
+/// Returns the numbers of a directory's segments in either form, in order.
 pub(crate) fn numbers_of(names: &[String]) -> Vec<u32> {
     let number = |name: &String| number_of(name).or_else(|| archive_number_of(name));
     let numbers: BTreeSet<u32> = names.iter().filter_map(number).collect();
     numbers.into_iter().collect()
 }
 
-/// The number in a segment's file name; `None` for any other file.
+/// Returns the number in a segment's file name; `None` for any other file.
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_suffix(".jsonl")?.parse().ok()?;
     (file_name(number) == name).then_some(number)
 }
 
-/// Whether a file was never finished: it is renamed when it is.
+/// Whether a file was never finished. A finished file gets another name.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.strip_suffix(".tmp").is_some()
 }
 
-/// The error that names a bad line.
+/// Returns the error that names a bad line.
 pub(crate) fn damaged(segment: u32, line: u64, why: String) -> StoreError {
     damaged_in(&file_name(segment), line, why)
 }
 
-/// The error that names a bad line of a file.
+/// Returns the error that names a bad line of a file.
 pub(crate) fn damaged_in(file: &str, line: u64, why: String) -> StoreError {
     StoreError::Damaged { at: format!("journal/{file}:{line}"), why }
 }
 
-/// The complete lines of a file.
+/// Returns the complete lines of a file.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let ends = memchr::memchr_iter(b'\n', bytes);
     let mut start = 0;
@@ -88,12 +88,12 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// A segment's header, and that a newer anchord wrote it, if one did.
+/// A segment's header, and whether a newer anchord wrote it.
 #[derive(Debug)]
 pub(crate) enum Header {
-    /// Of a format that this build knows.
+    /// The header has a format that this build knows.
     Known(HeaderV1),
-    /// Of a newer one, which may be close enough to be read in part.
+    /// The header has a newer format. `header` is set if it can be read as a known one.
     Newer { build: String, format: u32, header: Option<HeaderV1> },
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, LineFault> {
     format::read_line(line).map(Header::Known)
 }
 
-/// Looks at every line: checksums, and entries that follow each other from `first` on.
+/// Checks every line: its checksum, and that entries follow each other from `first` on.
 pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
     let mut check = Check { last: None, lines: 0, complete_bytes: 0, fault: None };
     let mut next = first;
@@ -130,8 +130,8 @@ pub(crate) fn check(bytes: &[u8], first: Seq) -> Check {
 }
 
 /// Returns the offset at which a segment's damage begins, if all of it can be one batch that was
-/// never synced: every good line from there on is of that batch. `first` is the seq of the
-/// segment's first entry.
+/// never synced. That is so if every good line from there on belongs to that batch. `first` is the
+/// seq of the segment's first entry.
 pub(crate) fn torn_batch(bytes: &[u8], first: Seq, check: &Check) -> Option<u64> {
     let (number, _) = check.fault.as_ref()?;
     let next = check.last.map_or(first, |(last, _)| Seq(last.0 + 1));
@@ -147,7 +147,7 @@ pub(crate) fn torn_batch(bytes: &[u8], first: Seq, check: &Check) -> Option<u64>
     damaged.all(|line| is_of_it(&line)).then_some(offset)
 }
 
-/// Checks one entry's line, which must have this seq.
+/// Checks the line of one entry, which must have the seq `expected`.
 pub(crate) fn check_entry(line: &[u8], expected: Seq) -> Result<Crc, String> {
     let crc = format::check_line(line).map_err(|fault| fault.to_string())?;
     let seq = format::peek_seq(line).map_err(|fault| fault.to_string())?;

@@ -1,10 +1,12 @@
-//! The index in sled 0.34, and the only file that names it.
+//! The index in sled 0.34. No other file names sled.
 //!
-//! Known of this version, and met here: a flush does not fsync (so nothing rests on it); killed while
-//! opening, it can leave a half-written snapshot that fails every later open; damaged files can panic,
-//! or open with rows missing; values over 4 KiB can go to files that are never synced; the defaults are
-//! a cache of 1 GB and a thread per store; the cache looks at its limit only now and then. An error is
-//! sticky until the index is opened again.
+//! We met these problems in this version. A flush does not fsync, so nothing relies on it. If the
+//! process is killed while opening, it can leave a half-written snapshot that fails every later
+//! open. Damaged files can panic, or open with rows missing. Values over 4 KiB can go to files that
+//! are never synced. The defaults are a cache of 1 GB and a thread per store. The cache checks its
+//! limit only now and then.
+//!
+//! An error persists until the index is opened again.
 
 use std::borrow::Cow;
 use std::fs;
@@ -21,10 +23,12 @@ use super::limits::{
 };
 use super::packing::{Packer, Unpacker};
 
-/// The sum of the counted rows: their number and their digest, which indexes of older builds lack.
-/// No row's key begins with a zero byte; those of the parts of long values do, too.
+/// The key of the sum of the counted rows: their number and their digest. Indexes of older builds
+/// lack the digest. A row's key never begins with a zero byte; this key and those of the parts of
+/// long values do.
 const COUNT_KEY: &[u8] = b"\0count";
-/// The first byte of a value: a whole text, or the number of its parts; either may be packed.
+/// The first byte of a value. It marks a whole text or the number of its parts; either may be
+/// packed.
 const WHOLE: u8 = b'=';
 const PARTS: u8 = b'#';
 const PACKED: u8 = b'z';
@@ -37,7 +41,7 @@ pub struct SledPlace {
 }
 
 impl SledPlace {
-    /// The directory is made when it is opened.
+    /// Creates a place in `dir`. Opening it creates the directory.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
@@ -46,17 +50,17 @@ impl SledPlace {
         self.dir.with_extension("aside")
     }
 
-    /// A copy that is not in place yet.
+    /// Returns the path of a copy that is not in place yet.
     fn copy(&self) -> PathBuf {
         self.dir.with_extension("copy")
     }
 
-    /// The index whose place a copy takes.
+    /// Returns the path of the index that a copy replaces.
     fn replaced(&self) -> PathBuf {
         self.dir.with_extension("replaced")
     }
 
-    /// Undoes a replacement that was cut short, and removes what an earlier one left.
+    /// Undoes a replacement that was cut short, and removes the remains of an earlier one.
     fn recover_copy(&self) -> Result<(), IndexError> {
         if is_missing(&self.dir)? && !is_missing(&self.replaced())? {
             fs::rename(self.replaced(), &self.dir)?;
@@ -65,7 +69,7 @@ impl SledPlace {
         remove(&self.copy())
     }
 
-    /// Opens what is in a directory, or nothing.
+    /// Opens the index in a directory, or an empty one.
     fn open_in(dir: &Path) -> Result<Box<dyn Index>, IndexError> {
         let db = Self::open_db(dir)?;
         let mut index = SledIndex { db: Some(db), rows: 0, digest: Some(0), bytes: 0 };
@@ -76,7 +80,7 @@ impl SledPlace {
     fn open_db(dir: &Path) -> Result<sled::Db, IndexError> {
         let config =
             sled::Config::new().path(dir).cache_capacity(SLED_CACHE_BYTES_MAX).flush_every_ms(None);
-        // An index closed just before may still be held by a thread of its own that is ending.
+        // A thread of an index that was closed just before may still hold the lock while it ends.
         let mut waited = Duration::ZERO;
         loop {
             match guarded(|| config.open()) {
@@ -92,7 +96,7 @@ impl SledPlace {
         }
     }
 
-    /// Leftovers of an open that was killed. Finished snapshots must stay.
+    /// Removes the remains of an open that was killed. Finished snapshots must stay.
     fn remove_generating(&self) -> io::Result<()> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -126,7 +130,7 @@ impl IndexPlace for SledPlace {
 
     fn set_aside(&self) -> Result<(), IndexError> {
         match fs::symlink_metadata(&self.dir) {
-            // Perhaps it was set aside already: that one stays.
+            // It may have been set aside already: keep that one.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error.into()),
             Ok(_) => remove(&self.aside())?,
@@ -157,7 +161,7 @@ impl IndexPlace for SledPlace {
         if is_missing(&self.replaced())? {
             return Ok(());
         }
-        // The new names first: without them this is the only index after a power failure.
+        // Sync the new names first. Without them this is the only index after a power failure.
         if let Some(parent) = self.dir.parent() {
             fs::File::open(parent)?.sync_all()?;
         }
@@ -172,7 +176,7 @@ fn is_missing(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Syncs the files of a directory, which sled does not.
+/// Syncs the files of a directory, because sled does not.
 fn sync_all(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -185,7 +189,7 @@ fn sync_all(dir: &Path) -> io::Result<()> {
     fs::File::open(dir)?.sync_all()
 }
 
-/// Removes a directory, or what is there instead.
+/// Removes a directory, or a file at its path.
 fn remove(dir: &Path) -> Result<(), IndexError> {
     let removed = match fs::symlink_metadata(dir) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(dir),
@@ -198,16 +202,16 @@ fn remove(dir: &Path) -> Result<(), IndexError> {
     }
 }
 
-/// An open sled.
+/// An open sled database.
 #[derive(Debug)]
 struct SledIndex {
-    /// Taken out only when dropped.
+    /// The database; `None` only during the drop.
     db: Option<sled::Db>,
     /// The number of counted rows.
     rows: u64,
-    /// Their digest, once it is known.
+    /// The digest of those rows, once it is known.
     digest: Option<u64>,
-    /// Bytes of their keys and texts, once they were read.
+    /// Bytes of their keys and texts, once they have been read.
     bytes: u64,
 }
 
@@ -228,7 +232,7 @@ impl SledIndex {
         }
     }
 
-    /// The text of a value, its parts put together.
+    /// Returns the text of a value, joined from its parts and unpacked.
     fn text<'v>(
         &self,
         key: &str,
@@ -251,7 +255,7 @@ impl SledIndex {
         }
     }
 
-    /// The parts of a value.
+    /// Returns the joined parts of a value.
     fn joined(&self, key: &str, value: &[u8]) -> Result<Vec<u8>, IndexError> {
         let db = self.db()?;
         let mut bytes = Vec::new();
@@ -278,8 +282,9 @@ impl Index for SledIndex {
         while let Some((key, value)) = guarded(|| rows.next().transpose())? {
             let key = std::str::from_utf8(&key).map_err(|_| torn("a key"))?;
             let text = self.text(key, &value, &mut unpacker)?;
-            // The cache has 256 parts, and each looks at its limit at every 64th touch of one of its pages. A scan touches
-            // a page once: those of 100,000 notes would all stay, in 80 MB.
+            // sled's cache has 256 parts. Each checks its limit at every 64th access to one of its
+            // pages. A scan accesses a page once, so all pages of 100,000 notes would stay, in 80
+            // MB. This second access makes the cache check more often.
             guarded(|| db.contains_key(key))?;
             visit(key.strip_prefix(prefix).unwrap_or(key), &text);
         }
@@ -388,7 +393,7 @@ impl Drop for SledIndex {
     }
 }
 
-/// Calls into sled, whose panics on damaged files are errors here.
+/// Calls sled and turns its panics on damaged files into errors.
 fn guarded<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, IndexError> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Err(sled::Error::Io(error))) => Err(error.into()),
