@@ -1,8 +1,8 @@
 //! The bytes of an archived segment: gzip, in members that can be read one by one.
 //!
-//! The first member holds the header, each further one some lines, and the last one nothing. What
-//! gzip does not have is in each member's extra field, behind a checksum: the member's length, that
-//! of its text, and the history keys of its entries. `zcat` gives back exactly the segment.
+//! The first member holds the header, each further one some lines, and the last one nothing. Each
+//! member's extra field adds data that gzip lacks, behind a checksum. It holds the member's length,
+//! the length of its text, and the history keys of its entries. `zcat` returns exactly the segment.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -16,28 +16,29 @@ use super::format::Crc;
 use super::limits::{ARCHIVE_BLOCK_BYTES, ARCHIVE_KEYS_BYTES_MAX};
 use super::segment;
 
-/// Deflate, with an extra field, of no time and no system.
+/// The start of a gzip member: deflate, with an extra field, no time and no system.
 const MAGIC: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
-/// The name of the one subfield.
+/// The name of the only subfield.
 const SUBFIELD: [u8; 2] = *b"an";
 /// Bytes before the keys: magic, two lengths of two bytes around the name, and the fields.
 const HEAD_BYTES: usize = MAGIC.len() + 2 + 2 + 2 + FIELDS_BYTES;
-/// A checksum, the kind, and three numbers of four bytes.
+/// Bytes of the fields: a checksum, the kind, and three numbers of four bytes.
 const FIELDS_BYTES: usize = 4 + 1 + 4 + 4 + 4;
-/// A checksum and a length, as gzip has them.
+/// Bytes of gzip's own checksum and length at the end of a member.
 const TAIL_BYTES: usize = 8;
-/// Bytes of deflated nothing.
+/// Deflate's output for an empty text.
 const NOTHING: [u8; 2] = [3, 0];
-/// The last member: its extra field has a length of eight bytes and a checksum in place of keys.
+/// Bytes of the last member. Instead of keys its extra field has a length of eight bytes and a
+/// checksum.
 const END_BYTES: usize = HEAD_BYTES + 12 + NOTHING.len() + TAIL_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Its keys are all that its entries have.
+    /// The member names all keys of its entries.
     Keyed = 1,
-    /// It has too many keys to name them.
+    /// The member has too many keys to name them.
     Unkeyed = 2,
-    /// The last one.
+    /// The last member.
     End = 3,
 }
 
@@ -54,14 +55,14 @@ struct Head {
 /// The last member of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Bytes of the segment.
+    /// Size of the segment.
     pub(super) plain_bytes: u64,
     /// The checksum of its last line.
     pub(super) last: Crc,
 }
 
 impl Head {
-    /// Reads what a member begins with, unless it is not what was written.
+    /// Reads a member's header. Returns `None` if it is damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(&MAGIC)?;
         let (extra, rest) = rest.split_at_checked(2)?;
@@ -92,13 +93,13 @@ impl Head {
         is_sound.then_some(Self { kind, member_bytes, plain_bytes, keys_bytes, keys_crc })
     }
 
-    /// The bytes in place of keys, unless they are not what was written.
+    /// Returns the bytes of the keys, or `None` if they are damaged.
     fn keys<'m>(&self, member: &'m [u8]) -> Option<&'m [u8]> {
         let keys = member.get(HEAD_BYTES..HEAD_BYTES + self.keys_bytes)?;
         (crc32fast::hash(keys) == self.keys_crc).then_some(keys)
     }
 
-    /// The text of a member, unless it is not what was written.
+    /// Returns a member's text, or `None` if it is damaged.
     fn text(&self, member: &[u8]) -> Option<Vec<u8>> {
         let rest = member.get(HEAD_BYTES + self.keys_bytes..self.member_bytes)?;
         let (deflated, tail) = rest.split_at_checked(rest.len().checked_sub(TAIL_BYTES)?)?;
@@ -119,7 +120,7 @@ fn tail_of(text: &[u8]) -> Option<[u8; TAIL_BYTES]> {
 
 fn inflated(deflated: &[u8], bytes: usize) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    // One byte more would be one that does not belong there.
+    // Read one byte more, to notice a text that is too long.
     let limited = io::Read::take(DeflateDecoder::new(deflated), bytes as u64 + 1);
     io::Read::read_to_end(&mut { limited }, &mut text).ok()?;
     (text.len() == bytes).then_some(text)
@@ -155,11 +156,11 @@ fn member(kind: Kind, text: &[u8], keys: &[u8]) -> io::Result<Vec<u8>> {
     Ok(member)
 }
 
-/// Returns the history keys of an entry's line, or why it cannot be read.
+/// Returns the history keys of an entry's line, or the error if the line cannot be read.
 type Keys<'k> = &'k dyn Fn(&[u8]) -> io::Result<Vec<String>>;
 
-/// Encodes a segment, and hands the archive on piece by piece. `last` is the checksum of the last
-/// line.
+/// Encodes a segment and passes the archive to `write` piece by piece. `last` is the checksum of
+/// the last line.
 pub(super) fn encode(
     plain: &[u8],
     last: Crc,
@@ -191,9 +192,9 @@ pub(super) fn encode(
     write(&member(Kind::End, &[], &end)?)
 }
 
-/// Decodes an archive. Where a member is damaged there is one line of as many bytes, which no
-/// checksum fits, and the lines after it are where they belong. Where even its length is unknown,
-/// the line is shorter.
+/// Decodes an archive. A damaged member becomes one line of the same length that matches no
+/// checksum, so the lines after it keep their offsets. If even the length is unknown, the line is
+/// shorter.
 pub(super) fn decode(archive: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     let mut rest = archive;
@@ -226,7 +227,7 @@ fn push_damaged(plain: &mut Vec<u8>, bytes: usize) {
     plain.push(b'\n');
 }
 
-/// Whether the history keys of an archive are what was written.
+/// Whether the history keys of an archive are undamaged.
 pub(super) fn has_sound_keys(archive: &[u8]) -> bool {
     let mut rest = archive;
     while let Some(head) = Head::read(rest) {
@@ -238,8 +239,8 @@ pub(super) fn has_sound_keys(archive: &[u8]) -> bool {
     rest.is_empty()
 }
 
-/// Whether an archive has every byte of a segment, which ends in the line with this checksum, and
-/// every key. Reads one block at a time.
+/// Whether an archive holds every byte and every key of a segment. `last` is the checksum of the
+/// segment's last line. Reads one block at a time.
 pub(super) fn is_of(disk: &dyn Disk, path: &Path, segment: &[u8], last: Crc) -> io::Result<bool> {
     let length = disk.length(path)?;
     let (mut at, mut rest) = (0, segment);
@@ -262,7 +263,7 @@ pub(super) fn is_of(disk: &dyn Disk, path: &Path, segment: &[u8], last: Crc) -> 
     Ok(rest.is_empty() && is_end && read_end(disk, path, length)? == Some(end))
 }
 
-/// Reads the last member of an archive of this length, unless it is not what was written.
+/// Reads the last member of an archive of this length. Returns `None` if it is damaged.
 pub(super) fn read_end(disk: &dyn Disk, path: &Path, length: u64) -> io::Result<Option<End>> {
     let start = length.saturating_sub(END_BYTES as u64);
     let member = disk.read_at(path, start, END_BYTES)?;
@@ -277,7 +278,7 @@ pub(super) fn read_end(disk: &dyn Disk, path: &Path, length: u64) -> io::Result<
     }))
 }
 
-/// A block of an archive, found by its head.
+/// A block of an archive, located by its header.
 pub(super) struct Block<'d> {
     disk: &'d dyn Disk,
     path: &'d Path,
@@ -289,7 +290,7 @@ pub(super) struct Block<'d> {
 }
 
 impl Block<'_> {
-    /// Bytes of its text.
+    /// Returns the size of its text.
     pub(super) fn plain_bytes(&self) -> u64 {
         self.head.plain_bytes as u64
     }
@@ -317,7 +318,7 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a block of the archive is damaged")
 }
 
-/// Visits the blocks of an archive in order, until `visit` returns something.
+/// Visits the blocks of an archive in order, until `visit` returns `Some`.
 pub(super) fn find_block<T>(
     disk: &dyn Disk,
     path: &Path,
@@ -339,7 +340,7 @@ pub(super) fn find_block<T>(
     }
 }
 
-/// Reads bytes of the segment, which are all in one block.
+/// Reads bytes of the segment, all of which must be in one block.
 pub(super) fn read_at(
     disk: &dyn Disk,
     path: &Path,

@@ -1,6 +1,6 @@
-//! What the journal and the snapshots need of a disk, so that tests can put a failing one under them.
+//! The disk operations that the journal and the snapshots need. Tests substitute a failing disk.
 //!
-//! Nothing here is durable until it is synced: bytes by [`DiskFile::sync_data`], names by
+//! Nothing is durable until it is synced: bytes by [`DiskFile::sync_data`], names by
 //! [`Disk::sync_dir`].
 
 use std::fmt::Debug;
@@ -13,31 +13,31 @@ use super::StoreError;
 
 /// A disk.
 pub trait Disk: Send + Sync + Debug {
-    /// Makes a directory and those above it, durably; one that is there is fine.
+    /// Creates a directory and its parents, durably. An existing one is fine.
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
-    /// The names in a directory, in no order; none if there is no such directory.
+    /// Returns the names in a directory, in no order; none if the directory does not exist.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
-    /// Makes an empty file, in place of one that is there.
+    /// Creates an empty file, replacing any existing one.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// Opens a file that is there, to write at its end.
+    /// Opens an existing file for appending.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// A whole file.
+    /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-    /// At most `bytes_max` bytes from `offset` on.
+    /// Reads at most `bytes_max` bytes from `offset` on.
     fn read_at(&self, path: &Path, offset: u64, bytes_max: usize) -> io::Result<Vec<u8>>;
-    /// A file's length in bytes.
+    /// Returns a file's length in bytes.
     fn length(&self, path: &Path) -> io::Result<u64>;
-    /// Renames within one directory, in place of a file that is there.
+    /// Renames a file within one directory, replacing any existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Bytes that may still be written to the disk that holds `dir`.
+    /// Returns the free bytes of the disk that holds `dir`.
     fn free_space(&self, dir: &Path) -> io::Result<u64>;
 }
 
-/// Refuses a write of so many bytes beneath a directory that would not leave `reserve_bytes` free.
+/// Fails if a write of `bytes` bytes below `dir` would not leave `reserve_bytes` free.
 pub(super) fn check_space(
     disk: &dyn Disk,
     dir: &Path,
@@ -52,19 +52,19 @@ pub(super) fn check_space(
     Ok(())
 }
 
-/// A file that is written at its end alone.
+/// A file that is only written at its end.
 pub trait DiskFile: Send + Debug {
-    /// Writes at the end. After an error any part may have been written.
+    /// Appends bytes. After an error any part may have been written.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Makes all that was written durable, and the length with it.
+    /// Makes all written bytes and the length durable.
     fn sync_data(&mut self) -> io::Result<()>;
-    /// Cuts the file to this many bytes; not durable until synced.
+    /// Cuts the file to this many bytes. Not durable until synced.
     fn truncate(&mut self, bytes: u64) -> io::Result<()>;
-    /// Whether a path still leads to this file: it may have been removed or replaced meanwhile.
+    /// Whether a path still leads to this file. It may have been removed or replaced meanwhile.
     fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
-/// The operating system's.
+/// The operating system's disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
@@ -93,14 +93,14 @@ impl Disk for RealDisk {
         };
         let mut names = Vec::new();
         for entry in entries {
-            // A name that is no text is none of ours.
+            // A name that is not valid text is not one of ours.
             names.extend(entry?.file_name().into_string());
         }
         Ok(names)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        // Appending, since after a truncation the next write belongs at the new end.
+        // Open for appending, because after a truncation the next write belongs at the new end.
         let emptied =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
         drop(emptied);

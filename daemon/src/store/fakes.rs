@@ -1,8 +1,8 @@
-//! Stand-ins for the store and its index, for tests of what stands on them.
+//! Stand-ins for the store and its index, for tests of the code that uses them.
 //!
-//! [`MemStore`] does what the real store does, in memory, and panics where its caller breaks the
-//! contract. [`FailingStore`] fails at the call it is told. [`SimIndex`] is an index that survives being
-//! closed, loses what was not flushed when the power fails, and fails on request.
+//! [`MemStore`] behaves like the real store, but in memory, and panics if its caller breaks the
+//! contract. A [`FailingStore`] fails at a chosen call. A [`SimIndex`] is an index that survives
+//! being closed, loses unflushed rows in a power loss, and fails on request.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +21,7 @@ use super::{
     Snapshots, StateMachine, Store, StoreError,
 };
 
-/// What outlives a [`MemStore`]: open another one on it. Clones are the same.
+/// The part of a [`MemStore`] that outlives it: another one can be opened on it. Clones share it.
 #[derive(Debug)]
 pub struct MemJournal<M: StateMachine> {
     kept: Arc<Mutex<Kept<M::Change>>>,
@@ -35,7 +35,7 @@ struct Kept<C> {
     entry_bytes_max: usize,
 }
 
-/// The strict twin.
+/// A strict in-memory store.
 #[derive(Debug)]
 pub struct MemStore<M: StateMachine> {
     kept: Arc<Mutex<Kept<M::Change>>>,
@@ -64,7 +64,7 @@ impl<M: StateMachine> Clone for MemJournal<M> {
 }
 
 impl<M: StateMachine> MemJournal<M> {
-    /// Opens the one store that there may be on this journal.
+    /// Opens the store. Only one may be open on this journal at a time.
     pub fn open(&self) -> Opened<M, MemStore<M>> {
         let mut kept = lock(&self.kept);
         assert!(!kept.open, "a store is opened while another has the same journal open");
@@ -89,19 +89,19 @@ impl<M: StateMachine> MemJournal<M> {
         Opened { store, state, replies, report }
     }
 
-    /// Refuses entries of more bytes than this; the real limit takes long to reach.
+    /// Refuses entries of more than `bytes_max` bytes. The real limit takes long to reach.
     pub fn limit_entries(&self, bytes_max: usize) {
         lock(&self.kept).entry_bytes_max = bytes_max;
     }
 
-    /// Everything acknowledged so far.
+    /// Returns all entries acknowledged so far.
     pub fn entries(&self) -> Vec<Entry<M::Change>> {
         lock(&self.kept).entries.clone()
     }
 }
 
 impl<M: StateMachine> MemStore<M> {
-    /// The entries must follow the last one, and say of themselves what is so.
+    /// Panics unless the entry follows the last one and its fields agree with its changes.
     fn check(&self, entry: &Entry<M::Change>) {
         let seq = entry.seq.0;
         assert_eq!(seq, self.state.seq().0 + 1, "entries have no gaps");
@@ -219,8 +219,8 @@ impl<M: StateMachine> Drop for MemStore<M> {
     }
 }
 
-/// A store whose `n`-th call that can fail does, once, and leaves nothing behind; a `advance_index` is done all
-/// the same, since nothing depends on its outcome.
+/// A store whose `n`-th fallible call fails, once, without effect. A failing `advance_index` still
+/// does its work, because nothing depends on its outcome.
 #[derive(Debug)]
 pub struct FailingStore<S> {
     inner: S,
@@ -229,7 +229,7 @@ pub struct FailingStore<S> {
 }
 
 impl<S> FailingStore<S> {
-    /// Counts from 1.
+    /// Wraps a store. `fails_at` counts calls from 1.
     pub fn new(inner: S, fails_at: u64) -> Self {
         Self { inner, calls: 0, fails_at }
     }
@@ -310,7 +310,7 @@ impl<M: StateMachine, S: Store<M>> Store<M> for FailingStore<S> {
     }
 }
 
-/// Where a simulated index is; clones are the same place.
+/// The location of a simulated index. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct SimIndex {
     place: Arc<Mutex<SimPlace>>,
@@ -321,14 +321,14 @@ struct SimPlace {
     rows: MemIndex,
     flushed: MemIndex,
     aside: Option<MemIndex>,
-    /// Whether there is a directory, if only an empty one.
+    /// Whether the directory exists, even if it is empty.
     exists: bool,
     copy: MemIndex,
     synced_copy: Option<MemIndex>,
     synced_by: Option<ThreadId>,
-    /// Bytes that it takes up beyond its rows, as after many changes.
+    /// Bytes on disk beyond the rows, as after many changes.
     excess_bytes: u64,
-    /// A row that is read at every open is not what was written.
+    /// Whether a row that every open reads is not as written.
     is_damaged: bool,
     is_refused: bool,
     calls: u64,
@@ -336,19 +336,20 @@ struct SimPlace {
 }
 
 impl SimIndex {
-    /// The `n`-th call from now on fails; none if `None`. Gives the number of calls until now.
+    /// Makes the `n`-th call from now on fail, or no call if `None`. Returns the number of calls so
+    /// far.
     pub fn fail(&self, fails_at: Option<u64>) -> u64 {
         let mut place = lock(&self.place);
         place.fails_at = fails_at;
         std::mem::take(&mut place.calls)
     }
 
-    /// From now on it cannot be opened, as without a free descriptor; or it can again.
+    /// Makes every open fail, as if no file descriptor were free, or ends that.
     pub fn refuse(&self, is_refused: bool) {
         lock(&self.place).is_refused = is_refused;
     }
 
-    /// What was not flushed may be lost, or everything.
+    /// Simulates a power loss: may lose the unflushed rows, or all rows.
     pub fn power_loss(&self, seed: u64) {
         let mut place = lock(&self.place);
         match Random(seed).below(3) {
@@ -358,13 +359,13 @@ impl SimIndex {
         }
     }
 
-    /// Another place that holds the same.
+    /// Returns another place with the same content.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { place: Arc::new(Mutex::new(lock(&self.place).clone())) }
     }
 
-    /// A row as it stands.
+    /// Returns the current value of a row.
     pub fn row(&self, key: &str) -> Option<String> {
         lock(&self.place).rows.get(key).ok().flatten()
     }
@@ -377,7 +378,7 @@ impl SimIndex {
         place.rows.apply(&[Row { key: key.to_owned(), value }])
     }
 
-    /// Makes it take up more than its rows, as after many changes.
+    /// Adds bytes on disk beyond the rows, as after many changes.
     pub fn outgrow(&self, bytes: u64) {
         lock(&self.place).excess_bytes = bytes;
     }
@@ -387,7 +388,7 @@ impl SimIndex {
         lock(&self.place).synced_by
     }
 
-    /// A row of the index that was set aside.
+    /// Returns a row of the index that was set aside.
     pub fn row_aside(&self, key: &str) -> Option<String> {
         lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
     }
@@ -506,7 +507,7 @@ impl Index for SimIndex {
     }
 }
 
-/// The copy beside a simulated index.
+/// The copy next to a simulated index.
 #[derive(Debug)]
 struct SimCopy(SimIndex);
 

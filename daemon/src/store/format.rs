@@ -1,10 +1,10 @@
-//! Lines on disk, format 5: what a journal and a snapshot consist of. Older formats are the same
-//! without the kinds and fields that came later; see `docs/decisions/0006-format-2.md`,
-//! `0009-format-3.md`, `0022-format-4.md` and `0024-old-segments-are-archived.md`.
+//! Lines on disk, format 5: the content of a journal and a snapshot. Older formats lack the kinds
+//! and fields that came later; see `docs/decisions/0006-format-2.md`, `0009-format-3.md`,
+//! `0022-format-4.md` and `0024-old-segments-are-archived.md`.
 //!
-//! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`: CRC-32 (IEEE) over
-//! all bytes of the line before `,"crc":`. Lines of a newer format keep that frame and `format`, so
-//! that an older anchord can say what it is looking at.
+//! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`. The checksum is
+//! CRC-32 (IEEE) over all bytes of the line before `,"crc":`. Lines of a newer format keep that
+//! frame and the field `format`, so that an older anchord can report what it found.
 
 use std::borrow::Cow;
 use std::io;
@@ -21,16 +21,16 @@ use super::{Call, Entry};
 /// The format that this build writes, and the newest that it reads.
 pub(crate) const FORMAT: u32 = 5;
 
-/// The first format whose lines name the batch that they were written in.
+/// The first format in which a line names its batch.
 pub(crate) const BATCHES_FROM: u32 = 4;
 
-/// The first format of a last segment with which older segments may be archived.
+/// The first format of a last segment that allows older segments to be archived.
 pub(crate) const ARCHIVES_FROM: u32 = 5;
 
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 const CRC_FRAME_BYTES: usize = CRC_KEY.len() + 8 + 2;
 
-/// Why a line is not what was written.
+/// The reason why a line is not as written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineFault {
     #[error("the line does not end in a checksum")]
@@ -45,22 +45,22 @@ pub(crate) enum LineFault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeaderV1 {
     pub(crate) format: u32,
-    /// The anchord that wrote the segment.
+    /// The version of the anchord that wrote the segment.
     pub(crate) build: Cow<'static, str>,
     pub(crate) machine: Cow<'static, str>,
     pub(crate) journal: Uuid,
-    /// Rises when segments are rewritten, which outdates every index and snapshot.
+    /// Rises when segments are rewritten. That outdates every index and snapshot.
     pub(crate) epoch: u32,
     pub(crate) segment: u32,
     /// The seq of the segment's first entry.
     pub(crate) first: Seq,
-    /// The checksum of the last entry before, in the segment before; absent in the first segment.
+    /// The checksum of the previous segment's last entry; absent in the first segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous: Option<Crc>,
 }
 
 impl HeaderV1 {
-    /// Returns the header of a segment that this anchord begins, of a journal in an epoch.
+    /// Returns the header of a new segment of a journal in an epoch.
     pub(crate) fn new(
         machine: &'static str,
         (journal, epoch): (Uuid, u32),
@@ -81,7 +81,7 @@ impl HeaderV1 {
     }
 }
 
-/// The first line of a snapshot: the state after entry `seq`, which `segment` follows.
+/// The first line of a snapshot: the state after entry `seq`, just before `segment`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeaderV1 {
     pub(crate) format: u32,
@@ -96,7 +96,8 @@ pub(crate) struct SnapshotHeaderV1 {
     pub(crate) revision: Revision,
 }
 
-/// A row of a snapshot, under the index's key. No checksum of its own; the last line has one over all.
+/// A row of a snapshot, under the index's key. Rows have no checksum; the last line has one over
+/// all.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SnapshotRowV1<'a> {
     #[serde(borrow)]
@@ -109,11 +110,11 @@ pub(crate) struct SnapshotRowV1<'a> {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotTrailerV1 {
     pub(crate) rows: u64,
-    /// Over all bytes of the file before this line.
+    /// The checksum of all bytes of the file before this line.
     pub(crate) body: Crc,
 }
 
-/// What every header has, whatever its format.
+/// The fields of every header, in any format.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AnyHeader<'a> {
     pub(crate) format: u32,
@@ -180,8 +181,8 @@ struct ReadEntryV1<C> {
     reply: Option<String>,
 }
 
-/// Appends an entry's line, newline included, and gives its checksum. An entry that is alone in its
-/// batch does not name it.
+/// Appends an entry's line with its newline, and returns its checksum. An entry that is alone in
+/// its batch does not name the batch.
 pub(crate) fn write_entry<C: Serialize>(
     entry: &Entry<C>,
     batch: Option<Batch>,
@@ -190,15 +191,16 @@ pub(crate) fn write_entry<C: Serialize>(
     write_line(&EntryV1 { batch, ..entry_line(entry) }, out)
 }
 
-/// How long an entry's line is, without its newline and its batch. Writes it nowhere.
+/// Returns the length of an entry's line, without its newline and batch, and without building the
+/// line.
 pub(crate) fn entry_bytes<C: Serialize>(entry: &Entry<C>) -> usize {
     let mut counted = Counted(0);
     serde_json::to_writer(&mut counted, &entry_line(entry)).expect("disk types always serialize");
-    // The frame stands in place of the object's last bracket.
+    // The checksum's frame replaces the object's closing bracket.
     counted.0 - 1 + CRC_FRAME_BYTES
 }
 
-/// Counts the bytes it is given.
+/// A writer that only counts bytes.
 struct Counted(usize);
 
 impl io::Write for Counted {
@@ -239,7 +241,7 @@ pub(crate) fn write_line<T: Serialize>(object: &T, out: &mut Vec<u8>) -> Crc {
     crc
 }
 
-/// The bytes that a line with this checksum ends in, its newline among them.
+/// Returns the last bytes of a line with this checksum, including the newline.
 pub(crate) fn line_end(crc: Crc) -> Vec<u8> {
     let mut end = CRC_KEY.to_vec();
     end.extend_from_slice(String::from(crc).as_bytes());
@@ -268,7 +270,7 @@ pub(crate) fn check_line(line: &[u8]) -> Result<Crc, LineFault> {
     Ok(Crc(written))
 }
 
-/// The seq with which an entry's line begins, without reading the rest.
+/// Reads the seq at the start of an entry's line, without reading the rest.
 pub(crate) fn peek_seq(line: &[u8]) -> Result<Seq, LineFault> {
     let digits = line.strip_prefix(b"{\"seq\":").unwrap_or_default();
     let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());

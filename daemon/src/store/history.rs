@@ -1,10 +1,10 @@
 //! Looks up earlier versions in the journal by their history keys, on any thread.
 //!
-//! The writer publishes which segments there are and how far they go. A look-up takes the newest of
-//! that and waits for nobody.
+//! The writer publishes the segments and their lengths. A look-up uses the newest published list
+//! and waits for nobody.
 //!
-//! The keys of a plain segment are read once, when one of them is looked up, and what was appended
-//! since then is read by the next look-up. Blocks of an archive name their keys themselves.
+//! The keys of a plain segment are read once, at the first look-up that needs them. The next
+//! look-up reads the entries appended since. Blocks of an archive name their keys themselves.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,7 @@ use arc_swap::ArcSwap;
 use super::journal::{Position, Prefix, Segment, Segments};
 use super::{Entry, StateMachine, StoreError};
 
-/// The segments as they were last published, and the positions of entries in plain ones, as far as
-/// look-ups have read them.
+/// The segments as last published, and the positions in plain ones that look-ups have read so far.
 #[derive(Debug)]
 pub(super) struct History {
     written: ArcSwap<Segments>,
@@ -25,7 +24,7 @@ pub(super) struct History {
 /// The entries of a segment, by their history keys.
 #[derive(Debug, Default)]
 struct Located {
-    /// What was read of the segment: the length and the number of its lines.
+    /// The part of the segment that was read, in bytes and lines.
     read: Prefix,
     positions: BTreeMap<String, Position>,
 }
@@ -35,12 +34,12 @@ impl History {
         Self { written: ArcSwap::from_pointee(written), located: Mutex::default() }
     }
 
-    /// Shows look-ups that begin from now on what is written.
+    /// Makes look-ups that begin from now on use these segments.
     pub(super) fn publish(&self, written: Segments) {
         self.written.store(Arc::new(written));
     }
 
-    /// Finds the newest entry with this history key in the segments as they stand now.
+    /// Finds the newest entry with this history key in the current segments.
     pub(super) fn find<M: StateMachine>(
         &self,
         key: &str,
@@ -48,7 +47,7 @@ impl History {
         self.find_in::<M>(&self.written.load_full(), key)
     }
 
-    /// Finds it in the segments as they stood at one moment, which may be over.
+    /// Finds the entry in the segments of one moment, which may have passed.
     pub(super) fn find_in<M: StateMachine>(
         &self,
         written: &Segments,
@@ -63,15 +62,15 @@ impl History {
             match found {
                 Ok(None) => {}
                 Ok(found) => return Ok(found),
-                // It may be in another segment.
+                // Continue: the entry may be in another segment.
                 Err(error) => fault = fault.or(Some(error)),
             }
         }
         fault.map_or(Ok(None), Err)
     }
 
-    /// Finds the newest entry with this history key in a segment, and reads what is not known of it
-    /// yet. No lock is held meanwhile.
+    /// Finds the newest entry with this history key in a segment, and reads the part that is not
+    /// known yet. Holds no lock while reading.
     fn find_plain<M: StateMachine>(
         &self,
         written: &Segments,
@@ -93,13 +92,14 @@ impl History {
             };
             let (read, positions) = written.locate::<M>(segment, known)?;
             if !self.keep(segment.number, known, read, positions) {
-                // It has become an archive since this look-up began.
+                // The segment has become an archive since this look-up began.
                 return self.written.load().find_archived::<M>(segment.number, key);
             }
         }
     }
 
-    /// Keeps what was read of a segment, unless it has become an archive, which says so itself.
+    /// Stores what was read of a segment. Returns false if the segment has become an archive, which
+    /// names its own keys.
     fn keep(
         &self,
         number: u32,
@@ -108,12 +108,13 @@ impl History {
         positions: Vec<(String, Position)>,
     ) -> bool {
         let mut segments = self.lock();
-        // Published before it is forgotten: what is kept here while it is still plain goes then.
+        // An archive is published before `forget` is called, so anything stored here before that is
+        // removed.
         if !self.written.load().is_plain(number) {
             return false;
         }
         let located = segments.entry(number).or_default();
-        // Else another look-up was quicker. It may have read less.
+        // Otherwise another look-up was faster. It may have read less.
         if located.read == known {
             located.read = read;
             located.positions.extend(positions);
@@ -121,12 +122,12 @@ impl History {
         true
     }
 
-    /// Drops what is known of a segment that was published as an archive.
+    /// Forgets the positions of a segment that was published as an archive.
     pub(super) fn forget(&self, number: u32) {
         self.lock().remove(&number);
     }
 
-    /// Returns the segments of which positions are known.
+    /// Returns the segments with known positions.
     #[cfg(test)]
     pub(super) fn known(&self) -> Vec<u32> {
         self.lock().keys().copied().collect()

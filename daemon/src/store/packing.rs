@@ -1,19 +1,21 @@
-//! Texts packed for the index: deflate with a fixed dictionary, since rows are short and alike.
+//! Packing of the index's texts: deflate with a fixed dictionary, because rows are short and
+//! similar.
 //!
-//! A packed text begins with its length in bytes, four of them, big-endian.
+//! A packed text begins with its length in bytes, as four bytes, big-endian.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// Both sides must have the same: another dictionary needs another mark in front of packed values.
+/// The dictionary of both sides. A different one needs a different mark in front of packed values.
 const DICTIONARY: &[u8] = include_bytes!("packing/dictionary.txt");
-/// 4 KiB: more than the dictionary and most texts. A larger window only takes memory.
+/// The base-2 logarithm of the window: 4 KiB, more than the dictionary and most texts. A larger
+/// window only costs memory.
 const WINDOW_BITS: u8 = 12;
 const LENGTH_BYTES: usize = 4;
 
-/// Packs texts, one after the other.
+/// A packer of texts, one after the other.
 pub(super) struct Packer(Compress);
 
-/// Unpacks them.
+/// The counterpart of [`Packer`].
 pub(super) struct Unpacker(Decompress);
 
 impl Packer {
@@ -21,12 +23,12 @@ impl Packer {
         Self(Compress::new_with_window_bits(Compression::default(), false, WINDOW_BITS))
     }
 
-    /// Packs a text. `None` if that would not make it shorter.
+    /// Packs a text. Returns `None` if that would not make it shorter.
     pub(super) fn pack(&mut self, text: &str) -> Option<Vec<u8>> {
         let length = u32::try_from(text.len()).ok()?;
         self.0.reset();
         self.0.set_dictionary(DICTIONARY).ok()?;
-        // What does not fit has not become shorter.
+        // A result that does not fit is not shorter.
         let mut packed = Vec::with_capacity(text.len());
         packed.extend_from_slice(&length.to_be_bytes());
         let status = self.0.compress_vec(text.as_bytes(), &mut packed, FlushCompress::Finish);
@@ -40,17 +42,17 @@ impl Unpacker {
         Self(Decompress::new_with_window_bits(false, WINDOW_BITS))
     }
 
-    /// Returns the text, unless this is no packed text.
+    /// Returns the text, or `None` if this is not a packed text.
     pub(super) fn unpack(&mut self, packed: &[u8]) -> Option<String> {
         let (length, deflated) = packed.split_at_checked(LENGTH_BYTES)?;
         let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
-        // Deflate makes nothing more than 1,032 times as short.
+        // Deflate shortens nothing by a factor of more than 1,032.
         if length / 1032 > deflated.len() {
             return None;
         }
         self.0.reset(false);
         self.0.set_dictionary(DICTIONARY).ok()?;
-        // One byte more, so that the end of the stream is met.
+        // One byte more, so that the decoder reaches the end of the stream.
         let mut text = Vec::with_capacity(length + 1);
         let status = self.0.decompress_vec(deflated, &mut text, FlushDecompress::Finish);
         let is_whole = matches!(status, Ok(Status::StreamEnd)) && text.len() == length;

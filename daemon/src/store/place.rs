@@ -1,10 +1,11 @@
-//! Where a store may be: not on a network file system, where one writer is not always one.
+//! The check that a store is not on a network file system, where locks do not guarantee a single
+//! writer.
 
 use std::path::Path;
 
 use super::StoreError;
 
-/// Refuses a directory on a network file system; it need not be there yet.
+/// Fails if the directory is on a network file system. The directory need not exist yet.
 ///
 /// On macOS nothing is checked yet.
 pub fn refuse_network_fs(dir: &Path) -> Result<(), StoreError> {
@@ -22,7 +23,7 @@ fn network_fs(dir: &Path) -> Option<String> {
     if let Some(kind) = kind_of(magic) {
         return Some(kind.to_owned());
     }
-    // FUSE is one number for local and remote file systems; the mount's type tells them apart.
+    // FUSE has one number for local and remote file systems; the mount's type distinguishes them.
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     remote_fuse(&mounts, &there)
 }
@@ -32,7 +33,7 @@ fn network_fs(_dir: &Path) -> Option<String> {
     None
 }
 
-/// File systems by the numbers in the kernel's `magic.h`.
+/// Returns the name of a network file system from its number in the kernel's `magic.h`.
 #[cfg(target_os = "linux")]
 fn kind_of(magic: i64) -> Option<&'static str> {
     // The type is signed on some architectures; the numbers are 32 bits wide.
@@ -51,7 +52,7 @@ fn kind_of(magic: i64) -> Option<&'static str> {
     }
 }
 
-/// The type of the FUSE mount that a path is on, if that type is known to be remote.
+/// Returns the type of the FUSE mount that holds a path, if that type is known to be remote.
 #[cfg(target_os = "linux")]
 fn remote_fuse(mountinfo: &str, path: &Path) -> Option<String> {
     const REMOTE: [&str; 9] = [

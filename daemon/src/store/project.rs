@@ -1,4 +1,4 @@
-//! A project's memory as a state machine of the store: which rows it consists of.
+//! A project's memory as a state machine of the store, and its rows.
 
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
@@ -12,8 +12,8 @@ use super::{Row, StateMachine};
 
 const BINDING: &str = "b/";
 const COUNTERS: &str = "m/counters";
-/// Heads of forgotten records. Older builds do not know such rows, and rebuild the index from the
-/// journal instead of taking a head for a record.
+/// Prefix of the heads of forgotten records. Older builds do not know such rows. They rebuild the
+/// index from the journal instead of mistaking a head for a record.
 const HEAD: &str = "f/";
 const RECORD: &str = "n/";
 const NOTICE: &str = "o/";
@@ -73,7 +73,7 @@ impl StateMachine for Memory {
                 Change::Tombstones { .. } => rows.push(tombstones_row(self)),
                 Change::Notify(notice) => {
                     rows.push(notice_row(self, notice.id));
-                    // Numbers have no gaps, so this is the one that made room for it.
+                    // Numbers have no gaps, so the new notice pushed out this one.
                     let dropped = notice.id.0.checked_sub(NOTICES_MAX as u64);
                     rows.extend(dropped.map(|number| notice_row(self, NoticeId(number))));
                 }
@@ -185,11 +185,13 @@ fn counters_row(memory: &Memory) -> Row {
     row(COUNTERS.to_owned(), &counters)
 }
 
-/// Returns the rows of a record that a change put. It has one under either prefix.
+/// Returns the rows of a record that a change put: its current row, and the removal of the row
+/// under the other prefix.
 fn record_rows(memory: &Memory, put: &Record) -> impl Iterator<Item = Row> + use<> {
     let id = put.id;
     let is_head = memory.record(id).is_some_and(|record| record.is_head);
-    // The first version has no other row, and one that says the same as before is not forgotten.
+    // The first version has no other row. A version with the same content as before is not
+    // forgotten.
     let may_have_been_head = put.version > Version::FIRST && put.content_version.is_none();
     let other =
         if is_head { Some(record_key(id)) } else { may_have_been_head.then(|| head_key(id)) };
@@ -242,7 +244,8 @@ fn import_row(source: &str, digest: &str, records: u32) -> Row {
     row(format!("{IMPORT}{source}/{digest}"), &value)
 }
 
-/// The project's own row has an empty name; a client's begins with a slash.
+/// Returns a settings row. The project's own row has an empty name; a client's name begins with a
+/// slash.
 fn settings_row(client: Option<&str>, settings: &Settings) -> Row {
     let key = client.map_or_else(String::new, |client| format!("/{client}"));
     let client = client.map(str::to_owned);

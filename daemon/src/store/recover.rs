@@ -1,11 +1,11 @@
-//! Opening a journal: find its segments, check them, remove an incomplete last line. Of all but the
-//! last one it reads the header and the end.
+//! Opening a journal: find its segments, check them, and remove an incomplete last line. Only the
+//! last segment is read whole; of the others it reads the header and the end.
 //!
-//! A line of the last segment that has no newline was never acknowledged, nor was a damaged batch
-//! at its end that the index does not know: it is kept aside and cut off. Anything else that is not
-//! as it was written makes the journal read-only and is named; nothing is repaired. So does a
-//! journal that is missing, or a last segment without its header, unless neither the index nor a
-//! snapshot proves that there was anything in it.
+//! A line of the last segment without a newline was never acknowledged. Nor was a damaged batch at
+//! its end that the index does not know. Such an end is set aside and cut off. Any other difference
+//! from what was written makes the journal read-only and is reported; nothing is repaired. A
+//! missing journal, or a last segment without its header, has the same effect. The exception is a
+//! journal that was empty: neither the index nor a snapshot proves that it had an entry.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,32 +23,34 @@ use super::sealed::Sealed;
 use super::segment::{self, Header, file_name};
 use super::{StoreError, archive, snapshot};
 
-/// A journal as it was found.
+/// A journal as opening found it.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) journal: Journal,
-    /// There was none before.
+    /// Whether the journal is new.
     pub(crate) created: bool,
-    /// Where the incomplete last line is now.
+    /// The file that now holds the incomplete last line.
     pub(crate) tail_removed: Option<PathBuf>,
-    /// It is of a newer format or cannot be written to: leave the index alone, too.
+    /// Whether the journal has a newer format or cannot be written. The index must not be touched
+    /// either.
     pub(crate) untouchable: bool,
 }
 
-/// Proof of what its journal held, from the index, which follows only synced entries.
+/// Proof of the journal's content, from the index, which follows only synced entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     pub(crate) journal: Uuid,
     pub(crate) epoch: u32,
-    /// The last entry that it has taken in.
+    /// The last entry in the index.
     pub(crate) seq: Seq,
 }
 
-/// Returns what the index proves, or why it cannot be looked at.
+/// Returns what the index proves, or the error that keeps it from being read.
 pub(crate) type Prove<'p> = &'p mut dyn FnMut() -> Result<Option<Proof>, IndexError>;
 
-/// Opens the journal in `dir`, or begins one. `hands_off` says why nothing in it may be touched,
-/// where that is so. `prove` is asked only where the journal alone does not tell what it had.
+/// Opens the journal in `dir`, or creates one. `hands_off` is the reason why nothing in it may be
+/// touched, if there is one. `prove` is called only if the journal alone does not show what it
+/// held.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     dir: PathBuf,
@@ -95,7 +97,7 @@ pub(crate) fn open(
 /// Advice for a file that is missing or empty.
 const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
 
-/// A segment's number, and its bytes.
+/// A segment's number and its bytes.
 type LastSegment = (u32, Vec<u8>);
 
 /// A segment at the end whose header is incomplete.
@@ -107,7 +109,7 @@ struct Headless {
 /// The end of the last segment, which may never have been synced.
 struct Tail<'b> {
     bytes: &'b [u8],
-    /// The fault in it, unless it is only a line without its end.
+    /// The fault in it; `None` if it is only an incomplete line.
     fault: Option<String>,
 }
 
@@ -116,7 +118,7 @@ struct Start {
     path: PathBuf,
     /// The header, and perhaps lines after it.
     lines: Vec<u8>,
-    /// Bytes of the segment.
+    /// Size of the segment, as plain lines.
     bytes: u64,
     archive_bytes: Option<u64>,
 }
@@ -128,7 +130,7 @@ struct Opening {
     untouchable: bool,
 }
 
-/// Returns what the index proves of what was in a file.
+/// Returns what the index proves about the content of a file.
 fn proven(prove: Prove<'_>, path: &Path) -> Result<Option<Proof>, StoreError> {
     prove().map_err(|error| StoreError::Io {
         doing: "open the index, which may know what was in",
@@ -139,7 +141,7 @@ fn proven(prove: Prove<'_>, path: &Path) -> Result<Option<Proof>, StoreError> {
 
 impl Opening {
     /// Returns the last segment that has a header, with its bytes, and the segments after it that
-    /// have none. Takes those out of `numbers`.
+    /// have no header. Removes the latter from `numbers`.
     fn last_segment(
         &self,
         numbers: &mut Vec<u32>,
@@ -163,7 +165,7 @@ impl Opening {
         Ok((None, headless))
     }
 
-    /// Begins a journal, unless there was one. A first segment without a header is put aside if it
+    /// Creates a journal, unless there was one. Sets aside a first segment without a header if it
     /// never had an entry.
     fn begin(
         mut self,
@@ -186,7 +188,7 @@ impl Opening {
                 self.keep_aside(segment.number, &segment.bytes, |disk, path| disk.remove(path));
             }
         } else {
-            // Its own id would make it another journal than the one that the index is of.
+            // With an id of its own it would not be the journal that the index belongs to.
             (self.journal.id, self.journal.epoch) =
                 proof.map_or((Uuid::nil(), 1), |proof| (proof.journal, proof.epoch));
             let file = format!("journal/{}", file_name(1));
@@ -208,8 +210,8 @@ impl Opening {
         Ok(self.finish(true))
     }
 
-    /// Puts an incomplete last line aside, and segments without a header, unless the index proves
-    /// that they were complete once.
+    /// Sets aside an incomplete last line and segments without a header, unless the index proves
+    /// that they were once complete.
     fn put_aside(
         &mut self,
         headless: &[Headless],
@@ -218,7 +220,7 @@ impl Opening {
     ) -> Result<(), StoreError> {
         let Tail { bytes: tail, fault } = tail;
         let last = headless.last().map_or(number, |segment| segment.number);
-        // Something else is wrong, so every byte may be needed.
+        // If something else is wrong too, every byte may be needed.
         if headless.is_empty() && tail.is_empty() || self.journal.read_only.is_some() {
             return Ok(());
         }
@@ -251,7 +253,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Fills in the segments and what their headers say of the journal.
+    /// Fills in the segments, and the journal's identity from their headers.
     fn read_headers(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
         let mut expected = 1;
         for number in numbers.iter().copied() {
@@ -287,7 +289,7 @@ impl Opening {
                     let file = path.file_name().unwrap_or_default().to_string_lossy();
                     let fault = segment::damaged_in(&file, 1, fault.to_string());
                     self.refuse_writes(fault.to_string());
-                    // The entries may be sound all the same.
+                    // The entries may be intact all the same.
                     (FORMAT, lines.next().and_then(|line| peek_seq(line.bytes).ok()), None)
                 }
             };
@@ -304,8 +306,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Reads how a segment begins. Where both of its forms are there, that is the plain one, unless
-    /// its header is not what was written.
+    /// Reads the start of a segment. If both forms exist, uses the plain one unless its header is
+    /// damaged.
     fn start(&self, number: u32) -> Result<Start, StoreError> {
         let (disk, path) = (&*self.journal.disk, self.journal.path(number));
         if self.names.contains(&file_name(number)) {
@@ -321,7 +323,7 @@ impl Opening {
         self.archive_start(number)
     }
 
-    /// Reads how an archived segment begins.
+    /// Reads the start of an archived segment.
     fn archive_start(&self, number: u32) -> Result<Start, StoreError> {
         let disk = &*self.journal.disk;
         let path = self.journal.dir.join(segment::archive_name(number));
@@ -332,13 +334,13 @@ impl Opening {
         let length = disk.length(&path).map_err(StoreError::io("measure", &path))?;
         let end = archive::read_end(disk, &path, length);
         let end = end.map_err(StoreError::io("read", &path))?;
-        // Without its end the archive has lost something, which its lines tell.
+        // Without its end the archive has lost something; checking its lines reports that.
         let bytes = end.map_or(u64::MAX, |end| end.plain_bytes);
         Ok(Start { path, lines, bytes, archive_bytes: Some(length) })
     }
 
-    /// A snapshot is written when its segment has been begun: one without its segment tells that acknowledged entries are
-    /// missing, which nothing in the segments that are left can tell.
+    /// Refuses writes if a snapshot's segment is missing. A snapshot is written after its segment
+    /// begins, so acknowledged entries are missing then. The remaining segments cannot show that.
     fn look_for_last(&mut self, snapshots: &[u32], headless: &[Headless]) {
         let last = self.journal.last_segment();
         for number in snapshots.iter().copied().filter(|number| *number > last) {
@@ -382,8 +384,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Checks the last segment. Returns what may never have been synced: an incomplete last line,
-    /// or a batch with damage.
+    /// Checks the last segment. Returns the part that may never have been synced: an incomplete
+    /// last line, or a damaged batch.
     fn check_last<'b>(&mut self, number: u32, bytes: &'b [u8]) -> Tail<'b> {
         let nothing = Tail { bytes: &[], fault: None };
         let Some(segment) = self.journal.segments.last().copied() else { return nothing };
@@ -425,8 +427,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Takes the archive in the place of a segment that does not end as it should, if both are
-    /// there and the archive does.
+    /// Uses the archive instead of a segment that does not end as it should, if the archive exists
+    /// and does end so.
     fn take_archive(&mut self, sealed: &Sealed) -> Result<bool, StoreError> {
         let number = sealed.segment.number;
         if sealed.segment.archive_bytes.is_some()
@@ -441,8 +443,8 @@ impl Opening {
         Ok(place.map(|place| *place = segment).is_some())
     }
 
-    /// Opens the last segment to append to it. What a killed daemon wrote and did not sync becomes part
-    /// of the state now, so it must be durable before anyone is told of it.
+    /// Opens the last segment for appending. Data that a killed daemon wrote without a sync becomes
+    /// part of the state now. It must be durable before anyone learns of it.
     fn make_writable(&mut self) {
         if self.journal.read_only.is_some() {
             return;
@@ -476,7 +478,7 @@ impl Opening {
         }
     }
 
-    /// Copies an incomplete end to a file of its own, then takes it away with `cut`.
+    /// Copies an incomplete end to a file of its own, then removes it with `cut`.
     fn keep_aside(
         &mut self,
         number: u32,
@@ -511,7 +513,7 @@ impl Opening {
         }
     }
 
-    /// The first reason stays: it is the cause.
+    /// Makes the journal read-only. The first reason stays, because it is the cause.
     fn refuse_writes(&mut self, why: String) {
         self.journal.read_only.get_or_insert(why);
     }

@@ -1,11 +1,11 @@
-//! Repairing a store that lost entries or has bad lines: a plan for a person to look at, and its
+//! Repairing a store that lost entries or has bad lines: a plan for a person to review, and its
 //! execution.
 //!
 //! Every good line stays as it is, under its number. A number without a good line gets an entry
-//! that says `lost`, so that the numbers after it stay what they were. What the index or a snapshot
-//! knows beyond the journal comes last, as one entry that says `repair`. All segments are written
-//! anew, with the next epoch, and take their names as in a purge (`rewrite.rs`). The files that
-//! were there are kept under other names.
+//! with the operation `lost`, so that later numbers do not change. State that only the index or a
+//! snapshot knows comes last, as one entry with the operation `repair`. All segments are rewritten
+//! with the next epoch and take the old names, as in a purge (`rewrite.rs`). The old files are kept
+//! under other names.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -21,30 +21,30 @@ use super::open::{IndexFinding, find, read_index, restore};
 use super::segment::{self, file_name};
 use super::{Entry, Options, StateMachine, StoreError, archive, rewrite, snapshot};
 
-/// A plan of what a repair would keep, restore and lose.
+/// A plan: the entries that a repair would keep, restore and lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairPlan {
-    /// Entries that are taken from the journal as they are.
+    /// Number of entries that are kept unchanged.
     pub kept: u64,
-    /// Numbers of entries that are not in the journal, and whose outcome the index or a snapshot
+    /// Numbers of entries that are not in the journal, but whose effect the index or a snapshot
     /// has.
     pub restored: Vec<Range>,
-    /// Numbers of entries that are nowhere.
+    /// Numbers of entries that are lost.
     pub lost: Vec<Range>,
-    /// Lines and headers that are not as they were written, and segments that are missing.
+    /// Number of damaged lines and headers and of missing segments.
     pub bad: u64,
-    /// Whether the index or a snapshot has something that the good lines do not lead to.
+    /// Whether the index or a snapshot has state that does not follow from the good lines.
     pub is_supplemented: bool,
-    /// The last entry of the repaired journal.
+    /// The number of the last entry of the repaired journal.
     pub entries: u64,
 }
 
-/// Numbers of entries, both inclusive.
+/// A range of entry numbers, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// The first.
+    /// The first number.
     pub first: u64,
-    /// The last.
+    /// The last number.
     pub last: u64,
 }
 
@@ -56,7 +56,7 @@ impl RepairPlan {
     }
 }
 
-/// Plans the repair of a closed store, and changes nothing.
+/// Plans the repair of a closed store. Changes nothing.
 pub fn plan_repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
@@ -64,7 +64,8 @@ pub fn plan_repair<M: StateMachine>(
     Ok(Survey::<M>::of(dir, options)?.plan)
 }
 
-/// Repairs a closed store as planned. The caller holds the daemon's lock.
+/// Repairs a closed store as planned. Fails if the files have changed since the plan was made. The
+/// caller holds the daemon's lock.
 pub fn repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
@@ -80,7 +81,7 @@ pub fn repair<M: StateMachine>(
     survey.write(dir, options)
 }
 
-/// A good line, or what takes the number of one that is missing.
+/// A good line, or the replacement for a missing one.
 enum Piece<C> {
     Line(Good),
     Lost { changes: Vec<C>, time: Timestamp },
@@ -89,16 +90,16 @@ enum Piece<C> {
 /// A good line.
 #[derive(Clone)]
 struct Good {
-    /// The place of its segment in the survey.
+    /// The index of its segment in the survey.
     segment: usize,
-    /// Its bytes there, with the newline.
+    /// The range of its bytes there, with the newline.
     at: std::ops::Range<usize>,
     crc: Crc,
     seq: Seq,
     revision: Option<Revision>,
 }
 
-/// All that is left of a store.
+/// Everything that is left of a store.
 struct Survey<M: StateMachine> {
     plan: RepairPlan,
     journal: Uuid,
@@ -106,15 +107,15 @@ struct Survey<M: StateMachine> {
     /// The bytes of each segment.
     segments: Vec<Vec<u8>>,
     pieces: Vec<Piece<M::Change>>,
-    /// The state that the pieces lead to.
+    /// The state that follows from the pieces.
     state: M,
-    /// The changes that lead from it to the best state that is known.
+    /// The changes from that state to the best known state.
     supplement: Vec<M::Change>,
     /// A change that makes a commit and changes nothing.
     idle: Option<Vec<M::Change>>,
 }
 
-/// A state that is known beside the journal.
+/// A state that is known from outside the journal.
 struct Known<M> {
     journal: Uuid,
     epoch: u32,
@@ -190,7 +191,7 @@ impl<M: StateMachine> Survey<M> {
     fn read(&mut self, known: Option<M>) {
         let (lines, bad) = good_lines::<M>(&self.segments);
         self.plan.bad += bad;
-        // The best state: what is known, and the good lines beyond it.
+        // The best state: the known one plus the good lines beyond it.
         let mut best = known;
         let known_seq = best.as_ref().map_or(Seq(0), M::seq);
         let mut time = Timestamp::default();
@@ -227,8 +228,8 @@ impl<M: StateMachine> Survey<M> {
         format::read_entry(self.bytes(line).trim_ascii_end()).ok()
     }
 
-    /// Fills the numbers before `seq`. As many of them are commits as were before the commit after
-    /// `revision`, if that is known.
+    /// Fills the numbers before `seq`. Makes them commits until the state reaches `revision`, the
+    /// last revision before the next known commit.
     fn fill(&mut self, seq: Seq, revision: Revision, time: Timestamp, known: Seq) {
         let first = self.state.seq().0 + 1;
         if first >= seq.0 {
@@ -250,7 +251,7 @@ impl<M: StateMachine> Survey<M> {
         }
     }
 
-    /// Writes the repaired journal beside the old one, and puts it in its place.
+    /// Writes the repaired journal next to the old one, then replaces it.
     fn write(self, dir: &Path, options: &Options) -> Result<(), StoreError> {
         let disk = &*options.disk;
         let (journal_dir, snapshots) = (dir.join("journal"), dir.join("snapshot"));
@@ -306,13 +307,13 @@ fn read_fuller(
     let good = |bytes: &Vec<u8>| {
         segment::lines(bytes).filter(|line| format::check_line(line.bytes).is_ok()).count()
     };
-    // The plain one, if both are whole.
+    // If both are complete, the plain one wins.
     Ok(archived.into_iter().chain(plain).max_by_key(good).unwrap_or_default())
 }
 
-/// Returns the journal and the epoch that a repair goes on from: those of the segments, and among
-/// different ones the latest of the journal that the index or a snapshot is of. A segment of
-/// another journal, or from before a purge, may come from a backup.
+/// Returns the journal and the epoch that a repair continues. The segments' headers decide. If they
+/// differ, the journal of the index or snapshot wins, with its latest epoch. A segment of another
+/// journal, or from before a purge, may come from a backup.
 fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uuid, u32) {
     let there = || headers.iter().copied().flatten();
     let journal = known.map(|known| known.journal).filter(|id| there().any(|(it, _)| it == *id));
@@ -323,8 +324,8 @@ fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uu
         .unwrap_or((Uuid::new_v4(), 1))
 }
 
-/// Finds the lines that are as they were written, in the order of their numbers. Also counts the
-/// others, without the headers.
+/// Finds the lines that are as written, in the order of their numbers. Also counts the others,
+/// without the headers.
 fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     let mut good: Vec<Good> = Vec::new();
     let mut bad = 0;
@@ -349,8 +350,8 @@ fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     (good, bad)
 }
 
-/// Returns the best state that the index or a snapshot holds. One that cannot be read now is an
-/// error: what it holds would count as lost.
+/// Returns the best state in the index or a snapshot. Fails if one of them cannot be read now,
+/// because its content would count as lost.
 fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
     let cannot_look = |error| StoreError::Io {
         doing: "read the index beside",
@@ -388,7 +389,7 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<
     Ok(best)
 }
 
-/// Writes segments under names that are not theirs yet.
+/// A writer of segments under temporary names.
 struct Output<'a> {
     disk: &'a dyn Disk,
     dir: &'a Path,

@@ -1,4 +1,4 @@
-//! Segments that are written to no more: whether they are what was written, and their archives.
+//! Sealed segments, which receive no more writes: checking and archiving them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::segment::{self, file_name};
 use super::{StateMachine, StoreError, archive};
 
 impl Journal {
-    /// The segments that are written to no more, newest first.
+    /// Returns the sealed segments, newest first.
     pub(crate) fn sealed(&self) -> Vec<Sealed> {
         let pairs = self.segments.windows(2).rev();
         let sealed = pairs.filter_map(|pair| match pair {
@@ -28,7 +28,7 @@ impl Journal {
     }
 }
 
-/// A segment that another one follows.
+/// A segment that is followed by another one.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     disk: Arc<dyn Disk>,
@@ -44,7 +44,7 @@ impl Sealed {
         Self { disk, dir, segment, next: self.next }
     }
 
-    /// Whether it has a header alone. Such a one is smaller than its archive.
+    /// Whether it has only a header. Such a segment is smaller than its archive.
     pub(crate) fn is_empty(&self) -> bool {
         self.segment.first == self.next.first
     }
@@ -97,10 +97,10 @@ impl Sealed {
         Some(segment.damaged(line, why))
     }
 
-    /// Writes the segment's archive, proves that it has every byte, and removes the segment.
-    /// Returns the archive's bytes, or the fault that was found in the segment.
+    /// Writes the segment's archive, verifies that it has every byte, and removes the segment.
+    /// Returns the archive's size, or the fault found in the segment.
     ///
-    /// Ended at any point, or by an error, this leaves the segment or its proven archive, or both.
+    /// After an interruption or an error, the segment or its verified archive remains, or both.
     pub(crate) fn archive<M: StateMachine>(
         &self,
         reserve_bytes: u64,
@@ -114,7 +114,7 @@ impl Sealed {
             return Ok(Err(fault));
         }
         let names = disk.list(&self.dir).map_err(StoreError::io("list", &self.dir))?;
-        // A crash may have left it.
+        // A crash may have left the archive.
         let is_there =
             names.contains(&segment::archive_name(number)) && self.is_proven(&archive, &bytes)?;
         if !is_there {
@@ -125,7 +125,7 @@ impl Sealed {
                 disk.rename(&temporary, &archive).map_err(StoreError::io("rename", &temporary))
             });
             if let Err(error) = renamed {
-                // One that stays is removed by the next open.
+                // The next open removes a file that stays.
                 let _ = disk.remove(&temporary);
                 return Err(error);
             }
@@ -133,7 +133,7 @@ impl Sealed {
         disk.sync_dir(&self.dir).map_err(StoreError::io("sync", &self.dir))?;
         let length = disk.length(&archive).map_err(StoreError::io("measure", &archive))?;
         disk.remove(&plain).map_err(StoreError::io("remove", &plain))?;
-        // It may come back after a power failure, and is removed then.
+        // The segment may come back after a power failure and is removed then.
         disk.sync_dir(&self.dir).map_err(StoreError::io("sync", &self.dir))?;
         Ok(Ok(length))
     }

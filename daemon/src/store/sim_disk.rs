@@ -1,8 +1,9 @@
-//! A disk in memory that tells written from synced, and fails on purpose. For tests.
+//! A disk in memory that distinguishes written from synced data and fails on request. For tests.
 //!
-//! After [`SimDisk::power_loss`] a file holds what was synced and a random part of the rest, of
-//! which sectors or pages may be missing; names made, changed or removed since their directory was
-//! synced may be as before. As on Linux, bytes whose sync failed are not written by a later sync.
+//! After [`SimDisk::power_loss`] a file holds its synced bytes and a random part of the rest, in
+//! which sectors or pages may be missing. Names that were created, changed or removed since the
+//! last sync of their directory may have reverted. As on Linux, a later sync does not write bytes
+//! whose sync failed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,18 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{Disk, DiskFile};
 
-/// A simulated disk; clones are the same disk.
+/// A simulated disk. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct SimDisk {
     state: Arc<Mutex<Sim>>,
 }
 
-/// Which operations fail, counted from 1 since the fault was set.
+/// The operations that fail, counted from 1 since the fault was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// This one alone.
+    /// Only this operation.
     Once(u64),
-    /// This one and all after it.
+    /// This operation and all later ones.
     From(u64),
 }
 
@@ -30,12 +31,12 @@ pub enum Fault {
 struct Sim {
     files: BTreeMap<u64, SimFile>,
     next_file: u64,
-    /// As a reader sees them now.
+    /// The names that a reader sees now.
     names: BTreeMap<PathBuf, u64>,
-    /// As they are after a power loss that keeps nothing unsynced.
+    /// The names after a power loss that keeps nothing unsynced.
     durable_names: BTreeMap<PathBuf, u64>,
     name_changes: Vec<NameChange>,
-    /// Rises with each power loss; files opened before are dead.
+    /// Number of power losses. Files opened before the last one are unusable.
     boot: u64,
     operations: u64,
     bytes_read: u64,
@@ -54,7 +55,7 @@ struct Capacity {
 struct SimFile {
     data: Vec<u8>,
     durable: Vec<u8>,
-    /// Bytes whose sync failed: zeros on the disk, whatever a reader sees.
+    /// Range of bytes whose sync failed. A reader sees them, but on the disk they are zeros.
     doomed: Option<(usize, usize)>,
 }
 
@@ -73,39 +74,40 @@ struct SimHandle {
 }
 
 impl SimDisk {
-    /// Counts operations from now on and fails those that the fault says; a failing write writes half.
+    /// Sets the fault and restarts the count of operations. A failing write writes half.
     pub fn fail(&self, fault: Option<Fault>) {
         let mut sim = self.lock();
         sim.operations = 0;
         sim.fault = fault;
     }
 
-    /// Operations since the last [`SimDisk::fail`].
+    /// Returns the number of operations since the last [`SimDisk::fail`].
     pub fn operations(&self) -> u64 {
         self.lock().operations
     }
 
-    /// Bytes of files that were read so far.
+    /// Returns the number of bytes read from files so far.
     pub fn bytes_read(&self) -> u64 {
         self.lock().bytes_read
     }
 
-    /// Refuses every change from now on, as a disk that is mounted read-only does.
+    /// Makes every change fail, as on a disk that is mounted read-only.
     pub fn set_read_only(&self, read_only: bool) {
         self.lock().read_only = read_only;
     }
 
-    /// Holds so many bytes at most. If `told`, it also says how many are free; else writes just fail.
+    /// Limits the disk to so many bytes. If `told`, it also reports the free bytes. Otherwise
+    /// writes just fail.
     pub fn set_capacity(&self, bytes: Option<u64>, told: bool) {
         self.lock().capacity = bytes.map(|bytes| Capacity { bytes, told });
     }
 
-    /// The power fails and comes back. Every choice follows from the seed.
+    /// Simulates a power loss and restart. The seed determines every choice.
     pub fn power_loss(&self, seed: u64) {
         let mut random = Random(seed);
         let mut sim = self.lock();
         sim.boot += 1;
-        // A file system may keep the order of names in a directory, or not.
+        // A file system may or may not keep the order of changes in a directory.
         let is_ordered = random.below(2) == 0;
         let mut stopped: Vec<PathBuf> = Vec::new();
         for change in std::mem::take(&mut sim.name_changes) {
@@ -124,24 +126,24 @@ impl SimDisk {
         }
     }
 
-    /// Another disk that holds the same.
+    /// Returns another disk with the same content.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { state: Arc::new(Mutex::new(self.lock().clone())) }
     }
 
-    /// Every file's path.
+    /// Returns every file's path.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.lock().names.keys().cloned().collect()
     }
 
-    /// A file's bytes as a reader sees them.
+    /// Returns a file's bytes as a reader sees them.
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         let sim = self.lock();
         sim.names.get(path).and_then(|file| sim.files.get(file)).map(|file| file.data.clone())
     }
 
-    /// Puts a file there, synced, as if from outside.
+    /// Creates a synced file, as if from outside.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) {
         let mut sim = self.lock();
         let file = sim.new_file();
@@ -348,7 +350,7 @@ impl Sim {
 }
 
 impl SimFile {
-    /// What a sync that works would leave on the disk.
+    /// Returns the bytes that a successful sync would leave on the disk.
     fn on_disk(&self) -> Vec<u8> {
         let mut bytes = self.data.clone();
         if let Some(lost) = self.doomed.and_then(|(start, end)| bytes.get_mut(start..end)) {
@@ -379,8 +381,8 @@ impl SimFile {
 }
 
 impl SimFile {
-    /// Loses some of what was written after `synced` and not synced: sectors, or pages of eight.
-    /// The length may have been written and they not, so they are zeros.
+    /// Loses some of the unsynced bytes after `synced`: sectors, or pages of eight sectors. They
+    /// become zeros, as if the disk had written the length but not the bytes.
     fn drop_sectors(&mut self, synced: usize, random: &mut Random) {
         let unit = if random.below(2) == 0 { SECTOR_BYTES } else { PAGE_BYTES };
         if random.below(2) == 0 {
@@ -423,12 +425,12 @@ impl NameChange {
     }
 }
 
-/// Numbers that follow from a seed (splitmix64).
+/// A generator of numbers that follow from a seed (splitmix64).
 #[derive(Clone, Copy, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number below `end`; 0 if `end` is 0.
+    /// Returns the next number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

@@ -1,9 +1,10 @@
-//! Snapshots: the state and the reply ledger at the start of a segment, so that a rebuild reads one
-//! file and what follows.
+//! Snapshots: the state and the reply ledger at the start of a segment. With one, a rebuild reads a
+//! single file and the entries after it.
 //!
-//! A snapshot is written under a temporary name, synced, renamed. It is used only if its last line's
-//! count and checksum are right and it belongs to the entry that its segment follows; else the one
-//! before it is, or the journal from its beginning. So a bad snapshot costs time and nothing else.
+//! A snapshot is written under a temporary name, synced and renamed. It is used only if it belongs
+//! to the entry that its segment follows. The count and checksum in its last line must also be
+//! right. Otherwise the one before it is used, or the whole journal. So a bad snapshot costs only
+//! time.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use super::limits::SNAPSHOTS_KEPT_MAX;
 use super::segment::{self, file_name};
 use super::{Row, StoreError};
 
-/// What a snapshot is of.
+/// The machine, journal and entry that a snapshot belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SnapshotHeader {
     pub(crate) machine: &'static str,
@@ -30,7 +31,7 @@ pub(crate) struct SnapshotHeader {
     pub(crate) line: Crc,
 }
 
-/// The snapshots there are, by the segment that follows each, oldest first.
+/// Returns the existing snapshots, oldest first, each by the number of the segment that follows it.
 pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Vec<u32>, StoreError> {
     let names = disk.list(dir).map_err(StoreError::io("list", dir))?;
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| segment::number_of(name)).collect();
@@ -38,13 +39,14 @@ pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Vec<u32>, StoreError> 
     Ok(numbers)
 }
 
-/// Bytes of all snapshots.
+/// Returns the size of all snapshots.
 pub(crate) fn bytes(disk: &dyn Disk, dir: &Path) -> u64 {
     let numbers = list(disk, dir).unwrap_or_default();
     numbers.iter().filter_map(|number| disk.length(&dir.join(file_name(*number))).ok()).sum()
 }
 
-/// Writes a snapshot durably. What could not be written whole does not stay: it would take the room that the journal needs.
+/// Writes a snapshot durably. Removes an incomplete one, which would take up space that the journal
+/// needs.
 pub(crate) fn write(
     disk: &dyn Disk,
     dir: &Path,
@@ -76,7 +78,7 @@ fn write_as(
     disk.rename(temporary, path).map_err(StoreError::io("rename", temporary))
 }
 
-/// Removes all snapshots, and what was never finished.
+/// Removes all snapshots, including unfinished ones.
 pub(crate) fn remove_all(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     let names = disk.list(dir).map_err(StoreError::io("list", dir))?;
     if names.is_empty() {
@@ -89,7 +91,7 @@ pub(crate) fn remove_all(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> 
     disk.sync_dir(dir).map_err(StoreError::io("sync", dir))
 }
 
-/// Removes snapshots that are no longer kept, and those that were never finished.
+/// Removes surplus and unfinished snapshots.
 pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     let names = disk.list(dir).map_err(StoreError::io("list", dir))?;
     let unfinished = names.into_iter().filter(|name| segment::is_temporary(name));
@@ -102,7 +104,7 @@ pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads the rows of the snapshot before a segment; `Err` says why it is of no use.
+/// Reads the rows of the snapshot before a segment. The error says why it is unusable.
 pub(crate) fn read(
     disk: &dyn Disk,
     dir: &Path,
@@ -116,8 +118,7 @@ pub(crate) fn read(
     Ok(rows)
 }
 
-/// Reads the snapshot before a segment, whatever its journal; the inner `Err` says why it is of no
-/// use.
+/// Reads the snapshot before a segment, of any journal. The inner `Err` says why it is unusable.
 pub(crate) fn read_any(
     disk: &dyn Disk,
     dir: &Path,
@@ -162,7 +163,7 @@ fn parse(
     Ok((SnapshotHeader { machine, journal, epoch, segment, seq, line }, rows))
 }
 
-/// The text of a snapshot.
+/// Returns the text of a snapshot.
 pub(crate) fn encode(
     place: &SnapshotHeader,
     revision: Revision,

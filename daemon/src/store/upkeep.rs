@@ -1,9 +1,9 @@
-//! Work on a store's files that no write waits for: one task at a time in the whole process, on a
-//! thread of its own.
+//! Work on a store's files that no write waits for. Only one task runs at a time in the whole
+//! process, on a thread of its own.
 //!
-//! A task reads the store's files and writes files beside them. Its outcome is taken by the writer,
-//! which alone changes the store. Each task may hold a whole segment, or a second index, so stores
-//! take turns: what they hold together does not grow with their number.
+//! A task reads the store's files and writes new files next to them. The writer takes its outcome;
+//! only the writer changes the store. A task may hold a whole segment or a second index in memory.
+//! So stores take turns, and the total does not grow with the number of stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use super::{Row, StoreError};
 /// The way to run tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
-    /// Nowhere.
+    /// Never.
     Off,
     /// In the call that begins them.
     Inline,
@@ -27,21 +27,21 @@ pub enum Upkeep {
 /// The result of a task.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// A copy of the index, all but what was written since.
+    /// The index was copied, except for later writes.
     Copied(Result<Box<dyn Index>, IndexError>),
-    /// A copy that was complete is closed, and its files are synced.
+    /// A complete copy was closed and its files synced.
     Synced { sum: RowSum, synced: Result<(), IndexError> },
-    /// What the copy has replaced is gone.
+    /// The index that the copy replaced was removed.
     Tidied(Result<(), IndexError>),
-    /// A sealed segment was read: the fault that was found, if one was.
+    /// A sealed segment was read. Holds the fault, if one was found.
     Checked { number: u32, checked: Result<Option<StoreError>, StoreError> },
-    /// A segment was archived: the archive's bytes, or the fault that was found in the segment.
+    /// A segment was archived. Holds the archive's size, or the fault found in the segment.
     Archived { number: u32, archived: Result<Result<u64, StoreError>, StoreError> },
-    /// The task panicked, which the log has.
+    /// The task panicked; the log has the panic.
     Panicked,
 }
 
-/// The right to run tasks on a thread; there is one.
+/// The right to run tasks on a thread. Only one exists.
 #[derive(Debug)]
 struct Turn;
 
@@ -49,7 +49,7 @@ static IS_TURN_TAKEN: AtomicBool = AtomicBool::new(false);
 
 impl Turn {
     fn take() -> Option<Self> {
-        // Made only if it is taken: dropping it gives it back.
+        // Create it only if it is taken, because dropping it gives it back.
         (!IS_TURN_TAKEN.swap(true, Ordering::Acquire)).then(|| Self)
     }
 }
@@ -60,14 +60,14 @@ impl Drop for Turn {
     }
 }
 
-/// The one task of a store that runs, if one does.
+/// The running task of a store, if there is one.
 #[derive(Debug)]
 pub(super) struct Tasks {
     upkeep: Upkeep,
     running: Option<Running>,
-    /// Held from before a task begins until its outcome was taken and led to no other one.
+    /// Held from before a task begins until its outcome is taken and leads to no other task.
     turn: Option<Turn>,
-    /// Another store may go first.
+    /// Whether another store may go first.
     is_to_yield: bool,
     is_cancelled: Arc<AtomicBool>,
 }
@@ -84,17 +84,18 @@ impl Tasks {
         Self { upkeep, running: None, turn: None, is_to_yield: false, is_cancelled }
     }
 
-    /// Whether a task can be begun.
+    /// Whether a task can begin.
     pub(super) fn is_free(&self) -> bool {
         self.running.is_none() && self.upkeep != Upkeep::Off
     }
 
-    /// Whether there is an outcome to wait for or to take.
+    /// Whether an outcome is pending or ready.
     pub(super) fn is_busy(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Takes the turn if no other store has it. Whoever had it last lets others go first, once.
+    /// Takes the turn if no other store has it. The store that had it last lets others go first,
+    /// once.
     pub(super) fn take_turn(&mut self) -> bool {
         if self.upkeep == Upkeep::Inline || self.turn.is_some() {
             return true;
@@ -112,7 +113,8 @@ impl Tasks {
         }
     }
 
-    /// Begins a task, in this store's turn. It is handed a flag that is set once nobody wants its outcome any more.
+    /// Begins a task, in this store's turn. The task receives a flag that is set once its outcome
+    /// is no longer needed.
     pub(super) fn begin(&mut self, task: impl FnOnce(&AtomicBool) -> Outcome + Send + 'static) {
         let is_cancelled = Arc::clone(&self.is_cancelled);
         self.running = Some(if self.upkeep == Upkeep::Inline {
@@ -130,7 +132,7 @@ impl Tasks {
         });
     }
 
-    /// Takes the outcome of a task that is over.
+    /// Returns the outcome of a finished task.
     pub(super) fn outcome(&mut self) -> Option<Outcome> {
         match self.running.take()? {
             Running::Over(outcome) => Some(outcome),
@@ -144,18 +146,19 @@ impl Tasks {
         }
     }
 
-    /// Ends the task that runs, and waits for it.
+    /// Cancels the running task and waits for it to end.
     pub(super) fn cancel(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         if let Some(Running::Thread(thread)) = self.running.take() {
-            // A panic was logged, and nobody waits for the outcome.
+            // A panic was logged, and the outcome is not needed.
             let _ = thread.join();
         }
         self.turn = None;
         self.upkeep = Upkeep::Off;
     }
 
-    /// Keeps every store from running tasks on threads until it is dropped, once nobody else does.
+    /// Waits until no store runs a task on a thread. Then keeps all of them from doing so until the
+    /// result is dropped.
     #[cfg(test)]
     pub(super) fn hold_all() -> impl Sized {
         loop {
@@ -173,8 +176,8 @@ impl Drop for Tasks {
     }
 }
 
-/// Copies the rows of an index into an empty one. Rows that are written meanwhile may be there or
-/// not, as before or after.
+/// Copies the rows of an index into an empty one. Rows written meanwhile may be missing, old or
+/// new.
 pub(super) fn copy_index(
     from: &dyn Index,
     mut copy: Box<dyn Index>,

@@ -1,6 +1,7 @@
-//! A store's work on its files when no write waits: which task is next, and what comes of it.
+//! A store's work on its files while no write waits: choosing the next task and handling its
+//! outcome.
 //!
-//! Tasks run elsewhere (`upkeep.rs`). What is here is the writer's part, and short.
+//! Tasks run elsewhere (`upkeep.rs`). This is the writer's part, and it is short.
 
 use std::sync::Arc;
 
@@ -16,17 +17,17 @@ use super::sealed::Sealed;
 use super::upkeep::{Outcome, copy_index};
 use super::{Row, StateMachine, Store, StoreError, snapshot};
 
-/// Work on the store's files that no write waits for.
+/// A task on the store's files that no write waits for.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// The index takes up too much: it is copied into a fresh one.
+    /// Copy the index into a fresh one, because it takes up too much space.
     Copy,
     Archive(Sealed),
     Check(Sealed),
 }
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Returns what is to be done next on the store's files.
+    /// Returns the next task on the store's files.
     pub(super) fn next_work(&self) -> Option<Work> {
         if self.journal.read_only.is_some() {
             return None;
@@ -64,10 +65,11 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
-    /// The oldest segment that is to be archived: a snapshot covers it and the index has it.
+    /// Returns the oldest segment to archive. A snapshot must cover it, and the index must have its
+    /// entries.
     fn next_to_archive(&self) -> Option<Sealed> {
         let last = self.journal.segments.last()?;
-        // An older anchord must see by the last segment that it is too old.
+        // The last segment must show an older anchord that it is too old.
         if last.format < ARCHIVES_FROM || self.index_fault.is_some() {
             return None;
         }
@@ -84,7 +86,7 @@ impl<M: StateMachine> JournalStore<M> {
         (is_indexed && is_covered).then_some(sealed)
     }
 
-    /// Remembers that a segment is its archive now.
+    /// Records that a segment is now an archive.
     fn take_archive(&mut self, number: u32, archive_bytes: u64) {
         let segment = self.journal.segments.iter_mut().find(|it| it.number == number);
         if let Some(segment) = segment {
@@ -100,13 +102,13 @@ impl<M: StateMachine> JournalStore<M> {
         Store::<M>::mark(self, &checked_mark(number), Some(&time));
     }
 
-    /// Makes the store read-only: an old segment is not as it was written.
+    /// Makes the store read-only, because an old segment is damaged.
     fn take_fault(&mut self, fault: &StoreError) {
         tracing::error!(%fault, "an old segment is damaged; read-only from now on");
         self.journal.read_only.get_or_insert(fault.to_string());
     }
 
-    /// The newest sealed segment whose lines were not checked for long.
+    /// Returns the newest sealed segment that is due for a check of its lines.
     fn next_unchecked(&self) -> Option<Sealed> {
         let is_old = |sealed: &Sealed| {
             if self.postponed.contains(&sealed.segment.number) {
@@ -115,14 +117,14 @@ impl<M: StateMachine> JournalStore<M> {
             let mark = self.marks.get(&checked_mark(sealed.segment.number));
             let checked = mark.and_then(|time| time.parse::<i64>().ok());
             let again = (CHECK_AGAIN_AFTER_DAYS * Timestamp::DAY_MILLIS).unsigned_abs();
-            // A mark may be from a time at which the clock was ahead.
+            // A mark may come from a time when the clock was ahead.
             let is_past = |checked: i64| self.time.0 > 0 && self.time.0.abs_diff(checked) >= again;
             checked.is_none_or(is_past)
         };
         self.journal.sealed().into_iter().find(is_old)
     }
 
-    /// Takes what came of a task.
+    /// Handles the outcome of a task.
     pub(super) fn take(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Copied(copied) => {
@@ -176,13 +178,13 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
-    /// Whether the index takes up too much. sled never gives back what it has taken.
+    /// Whether the index takes up too much space. sled never returns space to the disk.
     fn is_index_outgrown(&self) -> bool {
         let state_bytes = self.index.sum().bytes;
-        // sled has some small files that it does not count.
+        // sled does not count some small files.
         let most = state_bytes.saturating_mul(INDEX_TIMES_STATE_MAX) - state_bytes / 8;
         let bytes_max = INDEX_BYTES_LEAST.max(most);
-        // A copy that is no smaller is not made again at once.
+        // If a copy was no smaller, wait until the index has grown before copying it again.
         self.index.bytes() > bytes_max.max(self.copied_bytes + self.copied_bytes / 4)
     }
 
@@ -191,7 +193,7 @@ impl<M: StateMachine> JournalStore<M> {
         self.copied_bytes = self.index.bytes();
     }
 
-    /// Completes a copy with what was written since it was begun, and begins to sync it.
+    /// Adds the writes since the copy began, then starts syncing the copy.
     fn sync_copy(&mut self, mut copy: Box<dyn Index>, changes: &[Row]) -> Result<(), IndexError> {
         changes.chunks(INDEX_BATCH_ROWS_MAX).try_for_each(|rows| copy.apply(rows))?;
         let sum = self.index.sum();
@@ -208,11 +210,11 @@ impl<M: StateMachine> JournalStore<M> {
         Ok(())
     }
 
-    /// Puts a synced copy in the place of the index, and writes to it what was written since. As
-    /// with every write, what is lost of that by a crash is in the journal.
+    /// Replaces the index with a synced copy and applies the writes since. As with every write, the
+    /// journal still has any that a crash loses.
     fn replace_index(&mut self, sum: RowSum, changes: &[Row]) -> Result<(), IndexError> {
         let newest = self.index.sum();
-        // Nothing may hold its files open.
+        // Nothing may hold the index's files open.
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         let placed = self.place.take_copy();
         let opened = if placed.is_ok() {
@@ -236,12 +238,12 @@ impl<M: StateMachine> JournalStore<M> {
     }
 }
 
-/// The soft mark that says when the lines of a segment were checked.
+/// Returns the key of the soft mark with the time of a segment's last check.
 fn checked_mark(number: u32) -> String {
     format!("checked/{number:06}")
 }
 
-/// Writes the newest of each row that was changed to an index in use.
+/// Writes the newest value of each changed row to an index in use.
 fn write_changes(index: &mut dyn Index, changes: &[Row]) -> Result<(), IndexError> {
     let rows = changes.iter().filter(|row| row.key != META).cloned();
     match changes.iter().find(|row| row.key == META) {
