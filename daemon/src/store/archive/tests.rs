@@ -1,4 +1,4 @@
-//! Archives of made-up segments, whole and damaged.
+//! Archives of generated segments, intact and damaged.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::store::{Random, SimDisk};
 
 const PATH: &str = "/a.gz";
 
-/// A segment of some blocks, and its archive.
+/// Returns a segment of several blocks, and its archive.
 fn archived() -> (Vec<u8>, Vec<u8>) {
     let mut random = Random(3);
     let mut plain = b"{\"header\":1}\n".to_vec();

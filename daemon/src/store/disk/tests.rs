@@ -1,5 +1,6 @@
-//! The operating system's disk does what it says. Whether a sync reached the disk cannot be seen,
-//! so the tests sync what the kernel refuses to sync: a pipe, and a directory of `/proc`.
+//! The operating system's disk reports failed syncs. A test cannot see whether a sync reached the
+//! disk. So these tests sync files that the kernel refuses to sync: a pipe, and a directory of
+//! `/proc`.
 
 use super::*;
 
@@ -8,7 +9,7 @@ fn sync_data_asks_the_kernel() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
-    // Both ends, so that opening one does not wait for the other.
+    // Open both ends, so that opening one does not wait for the other.
     let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let mut pipe = RealDisk.open_append(&path).unwrap();
     assert_eq!(pipe.sync_data().unwrap_err().kind(), io::ErrorKind::InvalidInput);

@@ -1,4 +1,4 @@
-//! The bytes on disk. A change here is a new format, not a new expectation.
+//! The bytes on disk. If a test here fails, the change needs a new format, not a new expectation.
 
 use std::borrow::Cow;
 use std::sync::Arc;

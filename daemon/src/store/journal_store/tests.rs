@@ -167,7 +167,7 @@ fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
     let line_bytes = crate::store::format::entry_bytes(&last) as u64 + 1;
     let read = machinery.disk.bytes_read() - read;
     assert!(read <= 2 * line_bytes, "{read} bytes for a line of {line_bytes}");
-    // Look-ups on other threads, of different moments, while more is written.
+    // Look-ups of different moments run on other threads while the store is written.
     let look_ups: Vec<_> = (1..=20)
         .map(|by| {
             let entry = writer.add("z", by);
@@ -185,7 +185,7 @@ fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
     assert_eq!(again.store.history("x@999").unwrap(), None);
 }
 
-/// A segment that cannot be read may hold what is looked for; another one is still read.
+/// An unreadable segment may hold the requested version, but the others are still read.
 #[test]
 fn a_version_that_may_be_in_a_damaged_segment_is_not_said_to_be_missing() {
     let machinery = Machinery::default();
@@ -304,7 +304,7 @@ fn shims_long_gone_are_forgotten_when_a_segment_ends() {
         writer.write(&later).unwrap();
         writer.store.sizes().segments
     };
-    // A clock that jumps makes one day of many.
+    // A clock that jumps turns many days into one.
     while write_on(4_000) == 1 {}
     assert!(machinery.index.row("r/gone").is_some());
     for days in 4_001..4_031 {
@@ -334,7 +334,7 @@ fn an_index_that_is_behind_catches_up() {
     assert_eq!(late.open().unwrap().report.replayed, 0, "the index followed");
 }
 
-/// Nothing that anchord does leads to it: the journal was replaced.
+/// Nothing in anchord causes this: somebody replaced the journal.
 #[test]
 fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     let ours = Machinery::default();
@@ -368,7 +368,7 @@ fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     drop(entries);
 }
 
-/// An older copy was put back, or its end was cut off.
+/// Somebody restored an older copy, or cut off the end.
 #[test]
 fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_has() {
     let machinery = Machinery::default();
@@ -395,7 +395,7 @@ fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_ha
     }
 }
 
-/// The index may know what was in the journal, but there is no free descriptor.
+/// The index may know what was in the journal, but no descriptor is free to read it.
 #[test]
 fn an_index_that_cannot_be_looked_at_is_kept_and_no_journal_is_begun_without_it() {
     let machinery = Machinery::default();
@@ -451,7 +451,7 @@ fn the_index_holds_exactly_the_state() {
     }
 }
 
-/// What another thread reads, while the store goes on.
+/// Another thread reads the entries while the store continues.
 #[test]
 fn a_reading_is_of_what_was_there_when_it_was_asked_for() {
     let machinery = Machinery::default();

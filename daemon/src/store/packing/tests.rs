@@ -1,4 +1,4 @@
-//! Texts packed and unpacked.
+//! Packing and unpacking of texts.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn damage_is_noticed_or_gives_a_text() {
     for at in 0..packed.len() {
         let mut damaged = packed.clone();
         damaged[at] ^= 0x55;
-        // A digest over the rows finds what deflate does not.
+        // A digest over the rows finds damage that deflate does not notice.
         let _ = unpacker.unpack(&damaged);
         assert_eq!(unpacker.unpack(&packed[..at]), None, "cut at {at}");
     }

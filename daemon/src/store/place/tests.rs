@@ -1,4 +1,4 @@
-//! Which file systems are refused.
+//! The file systems that are refused.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A memory as rows, and the files of every format that must open for ever.
+//! A memory as rows, and files of every format, which must open forever.
 
 mod forgotten;
 
@@ -41,7 +41,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
     }))
 }
 
-/// Every kind of change there is.
+/// Returns every kind of change in format 1.
 fn changes() -> Vec<Vec<Change>> {
     let session = SessionId::new("s/1 ü");
     let blueprint = |content: &str| {
@@ -91,7 +91,7 @@ fn changes() -> Vec<Vec<Change>> {
     ]
 }
 
-/// And every kind that format 2 added.
+/// Returns every kind of change that format 2 added.
 fn changes_2() -> Vec<Vec<Change>> {
     let note = |content: &str, scope: Scope| {
         Body::Note(Note {
@@ -159,7 +159,7 @@ fn changes_2() -> Vec<Vec<Change>> {
     changes
 }
 
-/// And every kind that format 3 added.
+/// Returns every kind of change that format 3 added.
 fn changes_3() -> Vec<Vec<Change>> {
     let decided = |question: &str, decided: Option<&str>, time: i64| TopicDecision {
         question: question.to_owned(),
@@ -301,7 +301,7 @@ fn rows_of_notices_that_were_dropped_are_taken_out() {
     rows.retain(|_, value| value.is_some());
     assert_eq!(rows.len(), 1 + usize::try_from(most).unwrap(), "and the counters");
     assert_eq!(rows, memory.rows().map(|row| (row.key, row.value)).collect());
-    // Written late: the rows of all entries after the last one.
+    // Rows written late: those of all entries, taken after the last one.
     let late = entries.iter().flat_map(|changes| memory.touched_rows(changes));
     let mut late: std::collections::BTreeMap<_, _> = late.map(|row| (row.key, row.value)).collect();
     late.retain(|_, value| value.is_some());
@@ -327,7 +327,7 @@ fn a_version_is_found_by_id_and_number() {
     assert_eq!(keys, written);
 }
 
-/// A directory with the files of a format.
+/// Returns a directory with the files of a format.
 fn copied_fixture(format: u32) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for part in ["journal", "snapshot"] {
@@ -345,7 +345,7 @@ fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// What is in a fixture.
+/// Returns the entries in a format's fixture.
 fn in_format(format: u32) -> Vec<Vec<Change>> {
     match format {
         1 => changes(),
@@ -410,8 +410,8 @@ fn files_of_every_format_open() {
     }
 }
 
-/// An older anchord must be able to say that it is too old, by a header, and before that must find
-/// everything as it left it.
+/// An older anchord must learn from a header that it is too old. Everything before that header must
+/// be as the older anchord left it.
 #[test]
 fn what_follows_format_1_is_in_a_segment_of_its_own() {
     let dir = copied_fixture(1);
@@ -439,9 +439,9 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
     assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&fixture_entries(1)[1]));
 }
 
-/// The other direction: what this build writes, an older one of the same format reads; and what was in
-/// an older format has the same lines in the newest. Headers and trailers hold ids and checksums of ids, and are
-/// left out.
+/// An older build of the same format must read what this build writes. Entries from an older format
+/// must have the same lines in the newest one. Headers and trailers are excluded, because they hold
+/// ids and checksums of ids.
 #[test]
 fn this_build_writes_the_lines_of_every_format() {
     for format in 1..=FORMAT {
@@ -475,7 +475,7 @@ fn this_build_writes_the_lines_of_every_format() {
     }
 }
 
-/// Archives have a form of their own, which must be read for ever, too.
+/// Archives have a form of their own, which must also stay readable forever.
 #[test]
 fn an_archived_segment_of_a_format_opens() {
     let dir = copied_fixture(5);
@@ -510,7 +510,8 @@ fn an_archived_segment_of_a_format_opens() {
     assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&entries[1]));
 }
 
-/// Set to write the newest format's files anew, as long as no anchord that writes it is in use.
+/// Environment variable that makes the tests rewrite the newest format's files. Use it only while no
+/// anchord that writes that format is in use.
 const UPDATE: &str = "UPDATE_FIXTURES";
 
 fn keep_fixture(written: &Path, format: u32) {

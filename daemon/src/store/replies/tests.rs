@@ -1,4 +1,4 @@
-//! The ledger alone.
+//! The ledger, without a store.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn shims_are_forgotten_after_thirty_days_on_which_others_wrote() {
 fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
     let mut replies = Replies::default();
     replies.record(&call("waits", 1, 0), day(100), "x");
-    // Years forward and back, again and again, and a day that comes twice.
+    // The clock jumps years forward and back, again and again, and one day comes twice.
     for number in 1..200 {
         let at =
             [day(4_000), day(-4_000), day(100), day(101)][usize::try_from(number % 4).unwrap()];
@@ -79,7 +79,7 @@ fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
     assert_eq!(replies.lookup(&call("waits", 1, 0)), Answer::Answered(Arc::from("x")));
 }
 
-/// No day counts until the clock gets there again.
+/// No day counts until the clock reaches that day again.
 #[test]
 fn a_clock_that_was_ahead_once_does_not_let_shims_become_ever_more() {
     let mut replies = Replies::default();
@@ -87,7 +87,7 @@ fn a_clock_that_was_ahead_once_does_not_let_shims_become_ever_more() {
     replies.record(&call("ahead", 1, 0), day(400_000), "x");
     let many = u64::try_from(SHIMS_MAX).unwrap() + 100;
     for number in 1..=many {
-        // Neither their names nor their times tell the order.
+        // Neither their names nor their times give the order.
         let at = day(-i64::try_from(number).unwrap());
         replies.record(&shim(number), at, "y");
         if number % 1000 == 0 {

@@ -1,4 +1,4 @@
-//! sled's own traps; what a store does about a bad index is tested with the store.
+//! sled's own traps. The store's tests cover its reaction to a bad index.
 
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ fn scanned(index: &dyn Index, prefix: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The sum of the rows that are read at an open.
+/// Returns the sum of the rows that every open reads.
 fn summed(index: &dyn Index) -> RowSum {
     let mut sum = RowSum::default();
     for prefix in [STATE, REPLIES] {
@@ -58,7 +58,7 @@ fn values_of_any_length_come_back_and_leave_nothing_behind() {
     assert_eq!(left, [COUNT_KEY], "parts of long values are left");
 }
 
-/// A text that packing makes hardly shorter.
+/// Returns a text that packing hardly shortens.
 fn noise(bytes: usize) -> String {
     let mut random = Random(7);
     (0..bytes).map(|_| char::from(33 + u8::try_from(random.below(90)).unwrap())).collect()
@@ -104,10 +104,10 @@ fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
         let read = summed(&*index);
         index.check(read).map_err(|error| error.to_string())
     };
-    // As many rows, one of them of before.
+    // The number of rows is right, but one of them is an older one.
     let outcome = tampered(b"r/7", Some(b"=1"));
     assert_eq!(outcome, Err("its rows are not those that were written".to_owned()));
-    // An index of an older build has no digest, and takes the one that is read.
+    // An index of an older build has no digest, and adopts the one of the rows that are read.
     let old = tampered(COUNT_KEY, Some(&99_u64.to_be_bytes()));
     assert_eq!(old, Ok(()));
     let mut index = place.open().unwrap();
@@ -165,7 +165,7 @@ fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
     drop(index);
     assert_eq!(names(), ["sled"]);
 
-    // Beginning a copy is no recovery: what lies beside it stays.
+    // Beginning a copy does not recover: the files next to it stay.
     fs::create_dir(place.replaced()).unwrap();
     let mut copy = place.begin_copy().unwrap();
     assert_eq!(names(), ["sled", "sled.copy", "sled.replaced"]);
@@ -177,7 +177,7 @@ fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
     let index = place.open_copy().unwrap();
     assert_eq!(index.get("d/a").unwrap().as_deref(), Some("new"));
     drop(index);
-    // Killed before the old one was removed.
+    // Killed before the old index was removed.
     let index = place.open().unwrap();
     assert_eq!(index.get("d/a").unwrap().as_deref(), Some("new"));
     drop(index);

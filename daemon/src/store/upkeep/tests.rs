@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::clock;
 
-/// Waits for what another store of this process may hold for a while.
+/// Waits for a condition that another store of this process may delay.
 fn until(mut is_so: impl FnMut() -> bool) {
     let begun = clock::start();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! Old segments that were archived, and archiving that is cut short.
+//! Archived old segments, and archiving that is interrupted.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn archive(number: u32) -> PathBuf {
     Path::new(DIR).join("journal").join(archive_name(number))
 }
 
-/// A closed store of four segments with 14 entries.
+/// Returns a closed store of four segments with 14 entries.
 fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
@@ -28,7 +28,7 @@ fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
-/// That store, with three of the segments archived.
+/// Returns the store of [`filled`] with three of its segments archived.
 fn archived() -> (Machinery, Vec<Entry<Sum>>) {
     let (machinery, entries) = filled();
     let mut writer = machinery.open_upkept().unwrap();
@@ -38,7 +38,7 @@ fn archived() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
-/// Whether each segment is there, and its archive.
+/// Returns whether each segment exists as lines, and as an archive.
 fn forms(machinery: &Machinery) -> Vec<(bool, bool)> {
     let is_there = |path: PathBuf| machinery.disk.bytes(&path).is_some();
     (1..=4).map(|number| (is_there(segment(number)), is_there(archive(number)))).collect()
@@ -80,7 +80,7 @@ fn all_but_the_last_segment_are_archived_and_every_entry_is_still_reached() {
     }
 }
 
-/// A look-up began while they were plain, and reads on after they were archived.
+/// The look-up begins while the segments are plain, and continues after they are archived.
 #[test]
 fn nothing_is_kept_of_a_segment_that_was_archived_while_it_was_read() {
     let (machinery, entries) = filled();
@@ -109,7 +109,7 @@ fn an_older_anchord_is_never_left_with_archives_that_it_does_not_know() {
     assert_eq!(forms(&machinery)[0], (false, true), "once the last segment says so");
 }
 
-/// Nothing is lost, and a writable store archives in the end.
+/// Checks that nothing is lost, and that a writable store archives its segments in the end.
 fn check(machinery: &Machinery, entries: &[Entry<Sum>], what: &str) {
     let mut writer = machinery.open_upkept().unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(writer.report.read_only, None, "{what}");
@@ -133,7 +133,7 @@ fn archiving_that_any_disk_operation_fails_loses_nothing_and_is_done_later() {
             writer.keep_up();
             let is_over = machinery.disk.operations() < n;
             machinery.disk.fail(None);
-            // Killed, or out of power: nothing is closed in order.
+            // Killed, or out of power: nothing is closed properly.
             std::mem::forget(writer);
             match forms(&machinery)[0] {
                 (true, false) => before += 1,
@@ -197,7 +197,7 @@ fn an_entry_that_cannot_be_read_is_neither_archived_nor_said_to_be_missing() {
     assert!(writer.store.history("x@99").is_err());
 }
 
-/// A project that an earlier build opened and never wrote to has one.
+/// A project that an earlier build opened and never wrote to has such a segment.
 #[test]
 fn a_segment_without_entries_keeps_no_other_from_being_archived() {
     let machinery = Machinery::default();
@@ -214,7 +214,7 @@ fn a_segment_without_entries_keeps_no_other_from_being_archived() {
     again.expect(&entries, "reopened");
 }
 
-/// Without a free descriptor, say.
+/// This happens when no descriptor is free, for example.
 #[test]
 fn a_check_that_cannot_read_a_segment_leaves_the_store_writable() {
     let (machinery, entries) = archived();
@@ -235,7 +235,7 @@ fn a_check_that_cannot_read_a_segment_leaves_the_store_writable() {
     assert!(failed > 0);
 }
 
-/// As a crash, or a backup that was put back, leaves them.
+/// A crash or a restored backup leaves both forms.
 #[test]
 fn where_both_forms_are_there_the_whole_one_is_read() {
     let (machinery, entries) = archived();
@@ -279,7 +279,7 @@ fn an_archive_that_is_missing_or_not_what_was_written_is_named() {
         let mut writer = damaged.open_upkept().unwrap();
         writer.keep_up();
         let Some(why) = writer.store.health().read_only else {
-            // Deflate leaves some bits at the end of its last byte unused.
+            // Deflate leaves some bits of its last byte unused.
             unused += 1;
             writer.expect(&entries, "an unused bit");
             continue;

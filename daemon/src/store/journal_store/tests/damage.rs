@@ -16,7 +16,7 @@ fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
 }
 
-/// A closed store of several segments, the last of which holds several entries.
+/// Returns a closed store of several segments. The last one holds several entries.
 fn filled() -> (Machinery, Vec<Entry<Sum>>, u32) {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
@@ -42,7 +42,7 @@ fn a_journal_cut_at_any_byte_opens_with_every_entry_before_the_cut() {
     let in_last = lines_in(&bytes);
     assert!(in_last >= 2);
     let before = entries.len() - in_last;
-    // A snapshot tells that this segment was begun.
+    // A snapshot proves that this segment was begun.
     let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for cut in 0..=bytes.len() {
         for is_indexed in [true, false] {
@@ -110,7 +110,7 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
     let (machinery, entries, last) = filled();
     for number in 1..=last {
         let bytes = machinery.disk.bytes(&segment(number)).unwrap();
-        // The last newline of the last segment, flipped, is a line cut short.
+        // If the last newline of the last segment is flipped, its line is incomplete.
         let end = bytes.len() - usize::from(number == last);
         for at in 0..end {
             let index = if at % 2 == 0 { machinery.index.duplicate() } else { SimIndex::default() };
@@ -121,8 +121,8 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
             let what = format!("byte {at} of segment {number}");
             let mut writer = damaged.open_upkept().unwrap();
             let line = lines_before(&bytes, at) + 1;
-            // The last line, or what became the last by losing its end, without an index: nothing
-            // tells that it was ever synced.
+            // The last line, or a line that became the last by losing its end. Without an index,
+            // nothing proves that it was ever synced.
             let is_end =
                 line == lines_in(&bytes) + 1 || bytes[at] == b'\n' && line == lines_in(&bytes);
             if number == last && is_end && at % 2 == 1 {
@@ -161,7 +161,7 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
     }
 }
 
-/// A batch of which the disk kept some sectors and lost others.
+/// The disk kept some sectors of the batch and lost others.
 #[test]
 fn a_torn_batch_that_was_never_synced_is_put_aside_wherever_the_hole_is() {
     let machinery = Machinery::default();
@@ -194,7 +194,7 @@ fn a_torn_batch_that_was_never_synced_is_put_aside_wherever_the_hole_is() {
         kept.push(more);
         torn_off.open().unwrap().expect(&kept, &what);
     }
-    // A batch after it tells that this one was synced.
+    // A later batch proves that this one was synced.
     let mut writer = machinery.open().unwrap();
     writer.add("x", 5);
     std::mem::forget(writer);
@@ -221,7 +221,7 @@ fn damage_behind_the_index_and_the_snapshot_hides_nothing_new() {
         let why = writer.store.health().read_only.unwrap();
         assert!(why.starts_with("damaged at journal/000001.jsonl:5:"), "{why}");
         writer.store.close();
-        // Nothing remembers that it was checked.
+        // No mark says that the segment was checked.
         let mut again = damaged.open_upkept().unwrap();
         again.keep_up();
         assert_eq!(again.store.health().read_only, Some(why));
@@ -247,7 +247,8 @@ fn an_old_segment_is_checked_again_after_a_month_and_not_before() {
     assert_eq!(checked(&machinery), 3);
 }
 
-/// Cut, emptied or replaced by another one: its end tells, without its lines.
+/// The segment was cut, emptied or replaced by another one. Its end shows that, without reading its
+/// lines.
 #[test]
 fn an_old_segment_that_is_not_the_one_that_was_written_is_named_when_the_store_is_opened() {
     let (machinery, ..) = filled();
@@ -315,7 +316,7 @@ fn a_missing_last_segment_is_named() {
     }
 }
 
-/// The names and bytes of all files.
+/// Returns the names and bytes of all files.
 fn files(machinery: &Machinery) -> Vec<(PathBuf, Vec<u8>)> {
     let paths = machinery.disk.paths().into_iter();
     paths.map(|path| (path.clone(), machinery.disk.bytes(&path).unwrap())).collect()
@@ -345,7 +346,7 @@ fn a_last_segment_that_was_emptied_is_named_and_nothing_is_deleted() {
     }
 }
 
-/// One segment, so that only the index knows of its entries.
+/// There is one segment, so that only the index knows of its entries.
 #[test]
 fn a_journal_that_is_missing_or_emptied_is_not_begun_anew_over_its_index() {
     for bytes in [None, Some(&b""[..]), Some(b"{\"format\":")] {
@@ -396,7 +397,7 @@ fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
     }
 }
 
-/// The index took the last entry in before its line was damaged.
+/// The index applied the last entry before its line was damaged.
 #[test]
 fn an_entry_whose_line_is_damaged_is_still_shown_from_the_index() {
     let (machinery, entries, last) = filled();
@@ -456,7 +457,7 @@ fn a_read_only_disk_is_read() {
     assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
 }
 
-/// As a sync tool, a restore or a cleaning script does.
+/// A sync tool, a restore or a cleaning script can do this.
 #[test]
 fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
     for what in ["removed", "replaced", "its directory moved"] {
@@ -480,7 +481,7 @@ fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
         assert!(writer.store.health().read_only.is_some());
         writer.store.flush();
         writer.store.close();
-        // The index has the entries that were acknowledged before, and the next open says so.
+        // The index has the entries acknowledged before, and the next open reports that.
         let again = machinery.open().unwrap();
         assert!(again.report.read_only.is_some(), "{what}");
         assert_eq!(again.state.sums.get("x").map(|sum| sum.0), Some(6), "{what}");

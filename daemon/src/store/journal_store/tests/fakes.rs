@@ -1,4 +1,5 @@
-//! The real store and the strict twin do the same, whatever is asked of them.
+//! The real store and `MemStore` behave the same under any
+//! sequence of calls.
 
 use super::tally::{Machinery, Sum, Tally, Writer, add};
 use crate::store::fakes::{FailingStore, MemJournal};

@@ -1,4 +1,4 @@
-//! Disks and indexes that fail, at every point there is.
+//! Disks and indexes that fail, at every possible point.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,16 +9,16 @@ use crate::store::{Disk, Entry, Fault, JournalStore, Random, Store, StoreError};
 
 type TallyWriter = Writer<JournalStore<super::Tally>>;
 
-/// What became of each batch.
+/// The outcome of each batch.
 #[derive(Debug, Default)]
 struct Outcome {
     acknowledged: Vec<Entry<Sum>>,
-    /// Of unknown outcome; the store was read-only after it.
+    /// Batches of unknown outcome, after which the store was read-only.
     uncertain: Vec<Entry<Sum>>,
     errors: Vec<String>,
 }
 
-/// Writes batches of rising size, and goes on after errors as a project's owner does.
+/// Writes batches of growing size, and continues after errors as a project's writer does.
 fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut Outcome) {
     for round in 0..12 {
         let batch: Vec<_> = (0..=random.below(3))
@@ -43,7 +43,7 @@ fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut Outcome) {
     }
 }
 
-/// Opens, works, and closes in order, with whatever fault is set.
+/// Opens the store, writes, and closes it properly, under the current fault.
 fn run(machinery: &Machinery, outcome: &mut Outcome) {
     match machinery.open() {
         Ok(mut writer) => {
@@ -54,7 +54,7 @@ fn run(machinery: &Machinery, outcome: &mut Outcome) {
     }
 }
 
-/// What was acknowledged must be there, and nothing that was answered as failed.
+/// Checks that all acknowledged entries exist, and none that was reported as failed.
 fn check(machinery: &Machinery, outcome: &Outcome, what: &str) {
     let mut writer = match machinery.open() {
         Ok(writer) => writer,
@@ -155,12 +155,13 @@ fn power_lost_at_any_moment_again_and_again_loses_nothing_acknowledged() {
             check(&machinery.duplicate(), &outcome, &format!("seed {seed}, opening for {boot}"));
 
             let mut writer = machinery.open().unwrap();
-            // What was kept of an unanswered batch is answered when it is asked for again: it must stay.
+            // An entry of an unanswered batch that survived is answered when asked for again, so it
+            // must stay.
             outcome.acknowledged = writer.journal();
             outcome.uncertain.clear();
             machinery.disk.fail(Some(Fault::From(1 + random.below(100))));
             work(&mut writer, Random(random.below(u64::MAX)), &mut outcome);
-            // The process dies with the machine: nothing is closed in order.
+            // The process dies with the machine: nothing is closed properly.
             std::mem::forget(writer);
             lose_power(&machinery, &mut random);
             check(&machinery.duplicate(), &outcome, &format!("seed {seed}, boot {boot}"));
@@ -211,7 +212,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
         } else {
             assert!(error.starts_with("not saved, nothing of it was kept"), "{error}");
         }
-        // Still full: what is there can be read.
+        // The disk is still full, but the entries can be read.
         let mut writer = machinery.duplicate().open().unwrap();
         assert_eq!(writer.journal(), outcome.acknowledged);
         machinery.disk.set_capacity(None, told);
@@ -270,7 +271,7 @@ fn when_any_one_index_call_fails_while_it_is_copied_nothing_is_lost() {
         machinery.index.outgrow(2 << 20);
         machinery.index.fail(Some(n));
         writer.store.flush();
-        // While it is copied, and while the copy is synced.
+        // One write while the index is copied, and one while the copy is synced.
         for by in [77, 78] {
             outcome.acknowledged.push(writer.add("x", by));
             writer.store.flush();
@@ -307,7 +308,7 @@ fn a_line_that_failed_may_be_written_again() {
     machinery.open().unwrap().expect(&entries, "written again");
 }
 
-/// The file may end in entries of unknown outcome. What is appended to them could be lost with
+/// The file may end in entries of unknown outcome. Entries appended after them could be lost with
 /// them.
 #[test]
 fn after_an_unknown_outcome_nothing_more_is_written() {
@@ -315,7 +316,7 @@ fn after_an_unknown_outcome_nothing_more_is_written() {
     let mut writer = machinery.open().unwrap();
     writer.add("x", 1);
     let next = writer.entries(&[vec![add("x", 2)]]);
-    // The sync fails, and so does taking the line back.
+    // The sync fails, and so does cutting the line off.
     machinery.disk.fail(Some(Fault::From(3)));
     let error = writer.store.append(&next).unwrap_err();
     assert!(matches!(error, StoreError::Uncertain { .. }), "{error}");
@@ -351,7 +352,7 @@ fn a_snapshot_outlives_a_power_loss() {
     }
 }
 
-/// A store whose next segments begin soon, on a disk with so much room beyond what it has.
+/// Returns a store with short segments, on a disk with `room` bytes left.
 fn with_room(room: u64, is_told: bool) -> (Machinery, TallyWriter) {
     let machinery = Machinery::default();
     let mut options = machinery.options();

@@ -1,4 +1,4 @@
-//! Stores that lost entries, repaired from what is left of them.
+//! Stores that lost entries, repaired from the remains.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
 }
 
-/// A closed store of four segments with 14 entries, all of them commits.
+/// Returns a closed store of four segments with 14 entries, all of them commits.
 fn filled() -> Machinery {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
@@ -32,9 +32,9 @@ fn ranges(ranges: &[RepairRange]) -> Vec<(u64, u64)> {
     ranges.iter().map(|range| (range.first, range.last)).collect()
 }
 
-/// Repairs, and gives the sum that is left. Whatever was there is kept.
+/// Repairs the store and returns the sum that is left. Checks that every old file is kept.
 fn repaired(machinery: &Machinery, plan: &RepairPlan) -> i64 {
-    // Files left by an earlier try do not belong to the store.
+    // Files left by an earlier attempt do not belong to the store.
     let is_kept = |path: &PathBuf| !path.extension().is_some_and(|it| it == "new" || it == "tmp");
     let files = || {
         let paths = machinery.disk.paths().into_iter();
@@ -136,11 +136,11 @@ fn without_an_index_what_is_lost_is_named_and_the_rest_is_kept() {
     bytes[at] ^= 1;
     machinery.disk.put(&segment(4), bytes.clone());
     let plan = plan(&machinery);
-    // A bad last line has no line after it that would tell its number.
+    // After a bad last line no other line shows that its number is missing.
     assert_eq!((plan.kept, plan.bad, ranges(&plan.lost)), (13, 1, vec![]));
     assert_eq!(repaired(&machinery, &plan), 105 - 14);
 
-    // A header says nothing that its entries do not.
+    // Everything in a header can be derived from its entries.
     let machinery = without_index(&filled());
     let mut bytes = machinery.disk.bytes(&segment(2)).unwrap();
     bytes[20] ^= 1;
@@ -159,7 +159,7 @@ fn without_an_index_what_is_lost_is_named_and_the_rest_is_kept() {
     assert_eq!(repaired(&machinery, &plan), 105 - 13);
 }
 
-/// Damages the entry of a segment's line, as counted from its header.
+/// Damages the entry in a segment's line, counted from the header.
 fn damage_entry(machinery: &Machinery, number: u32, line: usize) {
     let text = String::from_utf8(machinery.disk.bytes(&segment(number)).unwrap()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -199,7 +199,7 @@ fn an_index_whose_rows_are_damaged_is_not_believed() {
 
 #[test]
 fn a_segment_from_elsewhere_or_from_before_a_purge_is_not_taken_in() {
-    // Another store's, or one that a purge has replaced.
+    // A segment of another store, or one that a purge has replaced.
     for what in ["journal", "epoch"] {
         let machinery = filled();
         let bytes = String::from_utf8(machinery.disk.bytes(&segment(2)).unwrap()).unwrap();

@@ -1,4 +1,5 @@
-//! Entries that are changed where they stand: all of it or nothing, and no trace of what went.
+//! Entries changed in place: the rewrite happens completely or not at all, and leaves no trace of
+//! removed data.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::store::{Entry, Fault, Store, StoreError, archive};
 
 const PLANTED: &str = "secret by 7";
 
-/// A store of several segments, with a snapshot and a cut line, that holds what must not stay.
+/// Returns a store of several segments, with a snapshot and a cut line, that holds data to remove.
 fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
@@ -27,7 +28,7 @@ fn filled() -> (Machinery, Vec<Entry<Sum>>) {
     (machinery, entries)
 }
 
-/// That store, with all that can be archived in archives.
+/// Returns the store of [`filled`] with every segment archived that can be.
 fn archived() -> (Machinery, Vec<Entry<Sum>>) {
     let (machinery, entries) = filled();
     machinery.open_upkept().unwrap().keep_up();
@@ -116,7 +117,8 @@ fn an_index_of_the_old_epoch_is_of_no_use() {
     again.expect(&rewritten(&entries, &last), "with the old index");
 }
 
-/// The old journal or the new one, whole; the new one without a trace, also of what was begun.
+/// Checks that the journal is either the old or the new one, complete. The new one has no trace of
+/// the removed data or of unfinished files.
 fn check(machinery: &Machinery, entries: &[Entry<Sum>], done: bool, what: &str) {
     let mut writer = match machinery.open() {
         Ok(writer) => writer,
@@ -173,7 +175,7 @@ fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
     }
 }
 
-/// Killed, rather than told of an error: nothing is cleared up.
+/// The process is killed, so it sees no error and cleans nothing up.
 #[test]
 fn power_lost_at_any_step_and_again_while_it_is_finished_loses_nothing() {
     let (filled, entries) = archived();
@@ -237,7 +239,7 @@ fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
     let committed = (1..).find_map(|n| {
         let machinery = filled.duplicate();
         machinery.disk.fail(Some(Fault::From(n)));
-        // It fails, and leaves what a crash leaves.
+        // It fails, and leaves the same files as a crash.
         let _ = rewrite(&machinery);
         machinery.disk.fail(None);
         let named = |path: &std::path::PathBuf| path.ends_with("rewritten.json");

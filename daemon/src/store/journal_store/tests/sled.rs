@@ -1,4 +1,4 @@
-//! The store on a real disk with sled, which is deleted, cut and filled with noise.
+//! The store on a real disk with sled, whose files are deleted, cut and overwritten with noise.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn sled_holds_what_was_written() {
 fn sled_killed_before_its_flush_catches_up() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
-    // A copy taken while the store is open is what a kill leaves.
+    // A copy taken while the store is open equals the files that a kill leaves.
     let killed = tempfile::tempdir().unwrap();
     let mut writer = open(dir.path());
     let more = writer.add("x", 32);
@@ -129,7 +129,7 @@ fn what_is_in_the_place_of_an_index_is_set_aside() {
     assert!(!dir.path().join("sled.aside").exists(), "a purge leaves nothing");
 }
 
-/// sled alone would take up several times as much, and never less again.
+/// sled alone would take up several times as much, and would never shrink.
 #[test]
 fn an_index_is_at_most_twice_its_state_once_it_has_caught_up() {
     let dir = tempfile::tempdir().unwrap();

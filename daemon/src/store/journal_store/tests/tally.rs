@@ -1,4 +1,5 @@
-//! A machine whose entries must be applied exactly once: it adds. And a caller that keeps the contract.
+//! A state machine whose entries must be applied exactly once, because it adds. And a caller that
+//! keeps the store's contract.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub(super) struct Tally {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Sum {
-    /// Keys that begin with `_` are private.
+    /// Adds to a key. Keys that begin with `_` are private.
     Add {
         key: String,
         by: i64,
@@ -154,7 +155,7 @@ pub(super) fn call(instance: &str, number: u64, acknowledged: u64) -> Call {
     Call { instance: Arc::from(instance), number, acknowledged }
 }
 
-/// A disk and an index to open stores on.
+/// A disk and an index for opening stores.
 #[derive(Debug, Default)]
 pub(super) struct Machinery {
     pub(super) disk: SimDisk,
@@ -162,7 +163,7 @@ pub(super) struct Machinery {
 }
 
 impl Machinery {
-    /// Small segments, so that a few entries rotate.
+    /// Returns options with small segments, so that a few entries rotate.
     pub(super) fn options(&self) -> Options {
         Options {
             disk: Arc::new(self.disk.clone()),
@@ -190,7 +191,7 @@ impl Machinery {
         JournalStore::open(Path::new(DIR), options).map(Writer::new)
     }
 
-    /// Makes the journal what an anchord of format 1 wrote.
+    /// Turns the journal into one that an anchord of format 1 wrote.
     pub(super) fn age(&self) {
         let is_segment = |path: &PathBuf| path.starts_with(Path::new(DIR).join("journal"));
         for path in self.disk.paths().into_iter().filter(is_segment) {
@@ -211,7 +212,8 @@ impl Machinery {
     }
 }
 
-/// What stands on a store, as the owner of a project does: a head, a ledger, and what was acknowledged.
+/// A caller of a store, such as a project's writer: the state, the ledger and the acknowledged
+/// entries.
 #[derive(Debug)]
 pub(super) struct Writer<S> {
     pub(super) store: Box<S>,
@@ -226,7 +228,7 @@ impl<S: Store<Tally>> Writer<S> {
         Self { store: Box::new(store), state, replies, report }
     }
 
-    /// The entries that these changes would be, each for a line of shim `a`.
+    /// Returns the entries for these changes, each for a line of shim `a`.
     pub(super) fn entries(&self, batch: &[Vec<Sum>]) -> Vec<Entry<Sum>> {
         let mut head = self.state.clone();
         let mut entries = Vec::new();
@@ -247,7 +249,7 @@ impl<S: Store<Tally>> Writer<S> {
         entries
     }
 
-    /// Appends and, if that went well, publishes and settles.
+    /// Appends entries. On success, also applies them and advances the index.
     pub(super) fn write(&mut self, entries: &[Entry<Sum>]) -> Result<(), StoreError> {
         self.store.append(entries)?;
         for entry in entries {
@@ -256,7 +258,7 @@ impl<S: Store<Tally>> Writer<S> {
                 self.replies.record(call, entry.time, reply.as_str());
             }
         }
-        // Its outcome is for the log.
+        // An error here would only be logged.
         let _ = self.store.advance_index(&self.state, &mut self.replies);
         Ok(())
     }
@@ -267,7 +269,7 @@ impl<S: Store<Tally>> Writer<S> {
         entries.into_iter().next().unwrap()
     }
 
-    /// Flushes until there is nothing left to do. Returns how many calls that took.
+    /// Flushes until nothing is left to do. Returns the number of calls that took.
     pub(super) fn keep_up(&mut self) -> usize {
         let calls = (0..1000).find(|_| self.store.flush() == PendingFlush::Nothing);
         calls.expect("upkeep comes to an end")
@@ -284,7 +286,8 @@ impl<S: Store<Tally>> Writer<S> {
         entries
     }
 
-    /// The state and the ledger must be what these entries lead to, and every old version readable.
+    /// Checks that the state and the ledger follow from these entries, and that every old version
+    /// is readable.
     pub(super) fn expect(&mut self, entries: &[Entry<Sum>], what: &str) {
         assert_eq!(self.journal(), entries, "{what}");
         let mut state = Tally::default();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A long note that is archived, forgotten, brought back, archived and forgotten again.
+/// Returns the history of a long note: archived, forgotten, restored, archived and forgotten again.
 fn forgotten_twice() -> Vec<Vec<Change>> {
     let states = [
         RecordState::Active,
@@ -19,7 +19,7 @@ fn forgotten_twice() -> Vec<Vec<Change>> {
             unreachable!("it is a record")
         };
         let mut record = Record::clone(&record);
-        // As a draft makes them: an archived version says what the one before it said.
+        // As in a draft: an archived version has the content of the version before it.
         let own =
             ContentVersion { version: Version(version), revision: Revision(u64::from(version)) };
         record.content_version = (state == RecordState::Archived).then(|| said.unwrap_or(own));
@@ -80,7 +80,7 @@ fn a_forgotten_record_has_one_row_with_its_head() {
     }
 }
 
-/// Earlier builds wrote forgotten records whole, under the key of every other record.
+/// Earlier builds wrote whole forgotten records, under the same key prefix as every other record.
 #[test]
 fn a_row_that_an_earlier_build_wrote_of_a_forgotten_record_becomes_its_head() {
     let entries = forgotten_twice();
