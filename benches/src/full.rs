@@ -1,9 +1,9 @@
-//! A project that has as much of every kind as it may: what the daemon takes then, and whether an
-//! agent's start is still given its part.
+//! A project at its limits: as much of every kind as it may hold. Checks what the daemon still
+//! accepts, and whether an agent's start still gets its load.
 //!
-//! Sessions fill it through their shims until a write is refused, one kind after the other, with
-//! few and large records: bytes take the memory. Then several sessions stage what the project
-//! allows. It ends with the daemon started anew on all of that.
+//! Sessions fill it through their shims until a write is refused, one kind after the other. The
+//! records are few and large, so that bytes fill the memory. Then several sessions stage as much as
+//! the project allows. Finally the daemon restarts on all of that.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

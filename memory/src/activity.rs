@@ -1,8 +1,8 @@
 //! A session's activity, recorded by rule. It comes from lifecycle events alone, so a session that
 //! saved nothing still leaves a row.
 //!
-//! Events come in batches, and a daemon may die between them. So [`SessionActivity`] is additive: the
-//! value over all events is the sum of one value per event, however they are grouped. Each list
+//! Events come in batches, and a daemon may die between them. So [`SessionActivity`] is additive:
+//! the value over all events is the sum of one value per event, however they are grouped. Each list
 //! keeps either its first or its last items, and both hold for sums. Every text is bounded, free of
 //! secrets, and free of text that anchord injected. Nothing is interpreted: these are the prompts,
 //! edits, commands and messages themselves.

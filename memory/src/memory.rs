@@ -70,8 +70,8 @@ impl Memory {
         self.last_number
     }
 
-    /// Returns every record, including archived and forgotten ones, by kind and number. Most forgotten
-    /// ones are heads (see [`Record::head`]).
+    /// Returns every record, including archived and forgotten ones, by kind and number. Most
+    /// forgotten ones are heads (see [`Record::head`]).
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.records.values()
     }

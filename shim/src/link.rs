@@ -216,8 +216,8 @@ fn attempt(
 /// Writes the hello (line 1) and `opening`. Returns the answer (line 2) and the bytes that came
 /// with it. Leaves the stream blocking and without deadlines.
 ///
-/// A daemon that refuses answers the hello alone and closes, perhaps before everything was sent. Its
-/// answer is still read. After a welcome everything must have been sent.
+/// A daemon that refuses answers the hello alone and closes, perhaps before everything was sent.
+/// Its answer is still read. After a welcome everything must have been sent.
 pub fn say_hello(
     mut stream: &UnixStream,
     hello: &Hello,

@@ -108,8 +108,8 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
     })
 }
 
-/// Rebuilds the index from snapshot and journal, without the snapshots that are damaged. Fails if
-/// the journal is not whole, since the index may be the last copy of what it lacks, and if a file
+/// Rebuilds the index from snapshot and journal, without damaged snapshots. Fails if the journal is
+/// damaged, because the index may be the last copy of the missing entries. Also fails if a file
 /// could not be read.
 pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
     let verified = verify(daemon, project).await?;

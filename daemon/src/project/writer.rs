@@ -144,7 +144,7 @@ impl<M: StateMachine> WriterHandle<M> {
         self.health.load_full()
     }
 
-    /// Finds earlier versions, on the caller's thread: neither the queue nor the writer is waited for.
+    /// Finds earlier versions on the caller's thread, without waiting for the queue or the writer.
     pub fn look_up(&self) -> Result<LookUp<M>, WriteError> {
         // The files of a closed store may be rewritten or gone.
         if self.is_closed() {

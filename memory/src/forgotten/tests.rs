@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// What a state has does not depend on whether it was replayed or taken from rows.
+    /// Replaying entries and restoring rows give the same heads.
     #[test]
     fn a_state_put_together_from_whole_records_has_the_same_heads(steps in any_steps()) {
         let (memory, entries) = take(&steps);

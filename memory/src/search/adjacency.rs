@@ -145,8 +145,8 @@ fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
     links.get(found).map(|(_, to)| *to)
 }
 
-/// Returns one bit per slot of a segment with these documents, set where the next slot is not a neighbour in session and
-/// time. Bits beyond the last slot are set.
+/// Returns one bit per slot of a segment with these documents. A bit is set if the next slot is not
+/// a neighbour in session and time. Bits beyond the last slot are set.
 pub(super) fn turns(docs: &[Doc], runs: &[Run], ms_max: i64) -> Vec<u64> {
     let mut turns = vec![u64::MAX; docs.len().div_ceil(WORD)];
     for run in runs {

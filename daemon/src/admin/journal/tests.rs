@@ -1,4 +1,4 @@
-//! What a rebuild takes away, and what it leaves.
+//! The files that a rebuild removes, and those that it keeps.
 
 use std::fs;
 use std::os::unix::fs::symlink;
