@@ -17,7 +17,7 @@ pub const BATCH_BYTES_MAX: usize = 64;
 /// the index still has room to follow. A snapshot must leave as much.
 pub const RESERVE_BYTES: u64 = 16 << 20;
 
-/// A block of an archive ends with the line that makes it this long.
+/// Text length at which a block of an archive ends. Blocks consist of whole lines.
 pub const ARCHIVE_BLOCK_BYTES: usize = 256 << 10;
 
 /// Bytes of the compressed history keys that a block of an archive may name. The length of a gzip

@@ -510,8 +510,8 @@ fn an_archived_segment_of_a_format_opens() {
     assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&entries[1]));
 }
 
-/// Environment variable that makes the tests rewrite the newest format's files. Use it only while no
-/// anchord that writes that format is in use.
+/// Environment variable that makes the tests rewrite the newest format's files. Use it only while
+/// no anchord that writes that format is in use.
 const UPDATE: &str = "UPDATE_FIXTURES";
 
 fn keep_fixture(written: &Path, format: u32) {

@@ -1,5 +1,4 @@
-//! The real store and `MemStore` behave the same under any
-//! sequence of calls.
+//! The real store and `MemStore` behave the same under any sequence of calls.
 
 use super::tally::{Machinery, Sum, Tally, Writer, add};
 use crate::store::fakes::{FailingStore, MemJournal};
