@@ -139,7 +139,8 @@ pub const FOREIGN_GRACE: Duration = Duration::from_hours(24);
 /// Interval of the periodic work.
 pub const JOBS_EVERY: Duration = Duration::from_secs(2);
 
-/// Ticks of the periodic work without calls or connections after which free memory is returned: 30 s.
+/// Ticks of the periodic work, without calls or connections, after which free memory is returned:
+/// 30 s.
 pub const HEAP_QUIET_TICKS: u32 = 15;
 
 /// Time that periodic work waits for one project. It exceeds the time limit for reading its files.

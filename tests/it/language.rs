@@ -14,18 +14,15 @@ const HEADLESS: [&str; 11] =
     ["What", "Whose", "Of", "Who", "Where", "Whom", "How", "Which", "That", "When", "If"];
 
 /// Names that the glossary has replaced.
-const REPLACED: [&str; 12] = [
+const REPLACED: [&str; 9] = [
     "Touched",
     "Teller",
     "Telling",
-    "Decided",
     "Blackened",
-    "says_the_same",
     "first_said",
     "unheard",
     "unwound",
     "is_visit",
-    "twins",
     "Lending",
 ];
 
