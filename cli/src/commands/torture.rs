@@ -134,10 +134,8 @@ impl Args {
         } else {
             write!(out, "{}", report.words())?;
         }
-        if report.is_good() {
-            return Ok(());
-        }
-        Err(Error::failed("torture found what must not be").with_action(format!(
+        let Some(complaint) = report.complaint() else { return Ok(()) };
+        Err(Error::failed(complaint).with_action(format!(
             "Run it again with --seed {seed} --keep and look at the journal."
         )))
     }

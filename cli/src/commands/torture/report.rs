@@ -43,11 +43,14 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn is_good(&self) -> bool {
-        self.lost.is_empty()
-            && self.duplicated.is_empty()
-            && self.errors.is_empty()
-            && self.stopped.is_none()
+    /// Returns what the run found that must not be, or why it ended early; `None` if all is well.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let is_good = self.lost.is_empty() && self.duplicated.is_empty() && self.errors.is_empty();
+        match self.stopped {
+            _ if !is_good => Some("torture found what must not be".to_owned()),
+            Some(why) => Some(format!("torture stopped early: {why}")),
+            None => None,
+        }
     }
 
     /// Returns the results of a fault, to be updated.
