@@ -140,8 +140,8 @@ pub const FOREIGN_GRACE: Duration = Duration::from_hours(24);
 pub const JOBS_EVERY: Duration = Duration::from_secs(2);
 
 /// Ticks of the periodic work, without calls or connections, after which free memory is returned:
-/// 30 s.
-pub const HEAP_QUIET_TICKS: u32 = 15;
+/// 10 s.
+pub const HEAP_QUIET_TICKS: u32 = 5;
 
 /// Time that periodic work waits for one project. It exceeds the time limit for reading its files.
 pub const JOB_TIME_MAX: Duration = Duration::from_secs(8);

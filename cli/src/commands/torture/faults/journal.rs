@@ -30,6 +30,8 @@ pub(super) struct Copy {
 pub(super) struct Damage {
     /// Each damaged file's path, and the path where its original is kept.
     kept: Vec<(PathBuf, PathBuf)>,
+    /// The segment before one that was removed.
+    before: Option<PathBuf>,
 }
 
 impl Journal {
@@ -98,7 +100,12 @@ impl Journal {
             fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
         };
         let damage = match fault {
-            Fault::SegmentRemoved => self.keep([picked])?,
+            Fault::SegmentRemoved => {
+                // Without the last segment, the journal ends too early in the one before.
+                let at = segments.iter().position(|segment| *segment == picked).unwrap_or(0);
+                let before = at.checked_sub(1).and_then(|at| segments.get(at)).cloned();
+                Damage { before, ..self.keep([picked])? }
+            }
             Fault::SegmentCut => {
                 let Copy { file, bytes } = self.copy_last()?;
                 // The cut removes at least one byte and never the header.
@@ -153,7 +160,7 @@ impl Journal {
             fs::rename(&file, &to).with_context(|| format!("cannot move {}", file.display()))?;
             kept.push((file, to));
         }
-        Ok(Damage { kept })
+        Ok(Damage { kept, before: None })
     }
 }
 
@@ -165,7 +172,8 @@ impl Damage {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             name.trim_end_matches(".gz").to_owned()
         };
-        self.kept.iter().map(|(file, _)| format!("journal/{}", name(file))).collect()
+        let files = self.kept.iter().map(|(file, _)| file).chain(&self.before);
+        files.map(|file| format!("journal/{}", name(file))).collect()
     }
 
     /// Puts the original files back.
