@@ -7,6 +7,7 @@ mod report;
 mod session;
 mod writes;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::mpsc::channel;
@@ -217,6 +218,7 @@ impl Args {
                         slot,
                         events: sender.clone(),
                         shared: &shared,
+                        answered_in: Cell::new(0),
                         notes: self.notes,
                     };
                     let writes = self.writes;
