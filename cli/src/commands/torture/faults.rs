@@ -316,10 +316,8 @@ impl Killer<'_> {
         let complaints = complaints.into_iter().map(|what| format!("{}: {what}", fault.words()));
         self.report.errors.extend(complaints);
 
-        if self.dice.below(2) == 0 {
-            if let Err(error) = self.repair() {
-                self.report.errors.push(format!("{}: {}", fault.words(), error.message));
-            }
+        let is_repaired = self.dice.below(2) == 0 && self.is_repaired(fault);
+        if is_repaired {
             damage.forget()?;
         } else {
             let _held = shared.hold_calls();
@@ -329,6 +327,15 @@ impl Killer<'_> {
         self.see_writes_again(fault);
         grounds.older = journal.copy_last()?;
         Ok(Tried::Inflicted)
+    }
+
+    /// Repairs the journal. Returns whether that worked; otherwise the report has the error.
+    fn is_repaired(&mut self, fault: Fault) -> bool {
+        let repaired = self.repair();
+        let error =
+            repaired.as_ref().err().map(|error| format!("{}: {}", fault.words(), error.message));
+        self.report.errors.extend(error);
+        repaired.is_ok()
     }
 
     /// Repairs the journal from its index, which is complete, while the sessions stay connected.

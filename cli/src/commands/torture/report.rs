@@ -32,8 +32,8 @@ pub(super) struct Report {
     pub(super) lost: Vec<String>,
     /// Writes that were applied more than once, or are there more than once.
     pub(super) duplicated: Vec<String>,
-    /// Writes whose outcome is unknown. Either the session's shim was killed, or during a fault the
-    /// daemon answered that it does not know. They may be there or not.
+    /// Writes whose outcome is unknown; they may be there or not. The session's shim was killed, or
+    /// the daemon answered during a fault that it does not know, or the call met two deaths.
     pub(super) unknown: usize,
     /// Errors that clients saw although they kept their shim, and failed checks of faults, searches
     /// and the journal.
@@ -75,10 +75,11 @@ impl Report {
             ));
         }
         lines.extend(self.faults.iter().flat_map(|(fault, report)| report.lines(*fault)));
-        let bad = self.lost.iter().map(|tag| format!("lost: {tag}"));
-        let bad = bad.chain(self.duplicated.iter().map(|tag| format!("twice: {tag}")));
+        // An error comes first: it mostly explains what is lost.
+        let bad = self.errors.iter().map(|error| format!("error: {error}"));
+        let bad = bad.chain(self.lost.iter().map(|tag| format!("lost: {tag}")));
         let bad: Vec<String> =
-            bad.chain(self.errors.iter().map(|error| format!("error: {error}"))).collect();
+            bad.chain(self.duplicated.iter().map(|tag| format!("twice: {tag}"))).collect();
         lines.extend(bad.iter().take(SAMPLES_MAX).map(|line| format!("  {}", show::plain(line))));
         if bad.len() > SAMPLES_MAX {
             lines.push(format!("  and {} more", bad.len() - SAMPLES_MAX));

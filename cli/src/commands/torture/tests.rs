@@ -76,12 +76,12 @@ fn the_result_line_counts_and_names() {
     report.lost = vec!["t-0001-000002".into()];
     report.errors = vec!["t-0000-000001: busy".into()];
     assert!(report.complaint().is_some());
-    insta::assert_snapshot!(report.words(), @r"
+    insta::assert_snapshot!(report.words(), @"
     2 sessions x 10 writes, 1 daemon kill, 0 shim kills, 4 s
     disk filled: 2 x, 30 calls refused
     two segments swapped: could not be done, 2 x: the journal has one segment
-      lost: t-0001-000002
       error: t-0000-000001: busy
+      lost: t-0001-000002
     acknowledged 20, found 19, lost 1, duplicated 0, errors 1, unknown 0
     ");
 }
