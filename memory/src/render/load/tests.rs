@@ -438,7 +438,8 @@ fn room_max(memory: &Memory, asked: &Asked) -> Room {
     let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
     with_view(asked, |view| {
         let framed = whole.without(super::frame_room(memory, view));
-        let last = super::cut_to(asked.last, framed.percent(50));
+        let mut last = super::cut_to(asked.last, framed.percent(50));
+        last.push_str(if asked.part { super::PART } else { "" });
         framed.without(Room::of(&last))
     })
 }
