@@ -23,7 +23,6 @@ const ADVICE: &[&str] = &[
     "instead",
     "keep",
     "must",
-    "never",
     "pass",
     "prefer",
     "remember",
@@ -38,8 +37,6 @@ const ADVICE: &[&str] = &[
     "solution",
     "wait",
     "immer",
-    "nie",
-    "niemals",
     "statt",
     "muss",
     "müssen",
@@ -48,20 +45,23 @@ const ADVICE: &[&str] = &[
     "stattdessen",
     "darf",
     "siempre",
-    "nunca",
     "usar",
     "debe",
     "deben",
     "hay",
     "solución",
     "toujours",
-    "jamais",
     "utiliser",
     "faut",
     "doit",
     "doivent",
     "lancer",
 ];
+/// Words that give advice where a clause begins with them: "never rename it" does, "it never shows"
+/// does not. Elsewhere they are hints.
+const OPENING_ADVICE: &[&str] = &["never", "nie", "niemals", "nunca", "jamais"];
+/// Words that join two clauses.
+const JOINING: &[&str] = &["and", "but", "or", "so", "und", "oder", "y", "o", "et", "ou"];
 /// Words that are often part of advice, and often not.
 const HINTS: &[&str] = &[
     "before",
@@ -137,10 +137,16 @@ pub(crate) fn gist<'t>(text: &'t str, query: Option<&Query>) -> &'t str {
 
 fn weight(sentence: &str, query: Option<&Query>) -> f32 {
     let (mut advice, mut hints): (u8, u8) = (0, 0);
-    for word in sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'')) {
-        let word = word.to_lowercase();
-        advice += u8::from(advice < 2 && ADVICE.contains(&word.as_str()));
-        hints += u8::from(hints < 2 && HINTS.contains(&word.as_str()));
+    for clause in sentence.split([',', ';', ':', '(', '–', '—']) {
+        let words = clause.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+        let mut begins = true;
+        for word in words.filter(|word| !word.is_empty()).map(str::to_lowercase) {
+            let word = word.as_str();
+            let opens = OPENING_ADVICE.contains(&word);
+            advice += u8::from(advice < 2 && (ADVICE.contains(&word) || opens && begins));
+            hints += u8::from(hints < 2 && (HINTS.contains(&word) || opens && !begins));
+            begins = JOINING.contains(&word);
+        }
     }
     let code = if sentence.matches('`').count() >= 2 { CODE_WEIGHT } else { 0.0 };
     let asked = query.map_or(0, |query| query.terms_in(sentence).count());

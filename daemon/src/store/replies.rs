@@ -89,7 +89,7 @@ impl Replies {
     }
 
     /// Forgets shims with more than [`SHIM_IDLE_DAYS_MAX`] days of writing since their last write.
-    /// Of the others, keeps only the [`SHIMS_MAX`] that wrote last. Returns the forgotten ones.
+    /// Keeps the [`SHIMS_MAX`] of the others that wrote last. Returns the forgotten ones.
     pub(crate) fn prune(&mut self) -> Vec<Arc<str>> {
         let mut newest_first: Vec<(&Arc<str>, &Ledger)> = self.shims.iter().collect();
         newest_first.sort_unstable_by_key(|(_, ledger)| Reverse(ledger.order()));

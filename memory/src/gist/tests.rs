@@ -20,6 +20,11 @@ fn the_gist_is_the_advice_and_with_a_query_what_is_asked() {
             "Es war spät. Niemals beide Dienste zugleich starten.",
             "Niemals beide Dienste zugleich starten.",
         ),
+        (
+            "Close the reader first, then rename. CI on Linux never shows it; the runner is nightly.",
+            "Close the reader first, then rename.",
+        ),
+        ("Restarts hid it. Ask first, and never restart it.", "Ask first, and never restart it."),
         ("One thing. Another thing.", "One thing."),
         ("", ""),
     ];

@@ -1,7 +1,7 @@
 //! Passages of long texts, which reward query terms that occur close together.
 //!
 //! A long text mentions nearly everything somewhere, so the whole says little about its subject.
-//! Where few texts are long, the fact that each contains a word says little about that word. A text
+//! If few texts are long, the fact that each contains a word says little about that word. A text
 //! no longer than a passage is a single passage, and ranks as if passages did not exist.
 
 use super::slots::Posting;
