@@ -261,7 +261,9 @@ pub(crate) fn title(record: &Record) -> String {
     if line == full && full.chars().count() <= TITLE_CHARS_MAX {
         return full;
     }
-    clip(&one_line(&line), TITLE_CHARS_MAX - CUT.chars().count()) + CUT
+    let line = one_line(&line);
+    let beginning: String = line.chars().take(TITLE_CHARS_MAX - CUT.chars().count()).collect();
+    beginning.trim_end_matches(['…', ' ']).to_owned() + CUT
 }
 
 /// Trims blank lines at the start of a text and white space at its end.

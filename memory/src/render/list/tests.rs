@@ -134,3 +134,13 @@ fn the_users_notes_stand_among_a_projects_by_time_and_pages_pass_none() {
         assert!(list(both, &ListView { cursor: Some(wrong), ..view(&one) }).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn a_long_line_is_cut_once() {
+    let long = "The tide gauge drifts. ".repeat(20);
+    let mut memory = Memory::default();
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(note(&long))]);
+    apply(&mut memory, plan.unwrap());
+    let title = item::title(memory.records().next().unwrap());
+    assert!(title.ends_with(" …") && title.matches('…').count() == 1, "{title}");
+}
