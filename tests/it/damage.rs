@@ -115,20 +115,25 @@ fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
     assert!(loaded.contains("after it was put back"), "{loaded}");
 }
 
+/// Stores five notes, and stops the daemon in order, so that the index has caught up.
+fn with_tide_tables<'a>(instance: &'a Instance, project: &'a Project) -> Shell<'a> {
+    let mut agent = Agent::open(instance, project.path());
+    for number in 1..=5 {
+        agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
+    }
+    drop(agent);
+    let shell = Shell::new(instance, project.path());
+    shell.done(&["stop"]);
+    shell
+}
+
 /// Entries that only the index still has are shown, kept and not overwritten.
 #[test]
 fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
     for what in ["removed", "emptied", "cut", "damaged at its end"] {
         let instance = Instance::new();
         let project = Project::git();
-        let mut agent = Agent::open(&instance, project.path());
-        for number in 1..=5 {
-            agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
-        }
-        drop(agent);
-        // Stopped in order, so that the index has caught up.
-        let shell = Shell::new(&instance, project.path());
-        shell.done(&["stop"]);
+        let shell = with_tide_tables(&instance, &project);
         let journal = journal(&instance, false);
         let whole = fs::read_to_string(&journal).unwrap();
         let lines: Vec<&str> = whole.lines().collect();
@@ -204,13 +209,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
 fn a_journal_is_repaired_while_sessions_go_on_trying_to_write() {
     let instance = Instance::new();
     let project = Project::git();
-    let mut agent = Agent::open(&instance, project.path());
-    for number in 1..=5 {
-        agent.tool("memory_note", &json!({ "content": format!("tide table number {number}") }));
-    }
-    drop(agent);
-    let shell = Shell::new(&instance, project.path());
-    shell.done(&["stop"]);
+    let shell = with_tide_tables(&instance, &project);
     fs::remove_file(journal(&instance, false)).unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -350,8 +350,8 @@ fn is_back(line: &str, restored: &str) -> bool {
     restored.lines().any(|restored| restored.starts_with(said))
 }
 
-/// Joins a text's words on one line. A mark such as `<system>` is shown as `‹system>` (decision 26),
-/// which says as much, so both brackets count as one.
+/// Joins a text's words on one line. A mark such as `<system>` is shown as `‹system>`
+/// (decision 26), which says as much, so both brackets count as one.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('‹', "<")
 }
