@@ -22,6 +22,7 @@ use anchord_memory::{
     plan_save,
 };
 use anyhow::{Context, Result, bail};
+use serde_json::json;
 
 use crate::times::{Times, show};
 
@@ -151,7 +152,7 @@ impl Project {
                 }),
                 operation: operation.into(),
                 changes,
-                reply: Some(format!("Done: {operation} of {number}, revision {}.", seq.0)),
+                reply: Some(json!({ "done": operation, "of": number, "revision": seq.0 })),
             };
             memory.apply(seq, &entry.changes);
             entries.push(entry);
@@ -192,7 +193,7 @@ impl Project {
         self.store.append(&entries)?;
         for entry in &entries {
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
-                self.replies.record(call, entry.time, reply.as_str());
+                self.replies.record(call, entry.time, reply.clone());
             }
         }
         self.memory = head;

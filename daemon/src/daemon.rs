@@ -104,7 +104,7 @@ impl Daemon {
         let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
             let known = registry.is_stored(id);
             let changes = (!known).then_some(RegistryChange::MemoryStored { id });
-            Ok(Transition { changes: changes.into_iter().collect(), reply: String::new() })
+            Ok(Transition::silent(changes.into_iter().collect()))
         });
         if let Err(error) = self.registry.write(None, None, "stored", decide).await {
             tracing::warn!(memory = %id, %error, "failed to record that a memory is on disk");

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anchord_memory::SessionId;
 use arc_swap::ArcSwap;
 
-use crate::project::{Marks, WriteCommand, WriteError, WriterHandle, Written, open_owner};
+use crate::project::{Marks, Outcome, WriteCommand, WriteError, WriterHandle, Written, open_owner};
 use crate::projects::Registry;
 use crate::store::{Call, Health, OpenReport, Store, StoreError};
 use crate::{clock, limits};
@@ -86,13 +86,13 @@ impl RegistryStore {
     }
 
     /// Queues a write and waits until it is on disk.
-    pub(crate) async fn write(
+    pub(crate) async fn write<O: Outcome>(
         &self,
         session: Option<SessionId>,
         call: Option<Call>,
         operation: &'static str,
-        decide: WriteCommand<Registry>,
-    ) -> Result<Written, WriteError> {
+        decide: WriteCommand<Registry, O>,
+    ) -> Result<Written<Registry, O>, WriteError> {
         let _open = self.in_use.read().await;
         if self.is_failed.load(Ordering::Relaxed) {
             let why = self.health().read_only.clone().unwrap_or_default();

@@ -10,6 +10,7 @@
 //! each long conversation creates one. Blueprints and pinned records never leave. An archived
 //! record is out of load and budget, still found by id, and active again when written.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::draft::Draft;
@@ -39,7 +40,7 @@ pub struct ArchivePlan {
 }
 
 /// The numbers of records that were archived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Archived {
     /// Anchors whose file is gone.
     pub anchors: u32,

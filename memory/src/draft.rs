@@ -3,6 +3,7 @@
 //! A record yields one new version, however often the write touches it. It yields none if it ends
 //! as it began, so a repeated write changes nothing.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ pub(crate) struct Written {
 }
 
 /// A blueprint that was written again and stayed as it was, since it is immutable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptBlueprint {
     /// The record, once there is one; a staged one has no id yet.
     pub id: Option<RecordId>,

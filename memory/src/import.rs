@@ -32,13 +32,14 @@ use crate::room::{check_items, has_room};
 use crate::size::Size;
 use crate::staged::Counts;
 use crate::staged::{Staged, count};
+use serde::{Deserialize, Serialize};
 
 /// The source name under which imports of zipmem's files are remembered. It is also the client of
 /// their records.
 pub const ZIPMEM: &str = "zipmem";
 
 /// The outcome of an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportOutcome {
     /// The number of records from an earlier import of this very source, in which case nothing
     /// changes.

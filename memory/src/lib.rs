@@ -77,7 +77,7 @@ pub use plan::{
     plan_rewrite, plan_save, plan_update, plan_use,
 };
 pub use provenance::Provenance;
-pub use purge::{Purge, PurgedRecord, Tombstones, secrets_in};
+pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};
 pub use reader::Reader;
 pub use recall::{
     Candidate, Evidence, FailureView, FileQuery, PromptChoice, PromptQuery, Recall, Recalled,

@@ -1,9 +1,10 @@
 //! One value for each kind of record.
 
 use crate::ids::Kind;
+use serde::{Deserialize, Serialize};
 
 /// A value for each kind of record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerKind<T> {
     /// Blueprints.
     pub blueprints: T,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::activity::SessionActivity;
@@ -267,14 +268,16 @@ impl Purge {
 
     /// Makes the third pass: removes from an entry what must not stay. Returns whether that changed
     /// anything.
-    pub fn edit(&mut self, changes: &mut [Change], reply: &mut Option<String>) -> bool {
+    pub fn edit(&mut self, changes: &mut [Change], reply: &mut Option<Value>) -> bool {
         let mut edited = false;
         for change in &mut *changes {
             edited |= self.edit_change(change);
         }
-        let told = reply.as_deref().is_some_and(|reply| edited || self.quotes(reply));
+        let told = reply
+            .as_ref()
+            .is_some_and(|reply| edited || reply_texts(reply).iter().any(|text| self.quotes(text)));
         if told {
-            *reply = Some(GONE.to_owned());
+            *reply = Some(GONE.into());
         }
         edited || told
     }
@@ -413,7 +416,7 @@ impl Purge {
             || self.finder.as_ref().is_some_and(|finder| finder.is_match(text))
     }
 
-    /// Returns whether a reply names a purged record, or quotes the beginning of a purged text.
+    /// Returns whether a text names a purged record, or quotes the beginning of a purged text.
     /// Quotes are compared on one line, as replies print them.
     fn quotes(&self, reply: &str) -> bool {
         self.holds(reply)
@@ -499,6 +502,16 @@ fn automaton(beginnings: impl Iterator<Item = impl AsRef<[u8]>>) -> Result<AhoCo
 
 fn clip_bytes(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
+}
+
+/// Returns the texts in a stored reply.
+pub fn reply_texts(reply: &Value) -> Vec<&str> {
+    match reply {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(reply_texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(reply_texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 #[cfg(test)]

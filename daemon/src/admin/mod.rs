@@ -229,7 +229,7 @@ pub(super) fn write_error(error: WriteError) -> ErrorReply {
         WriteError::Busy | WriteError::Closed => ErrorCode::Busy,
         WriteError::Refused(_) | WriteError::Stale => ErrorCode::Refused,
         WriteError::NotSaved(why) => return of_store(why),
-        WriteError::Internal => ErrorCode::Internal,
+        WriteError::Unreadable(_) | WriteError::Internal => ErrorCode::Internal,
     };
     ErrorReply { code, error: error.to_string(), action: None }
 }

@@ -89,9 +89,8 @@ async fn change_registry(
     operation: &'static str,
     changes: impl FnOnce(&Registry) -> Vec<RegistryChange> + Send + 'static,
 ) -> Answer<()> {
-    let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
-        Ok(Transition { changes: changes(registry), reply: String::new() })
-    });
+    let decide: WriteCommand<Registry> =
+        Box::new(move |registry, _| Ok(Transition::silent(changes(registry))));
     daemon.registry.write(None, None, operation, decide).await.map_err(write_error)?;
     Ok(())
 }

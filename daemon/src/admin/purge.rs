@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
-    Change, Memory, Note, Purge, RecordId, Revision, Seq, limits, render, secrets_in,
+    Change, Memory, Note, Purge, RecordId, Revision, Seq, limits, render, reply_texts, secrets_in,
 };
 
 use redact::RedactionReport;
@@ -325,8 +325,10 @@ impl Scan {
                 None => self.other(entry.seq, "checkpoint", kinds),
             }
         }
-        let reply = entry.reply.as_deref().map(|reply| secrets::scrub(reply).removed);
-        if let Some(kinds) = reply.filter(|kinds| !kinds.is_empty()) {
+        let texts = entry.reply.as_ref().map(reply_texts).unwrap_or_default();
+        let kinds: Vec<SecretKind> =
+            texts.into_iter().flat_map(|text| secrets::scrub(text).removed).collect();
+        if !kinds.is_empty() {
             self.other(entry.seq, "reply", kinds);
         }
     }

@@ -126,7 +126,7 @@ async fn take_in(
     let open = daemon.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
-        Ok(Transition { changes: plan.changes, reply: String::new() })
+        Ok(Transition::silent(plan.changes))
     });
     open.owner.write(None, None, "import sessions", decide).await.map_err(write_error)?;
     project.project = Some(reference(id));

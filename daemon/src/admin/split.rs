@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use anchord_memory::import::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
@@ -14,14 +14,14 @@ use anchord_memory::import::{
 use anchord_memory::{Memory, Plan, Provenance, Record, SessionId, render};
 
 use super::forgotten::whole_records;
-use super::{Answer, Target, bind_error, internal, opened, store_error, text, write_error};
+use super::{Answer, Target, bind_error, opened, store_error, text, write_error};
 use crate::api::{ErrorCode, ErrorReply, SplitParams, SplitPart, SplitReply};
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::SPLIT_TITLES_MAX;
-use crate::project::{OpenProject, Transition, WriteCommand};
+use crate::project::{OpenProject, Outcome, WriteCommand};
 use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
 use crate::sessions::{self, WriteSet, is_foreign_process};
 
@@ -92,7 +92,7 @@ async fn take_in(
     let (by, split) = (provenance(split), split.clone());
     let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
     let taken = write(&open, "split", taking).await?;
-    sessions::keep_to_budget(daemon, &open, &WriteSet::default()).await;
+    sessions::keep_to_budget(daemon, &open, WriteSet::default()).await;
     Ok(taken)
 }
 
@@ -136,20 +136,14 @@ async fn undo(
 }
 
 /// Writes the changes of a plan and returns its outcome.
-async fn write<O: Clone + Send + Sync + 'static>(
+async fn write<O: Outcome>(
     open: &Arc<OpenProject>,
     operation: &'static str,
     plan: impl FnOnce(&Memory) -> Plan<O> + Send + 'static,
 ) -> Answer<O> {
-    let outcome = Arc::new(OnceLock::new());
-    let told = Arc::clone(&outcome);
-    let decide: WriteCommand<Memory> = Box::new(move |memory, _| {
-        let Plan { changes, outcome } = plan(memory);
-        told.get_or_init(|| outcome);
-        Ok(Transition { changes, reply: String::new() })
-    });
-    open.owner.write(None, None, operation, decide).await.map_err(write_error)?;
-    outcome.get().cloned().ok_or_else(|| internal("a write was answered without being decided"))
+    let command: WriteCommand<Memory, O> = Box::new(move |memory, _| Ok(plan(memory).into()));
+    let written = open.owner.write(None, None, operation, command).await.map_err(write_error)?;
+    Ok(written.outcome)
 }
 
 fn provenance(session: &SessionId) -> Provenance {

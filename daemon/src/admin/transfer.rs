@@ -144,12 +144,12 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
         let by = Provenance { time: now, ..by };
         let plan = source.plan(memory, &digest, &by);
-        Ok(Transition { changes: plan.changes, reply: String::new() })
+        Ok(Transition::silent(plan.changes))
     });
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = sessions::keep_to_budget(daemon, &open, &WriteSet::default()).await;
+    let compacted = sessions::keep_to_budget(daemon, &open, WriteSet::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));

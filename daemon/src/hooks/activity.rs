@@ -66,7 +66,7 @@ impl Call<'_> {
             Box::new(move |memory, now| {
                 let changes = history(memory, &session.provenance(now), &key, line.as_deref());
                 let changes = changes.map_err(|refusal| refusal.to_string())?;
-                Ok(Transition { changes, reply: String::new() })
+                Ok(Transition::silent(changes))
             })
         };
         self.session.write(self.daemon, None, "thread", decide).await?;
@@ -195,7 +195,7 @@ async fn write(
         Box::new(move |memory, now| {
             let plan = plan_capture(memory, &session.provenance(now), activity);
             let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-            Ok(Transition { changes, reply: String::new() })
+            Ok(Transition::silent(changes))
         })
     };
     session.write(daemon, None, "capture", decide).await?;

@@ -11,7 +11,6 @@ use super::context::Context;
 use super::error::ToolError;
 use crate::clock;
 use crate::sessions::{Compacted, Compaction, View, plan_within};
-use crate::store::Call;
 
 impl Context {
     /// Plans how to bring a pool down to `percent` of its budget.
@@ -22,17 +21,18 @@ impl Context {
         plan_within(daemon, memory, view.accesses(), pool, target, spare, &mut near).await
     }
 
-    /// Carries out the parts of a plan that are still up to date. `reply` words the outcome.
+    /// Carries out the parts of a plan that are still up to date. `words` renders the outcome for
+    /// the tool set.
     pub(crate) async fn compact(
         &self,
         plan: CompactionPlan,
-        call: Option<&Call>,
-        reply: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
+        words: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
     ) -> Result<String, ToolError> {
-        let done = self.session.compact(&self.daemon, plan, call, reply).await?;
-        let Compaction { reply, append, .. } = done;
+        let done = self.session.compact(&self.daemon, plan, self.call.as_ref()).await?;
+        let Compaction { outcome, append } = done;
         self.appended(append);
-        Ok(reply)
+        let memory = self.view().await?.memory;
+        Ok(outcome.in_words(|outcome| words(&memory, outcome, clock::now())))
     }
 
     /// Words what a write set aside to stay within the budgets of notes.

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Change, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
-    NotesOutcome, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
-    SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save,
-    plan_use, render,
+    Accesses, ArchivePlan, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
+    NotesOutcome, Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision,
+    Save, SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes,
+    plan_save, plan_use, render,
 };
 
 use super::error::ToolError;
@@ -16,7 +16,7 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::project::{Transition, WriteCommand, WriteError};
+use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
 use crate::sessions::{LiveSession, Session, View, WriteOutcome, session_key};
 use crate::store::Call;
 
@@ -103,17 +103,14 @@ impl Ranking {
 }
 
 /// A function that plans a write. It gets the memory at that time, the provenance, and the part
-/// that the call stages. It returns the changes and the reply.
-pub(crate) trait WritePlan:
-    Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal> + Send + Sync + 'static
+/// that the call stages.
+pub(crate) trait WritePlan<O>:
+    Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
 {
 }
 
-impl<P> WritePlan for P where
-    P: Fn(&Memory, &Provenance, Staged) -> Result<(Vec<Change>, String), Refusal>
-        + Send
-        + Sync
-        + 'static
+impl<O, P> WritePlan<O> for P where
+    P: Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
 {
 }
 
@@ -131,27 +128,27 @@ impl Context {
         Ok(self.session.view(&self.daemon).await?)
     }
 
-    /// Decides on the newest memory and makes the result durable. Returns the reply, including what
-    /// was set aside to stay within the budgets of notes. Paths beneath the project's root are
-    /// relative to it in the `part` that `plan` gets.
-    pub(crate) async fn write(
+    /// Decides on the newest memory and makes the result durable. Returns the outcome in words,
+    /// including what was set aside to stay within the budgets of notes.
+    pub(crate) async fn write<O: Outcome>(
         &self,
         operation: &'static str,
         part: Staged,
-        plan: impl WritePlan,
+        plan: impl WritePlan<O>,
+        words: impl FnOnce(&O) -> String,
     ) -> Result<String, ToolError> {
-        let WriteOutcome { reply, compacted, .. } = self.commit(operation, part, plan).await?;
-        Ok(reply.to_string() + &self.gave_up(&compacted).await?)
+        let written = self.commit(operation, part, plan).await?;
+        Ok(written.outcome.in_words(words) + &self.gave_up(&written.compacted).await?)
     }
 
-    /// Decides on the newest memory and makes the result durable, for a tool set that words the
-    /// effects of compaction itself.
-    pub(crate) async fn commit(
+    /// Decides on the newest memory and makes the result durable. Paths beneath the project's root
+    /// are relative to it in the `part` that `plan` gets.
+    pub(crate) async fn commit<O: Outcome>(
         &self,
         operation: &'static str,
         part: Staged,
-        plan: impl WritePlan,
-    ) -> Result<WriteOutcome, ToolError> {
+        plan: impl WritePlan<O>,
+    ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
         let place = self.session.place(&self.daemon).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
@@ -159,78 +156,78 @@ impl Context {
         };
         let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
         if self.session.project_id().is_none() && self.view().await?.project.is_none() {
-            // The write would create the project. A refused call must not do that.
+            // The write would create the project. A call that changes nothing must not do that.
             let by = self.session.provenance(clock::now());
-            plan(&Memory::default(), &by, part.clone())
+            let plan = plan(&Memory::default(), &by, part.clone())
                 .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
+            if plan.changes.is_empty() {
+                return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
+            }
         }
         let plan = Arc::new(plan);
-        let decide = || -> WriteCommand<Memory> {
+        let decide = || -> WriteCommand<Memory, Reply<O>> {
             let (plan, part) = (Arc::clone(&plan), part.clone());
-            let (session, given) = (Arc::clone(&self.session), Arc::clone(&self.given));
+            let session = Arc::clone(&self.session);
             Box::new(move |memory, now| {
-                let (changes, reply) =
+                let Plan { changes, outcome } =
                     plan(memory, &session.provenance(now), part).map_err(refused)?;
-                let records = changes.iter().filter_map(Change::record).cloned();
-                lock(&given).records = records.collect();
-                Ok(Transition { changes, reply })
+                Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
             })
         };
         let written =
             self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
         self.appended(written.append);
+        lock(&self.given).records.clone_from(&written.records);
         Ok(written)
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
-    pub(crate) async fn answered(&self) -> Result<Option<String>, ToolError> {
+    pub(crate) async fn answered<O: Outcome>(&self) -> Result<Option<Reply<O>>, ToolError> {
         let (Some(call), Some(project)) = (&self.call, self.view().await?.project) else {
             return Ok(None);
         };
         // This decision refuses to write, so only a stored answer comes back.
-        let decide: WriteCommand<Memory> = Box::new(|_, _| Err(String::new()));
+        let decide: WriteCommand<Memory, Reply<O>> = Box::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
         match project.owner.write(session, Some(call.clone()), "ask", decide).await {
-            Ok(written) => Ok(Some(written.reply.to_string())),
+            Ok(written) => Ok(Some(written.outcome)),
             Err(WriteError::Refused(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Stages a part. `reply` words the outcome for the tool set.
+    /// Stages a part. `words` renders the outcome for the tool set.
     pub(crate) async fn checkpoint(
         &self,
         part: Staged,
-        reply: fn(&CheckpointOutcome) -> String,
+        words: fn(&CheckpointOutcome) -> String,
     ) -> Result<String, ToolError> {
         let key = session_key(&self.session);
-        self.write("checkpoint", part, move |memory, by, part| {
+        let plan = move |memory: &Memory, by: &Provenance, part| {
             let (part, bound) = in_thread(memory, &key, part)?;
-            let plan = plan_checkpoint(memory, by, part)?;
-            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
-        })
-        .await
+            Ok(plan_checkpoint(memory, by, part)?.and(bound))
+        };
+        self.write("checkpoint", part, plan, words).await
     }
 
-    /// Folds staged work and `part` into shared memory. `reply` words the outcome.
+    /// Folds staged work and `part` into shared memory. `words` renders the outcome.
     pub(crate) async fn save(
         &self,
         session_summary: String,
         part: Staged,
         expected_revision: Option<Revision>,
-        reply: fn(&SaveOutcome) -> String,
+        words: fn(&SaveOutcome) -> String,
     ) -> Result<String, ToolError> {
         let archive = self.archive_plan().await?;
         let (started, key) = (self.session.started, session_key(&self.session));
-        self.write("save", part, move |memory, by, part| {
+        let plan = move |memory: &Memory, by: &Provenance, part| {
             let session_summary = &session_summary;
             let archive = archive.as_ref();
             let (part, bound) = in_thread(memory, &key, part)?;
             let save = Save { started, session_summary, part, expected_revision, archive };
-            let plan = plan_save(memory, by, save)?;
-            Ok(([plan.changes, bound].concat(), reply(&plan.outcome)))
-        })
-        .await
+            Ok(plan_save(memory, by, save)?.and(bound))
+        };
+        self.write("save", part, plan, words).await
     }
 
     /// Plans what a save should archive, if memory is too large. This reads files, so it is not
@@ -251,19 +248,18 @@ impl Context {
         self.session.staged(&self.daemon, view)
     }
 
-    /// Stores notes. `reply` words the outcome for the tool set.
+    /// Stores notes. `words` renders the outcome for the tool set.
     pub(crate) async fn note(
         &self,
         notes: Vec<Result<NewNote, Refusal>>,
-        reply: fn(&NotesOutcome, &Budgets) -> String,
+        words: fn(&NotesOutcome, &Budgets) -> String,
     ) -> Result<String, ToolError> {
-        let (config, holder) = (self.daemon.config.clone(), self.holder());
-        self.write("note", Staged::default(), move |memory, by, _| {
-            let plan = plan_notes(memory, by, notes.clone())?;
-            let budgets = Budgets::new(memory, &config, &holder);
-            Ok((plan.changes, reply(&plan.outcome, &budgets)))
-        })
-        .await
+        let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
+        let written = self.commit("note", Staged::default(), plan).await?;
+        let view = self.view().await?;
+        let budgets = Budgets::new(&view.memory, &self.daemon.config, &self.holder());
+        let said = written.outcome.in_words(|outcome| words(outcome, &budgets));
+        Ok(said + &self.gave_up(&written.compacted).await?)
     }
 
     /// Returns the data by which retention ranks records now.
@@ -286,7 +282,7 @@ impl Context {
             Box::new(move |memory, now| {
                 let plan = plan_use(memory, id, &session.provenance(now));
                 let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-                Ok(Transition { changes, reply: String::new() })
+                Ok(Transition::silent(changes))
             })
         };
         match self.session.write(&self.daemon, None, "use", decide).await {

@@ -38,7 +38,7 @@ impl ToolError {
 impl From<WriteError> for ToolError {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Internal => Self::Internal(error.to_string()),
+            WriteError::Unreadable(_) | WriteError::Internal => Self::Internal(error.to_string()),
             WriteError::Refused(text) => Self::Caller(text),
             WriteError::NotSaved(why) if why.is_damage() => Self::Damaged(why.to_string()),
             WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {

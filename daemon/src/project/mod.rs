@@ -15,7 +15,7 @@ use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Times
 use arc_swap::ArcSwapOption;
 
 use access_counts::AccessCounts;
-pub use writer::{Transition, WriteCommand, WriteError, WriterHandle, Written};
+pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
 
 use crate::blocking::{join_or_resume_panic, run_blocking};
 use crate::budgets::Filled;

@@ -154,7 +154,7 @@ async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
             files_unseen: false,
         };
         let changes = (1..=most + 2).map(|number| Change::Notify(Box::new(notice(number))));
-        Ok(Transition { changes: changes.collect(), reply: String::new() })
+        Ok(Transition::silent(changes.collect()))
     });
     project.owner.write(None, None, "keep", notify).await.unwrap();
     projects.close_and(ID, |_| ()).await;

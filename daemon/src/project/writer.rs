@@ -9,8 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Revision, Seq, SessionId, Timestamp};
+use anchord_memory::{Change, Plan, Revision, Seq, SessionId, Timestamp};
 use arc_swap::ArcSwap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::queue::{FairQueue, NotQueued, Taken};
@@ -20,26 +23,69 @@ use crate::store::{
 };
 use crate::{clock, limits};
 
-/// The result of a decision: the changes to make durable, and the reply to send afterwards.
+/// The result of a decision: the changes to make durable, and the outcome to report afterwards.
 #[derive(Debug)]
-pub struct Transition<C> {
+pub struct Transition<C, O> {
     /// The changes. If there are none, no entry is written.
     pub changes: Vec<C>,
-    /// The reply. It is stored with the entry and repeated if the same call comes again.
-    pub reply: String,
+    /// The outcome. It is stored with the entry and reported again if the same call comes again.
+    pub outcome: O,
+}
+
+impl<C> Transition<C, ()> {
+    /// Creates a transition of which there is nothing to report.
+    pub fn silent(changes: Vec<C>) -> Self {
+        Self { changes, outcome: () }
+    }
+}
+
+impl<O> From<Plan<O>> for Transition<Change, O> {
+    fn from(plan: Plan<O>) -> Self {
+        let Plan { changes, outcome } = plan;
+        Self { changes, outcome }
+    }
+}
+
+/// Data that a write reports. The journal keeps it as JSON.
+pub trait Outcome: Serialize + DeserializeOwned + Send + 'static {}
+
+impl<O: Serialize + DeserializeOwned + Send + 'static> Outcome for O {}
+
+/// The answer to a call that is applied once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reply<O> {
+    /// The words that a journal up to format 5 kept, or those that a purge left.
+    Words(String),
+    /// The outcome of the write.
+    Outcome(O),
+}
+
+impl<O> Reply<O> {
+    /// Returns the answer in words.
+    pub fn in_words(self, words: impl FnOnce(&O) -> String) -> String {
+        match self {
+            Self::Words(words) => words,
+            Self::Outcome(outcome) => words(&outcome),
+        }
+    }
 }
 
 /// A command that reads the newest state and the time, and decides. Its error is for the caller to
 /// read.
-pub type WriteCommand<M> = Box<
-    dyn FnOnce(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change>, String> + Send,
+pub type WriteCommand<M, O = ()> = Box<
+    dyn FnOnce(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String> + Send,
 >;
 
 /// A write that is on disk.
 #[derive(Clone, Debug)]
-pub struct Written {
-    /// The reply to the caller.
-    pub reply: Arc<str>,
+pub struct Written<M: StateMachine, O> {
+    /// The outcome of the decision.
+    pub outcome: O,
+    /// The state that was decided on; the default state if the call was answered before.
+    pub before: M,
+    /// The changes; none if the call was answered before.
+    pub changes: Vec<M::Change>,
     /// The time that the append of its batch took; `None` if there was nothing to append.
     pub append: Option<Duration>,
 }
@@ -62,6 +108,9 @@ pub enum WriteError {
     /// The line was acknowledged before. Its answer was given and is no longer kept.
     #[error("this line was answered before and its answer acknowledged")]
     Stale,
+    /// The line was applied before. Its stored outcome is of another build and cannot be read.
+    #[error("this line was applied before, and its stored answer cannot be read: {0}")]
+    Unreadable(String),
     /// A fault in anchord; the log has it.
     #[error("internal error while deciding; nothing was written")]
     Internal,
@@ -106,8 +155,75 @@ struct Write<M: StateMachine> {
     session: Option<SessionId>,
     call: Option<Call>,
     operation: &'static str,
-    decide: WriteCommand<M>,
-    answer: oneshot::Sender<Result<Written, WriteError>>,
+    command: Box<dyn Command<M>>,
+}
+
+/// A command and its caller, for the writer, which handles outcomes of all types.
+trait Command<M: StateMachine>: Send {
+    /// Decides on a state. The outcome stays here until the changes are on disk.
+    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError>;
+
+    /// Returns the outcome of the decision as the journal keeps it.
+    fn stored(&self) -> Result<Value, WriteError>;
+
+    /// Reports a decision that is on disk.
+    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>);
+
+    /// Reports the outcome of an earlier decision on the same call.
+    fn repeat(self: Box<Self>, stored: &Value);
+
+    /// Reports that nothing was written.
+    fn fail(self: Box<Self>, error: WriteError);
+}
+
+/// A command with an outcome of one type. If its caller has gone, nobody receives the report.
+struct Typed<M: StateMachine, O> {
+    command: Option<WriteCommand<M, O>>,
+    decided: Option<(M, O)>,
+    answer: oneshot::Sender<Result<Written<M, O>, WriteError>>,
+}
+
+impl<M: StateMachine, O: Outcome> Command<M> for Typed<M, O> {
+    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError> {
+        let command = self.command.take().ok_or(WriteError::Internal)?;
+        match catch_unwind(AssertUnwindSafe(|| command(state, now))) {
+            Ok(Ok(Transition { changes, outcome })) => {
+                self.decided = Some((state.clone(), outcome));
+                Ok(changes)
+            }
+            Ok(Err(refusal)) => Err(WriteError::Refused(refusal)),
+            Err(_panic) => Err(WriteError::Internal),
+        }
+    }
+
+    fn stored(&self) -> Result<Value, WriteError> {
+        let (_, outcome) = self.decided.as_ref().ok_or(WriteError::Internal)?;
+        serde_json::to_value(outcome).map_err(|error| {
+            tracing::error!(%error, "an outcome cannot be stored");
+            WriteError::Internal
+        })
+    }
+
+    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>) {
+        let written =
+            self.decided.map(|(before, outcome)| Written { outcome, before, changes, append });
+        let _ = self.answer.send(written.ok_or(WriteError::Internal));
+    }
+
+    fn repeat(self: Box<Self>, stored: &Value) {
+        let written = O::deserialize(stored).map(|outcome| Written {
+            outcome,
+            before: M::default(),
+            changes: Vec::new(),
+            append: None,
+        });
+        let _ =
+            self.answer.send(written.map_err(|error| WriteError::Unreadable(error.to_string())));
+    }
+
+    fn fail(self: Box<Self>, error: WriteError) {
+        let _ = self.answer.send(Err(error));
+    }
 }
 
 impl<M: StateMachine> WriterHandle<M> {
@@ -153,17 +269,19 @@ impl<M: StateMachine> WriterHandle<M> {
         Ok(Arc::clone(&self.look_up))
     }
 
-    /// Queues a write and waits until it is on disk.
-    pub async fn write(
+    /// Queues a write and waits until it is on disk. A call that was answered before gets the same
+    /// outcome again.
+    pub async fn write<O: Outcome>(
         &self,
         session: Option<SessionId>,
         call: Option<Call>,
         operation: &'static str,
-        decide: WriteCommand<M>,
-    ) -> Result<Written, WriteError> {
+        command: WriteCommand<M, O>,
+    ) -> Result<Written<M, O>, WriteError> {
         let (answer, answered) = oneshot::channel();
         let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
-        let job = Job::Write(Write { session, call, operation, decide, answer });
+        let command = Box::new(Typed { command: Some(command), decided: None, answer });
+        let job = Job::Write(Write { session, call, operation, command });
         self.push(&lane, job).await?;
         answered.await.unwrap_or(Err(WriteError::Closed))
     }
@@ -296,35 +414,45 @@ impl<M: StateMachine> Writer<M> {
     }
 
     fn commit(&mut self, batch: Batch<M>) {
-        let Batch { head, entries, mut waiting, .. } = batch;
+        let Batch { head, mut entries, waiting, .. } = batch;
+        let mut took = Duration::ZERO;
         if !entries.is_empty() {
             let start = clock::start();
             if let Err(error) = self.store.append(&entries) {
                 tracing::error!(%error, entries = entries.len(), "append failed; the batch is not saved");
                 let error = Arc::new(error);
-                for answer in waiting.into_iter().flat_map(|w| w.answers) {
-                    let _ = answer.send(Err(WriteError::NotSaved(Arc::clone(&error))));
+                for command in waiting.into_iter().flat_map(Waiting::all) {
+                    command.fail(WriteError::NotSaved(Arc::clone(&error)));
                 }
                 return;
             }
-            let took = start.elapsed();
-            let written = waiting.iter_mut().filter_map(|waiting| waiting.outcome.as_mut().ok());
-            for append in written.filter_map(|written| written.append.as_mut()) {
-                *append = took;
-            }
+            took = start.elapsed();
             for entry in &entries {
                 if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
-                    self.replies.record(call, entry.time, reply.as_str());
+                    self.replies.record(call, entry.time, reply.clone());
                 }
             }
             self.head = head;
             self.published.store(Arc::new(self.head.clone()));
         }
-        for Waiting { outcome, answers } in waiting {
-            for answer in answers {
-                // The caller may have gone; the write is valid all the same.
-                let _ = answer.send(outcome.clone());
+        for Waiting { command, repeats, decided } in waiting {
+            let entry = match decided {
+                Ok(entry) => entry.and_then(|at| entries.get_mut(at)),
+                Err(error) => {
+                    command.fail(error);
+                    continue;
+                }
+            };
+            let stored = entry.as_ref().and_then(|entry| entry.reply.as_ref());
+            for repeat in repeats {
+                match stored {
+                    Some(stored) => repeat.repeat(stored),
+                    None => repeat.fail(WriteError::Internal),
+                }
             }
+            let append = entry.is_some().then_some(took);
+            let changes = entry.map(|entry| std::mem::take(&mut entry.changes));
+            command.done(changes.unwrap_or_default(), append);
         }
     }
 }
@@ -333,14 +461,24 @@ impl<M: StateMachine> Writer<M> {
 struct Batch<M: StateMachine> {
     head: M,
     entries: Vec<Entry<M::Change>>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<Waiting<M>>,
     by_call: HashMap<(Arc<str>, u64), usize>,
 }
 
-/// An outcome that may depend on writes of this batch. It is sent only when they are on disk.
-struct Waiting {
-    outcome: Result<Written, WriteError>,
-    answers: Vec<oneshot::Sender<Result<Written, WriteError>>>,
+/// A decision that may depend on writes of this batch. It is reported only when they are on disk,
+/// a refusal too.
+struct Waiting<M: StateMachine> {
+    command: Box<dyn Command<M>>,
+    /// Repetitions of the call in this batch.
+    repeats: Vec<Box<dyn Command<M>>>,
+    /// The index of its entry, which is `None` if it changes nothing.
+    decided: Result<Option<usize>, WriteError>,
+}
+
+impl<M: StateMachine> Waiting<M> {
+    fn all(self) -> impl Iterator<Item = Box<dyn Command<M>>> {
+        std::iter::once(self.command).chain(self.repeats)
+    }
 }
 
 impl<M: StateMachine> Batch<M> {
@@ -349,18 +487,12 @@ impl<M: StateMachine> Batch<M> {
     }
 
     fn decide(&mut self, write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
-        let Write { session, call, operation, decide, answer } = write;
+        let Write { session, call, operation, mut command } = write;
         if let Some(call) = &call {
             match replies.lookup(call) {
                 Answer::Fresh => {}
-                Answer::Answered(reply) => {
-                    let _ = answer.send(Ok(Written { reply, append: None }));
-                    return;
-                }
-                Answer::Stale => {
-                    let _ = answer.send(Err(WriteError::Stale));
-                    return;
-                }
+                Answer::Answered(stored) => return command.repeat(&stored),
+                Answer::Stale => return command.fail(WriteError::Stale),
             }
             // The same line came twice in one batch: both get the outcome of the one write.
             if let Some(waiting) = self
@@ -368,50 +500,46 @@ impl<M: StateMachine> Batch<M> {
                 .get(&(Arc::clone(&call.instance), call.number))
                 .and_then(|&index| self.waiting.get_mut(index))
             {
-                waiting.answers.push(answer);
-                return;
+                return waiting.repeats.push(command);
             }
         }
         let time = clock::now();
-        let decided = match catch_unwind(AssertUnwindSafe(|| decide(&self.head, time))) {
-            Ok(Ok(decided)) => decided,
-            Ok(Err(refusal)) => return self.wait(Err(WriteError::Refused(refusal)), answer),
-            Err(_panic) => return self.wait(Err(WriteError::Internal), answer),
+        let decided = command.decide(&self.head, time).and_then(|changes| {
+            let reply = call.is_some().then(|| command.stored()).transpose()?;
+            Ok((changes, reply))
+        });
+        let (changes, reply) = match decided {
+            Ok(decided) => decided,
+            Err(error) => return self.wait(command, Err(error)),
         };
-        let reply: Arc<str> = decided.reply.as_str().into();
-        let append = (!decided.changes.is_empty()).then_some(Duration::ZERO);
-        if !decided.changes.is_empty() {
-            let entry = Entry {
-                seq: Seq(self.head.seq().0 + 1),
-                revision: M::is_commit(&decided.changes)
-                    .then(|| Revision(self.head.revision().0 + 1)),
-                time,
-                session,
-                reply: call.is_some().then_some(decided.reply),
-                call,
-                operation: operation.into(),
-                changes: decided.changes,
-            };
-            if let Err(error) = store.admit(&entry) {
-                // The entry fails alone. In the batch it would make everyone else's writes fail
-                // too.
-                return self.wait(Err(WriteError::NotSaved(Arc::new(error))), answer);
-            }
-            self.head.apply(entry.seq, &entry.changes);
-            if let Some(call) = &entry.call {
-                self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
-            }
-            self.entries.push(entry);
+        if changes.is_empty() {
+            return self.wait(command, Ok(None));
         }
-        self.wait(Ok(Written { reply, append }), answer);
+        let entry = Entry {
+            seq: Seq(self.head.seq().0 + 1),
+            revision: M::is_commit(&changes).then(|| Revision(self.head.revision().0 + 1)),
+            time,
+            session,
+            reply,
+            call,
+            operation: operation.into(),
+            changes,
+        };
+        if let Err(error) = store.admit(&entry) {
+            // The entry fails alone. In the batch it would make everyone else's writes fail too.
+            return self.wait(command, Err(WriteError::NotSaved(Arc::new(error))));
+        }
+        self.head.apply(entry.seq, &entry.changes);
+        if let Some(call) = &entry.call {
+            self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
+        }
+        let at = self.entries.len();
+        self.entries.push(entry);
+        self.wait(command, Ok(Some(at)));
     }
 
-    fn wait(
-        &mut self,
-        outcome: Result<Written, WriteError>,
-        answer: oneshot::Sender<Result<Written, WriteError>>,
-    ) {
-        self.waiting.push(Waiting { outcome, answers: vec![answer] });
+    fn wait(&mut self, command: Box<dyn Command<M>>, decided: Result<Option<usize>, WriteError>) {
+        self.waiting.push(Waiting { command, repeats: Vec::new(), decided });
     }
 }
 

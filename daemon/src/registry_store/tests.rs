@@ -8,7 +8,7 @@ use crate::projects::{ProjectId, RegistryChange};
 
 fn stored(id: ProjectId) -> WriteCommand<Registry> {
     let changes = vec![RegistryChange::MemoryStored { id }];
-    Box::new(|_, _| Ok(Transition { changes, reply: String::new() }))
+    Box::new(|_, _| Ok(Transition::silent(changes)))
 }
 
 /// Lets the next call of `retry` try.

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::files::relative;
-use anchord_memory::{Accesses, MAIN, Memory, Provenance, SessionId};
+use anchord_memory::{Accesses, Change, MAIN, Memory, Provenance, Record, SessionId};
 use anchord_proto::hello::Hello;
 
 use super::compaction::{Compacted, WriteSet, sum};
@@ -18,7 +18,7 @@ use super::{Session, end};
 use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{OpenProject, Transition, WriteCommand, WriteError, Written};
+use crate::project::{OpenProject, Outcome, Transition, WriteCommand, WriteError, Written};
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
@@ -109,13 +109,22 @@ pub(crate) const PERSONAL_NAME: &str = "the user's own notes";
 
 /// A session's write that is on disk.
 #[derive(Clone, Debug)]
-pub(crate) struct WriteOutcome {
-    /// The reply to the caller.
-    pub(crate) reply: Arc<str>,
+pub(crate) struct WriteOutcome<O> {
+    /// The outcome of the decision.
+    pub(crate) outcome: O,
+    /// The records that it wrote, at their new versions.
+    pub(crate) records: Vec<Arc<Record>>,
     /// The time that the journal took for the write and for the compaction after it.
     pub(crate) append: Option<Duration>,
     /// The compactions that kept notes within their budgets.
     pub(crate) compacted: Vec<Compacted>,
+}
+
+impl<O> WriteOutcome<O> {
+    /// Creates the outcome of a decision that changes nothing.
+    pub(crate) fn nothing(outcome: O) -> Self {
+        Self { outcome, records: Vec::new(), append: None, compacted: Vec::new() }
+    }
 }
 
 /// The view that a call reads.
@@ -195,33 +204,33 @@ impl Session {
 
     /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
     /// `decide` is called anew for each try.
-    pub(crate) async fn write(
+    pub(crate) async fn write<O: Outcome>(
         &self,
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> WriteCommand<Memory>,
-    ) -> Result<WriteOutcome, BindError> {
-        let touched = WriteSet::default();
-        let noting = || touched.noted_by(decide());
-        let Written { reply, append } = self.write_alone(daemon, call, operation, noting).await?;
+        decide: impl Fn() -> WriteCommand<Memory, O>,
+    ) -> Result<WriteOutcome<O>, BindError> {
+        let written = self.write_alone(daemon, call, operation, decide).await?;
+        let records = written.changes.iter().filter_map(Change::record).cloned().collect();
+        let (write_set, outcome, append) = WriteSet::split(written);
         let compacted = match self.project() {
-            Some(project) => self.keep_to_budget(daemon, &project, &touched).await,
+            Some(project) => self.keep_to_budget(daemon, &project, write_set).await,
             None => Vec::new(),
         };
         let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
-        Ok(WriteOutcome { reply, append, compacted })
+        Ok(WriteOutcome { outcome, records, append, compacted })
     }
 
     /// Queues a write and waits until it is on disk, without compacting. Opens the project again if
     /// it was closed in between.
-    pub(super) async fn write_alone(
+    pub(super) async fn write_alone<O: Outcome>(
         &self,
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> WriteCommand<Memory>,
-    ) -> Result<Written, BindError> {
+        decide: impl Fn() -> WriteCommand<Memory, O>,
+    ) -> Result<Written<Memory, O>, BindError> {
         let project = self.bound(daemon).await?;
         let write = |project: Arc<OpenProject>| {
             let (session, call) = (self.id.clone(), call.cloned());
@@ -336,7 +345,7 @@ impl Session {
             let record = SessionRecord { first_write, ..record };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
-            Ok(Transition { changes, reply: String::new() })
+            Ok(Transition::silent(changes))
         });
         daemon.registry.write(Some(self.id.clone()), None, "bind", decide).await?;
         Ok(())
@@ -438,9 +447,7 @@ pub(crate) async fn establish_in_registry(
         let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok((id, notice)) };
         let place_of = |registry: &Registry| registry.project(id).map(|known| known.place.clone());
         let before = place_of(&registry);
-        let decided = Arc::new(OnceLock::new());
-        let decision = Arc::clone(&decided);
-        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry, Option<ProjectId>> = Box::new(move |registry, _| {
             // If the project cannot carry its id, another session may have been here first.
             let first = match stored {
                 Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
@@ -456,15 +463,15 @@ pub(crate) async fn establish_in_registry(
                 && registry.project(record.id).is_some_and(|known| {
                     known.place != record.place && Some(&known.place) != before.as_ref()
                 });
-            decision.get_or_init(|| (!is_late).then(|| first.unwrap_or(record.id)));
+            let outcome = (!is_late).then(|| first.unwrap_or(record.id));
             let changes = match first {
                 None if !is_late => vec![RegistryChange::ProjectSeen(record)],
                 _ => Vec::new(),
             };
-            Ok(Transition { changes, reply: String::new() })
+            Ok(Transition { changes, outcome })
         });
-        daemon.registry.write(None, None, "establish", decide).await?;
-        if let Some(id) = decided.get().copied().unwrap_or(Some(id)) {
+        let written = daemon.registry.write(None, None, "establish", decide).await?;
+        if let Some(id) = written.outcome {
             return Ok((id, notice));
         }
     }

@@ -6,13 +6,13 @@
 //! [`keep_to_budget`].
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::render::{FullOfPinned, Tight};
 use anchord_memory::{
     Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Plan,
-    Pool, Reader, Record, RecordId, Scoring, Timestamp, limits, plan_compaction,
+    Pool, Reader, Record, RecordId, Scoring, limits, plan_compaction,
 };
 use anchord_proto::hello::ToolSet;
 
@@ -22,7 +22,7 @@ use crate::blocking::run_blocking;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{OpenProject, Transition, WriteCommand};
+use crate::project::{OpenProject, Reply, Transition, WriteCommand, Written};
 use crate::store::Call;
 
 /// The compaction that brought a pool down to its budget.
@@ -37,37 +37,26 @@ pub(crate) struct Compacted {
     pub(super) append: Option<Duration>,
 }
 
-/// The write set of a write, known once it is decided.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WriteSet(Arc<Mutex<Decision>>);
-
+/// The records that a write wrote, and the memory that it was decided on.
 #[derive(Debug, Default)]
-struct Decision {
-    /// The memory on which the decision was made.
+pub(crate) struct WriteSet {
     before: Memory,
     records: BTreeSet<RecordId>,
 }
 
 impl WriteSet {
-    /// Wraps a decision so that its write set is recorded here.
-    pub(crate) fn noted_by(&self, decide: WriteCommand<Memory>) -> WriteCommand<Memory> {
-        let touched = self.clone();
-        Box::new(move |memory, now| {
-            let decided = decide(memory, now)?;
-            let records = decided.changes.iter().filter_map(Change::record);
-            let records = records.map(|record| record.id).collect();
-            *lock(&touched.0) = Decision { before: memory.clone(), records };
-            Ok(decided)
-        })
+    /// Separates the write set of a write from its outcome and the time that the journal took.
+    pub(crate) fn split<O>(written: Written<Memory, O>) -> (Self, O, Option<Duration>) {
+        let Written { outcome, before, changes, append } = written;
+        let records = changes.iter().filter_map(Change::record).map(|record| record.id).collect();
+        (Self { before, records }, outcome, append)
     }
 }
 
 /// The result of compacting.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Compaction {
-    /// The reply to the caller.
-    pub(crate) reply: String,
-    pub(crate) outcome: CompactionOutcome,
+    pub(crate) outcome: Reply<CompactionOutcome>,
     /// The time that the journal took.
     pub(crate) append: Option<Duration>,
 }
@@ -77,10 +66,10 @@ pub(crate) struct Compaction {
 pub(crate) async fn keep_to_budget(
     daemon: &Daemon,
     project: &Arc<OpenProject>,
-    touched: &WriteSet,
+    written: WriteSet,
 ) -> Vec<Compacted> {
     let session = Session::of_daemon(project);
-    session.keep_to_budget(daemon, project, touched).await
+    session.keep_to_budget(daemon, project, written).await
 }
 
 impl Session {
@@ -90,9 +79,9 @@ impl Session {
         &self,
         daemon: &Daemon,
         project: &Arc<OpenProject>,
-        touched: &WriteSet,
+        written: WriteSet,
     ) -> Vec<Compacted> {
-        let Decision { before, records: written } = std::mem::take(&mut *lock(&touched.0));
+        let WriteSet { before, records: written } = written;
         let mut all = Vec::new();
         for shared in [true, false] {
             let memory = project.memory();
@@ -145,10 +134,10 @@ impl Session {
         let (accesses, target) = (project.accesses(), budget.share(budget.to));
         let spare = written.clone();
         let plan = plan(daemon, memory, accesses, pool, target, spare, near).await;
-        let Compaction { outcome, append, .. } = if plan.is_empty() {
-            Compaction::default()
+        let (outcome, append) = if plan.is_empty() {
+            (CompactionOutcome::default(), None)
         } else {
-            self.compact(daemon, plan, None, |_, _, _| String::new()).await?
+            self.compact_all(daemon, plan).await?
         };
         let full = (pinned > target && (begins || !own.is_empty())).then(|| {
             let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
@@ -165,39 +154,66 @@ impl Session {
         pool.pinned(memory) > budget.share(budget.to)
     }
 
-    /// Carries out a plan on those records that have not changed since; `reply` words the outcome.
-    /// Without a call, this is the daemon's own work and may run twice. The same holds for all
-    /// rounds of a plan but the last, which makes the reply.
+    /// Carries out a plan on those records that have not changed since. This is the daemon's own
+    /// work, so it may run twice.
+    async fn compact_all(
+        &self,
+        daemon: &Daemon,
+        plan: CompactionPlan,
+    ) -> Result<(CompactionOutcome, Option<Duration>), BindError> {
+        let memory = self.view(daemon).await?.memory;
+        let mut done = (CompactionOutcome::default(), None);
+        for round in plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX) {
+            done = self.compact_round(daemon, round, done).await?;
+        }
+        Ok(done)
+    }
+
+    /// Carries out a plan that a call asked for, on those records that have not changed since. All
+    /// rounds but the last may run twice; the last reports the outcome of all.
     pub(crate) async fn compact(
         &self,
         daemon: &Daemon,
         plan: CompactionPlan,
         call: Option<&Call>,
-        reply: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
     ) -> Result<Compaction, BindError> {
         let memory = self.view(daemon).await?.memory;
-        let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX).into_iter();
-        let mut done = Compaction::default();
-        while let Some(plan) = rounds.next() {
-            let (plan, came) = (Arc::new(plan), Arc::new(Mutex::default()));
-            let decide = || -> WriteCommand<Memory> {
-                let (plan, came) = (Arc::clone(&plan), Arc::clone(&came));
-                let before = done.outcome.clone();
-                Box::new(move |memory, now| {
-                    let Plan { changes, outcome } = plan.apply(memory);
-                    let outcome = outcome.after(&before);
-                    let reply = reply(memory, &outcome, now);
-                    *lock(&came) = outcome;
-                    Ok(Transition { changes, reply })
-                })
-            };
-            let call = call.filter(|_| rounds.len() == 0);
-            let written = self.write_alone(daemon, call, "compact", decide).await?;
-            done.outcome = lock(&came).clone();
-            done.reply = written.reply.to_string();
-            done.append = sum(done.append, written.append);
+        let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX);
+        let last = rounds.pop().map(Arc::new);
+        let mut done = (CompactionOutcome::default(), None);
+        for round in rounds {
+            done = self.compact_round(daemon, round, done).await?;
         }
-        Ok(done)
+        let (before, append) = done;
+        let Some(last) = last else {
+            return Ok(Compaction { outcome: Reply::Outcome(before), append });
+        };
+        let decide = || -> WriteCommand<Memory, Reply<CompactionOutcome>> {
+            let (plan, before) = (Arc::clone(&last), before.clone());
+            Box::new(move |memory, _| {
+                let Plan { changes, outcome } = plan.apply(memory);
+                let outcome = Reply::Outcome(outcome.after(&before));
+                Ok(Transition { changes, outcome })
+            })
+        };
+        let written = self.write_alone(daemon, call, "compact", decide).await?;
+        Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
+    }
+
+    /// Carries out one round of a plan, and adds its outcome to that of the rounds before.
+    async fn compact_round(
+        &self,
+        daemon: &Daemon,
+        round: CompactionPlan,
+        (before, append): (CompactionOutcome, Option<Duration>),
+    ) -> Result<(CompactionOutcome, Option<Duration>), BindError> {
+        let round = Arc::new(round);
+        let decide = || -> WriteCommand<Memory, CompactionOutcome> {
+            let round = Arc::clone(&round);
+            Box::new(move |memory, _| Ok(round.apply(memory).into()))
+        };
+        let written = self.write_alone(daemon, None, "compact", decide).await?;
+        Ok((written.outcome.after(&before), sum(append, written.append)))
     }
 
     /// Returns whether a note's budget has room for it: even as the only note, it would not be set
@@ -274,10 +290,6 @@ pub(super) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Dura
         (Some(one), Some(other)) => Some(one + other),
         (one, other) => one.or(other),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -148,8 +148,8 @@ fn adopting(from: &SessionId, to: &Session) -> WriteCommand<Memory> {
     let (from, to, client) = (from.clone(), to.id.clone(), to.client());
     Box::new(move |memory, time| {
         let by = Provenance { session: to.clone(), client, time };
-        let changes = plan_adopt(memory, &from, &to, &by).map(|plan| plan.changes);
-        Ok(Transition { changes: changes.unwrap_or_default(), reply: String::new() })
+        let plan = plan_adopt(memory, &from, &to, &by);
+        Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
     })
 }
 
@@ -254,12 +254,12 @@ async fn fold(
             plan_keep(memory, &by.session, &by, cause, files_unseen)
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
-    let touched = WriteSet::default();
-    let decide = touched.noted_by(decide);
-    project.owner.write(Some(leaving.session.clone()), None, "keep", decide).await?;
-    within_budget(daemon, project, touched).await;
+    let session = Some(leaving.session.clone());
+    let written = project.owner.write(session, None, "keep", decide).await?;
+    let (write_set, (), _) = WriteSet::split(written);
+    within_budget(daemon, project, write_set).await;
     Ok(())
 }
 
@@ -267,10 +267,10 @@ async fn fold(
 fn within_budget<'a>(
     daemon: &'a Daemon,
     project: &'a Arc<OpenProject>,
-    touched: WriteSet,
+    written: WriteSet,
 ) -> BoxFuture<'a, ()> {
     Box::pin(async move {
-        keep_to_budget(daemon, project, &touched).await;
+        keep_to_budget(daemon, project, written).await;
     })
 }
 
@@ -289,7 +289,7 @@ async fn out_of_registry(
         } else {
             Vec::new()
         };
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
     daemon.registry.write(None, None, "end", decide).await?;
     Ok(())

@@ -548,7 +548,7 @@ impl Index for SimCopy {
 fn follow<M: StateMachine>(state: &mut M, replies: &mut Replies, entry: &Entry<M::Change>) {
     state.apply(entry.seq, &entry.changes);
     if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
-        replies.record(call, entry.time, reply.as_str());
+        replies.record(call, entry.time, reply.clone());
     }
 }
 

@@ -1,6 +1,6 @@
-//! Lines on disk, format 5: the content of a journal and a snapshot. Older formats lack the kinds
+//! Lines on disk, format 6: the content of a journal and a snapshot. Older formats lack the kinds
 //! and fields that came later; see `docs/decisions/0006-format-2.md`, `0009-format-3.md`,
-//! `0022-format-4.md` and `0024-old-segments-are-archived.md`.
+//! `0022-format-4.md`, `0024-old-segments-are-archived.md` and `0029-outcomes-are-data.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`. The checksum is
 //! CRC-32 (IEEE) over all bytes of the line before `,"crc":`. Lines of a newer format keep that
@@ -13,13 +13,14 @@ use std::sync::Arc;
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::{Call, Entry};
 
 /// The format that this build writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 
 /// The first format in which a line names its batch.
 pub(crate) const BATCHES_FROM: u32 = 4;
@@ -163,7 +164,7 @@ struct EntryV1<'a, C> {
     op: &'a str,
     changes: &'a [C],
     #[serde(skip_serializing_if = "Option::is_none")]
-    reply: Option<&'a str>,
+    reply: Option<&'a Value>,
 }
 
 #[derive(Deserialize)]
@@ -178,7 +179,7 @@ struct ReadEntryV1<C> {
     acknowledged: Option<u64>,
     op: String,
     changes: Vec<C>,
-    reply: Option<String>,
+    reply: Option<Value>,
 }
 
 /// Appends an entry's line with its newline, and returns its checksum. An entry that is alone in
@@ -227,7 +228,7 @@ fn entry_line<C>(entry: &Entry<C>) -> EntryV1<'_, C> {
         acknowledged: call.map(|call| call.acknowledged),
         op: &entry.operation,
         changes: &entry.changes,
-        reply: entry.reply.as_deref(),
+        reply: entry.reply.as_ref(),
     }
 }
 

@@ -49,6 +49,7 @@ use std::sync::Arc;
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
@@ -80,9 +81,10 @@ pub struct Entry<C> {
     pub operation: Cow<'static, str>,
     /// The changes, in order.
     pub changes: Vec<C>,
-    /// The reply to the caller, kept until the shim acknowledges it. Present if and only if `call`
-    /// is. One line of a shim is one entry, so a crash cannot keep half of it.
-    pub reply: Option<String>,
+    /// The outcome that was reported to the caller, kept until the shim acknowledges it. Present if
+    /// and only if `call` is. One line of a shim is one entry, so a crash cannot keep half of it.
+    /// Up to format 5 this is the text of the answer.
+    pub reply: Option<Value>,
 }
 
 /// A shim's line. The instance stays the same for the shim's life; the number rises by one with

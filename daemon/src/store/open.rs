@@ -372,7 +372,7 @@ impl<M: StateMachine> JournalStore<M> {
             let entry = &placed.entry;
             state.apply(entry.seq, &entry.changes);
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
-                replies.record(call, entry.time, reply.as_str());
+                replies.record(call, entry.time, reply.clone());
             }
             visit(placed);
             true

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use anchord_memory::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::limits::{SHIM_IDLE_DAYS_MAX, SHIMS_MAX};
 use super::{Call, Row};
@@ -37,7 +38,7 @@ pub enum Answer {
     /// Not seen before: apply the line.
     Fresh,
     /// Applied before, with this reply: send it again.
-    Answered(Arc<str>),
+    Answered(Arc<Value>),
     /// The shim has acknowledged the reply: apply nothing.
     Stale,
 }
@@ -50,7 +51,7 @@ struct Ledger {
     day: u64,
     /// [`Replies::late`] at its last write.
     late: u64,
-    pending: BTreeMap<u64, Arc<str>>,
+    pending: BTreeMap<u64, Arc<Value>>,
 }
 
 impl Ledger {
@@ -74,7 +75,7 @@ impl Replies {
 
     /// Stores the reply to a line that was applied at `time`. Drops the replies that the line
     /// acknowledges.
-    pub fn record(&mut self, call: &Call, time: Timestamp, reply: impl Into<Arc<str>>) {
+    pub fn record(&mut self, call: &Call, time: Timestamp, reply: Value) {
         let day = day_of(time);
         self.days += u64::from(self.newest_day.is_some_and(|newest| newest < day));
         self.newest_day = self.newest_day.max(Some(day));
@@ -84,7 +85,7 @@ impl Replies {
         ledger.day = self.days;
         ledger.late = self.late;
         ledger.acknowledged = ledger.acknowledged.max(call.acknowledged);
-        ledger.pending.insert(call.number, reply.into());
+        ledger.pending.insert(call.number, Arc::new(reply));
         ledger.pending = ledger.pending.split_off(&ledger.acknowledged.saturating_add(1));
     }
 
@@ -155,7 +156,7 @@ struct LedgerV1 {
     /// Absent where the clock was never ahead, and in rows of earlier builds.
     #[serde(default, skip_serializing_if = "is_zero")]
     late: u64,
-    replies: Vec<(u64, Arc<str>)>,
+    replies: Vec<(u64, Arc<Value>)>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

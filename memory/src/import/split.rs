@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::exported::{Put, put};
 use super::{EXPORTED, remembered};
+use serde::{Deserialize, Serialize};
+
 use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Revision, SessionId, Version};
 use crate::memory::Memory;
@@ -107,7 +109,7 @@ pub fn split_session(name: &str) -> SessionId {
 }
 
 /// The part of a split that a memory imported.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenIn {
     /// Records that are here now, by their ids and versions there.
     pub records: Vec<(RecordId, Version)>,

@@ -1,6 +1,6 @@
 //! Adds records as one commit without a session row: people at a shell have no session.
 
-use super::{Contradiction, Plan, contradictions};
+use super::{Contradiction, Plan, contradictions, is_default};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::Version;
@@ -11,15 +11,19 @@ use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::check_growth;
 use crate::staged::Staged;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of an addition, for the reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOutcome {
     /// New records, one line each.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub added: Vec<String>,
     /// Existing records that an added item was merged into, one line each.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub merged: Vec<String>,
     /// Blueprints that contradict stored ones with the same title.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
 }
 

@@ -1,5 +1,7 @@
 //! Binds a conversation to its topic. Bindings are private, so this makes no commit.
 
+use serde::{Deserialize, Serialize};
+
 use super::Plan;
 use crate::change::Change;
 use crate::limits::BINDINGS_MAX;
@@ -9,7 +11,7 @@ use crate::staged::Staged;
 use crate::topic::{topic_key, topic_name};
 
 /// The outcome of a binding, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BindOutcome {
     /// The conversation's topic from now on.
     pub topic: Option<String>,

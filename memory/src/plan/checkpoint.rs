@@ -1,6 +1,6 @@
 //! Stages work: durable, and private to the session until it saves.
 
-use super::{Contradiction, Plan, contradictions};
+use super::{Contradiction, Plan, contradictions, is_default};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
 use crate::index::MergeKey;
@@ -13,15 +13,18 @@ use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;
 use crate::room::check_items;
 use crate::staged::{Counts, Staged};
+use serde::{Deserialize, Serialize};
 
 /// The outcome of a checkpoint, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointOutcome {
     /// The counts of everything that the session has staged now.
     pub pending: Counts,
     /// Blueprints of this checkpoint that a save will leave unchanged.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub kept: Vec<KeptBlueprint>,
     /// Blueprints of this checkpoint that contradict stored ones with the same title.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
 }
 

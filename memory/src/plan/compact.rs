@@ -1,6 +1,7 @@
 //! Applies a compaction plan, or one of its rounds, as one commit. Records that have changed since
 //! the plan are left alone.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::record::{Body, Record, RecordState};
 use crate::staged::count;
 
 /// The outcome of a compaction, for the reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionOutcome {
     /// The archived notes, without the folded ones.
     pub archived: Vec<RecordId>,

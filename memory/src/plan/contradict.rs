@@ -7,9 +7,10 @@ use crate::ids::RecordId;
 use crate::index::MergeKey;
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
+use serde::{Deserialize, Serialize};
 
 /// A newly written blueprint, and a stored one that contradicts it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contradiction {
     /// The title as it was written this time.
     pub title: String,

@@ -9,9 +9,10 @@ use crate::reader::Reader;
 use crate::record::RecordState;
 use crate::refusal::Refusal;
 use crate::render::title;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of a forget, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetOutcome {
     /// The record.
     pub id: RecordId,

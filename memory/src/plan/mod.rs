@@ -49,5 +49,19 @@ pub struct Plan<O> {
     pub outcome: O,
 }
 
+/// Returns whether a field of an outcome says nothing, so that the journal leaves it out.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl<O> Plan<O> {
+    /// Adds changes after the plan's own.
+    #[must_use]
+    pub fn and(mut self, more: Vec<Change>) -> Self {
+        self.changes.extend(more);
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests;

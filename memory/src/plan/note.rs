@@ -1,56 +1,74 @@
 //! Stores notes, many at once; an invalid one fails alone.
 
-use super::Plan;
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, is_default};
 use crate::draft::Draft;
 use crate::ids::{Kind, RecordId, Version};
-use crate::index::Totals;
 use crate::limits::NOTE_ITEMS_MAX;
 use crate::memory::Memory;
-use crate::note::{ContentType, NewNote, accept_note};
+use crate::note::{NewNote, accept_note};
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::refusal::Refusal;
 use crate::room::has_room;
 
 /// The outcome of storing notes, for the reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotesOutcome {
     /// The stored notes, in the order given.
     pub stored: Vec<StoredNote>,
     /// The failed notes, in the order given.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub failed: Vec<FailedNote>,
-    /// The totals of memory afterwards.
-    pub totals: Totals,
+    /// The number of the project's active notes afterwards, and the tokens that they take of its
+    /// budget.
+    pub shared: (u64, u64),
     /// The number of the session's own active notes afterwards, and the tokens that they take of
     /// its budget.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub own: (u64, u64),
 }
 
 /// A note that was stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredNote {
     /// Its index in the call, from 0.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub at: usize,
     /// The record that holds it.
     pub id: RecordId,
     /// The version that it created.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
     pub version: Version,
     /// The tokens of its content.
     pub tokens: u32,
-    /// The detected type of its content.
-    pub content_type: ContentType,
     /// Its tags, given or detected.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tags: Vec<String>,
     /// Its effect on what was already stored.
-    pub telling: NoteOutcome,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub effect: NoteOutcome,
     /// Whether only the writing session sees it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub private: bool,
 }
 
+fn first() -> Version {
+    Version::FIRST
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(version: &Version) -> bool {
+    *version == Version::FIRST
+}
+
 /// The effect of a note on what was already stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NoteOutcome {
     /// A note with no existing match.
+    #[default]
     New,
     /// A new version of a fact.
     Replaced,
@@ -59,12 +77,12 @@ pub enum NoteOutcome {
 }
 
 /// A note that was not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedNote {
     /// Its index in the call, from 0.
     pub at: usize,
     /// The reason, for the caller.
-    pub why: Refusal,
+    pub why: String,
 }
 
 /// Stores notes. Those that cannot be stored are reported; the others are stored regardless.
@@ -87,6 +105,7 @@ pub fn plan_notes(
     let alone = items.len() == 1;
     let mut draft = Draft::new(memory);
     let mut outcome = NotesOutcome::default();
+    let mut failed: Vec<(usize, Refusal)> = Vec::new();
     for (at, item) in items.into_iter().enumerate() {
         let field = if alone { String::new() } else { format!("items[{at}].") };
         let accepted = item.and_then(|note| accept_note(note, &field));
@@ -100,20 +119,23 @@ pub fn plan_notes(
             Ok((id, note)) => {
                 outcome.stored.extend(told(memory, draft.head(), at, id, &note));
             }
-            Err(why) => outcome.failed.push(FailedNote { at, why }),
+            Err(why) => failed.push((at, why)),
         }
     }
-    if let (true, Some(first)) = (outcome.stored.is_empty(), outcome.failed.first()) {
-        return Err(match outcome.failed.len() {
-            1 => first.why.clone(),
+    if let (true, Some((_, first))) = (outcome.stored.is_empty(), failed.first()) {
+        return Err(match failed.len() {
+            1 => first.clone(),
             failed => Refusal::invalid(
                 "items",
-                format!("cannot be stored, not one of {failed}; the first: {}", first.why),
+                format!("cannot be stored, not one of {failed}; the first: {first}"),
             ),
         });
     }
+    let named = |(at, why): (usize, Refusal)| FailedNote { at, why: why.to_string() };
+    outcome.failed = failed.into_iter().map(named).collect();
     let written = draft.finish();
-    outcome.totals = written.head.totals();
+    let totals = written.head.totals();
+    outcome.shared = (totals.active.notes, totals.note_tokens);
     outcome.own = written.head.own_usage(&Reader::session(origin.session.clone()));
     Ok(Plan { changes: written.changes, outcome })
 }
@@ -126,7 +148,7 @@ fn told(
     note: &NewNote,
 ) -> Option<StoredNote> {
     let record = after.record(id)?;
-    let telling = match before.record(id).and_then(|stored| stored.note()) {
+    let effect = match before.record(id).and_then(|stored| stored.note()) {
         None if record.note().is_some_and(|kept| kept.repeats > note.repeats) => {
             NoteOutcome::Repeated
         }
@@ -140,9 +162,8 @@ fn told(
         id,
         version: record.version,
         tokens: kept.tokens,
-        content_type: kept.content_type,
         tags: record.tags.clone(),
-        telling,
+        effect,
         private: record.owner().is_some(),
     })
 }

@@ -1,14 +1,15 @@
 //! Saves a session's staged work, together with the call's own part, as one commit.
 
-use super::{Contradiction, Plan, Row, contradictions, put_fixes, put_row};
+use super::{Contradiction, Plan, Row, contradictions, is_default, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
-use crate::index::{MergeKey, Totals};
+use crate::index::MergeKey;
 use crate::intake::{accept, text};
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::record::Body;
 use crate::refusal::Refusal;
@@ -16,6 +17,7 @@ use crate::render::changes_since;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
+use serde::{Deserialize, Serialize};
 
 /// The arguments of a save.
 #[derive(Clone, Debug, Default)]
@@ -33,25 +35,33 @@ pub struct Save<'a> {
 }
 
 /// The outcome of a save, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaveOutcome {
     /// The session's row.
     pub row: RecordId,
     /// The revision that this save creates.
     pub revision: Revision,
-    /// The counts and sizes of active records after the save.
-    pub totals: Totals,
+    /// The numbers of active records after the save.
+    pub active: PerKind<u64>,
+    /// The bytes of their text, without notes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub text_bytes: u64,
     /// The number of sessions that have ever written here.
     pub sessions: u64,
     /// The new records of this save.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub added: Counts,
     /// The number of items that were merged into existing records.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub merged: u32,
     /// The blueprints that were left unchanged.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub kept: Vec<KeptBlueprint>,
     /// Blueprints of this save that contradict stored ones with the same title.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
     /// The records that this save archived.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub archived: Archived,
 }
 
@@ -127,10 +137,12 @@ pub fn plan_save(
         }
     }
     let contradicts = contradictions(memory, Some(&written.head), &staged.blueprints);
+    let totals = written.head.totals();
     let outcome = SaveOutcome {
         row,
         revision: Revision(memory.revision().0 + 1),
-        totals: written.head.totals(),
+        active: totals.active,
+        text_bytes: totals.text_bytes,
         sessions: written.head.session_rows(),
         added: written.added,
         merged: written.merged,

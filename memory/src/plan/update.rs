@@ -15,6 +15,7 @@ use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::render::title;
 use crate::room::has_room;
+use serde::{Deserialize, Serialize};
 
 /// The fields to change. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct Update {
 }
 
 /// The outcome of an update, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateOutcome {
     /// The record. It is another one if a note was shared and the project already had the same.
     pub id: RecordId,

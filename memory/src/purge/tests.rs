@@ -1,5 +1,7 @@
 //! Tests of what is purged, what stays, and what must not come back.
 
+use serde_json::{Value, json};
+
 use std::sync::Arc;
 
 mod fixes;
@@ -15,7 +17,7 @@ use crate::{
 const VALUE: &str = "the planted value";
 
 /// A journal: the changes of each entry, and the reply to its caller.
-type Journal = Vec<(Vec<Change>, Option<String>)>;
+type Journal = Vec<(Vec<Change>, Option<Value>)>;
 
 fn replayed(journal: &Journal) -> Memory {
     let mut memory = Memory::default();
@@ -55,7 +57,7 @@ fn written() -> Journal {
     let mut memory = Memory::default();
     let mut write = |changes: Vec<Change>, reply: &str| {
         memory.apply(Seq(memory.seq().0 + 1), &changes);
-        journal.push((changes, Some(reply.to_owned())));
+        journal.push((changes, Some(reply.into())));
         memory.clone()
     };
     let mut part = lessons([lesson("about locks", VALUE), lesson("about tides", "they turn")]);
@@ -170,7 +172,7 @@ fn what_was_purged_is_not_taken_in_again() {
     let items = vec![note(&format!(" note with {VALUE}\n")), note("another")];
     let outcome = plan_notes(&memory, &by, items).unwrap().outcome;
     assert_eq!((outcome.stored.len(), outcome.failed.len()), (1, 1));
-    assert_eq!(outcome.failed[0].why.to_string(), format!("items[0].content {refused}"));
+    assert_eq!(outcome.failed[0].why, format!("items[0].content {refused}"));
     let other = memory.records().find(|record| record.note().is_some()).unwrap();
     let content = Some(format!("note with {VALUE}"));
     let update = crate::Update { content, ..crate::Update::default() };
@@ -432,7 +434,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
     let (mut memory, mut journal) = (Memory::default(), Journal::new());
     let mut write = |changes: Vec<Change>, memory: &mut Memory| {
         memory.apply(Seq(memory.seq().0 + 1), &changes);
-        journal.push((changes, Some("staged".to_owned())));
+        journal.push((changes, Some("staged".into())));
     };
     let turn = |session: &str, key: &str, events: &[Event], memory: &Memory| {
         let mut recorded = SessionActivity::of(key);
@@ -547,12 +549,19 @@ fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
         "n2 (2 tokens)".to_owned(),
         format!("kept n21, an2 and n3, [{other}]: a note of the sea"),
     ] {
-        journal.push((Vec::new(), Some(reply)));
+        journal.push((Vec::new(), Some(reply.into())));
+    }
+    for outcome in [
+        json!({ "id": "n1", "title": "n1 [note]" }),
+        json!({ "failed": [{ "at": 3, "why": "says code 4711 again" }] }),
+        json!({ "stored": [{ "id": "n3", "tokens": 4 }], "shared": [3, 12] }),
+    ] {
+        journal.push((Vec::new(), Some(outcome)));
     }
     let (after, _) = purged(&journal, &["n1", "n2"], None);
-    let gone: Vec<bool> =
-        after[1..5].iter().map(|(_, reply)| reply.as_deref() == Some(GONE)).collect();
-    assert_eq!(gone, [true, true, true, false], "{after:?}");
+    let is_gone = |reply: &Option<Value>| *reply == Some(GONE.into());
+    let gone: Vec<bool> = after[1..8].iter().map(|(_, reply)| is_gone(reply)).collect();
+    assert_eq!(gone, [true, true, true, false, true, true, false], "{after:?}");
 }
 
 /// With the digest and the salt, all texts of four digits can be tried at once.

@@ -217,8 +217,8 @@ fn stored(record: RecordId, tokens: u32) -> String {
 pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let ok = outcome.stored.iter().map(|note| (note.at, stored(note.id, note.tokens)));
     let failed = outcome.failed.iter().map(|note| {
-        let (at, why) = (note.at, note.why.to_string());
-        let own = why.strip_prefix(&format!("items[{at}]")).unwrap_or(&why);
+        let at = note.at;
+        let own = note.why.strip_prefix(&format!("items[{at}]")).unwrap_or(&note.why);
         let own = own.trim_start_matches(['.', ' ']);
         (at, format!("FAILED item {at}: {}\n", one_line(own)))
     });

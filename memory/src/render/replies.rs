@@ -27,8 +27,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 
 /// Renders the reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
-    let totals = outcome.totals;
-    let with_added = |(kind, added): (Kind, u32)| match (totals.active.of(kind), added) {
+    let with_added = |(kind, added): (Kind, u32)| match (outcome.active.of(kind), added) {
         (0, _) => None,
         (total, 0) => Some(kind.count(total)),
         (total, added) => Some(format!("{} (+{added})", kind.count(total))),
@@ -50,7 +49,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         outcome.row,
         outcome.revision.0,
         counts.join(", "),
-        size::bytes(totals.text_bytes),
+        size::bytes(outcome.text_bytes),
     );
     if outcome.merged > 0 {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
@@ -71,7 +70,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     if !parts.is_empty() {
         append(&mut text, format_args!("Archived: {}.\n", parts.join(", ")));
     }
-    if totals.text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
+    if outcome.text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
         text.push_str(NUDGE);
     }
     text
@@ -81,7 +80,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
 pub fn notes(outcome: &NotesOutcome) -> String {
     let mut text = String::new();
     for note in &outcome.stored {
-        let verb = match note.telling {
+        let verb = match note.effect {
             NoteOutcome::New => "Stored",
             NoteOutcome::Replaced => "Replaced",
             NoteOutcome::Repeated => "Had already",
@@ -97,8 +96,7 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         );
     }
     for note in &outcome.failed {
-        let why = note.why.to_string();
-        let own = why.strip_prefix(&format!("items[{}]", note.at)).unwrap_or(&why);
+        let own = note.why.strip_prefix(&format!("items[{}]", note.at)).unwrap_or(&note.why);
         let own = own.trim_start_matches(['.', ' ']);
         append(&mut text, format_args!("FAILED item {}: {own}\n", note.at));
     }

@@ -168,15 +168,15 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 
 /// Renders the reply to `zipmem_save_and_compact`.
 pub fn save(outcome: &SaveOutcome) -> String {
-    let (totals, added) = (outcome.totals, outcome.added);
-    let size = super::size::kilobytes(totals.text_bytes).replace(' ', "");
+    let (active, added) = (outcome.active, outcome.added);
+    let size = super::size::kilobytes(outcome.text_bytes).replace(' ', "");
     format!(
         "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
-        totals.active.blueprints,
+        active.blueprints,
         added.blueprints,
-        totals.active.anchors,
+        active.anchors,
         added.anchors,
-        totals.active.lessons,
+        active.lessons,
         added.lessons,
         outcome.sessions
     )

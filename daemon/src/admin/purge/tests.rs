@@ -199,7 +199,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
             lesson.detail = planted;
         }
         let changes = vec![Change::Put(Arc::new(record))];
-        Ok(crate::project::Transition { changes, reply: String::new() })
+        Ok(crate::project::Transition::silent(changes))
     });
     open.owner.write(None, None, "test", decide).await.unwrap();
     let found = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::admin;
+use crate::project::Transition;
 use crate::projects::RegistryChange;
 use crate::testing::{Shim, World, hello_from};
 
@@ -32,7 +33,7 @@ async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     let earlier = SessionRecord { is_bound_by_git_root: false, ..known };
     let decide: WriteCommand<crate::projects::Registry> = Box::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(earlier)];
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     shim

@@ -18,7 +18,7 @@ async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
     let (release, released) = std::sync::mpsc::channel::<()>();
     let decide: WriteCommand<Memory> = Box::new(move |_, _| {
         released.recv().ok();
-        Ok(Transition { changes: Vec::new(), reply: String::new() })
+        Ok(Transition::silent(Vec::new()))
     });
     let busy = tokio::spawn(async move { project.owner.write(None, None, "busy", decide).await });
     let end = ended("a");

@@ -28,10 +28,5 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let Params { blueprints, anchors, lessons } = params;
     let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
         .map_err(|refusal| ToolError::Caller(format!("failed to add: {refusal}")))?;
-    context
-        .write("add", part, |memory, by, part| {
-            let plan = plan_add(memory, by, part)?;
-            Ok((plan.changes, render::add(&plan.outcome)))
-        })
-        .await
+    context.write("add", part, plan_add, render::add).await
 }

@@ -59,7 +59,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
     let touched: Vec<RecordId> =
         plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();
-    let reply = context.compact(plan, context.call.as_ref(), render::compaction).await?;
+    let reply = context.compact(plan, render::compaction).await?;
     context.gave_newest(&context.view().await?.memory, &touched, false);
     Ok(reply)
 }

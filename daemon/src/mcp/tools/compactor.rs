@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::{
-    Change, Memory, Reader, RecordId, RecordState, Refusal, SessionId, Staged, hashed, limits,
+    Memory, Reader, RecordId, RecordState, Refusal, SessionId, Staged, hashed, limits,
 };
 
 use serde::Deserialize;
@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::ToolSpec;
+use crate::project::Outcome;
 use crate::sessions::Compacted;
 
 pub(super) fn specs() -> Vec<ToolSpec> {
@@ -60,38 +61,24 @@ impl Caller {
         Usage::of(memory, &self.reader(memory), budget)
     }
 
-    /// Writes, and keeps to the budget. If that set something aside, `used` rewords the reply's
-    /// last lines, which report the budget's use.
-    async fn write(
+    /// Writes, and keeps to the budget. `words` renders the outcome with the budget's use.
+    async fn write<O: Outcome>(
         &self,
         context: &Context,
         operation: &'static str,
-        used: fn(&Usage) -> String,
-        plan: impl WritePlan,
+        plan: impl WritePlan<O>,
+        words: impl FnOnce(&O, &Usage) -> String,
     ) -> Result<String, ToolError> {
-        let wrote = context.commit(operation, Staged::default(), plan).await?;
-        if wrote.compacted.is_empty() {
-            return Ok(wrote.reply.to_string());
-        }
+        let written = context.commit(operation, Staged::default(), plan).await?;
         let usage = self.usage(&context.view().await?.memory);
-        let mut reply = match wrote.reply.rsplit_once("\nBudget: ") {
-            Some((done, _)) => format!("{done}\n{}", used(&usage)),
-            None => wrote.reply.to_string(),
-        };
-        for Compacted { budget, outcome, full, .. } in &wrote.compacted {
+        let mut reply = written.outcome.in_words(|outcome| words(outcome, &usage));
+        for Compacted { budget, outcome, full, .. } in &written.compacted {
             reply.push_str(&form::set_aside(outcome));
             if let Some(full) = full {
                 reply.push_str(&form::full_of_pinned(full.pinned, budget));
             }
         }
         Ok(reply)
-    }
-
-    /// Returns the budget's use after these changes.
-    fn usage_after(&self, memory: &Memory, changes: &[Change]) -> Usage {
-        let mut after = memory.clone();
-        after.apply(memory.seq(), changes);
-        self.usage(&after)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `memory_configure`: budgets and thresholds of the project, or of this client's private notes.
 
 use anchord_memory::guide::CheckpointMode;
-use anchord_memory::{Memory, Settings, Staged, plan_configure};
+use anchord_memory::{Memory, Provenance, Settings, Staged, plan_configure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,15 +67,13 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         return Ok(in_force(&view.memory, &context.daemon.config, &holder));
     }
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
-    let config = context.daemon.config.clone();
-    context
-        .write("configure", Staged::default(), move |memory, _, _| {
-            let plan = plan_configure(memory, client.as_deref(), &told)?;
-            let mut after = memory.clone();
-            after.apply(memory.seq(), &plan.changes);
-            Ok((plan.changes, format!("Configured.\n{}", in_force(&after, &config, &holder))))
-        })
-        .await
+    let plan =
+        move |memory: &Memory, _: &Provenance, _| plan_configure(memory, client.as_deref(), &told);
+    let written = context.commit("configure", Staged::default(), plan).await?;
+    let view = context.view().await?;
+    let now = in_force(&view.memory, &context.daemon.config, &holder);
+    let said = written.outcome.in_words(|_| format!("Configured.\n{now}"));
+    Ok(said + &context.gave_up(&written.compacted).await?)
 }
 
 /// Lists every setting and its source.

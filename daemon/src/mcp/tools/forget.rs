@@ -27,8 +27,7 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let expected = params.expected_version.map(Version);
     let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
-        let plan = plan_forget(memory, reader, id, expected, by)?;
-        Ok((plan.changes, render::forget(&plan.outcome)))
+        plan_forget(memory, reader, id, expected, by)
     };
-    change(&context, "forget", &params.id, Context::keeper, plan).await
+    change(&context, "forget", &params.id, Context::keeper, plan, render::forget).await
 }

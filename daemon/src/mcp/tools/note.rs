@@ -101,7 +101,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
 }
 
 fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {
-    let (tokens, notes) = (outcome.totals.note_tokens, outcome.totals.active.notes);
+    let (notes, tokens) = outcome.shared;
     let line = render::budget(tokens, notes, &budgets.project.budget);
     format!("{}The user's own notes. {line}\n", render::notes(outcome))
 }
@@ -109,11 +109,8 @@ fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {
 fn reply(outcome: &NotesOutcome, budgets: &Budgets) -> String {
     let mut text = render::notes(outcome);
     if outcome.stored.iter().any(|note| !note.private) {
-        let line = render::budget(
-            outcome.totals.note_tokens,
-            outcome.totals.active.notes,
-            &budgets.project.budget,
-        );
+        let (notes, tokens) = outcome.shared;
+        let line = render::budget(tokens, notes, &budgets.project.budget);
         text.push_str(&line);
         text.push('\n');
     }

@@ -4,17 +4,16 @@
 //! An id says which memory its record is in. A key leads to the project's fact before the user's
 //! fact of the same name. Outside any project only the user's own memory is available.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use anchord_memory::{
-    Change, Memories, Memory, ParseIdError, Provenance, Reader, RecordId, Refusal, Staged,
-    Timestamp, find_fact,
+    Memories, Memory, ParseIdError, Plan, Provenance, Reader, RecordId, Refusal, Staged, Timestamp,
+    find_fact,
 };
+use serde::{Deserialize, Serialize};
 
 use super::params::ScopeParams;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
+use crate::project::{Outcome, Reply};
 use crate::sessions::{BindError, View};
 
 /// The memories that an answer comes from.
@@ -152,9 +151,9 @@ pub(super) async fn of_key(
     })
 }
 
-/// A function that plans a change of one record and words the answer.
-pub(super) trait PlanChange:
-    Fn(&Memory, &Reader, RecordId, &Provenance) -> Result<(Vec<Change>, String), Refusal>
+/// A function that plans a change of one record.
+pub(super) trait PlanChange<O>:
+    Fn(&Memory, &Reader, RecordId, &Provenance) -> Result<Plan<O>, Refusal>
     + Clone
     + Send
     + Sync
@@ -162,8 +161,8 @@ pub(super) trait PlanChange:
 {
 }
 
-impl<P> PlanChange for P where
-    P: Fn(&Memory, &Reader, RecordId, &Provenance) -> Result<(Vec<Change>, String), Refusal>
+impl<O, P> PlanChange<O> for P where
+    P: Fn(&Memory, &Reader, RecordId, &Provenance) -> Result<Plan<O>, Refusal>
         + Clone
         + Send
         + Sync
@@ -171,46 +170,56 @@ impl<P> PlanChange for P where
 {
 }
 
-/// Changes the record that an id or a key leads to, in the memory that has it.
-pub(super) async fn change(
+/// Changes the record that an id or a key leads to, in the memory that has it. `words` renders the
+/// outcome.
+pub(super) async fn change<O: Outcome>(
     context: &Context,
     operation: &'static str,
     name: &str,
     reader: fn(&Context) -> Reader,
-    plan: impl PlanChange,
+    plan: impl PlanChange<O>,
+    words: fn(&O) -> String,
 ) -> Result<String, ToolError> {
     match name.parse::<RecordId>() {
         Ok(id) => {
             let context = if id.is_personal() { context.personal() } else { context.clone() };
             let reader = reader(&context);
             let change = move |memory: &Memory, by: &Provenance, _| plan(memory, &reader, id, by);
-            context.write(operation, Staged::default(), change).await
+            context.write(operation, Staged::default(), change, words).await
         }
-        Err(not_an_id) => change_fact(context, operation, (name, not_an_id), reader, plan).await,
+        Err(not_an_id) => {
+            change_fact(context, operation, (name, not_an_id), reader, plan, words).await
+        }
     }
 }
 
 /// Changes the fact with a key. Writes to the project first, and to the user's own memory if the
 /// project has no such key. A repeated call gets its first answer, whichever memory has the key
 /// then.
-async fn change_fact(
+async fn change_fact<O: Outcome>(
     context: &Context,
     operation: &'static str,
     (key, not_an_id): (&str, ParseIdError),
     reader: fn(&Context) -> Reader,
-    plan: impl PlanChange,
+    plan: impl PlanChange<O>,
+    words: fn(&O) -> String,
 ) -> Result<String, ToolError> {
     let personal = context.personal();
-    if let Some(reply) = personal.answered().await? {
-        return Ok(reply);
+    if let Some(reply) = personal.answered::<ChangedFact<O>>().await? {
+        return Ok(reply.in_words(|changed| changed.in_words(words)));
     }
-    let missing = Arc::new(AtomicBool::new(false));
     let by_key = |reader: Reader| {
-        let (plan, key, missing) = (plan.clone(), key.to_owned(), Arc::clone(&missing));
+        let (plan, key) = (plan.clone(), key.to_owned());
         move |memory: &Memory, by: &Provenance, _: Staged| {
-            let found = find_fact(memory, &reader, &key).map(|record| record.id);
-            missing.store(found.is_err(), Ordering::SeqCst);
-            plan(memory, &reader, found?, by)
+            let found = match find_fact(memory, &reader, &key) {
+                Ok(record) => record.id,
+                Err(missing) => {
+                    let outcome = ChangedFact::Missing(missing.to_string());
+                    return Ok(Plan { changes: Vec::new(), outcome });
+                }
+            };
+            let Plan { changes, outcome } = plan(memory, &reader, found, by)?;
+            Ok(Plan { changes, outcome: ChangedFact::Done(outcome) })
         }
     };
     let is_nowhere = match context.session.view(&context.daemon).await {
@@ -221,22 +230,53 @@ async fn change_fact(
     let refused = if let Some(error) = is_nowhere {
         ToolError::from(error)
     } else {
-        let change = by_key(reader(context));
-        match context.write(operation, Staged::default(), change).await {
-            Err(error) if missing.load(Ordering::SeqCst) => error,
-            done => return done.map(|reply| reply + &of_user.map(hides).unwrap_or_default()),
+        match try_change(context, operation, by_key(reader(context)), words).await? {
+            Ok(said) => return Ok(said + &of_user.map(hides).unwrap_or_default()),
+            Err(missing) => {
+                ToolError::Caller(format!("failed to {operation}: {not_an_id}, and {missing}"))
+            }
         }
     };
     if of_user.is_none() {
-        return Err(match refused {
-            ToolError::Caller(why) if missing.load(Ordering::SeqCst) => {
-                let why = why.strip_prefix(&format!("failed to {operation}: ")).unwrap_or(&why);
-                ToolError::Caller(format!("failed to {operation}: {not_an_id}, and {why}"))
-            }
-            refused => refused,
-        });
+        return Err(refused);
     }
-    personal.write(operation, Staged::default(), by_key(reader(&personal))).await
+    let changed = try_change(&personal, operation, by_key(reader(&personal)), words).await?;
+    changed.map_err(|missing| ToolError::Caller(format!("failed to {operation}: {missing}")))
+}
+
+/// Changes a fact in one memory. The inner error says that the memory has no such fact.
+async fn try_change<O: Outcome>(
+    context: &Context,
+    operation: &'static str,
+    change: impl WritePlan<ChangedFact<O>>,
+    words: fn(&O) -> String,
+) -> Result<Result<String, String>, ToolError> {
+    let written = context.commit(operation, Staged::default(), change).await?;
+    if let Reply::Outcome(ChangedFact::Missing(why)) = written.outcome {
+        return Ok(Err(why));
+    }
+    let said = written.outcome.in_words(|changed| changed.in_words(words));
+    Ok(Ok(said + &context.gave_up(&written.compacted).await?))
+}
+
+/// The outcome of changing the fact with a key.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ChangedFact<O> {
+    /// There is no such fact, so nothing was written. The text says so and names similar keys.
+    Missing(String),
+    /// The outcome of the change.
+    #[serde(untagged)]
+    Done(O),
+}
+
+impl<O> ChangedFact<O> {
+    fn in_words(&self, words: fn(&O) -> String) -> String {
+        match self {
+            Self::Missing(why) => why.clone(),
+            Self::Done(outcome) => words(outcome),
+        }
+    }
 }
 
 /// Finds the user's own fact with a key.

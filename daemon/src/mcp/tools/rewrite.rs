@@ -1,6 +1,8 @@
 //! `memory_rewrite`: changes a blueprint, lesson or anchor in place. Only commands have it.
 
-use anchord_memory::{RecordId, Rewrite, Staged, Version, plan_rewrite, render};
+use anchord_memory::{
+    Memory, Provenance, RecordId, Rewrite, Staged, Version, plan_rewrite, render,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,10 +50,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let expected = params.expected_version.map(Version);
     let reader = context.keeper();
-    context
-        .write("edit", Staged::default(), move |memory, by, _| {
-            let plan = plan_rewrite(memory, &reader, id, &rewrite, expected, by)?;
-            Ok((plan.changes, render::update(&plan.outcome)))
-        })
-        .await
+    let plan = move |memory: &Memory, by: &Provenance, _| {
+        plan_rewrite(memory, &reader, id, &rewrite, expected, by)
+    };
+    context.write("edit", Staged::default(), plan, render::update).await
 }

@@ -1,7 +1,9 @@
 //! `memory_topic`: lists the project's topics, reads one, or binds this session to one.
 
 use anchord_memory::render::{self, BoundSession};
-use anchord_memory::{MAIN, Staged, find_topic, plan_bind, plan_use, topic_name};
+use anchord_memory::{
+    MAIN, Memory, Provenance, Staged, find_topic, plan_bind, plan_use, topic_name,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -88,14 +90,15 @@ async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError
 
 async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolError> {
     let key = session_key(&context.session);
-    context
-        .write("bind", Staged::default(), move |memory, by, _| {
-            let mut plan = plan_bind(memory, &key, name.as_deref())?;
-            // An archived topic is active again.
-            let topic = plan.outcome.topic.as_deref().and_then(|name| memory.topic(name));
-            let back = topic.and_then(|record| plan_use(memory, record.id, by));
-            plan.changes.extend(back.map(|back| back.changes).unwrap_or_default());
-            Ok((plan.changes, render::bind(memory, &plan.outcome)))
-        })
-        .await
+    let plan = move |memory: &Memory, by: &Provenance, _| {
+        let plan = plan_bind(memory, &key, name.as_deref())?;
+        // An archived topic is active again.
+        let topic = plan.outcome.topic.as_deref().and_then(|name| memory.topic(name));
+        let back = topic.and_then(|record| plan_use(memory, record.id, by));
+        Ok(plan.and(back.map(|back| back.changes).unwrap_or_default()))
+    };
+    let written = context.commit("bind", Staged::default(), plan).await?;
+    let memory = context.view().await?.memory;
+    let said = written.outcome.in_words(|bound| render::bind(&memory, bound));
+    Ok(said + &context.gave_up(&written.compacted).await?)
 }

@@ -64,8 +64,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let expected = params.expected_version.map(Version);
     let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
-        let plan = plan_update(memory, reader, id, &update, expected, by)?;
-        Ok((plan.changes, render::update(&plan.outcome)))
+        plan_update(memory, reader, id, &update, expected, by)
     };
-    change(&context, "update", &params.id, Context::reader, plan).await
+    change(&context, "update", &params.id, Context::reader, plan, render::update).await
 }

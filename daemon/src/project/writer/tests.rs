@@ -4,7 +4,7 @@ use std::pin::{Pin, pin};
 use std::sync::mpsc;
 
 use anchord_memory::{
-    Change, Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save,
+    Change, CheckpointOutcome, Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save,
 };
 use futures::FutureExt;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::store::fakes::{FailingStore, MemJournal};
 use crate::store::{Opened, StoreError};
 
-type Writing = Pin<Box<dyn Future<Output = Result<Written, WriteError>>>>;
+type Writing = Pin<Box<dyn Future<Output = Result<Written<Memory, String>, WriteError>>>>;
 
 fn over(journal: &MemJournal<Memory>) -> WriterHandle<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
@@ -42,23 +42,23 @@ fn lesson(summary: &str) -> Staged {
     Staged { lessons: vec![lesson], ..Staged::default() }
 }
 
-/// Stages a lesson. The reply has the number of lessons that the session has staged.
-fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory> {
+/// Stages a lesson. The outcome has the number of lessons that the session has staged.
+fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
     Box::new(move |memory, now| {
         let plan = plan_checkpoint(memory, &by(name, now), part).map_err(|e| e.to_string())?;
-        let reply = format!("{name} has staged {}", plan.outcome.pending.lessons);
-        Ok(Transition { changes: plan.changes, reply })
+        let outcome = format!("{name} has staged {}", plan.outcome.pending.lessons);
+        Ok(Transition { changes: plan.changes, outcome })
     })
 }
 
-fn saving(name: &'static str, summary: &str) -> WriteCommand<Memory> {
+fn saving(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
     Box::new(move |memory, now| {
         let save = Save { session_summary: "worked", part, ..Save::default() };
         let plan = plan_save(memory, &by(name, now), save).map_err(|e| e.to_string())?;
-        let reply = format!("revision {}", plan.outcome.revision.0);
-        Ok(Transition { changes: plan.changes, reply })
+        let outcome = format!("revision {}", plan.outcome.revision.0);
+        Ok(Transition { changes: plan.changes, outcome })
     })
 }
 
@@ -67,7 +67,7 @@ fn queue(
     owner: &WriterHandle<Memory>,
     name: &'static str,
     call: Option<Call>,
-    decide: WriteCommand<Memory>,
+    decide: WriteCommand<Memory, String>,
 ) -> Writing {
     let owner = owner.clone();
     let mut writing: Writing =
@@ -96,9 +96,11 @@ async fn hold(owner: &WriterHandle<Memory>) -> mpsc::Sender<()> {
     release
 }
 
-async fn text(writing: impl Future<Output = Result<Written, WriteError>>) -> String {
+async fn text(
+    writing: impl Future<Output = Result<Written<Memory, String>, WriteError>>,
+) -> String {
     match writing.await {
-        Ok(written) => written.reply.to_string(),
+        Ok(written) => written.outcome,
         Err(error) => format!("{error:?}"),
     }
 }
@@ -123,7 +125,7 @@ async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
         assert_eq!(owner.snapshot().seq(), Seq(number));
     }
     let entry = journal.entries().remove(2);
-    assert_eq!(entry.reply.as_deref(), Some("a has staged 3"));
+    assert_eq!(entry.reply, Some("a has staged 3".into()));
     assert_eq!(
         (entry.call, entry.session, entry.revision),
         (Some(call(3)), Some(session("a")), None)
@@ -239,6 +241,37 @@ async fn two_shims_with_the_same_numbers_do_not_mix() {
     assert_eq!(text(second).await, "revision 2");
 }
 
+/// The journal keeps the outcome as data. A journal of an earlier format has the words.
+#[tokio::test]
+async fn a_call_that_an_earlier_build_answered_gets_its_words_again() {
+    let journal = MemJournal::default();
+    let owner = over(&journal);
+    let first = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
+    assert_eq!(text(first).await, "a has staged 1", "a text, as up to format 5");
+    let again = || -> WriteCommand<Memory, Reply<CheckpointOutcome>> {
+        Box::new(|_, _| panic!("decided again"))
+    };
+    let counted = |outcome: &CheckpointOutcome| format!("{} lessons", outcome.pending.lessons);
+    let written = owner.write(Some(session("a")), Some(call(1)), "checkpoint", again()).await;
+    assert_eq!(written.unwrap().outcome.in_words(counted), "a has staged 1");
+
+    let decide: WriteCommand<Memory, Reply<CheckpointOutcome>> = Box::new(|memory, now| {
+        let plan = plan_checkpoint(memory, &by("a", now), lesson("two")).unwrap();
+        Ok(Transition { changes: plan.changes, outcome: Reply::Outcome(plan.outcome) })
+    });
+    let first = owner.write(Some(session("a")), Some(call(2)), "checkpoint", decide).await.unwrap();
+    assert_eq!(first.outcome.in_words(counted), "2 lessons");
+    owner.close().await;
+    let owner = over(&journal);
+    let written = owner.write(Some(session("a")), Some(call(2)), "checkpoint", again()).await;
+    assert_eq!(written.unwrap().outcome.in_words(counted), "2 lessons");
+
+    // A build that kept other data. The write was applied, so it must not be applied again.
+    let other: WriteCommand<Memory, u32> = Box::new(|_, _| panic!("decided again"));
+    let read = owner.write(Some(session("a")), Some(call(2)), "checkpoint", other).await;
+    assert!(matches!(read, Err(WriteError::Unreadable(_))), "{read:?}");
+}
+
 #[tokio::test]
 async fn an_acknowledged_call_is_stale() {
     let journal = MemJournal::default();
@@ -264,8 +297,8 @@ async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
     let refused =
         owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "")).await;
     assert!(matches!(refused, Err(WriteError::Refused(why)) if why.contains("summary")));
-    let nothing: WriteCommand<Memory> =
-        Box::new(|_, _| Ok(Transition { changes: Vec::new(), reply: "as it was".to_owned() }));
+    let nothing: WriteCommand<Memory, String> =
+        Box::new(|_, _| Ok(Transition { changes: Vec::new(), outcome: "as it was".to_owned() }));
     assert_eq!(
         text(owner.write(Some(session("a")), Some(call(2)), "forget", nothing)).await,
         "as it was"
@@ -339,11 +372,11 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
     let release = hold(&owner).await;
     let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let large = queue(&owner, "b", Some(call(2)), staging("b", &"x".repeat(990)));
-    let larger: WriteCommand<Memory> = Box::new(move |memory, now| {
+    let larger: WriteCommand<Memory, String> = Box::new(move |memory, now| {
         let items = (0..9).map(|n| lesson(&format!("{n}{}", "x".repeat(900))).lessons.remove(0));
         let part = Staged { lessons: items.collect(), ..Staged::default() };
         let plan = plan_checkpoint(memory, &by("c", now), part).map_err(|e| e.to_string())?;
-        Ok(Transition { changes: plan.changes, reply: "too much".to_owned() })
+        Ok(Transition { changes: plan.changes, outcome: "too much".to_owned() })
     });
     let larger = queue(&owner, "c", Some(call(3)), larger);
     let after = queue(&owner, "d", Some(call(4)), staging("d", "one"));
@@ -437,10 +470,10 @@ async fn an_index_that_lacks_much_follows_without_a_pause() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     for number in 1..=6 {
-        let decide: WriteCommand<Memory> = Box::new(|_, _| {
+        let decide: WriteCommand<Memory, String> = Box::new(|_, _| {
             let part = lesson(&"x".repeat(100_000));
             let changes = vec![Change::Stage { session: session("a"), part: Box::new(part) }];
-            Ok(Transition { changes, reply: "staged".to_owned() })
+            Ok(Transition { changes, outcome: "staged".to_owned() })
         });
         let staged = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
         assert_eq!(text(staged).await, "staged", "{number}");

@@ -49,9 +49,8 @@ async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
     let project = ProjectId(Uuid::from_u128(7));
     let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
     let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
-    let decide: WriteCommand<Registry> = Box::new(move |_, _| {
-        Ok(Transition { changes: vec![RegistryChange::SessionBound(record)], reply: String::new() })
-    });
+    let decide: WriteCommand<Registry> =
+        Box::new(move |_, _| Ok(Transition::silent(vec![RegistryChange::SessionBound(record)])));
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let directory = world.daemon.projects.directory(project);
     std::fs::create_dir_all(&directory).unwrap();
@@ -125,7 +124,7 @@ async fn a_write_during_which_its_session_ends_is_folded() {
             drop(table.end(&session.id));
             let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
             let plan = plan_checkpoint(memory, &session.provenance(now), part).unwrap();
-            Ok(Transition { changes: plan.changes, reply: String::new() })
+            Ok(Transition::silent(plan.changes))
         })
     };
     session.write(&world.daemon, None, "checkpoint", decide).await.unwrap();
@@ -170,7 +169,7 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
     let ended = id.clone();
     let decide: WriteCommand<Registry> = Box::new(move |_, time| {
         let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
     drop((shim, session));
@@ -193,7 +192,7 @@ async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_writ
     let ended = session.id.clone();
     let decide: WriteCommand<Registry> = Box::new(move |_, time| {
         let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
     sweep(&world.daemon).await;

@@ -141,7 +141,7 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
     let record = SessionRecord { boot, ..known.as_ref().clone() };
     let decide: WriteCommand<Registry> = Box::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(record)];
-        Ok(Transition { changes, reply: String::new() })
+        Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let world = world.restart(false).await;

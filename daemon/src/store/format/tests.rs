@@ -8,6 +8,8 @@ use anchord_memory::{
     Timestamp, Version,
 };
 
+use serde_json::json;
+
 use super::*;
 use crate::store::{Call, Entry};
 
@@ -19,7 +21,7 @@ const LINE: &str = concat!(
     r#""created":{"session":"01JC","client":"claude-code","time":1763750000000},"#,
     r#""updated":{"session":"01JD","time":1763760000000},"#,
     r#""body":{"anchor":{"file":"src/db.rs","lines":"42-67","concept":"one writer"}}}}],"#,
-    r#""reply":"saved: 1 anchor, revision 3","crc":"ce5d4076"}"#,
+    r#""reply":{"revision":3,"row":"s3"},"crc":"be64282d"}"#,
     "\n"
 );
 
@@ -54,7 +56,7 @@ fn entry() -> Entry<Change> {
         call: Some(Call { instance: Arc::from("5e2c"), number: 12, acknowledged: 11 }),
         operation: Cow::Borrowed("save"),
         changes: vec![Change::Put(Arc::new(record))],
-        reply: Some("saved: 1 anchor, revision 3".to_owned()),
+        reply: Some(json!({ "row": "s3", "revision": 3 })),
     }
 }
 

@@ -81,7 +81,7 @@ fn replies_survive_reopening_and_rebuilding() {
             let call = entry.call.as_ref().unwrap();
             let expected = match call.number {
                 1..=6 => Answer::Stale,
-                _ => Answer::Answered(entry.reply.as_deref().unwrap().into()),
+                _ => Answer::Answered(entry.reply.clone().unwrap().into()),
             };
             assert_eq!(again.replies.lookup(call), expected, "line {}", call.number);
         }

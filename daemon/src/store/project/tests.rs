@@ -13,6 +13,7 @@ use anchord_memory::{
     Lesson, NewNote, Note, Notice, NoticeCause, NoticeId, Provenance, Record, RecordState, Scope,
     SessionActivity, SessionRow, Staged, Timestamp, Topic, TopicDecision, TopicPart, Version,
 };
+use serde_json::{Value, json};
 
 use super::*;
 use crate::store::format::FORMAT;
@@ -359,6 +360,11 @@ fn open(dir: &Path) -> Opened<Memory, JournalStore<Memory>> {
     JournalStore::open(dir, options).unwrap()
 }
 
+/// Replies are texts up to format 5, and data from then on.
+fn fixture_reply(format: u32, seq: u64) -> Value {
+    if format < 6 { format!("done {seq}").into() } else { json!({ "done": seq }) }
+}
+
 fn fixture_entries(format: u32) -> Vec<Entry<Change>> {
     let mut revision = 0;
     in_format(format)
@@ -379,7 +385,7 @@ fn fixture_entries(format: u32) -> Vec<Entry<Change>> {
                 }),
                 operation: Cow::Borrowed("checkpoint"),
                 changes,
-                reply: Some(format!("done {seq}")),
+                reply: Some(fixture_reply(format, seq)),
             }
         })
         .collect()
@@ -405,8 +411,8 @@ fn files_of_every_format_open() {
         assert_eq!(entries, expected);
         assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&expected[1]));
         let last = expected.last().unwrap().call.as_ref().unwrap();
-        let reply = format!("done {count}").as_str().into();
-        assert_eq!(opened.replies.lookup(last), Answer::Answered(reply));
+        let reply = fixture_reply(format, count);
+        assert_eq!(opened.replies.lookup(last), Answer::Answered(reply.into()));
     }
 }
 
@@ -525,6 +531,6 @@ fn keep_fixture(written: &Path, format: u32) {
 }
 
 fn follow(replies: &mut Replies, entry: &Entry<Change>) {
-    let (call, reply) = (entry.call.as_ref().unwrap(), entry.reply.as_deref().unwrap());
+    let (call, reply) = (entry.call.as_ref().unwrap(), entry.reply.clone().unwrap());
     replies.record(call, entry.time, reply);
 }

@@ -23,7 +23,7 @@ fn replies_say_what_came_of_a_write() {
     part.lessons = vec![lesson("x1", "more")];
     outcome = crate::testing::save(&mut memory, &by, part);
     outcome.archived = Archived { anchors: 1, topics: 2, rows: 12, lessons: 3 };
-    outcome.totals.text_bytes = 600 * 1024;
+    outcome.text_bytes = 600 * 1024;
     insta::assert_snapshot!(save(&outcome), @r#"
     Saved as s3, revision 2: 1 blueprint, 1 lesson, 1 session; 600.0 KB.
     1 merged into what was there.

@@ -1,8 +1,10 @@
 //! Tools that change one item or the settings: `update`, `pin`, `unpin`, `forget`, `configure`.
 
 use anchord_memory::render::compactor as form;
+use anchord_memory::render::compactor::Usage;
 use anchord_memory::{
-    Memory, Provenance, Settings, Update, hashed, limits, plan_configure, plan_forget, plan_update,
+    ForgetOutcome, Memory, Provenance, Settings, Update, UpdateOutcome, hashed, limits,
+    plan_configure, plan_forget, plan_update,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -78,17 +80,17 @@ async fn changed(
     operation: &'static str,
     id: String,
     update: Update,
-    reply: fn(&str) -> String,
+    words: fn(&str) -> String,
 ) -> Result<String, ToolError> {
     let caller = Caller::of(&context);
     let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
         let id = item(memory, &reader, &id)?;
-        let plan = plan_update(memory, &reader, id, &update, None, by)?;
-        Ok((plan.changes, reply(&hashed::show(id))))
+        plan_update(memory, &reader, id, &update, None, by)
     };
-    caller.write(&context, operation, form::used, plan).await
+    let words = |outcome: &UpdateOutcome, _: &Usage| words(&hashed::show(outcome.id));
+    caller.write(&context, operation, plan, words).await
 }
 
 async fn forget(context: Context, params: IdParams) -> Result<String, ToolError> {
@@ -97,11 +99,11 @@ async fn forget(context: Context, params: IdParams) -> Result<String, ToolError>
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
         let id = item(memory, &reader, &params.id)?;
-        let plan = plan_forget(memory, &reader, id, None, by)?;
-        let usage = keeper.usage_after(memory, &plan.changes);
-        Ok((plan.changes, form::forget(&hashed::show(id), &usage)))
+        plan_forget(memory, &reader, id, None, by)
     };
-    caller.write(&context, "forget", form::used, plan).await
+    let words =
+        |outcome: &ForgetOutcome, usage: &Usage| form::forget(&hashed::show(outcome.id), usage);
+    caller.write(&context, "forget", plan, words).await
 }
 
 async fn configure(context: Context, params: ConfigureParams) -> Result<String, ToolError> {
@@ -121,11 +123,8 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<String, 
         ..Settings::default()
     };
     let caller = Caller::of(&context);
-    let keeper = caller.clone();
-    let plan = move |memory: &Memory, _: &Provenance, _| {
-        let plan = plan_configure(memory, Some(&keeper.holder.client), &told)?;
-        let usage = keeper.usage_after(memory, &plan.changes);
-        Ok((plan.changes, form::configure(&usage)))
-    };
-    caller.write(&context, "configure", form::status, plan).await
+    let client = caller.holder.client.clone();
+    let plan =
+        move |memory: &Memory, _: &Provenance, _| plan_configure(memory, Some(&client), &told);
+    caller.write(&context, "configure", plan, |_, usage| form::configure(usage)).await
 }

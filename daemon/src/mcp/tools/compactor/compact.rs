@@ -42,5 +42,5 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let outcome = plan.apply(&view.memory).outcome;
         return Ok(form::compact(&view.memory, &outcome, clock::now()));
     }
-    context.compact(plan, context.call.as_ref(), form::compact).await
+    context.compact(plan, form::compact).await
 }

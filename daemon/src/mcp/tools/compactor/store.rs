@@ -1,8 +1,9 @@
 //! Tools that add: `store` and `bulk_store`.
 
 use anchord_memory::render::compactor as form;
-use anchord_memory::render::compactor::Usage;
-use anchord_memory::{FailedNote, Memory, NewNote, NotesOutcome, Provenance, Refusal, plan_notes};
+use anchord_memory::{
+    FailedNote, Memory, NewNote, NotesOutcome, Plan, Provenance, Refusal, plan_notes,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -74,13 +75,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 async fn store(context: Context, params: ItemParams) -> Result<String, ToolError> {
     let caller = Caller::of(&context);
     let notes = vec![Ok(params.into_note())];
-    let keeper = caller.clone();
-    let plan = move |memory: &Memory, by: &Provenance, _| {
-        let plan = plan_notes(memory, by, notes.clone())?;
-        let reply = form::store(&plan.outcome, &keeper.usage_after(memory, &plan.changes));
-        Ok((plan.changes, reply))
-    };
-    caller.write(&context, "store", form::used, plan).await
+    let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
+    caller.write(&context, "store", plan, form::store).await
 }
 
 async fn bulk_store(context: Context, params: BulkParams) -> Result<String, ToolError> {
@@ -97,16 +93,13 @@ async fn bulk_store(context: Context, params: BulkParams) -> Result<String, Tool
     }
     let notes: Vec<Result<NewNote, Refusal>> = items.into_iter().enumerate().map(note).collect();
     let caller = Caller::of(&context);
-    let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
-        let (changes, outcome) = match plan_notes(memory, by, notes.clone()) {
-            Ok(plan) => (plan.changes, plan.outcome),
-            Err(refusal) => (Vec::new(), all_failed(memory, by, &notes).ok_or(refusal)?),
-        };
-        let usage: Usage = keeper.usage_after(memory, &changes);
-        Ok((changes, form::bulk_store(&outcome, &usage)))
+        plan_notes(memory, by, notes.clone()).or_else(|refusal| {
+            let outcome = all_failed(memory, by, &notes).ok_or(refusal)?;
+            Ok(Plan { changes: Vec::new(), outcome })
+        })
     };
-    caller.write(&context, "bulk_store", form::used, plan).await
+    caller.write(&context, "bulk_store", plan, form::bulk_store).await
 }
 
 fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {
@@ -127,7 +120,7 @@ fn all_failed(
 ) -> Option<NotesOutcome> {
     let alone = |(at, note): (usize, &Result<NewNote, Refusal>)| {
         let why = plan_notes(memory, by, vec![note.clone()]).err()?;
-        Some(FailedNote { at, why })
+        Some(FailedNote { at, why: why.to_string() })
     };
     let failed = notes.iter().enumerate().map(alone).collect::<Option<Vec<_>>>()?;
     Some(NotesOutcome { failed, ..NotesOutcome::default() })

@@ -432,10 +432,13 @@ fn a_newer_format_opens_read_only_and_untouched() {
 
     let mut writer = machinery.open().unwrap();
     let why = writer.report.read_only.clone().unwrap();
+    let format = FORMAT + 1;
     assert_eq!(
         why,
-        "journal/000004.jsonl was written by a newer anchord (9.8.7, format 6); \
-         update this one to write"
+        format!(
+            "journal/000004.jsonl was written by a newer anchord (9.8.7, format {format}); \
+             update this one to write"
+        )
     );
     assert_eq!(writer.report.tail_removed, None);
     assert!(writer.report.entries > 0, "what is of a known format is there");

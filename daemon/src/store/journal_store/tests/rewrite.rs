@@ -59,7 +59,7 @@ fn edit(entry: &mut Entry<Sum>) -> bool {
         }
     }
     if edited {
-        entry.reply = Some("gone".to_owned());
+        entry.reply = Some("gone".into());
     }
     edited
 }
@@ -262,7 +262,8 @@ fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
 
     let mut writer = machinery.open().unwrap();
     let why = writer.report.read_only.clone().unwrap();
-    assert!(why.starts_with("a newer anchord (format 6) has begun to rewrite journal/"), "{why}");
+    let begins = format!("a newer anchord (format {}) has begun to rewrite journal/", FORMAT + 1);
+    assert!(why.starts_with(&begins), "{why}");
     let next = writer.entries(&[vec![add("x", 1)]]);
     assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
     writer.store.close();

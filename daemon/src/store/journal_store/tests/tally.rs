@@ -243,7 +243,7 @@ impl<S: Store<Tally>> Writer<S> {
                 call: Some(call("a", seq.0, seq.0.saturating_sub(3))),
                 operation: Cow::Borrowed("add"),
                 changes: changes.clone(),
-                reply: Some(format!("reply {} {changes:?}", seq.0)),
+                reply: Some(format!("reply {} {changes:?}", seq.0).into()),
             });
         }
         entries
@@ -255,7 +255,7 @@ impl<S: Store<Tally>> Writer<S> {
         for entry in entries {
             self.state.apply(entry.seq, &entry.changes);
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
-                self.replies.record(call, entry.time, reply.as_str());
+                self.replies.record(call, entry.time, reply.clone());
             }
         }
         // An error here would only be logged.
