@@ -190,7 +190,7 @@ impl Project {
         };
         let plan = plan_save(&head, &origin, save)?;
         write(&origin, "save", plan.changes, &mut head);
-        self.store.append(&entries)?;
+        self.store.append(self.memory.seq(), &entries)?;
         for entry in &entries {
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
                 self.replies.record(call, entry.time, reply.clone());

@@ -101,7 +101,7 @@ impl Daemon {
 
     /// Records that a memory is on disk. If that fails, the next opening records it.
     async fn remember_stored(&self, id: ProjectId) {
-        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry> = Arc::new(move |registry, _| {
             let known = registry.is_stored(id);
             let changes = (!known).then_some(RegistryChange::MemoryStored { id });
             Ok(Transition::silent(changes.into_iter().collect()))

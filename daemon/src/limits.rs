@@ -87,6 +87,9 @@ pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
 /// answered, and the next one tries again.
 pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
+/// Attempts to append a batch while other writers are faster. Then its callers are told.
+pub const APPEND_TRIES_MAX: usize = 100;
+
 /// Jobs decided and synced together.
 pub const BATCH_JOBS_MAX: usize = 256;
 

@@ -24,7 +24,7 @@ pub(crate) async fn link_directory(
     let id = target.id;
     let linked = move |located| link(&located, id).map_err(|error| bad_request(&error));
     let change = find(daemon, path, linked).await?;
-    change_registry(daemon, "link", move |_| vec![change]).await?;
+    change_registry(daemon, "link", move |_| vec![change.clone()]).await?;
     super::project(daemon, &target.id.to_string()).await
 }
 
@@ -87,10 +87,10 @@ async fn delete(daemon: &Daemon, id: ProjectId) -> Answer<()> {
 async fn change_registry(
     daemon: &Daemon,
     operation: &'static str,
-    changes: impl FnOnce(&Registry) -> Vec<RegistryChange> + Send + 'static,
+    changes: impl Fn(&Registry) -> Vec<RegistryChange> + Send + Sync + 'static,
 ) -> Answer<()> {
     let decide: WriteCommand<Registry> =
-        Box::new(move |registry, _| Ok(Transition::silent(changes(registry))));
+        Arc::new(move |registry, _| Ok(Transition::silent(changes(registry))));
     daemon.registry.write(None, None, operation, decide).await.map_err(write_error)?;
     Ok(())
 }

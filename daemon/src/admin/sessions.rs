@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anchord_memory::import::{PastSession, plan_import_sessions};
 use anchord_memory::{Memory, SessionActivity};
@@ -124,7 +125,7 @@ async fn take_in(
     let established = crate::sessions::establish_in_registry(daemon, located).await;
     let (id, remark) = established.map_err(bind_error)?;
     let open = daemon.open_project(id).await.map_err(store_error)?;
-    let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
+    let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
         Ok(Transition::silent(plan.changes))
     });

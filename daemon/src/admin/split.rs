@@ -139,9 +139,9 @@ async fn undo(
 async fn write<O: Outcome>(
     open: &Arc<OpenProject>,
     operation: &'static str,
-    plan: impl FnOnce(&Memory) -> Plan<O> + Send + 'static,
+    plan: impl Fn(&Memory) -> Plan<O> + Send + Sync + 'static,
 ) -> Answer<O> {
-    let command: WriteCommand<Memory, O> = Box::new(move |memory, _| Ok(plan(memory).into()));
+    let command: WriteCommand<Memory, O> = Arc::new(move |memory, _| Ok(plan(memory).into()));
     let written = open.owner.write(None, None, operation, command).await.map_err(write_error)?;
     Ok(written.outcome)
 }

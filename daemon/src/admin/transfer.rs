@@ -141,8 +141,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, None) => return Err(not_found(&named)),
     };
     let open = daemon.open_project(id).await.map_err(store_error)?;
-    let decide: WriteCommand<Memory> = Box::new(move |memory, now| {
-        let by = Provenance { time: now, ..by };
+    let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
+        let by = Provenance { time: now, ..by.clone() };
         let plan = source.plan(memory, &digest, &by);
         Ok(Transition::silent(plan.changes))
     });

@@ -61,15 +61,12 @@ impl Call<'_> {
         if only_shows(self.daemon, &memory) || (!binds && memory.bound(&key).is_none()) {
             return Ok(());
         }
-        let decide = || -> WriteCommand<Memory> {
-            let (session, key, line) = (Arc::clone(&self.session), key.clone(), line.clone());
-            Box::new(move |memory, now| {
-                let changes = history(memory, &session.provenance(now), &key, line.as_deref());
-                let changes = changes.map_err(|refusal| refusal.to_string())?;
-                Ok(Transition::silent(changes))
-            })
-        };
-        self.session.write(self.daemon, None, "thread", decide).await?;
+        let session = Arc::clone(&self.session);
+        let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+            let changes = history(memory, &session.provenance(now), &key, line.as_deref());
+            Ok(Transition::silent(changes.map_err(|refusal| refusal.to_string())?))
+        });
+        self.session.write(self.daemon, None, "thread", command).await?;
         Ok(())
     }
 }
@@ -190,15 +187,12 @@ async fn write(
         Some(root) => activity.clone().relative_to(root),
         None => activity.clone(),
     };
-    let decide = || -> WriteCommand<Memory> {
-        let (session, activity) = (Arc::clone(session), activity.clone());
-        Box::new(move |memory, now| {
-            let plan = plan_capture(memory, &session.provenance(now), activity);
-            let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-            Ok(Transition::silent(changes))
-        })
-    };
-    session.write(daemon, None, "capture", decide).await?;
+    let writer = Arc::clone(session);
+    let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+        let plan = plan_capture(memory, &writer.provenance(now), activity.clone());
+        Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
+    });
+    session.write(daemon, None, "capture", command).await?;
     Ok(true)
 }
 

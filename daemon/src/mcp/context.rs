@@ -164,18 +164,14 @@ impl Context {
                 return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
             }
         }
-        let plan = Arc::new(plan);
-        let decide = || -> WriteCommand<Memory, Reply<O>> {
-            let (plan, part) = (Arc::clone(&plan), part.clone());
-            let session = Arc::clone(&self.session);
-            Box::new(move |memory, now| {
-                let Plan { changes, outcome } =
-                    plan(memory, &session.provenance(now), part).map_err(refused)?;
-                Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
-            })
-        };
+        let session = Arc::clone(&self.session);
+        let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
+            let Plan { changes, outcome } =
+                plan(memory, &session.provenance(now), part.clone()).map_err(refused)?;
+            Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
+        });
         let written =
-            self.session.write(&self.daemon, self.call.as_ref(), operation, decide).await?;
+            self.session.write(&self.daemon, self.call.as_ref(), operation, command).await?;
         self.appended(written.append);
         lock(&self.given).records.clone_from(&written.records);
         Ok(written)
@@ -187,9 +183,9 @@ impl Context {
             return Ok(None);
         };
         // This decision refuses to write, so only a stored answer comes back.
-        let decide: WriteCommand<Memory, Reply<O>> = Box::new(|_, _| Err(String::new()));
+        let command: WriteCommand<Memory, Reply<O>> = Arc::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
-        match project.owner.write(session, Some(call.clone()), "ask", decide).await {
+        match project.owner.write(session, Some(call.clone()), "ask", command).await {
             Ok(written) => Ok(Some(written.outcome)),
             Err(WriteError::Refused(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -277,15 +273,11 @@ impl Context {
     /// failure does not stop the read: at worst the record stays archived.
     pub(crate) async fn used(&self, id: RecordId) -> String {
         let session = Arc::clone(&self.session);
-        let decide = || -> WriteCommand<Memory> {
-            let session = Arc::clone(&session);
-            Box::new(move |memory, now| {
-                let plan = plan_use(memory, id, &session.provenance(now));
-                let changes = plan.map(|plan| plan.changes).unwrap_or_default();
-                Ok(Transition::silent(changes))
-            })
-        };
-        match self.session.write(&self.daemon, None, "use", decide).await {
+        let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+            let plan = plan_use(memory, id, &session.provenance(now));
+            Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
+        });
+        match self.session.write(&self.daemon, None, "use", command).await {
             Ok(wrote) => {
                 // The answer may have room only for the record itself.
                 let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);

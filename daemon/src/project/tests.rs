@@ -143,7 +143,7 @@ async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
     let most = anchord_memory::limits::NOTICES_MAX as u64;
     project.mark_shown(vec![NoticeId(1), NoticeId(2), NoticeId(3)]);
     tokio::task::yield_now().await;
-    let notify: WriteCommand<Memory> = Box::new(move |_, now| {
+    let notify: WriteCommand<Memory> = Arc::new(move |_, now| {
         let notice = |number| Notice {
             id: NoticeId(number),
             time: now,

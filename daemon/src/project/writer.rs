@@ -71,10 +71,12 @@ impl<O> Reply<O> {
     }
 }
 
-/// A command that reads the newest state and the time, and decides. Its error is for the caller to
-/// read.
-pub type WriteCommand<M, O = ()> = Box<
-    dyn FnOnce(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String> + Send,
+/// A command that reads the newest state and the time, and decides. It decides again if another
+/// writer was faster. Its error is for the caller to read.
+pub type WriteCommand<M, O = ()> = Arc<
+    dyn Fn(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String>
+        + Send
+        + Sync,
 >;
 
 /// A write that is on disk.
@@ -178,15 +180,14 @@ trait Command<M: StateMachine>: Send {
 
 /// A command with an outcome of one type. If its caller has gone, nobody receives the report.
 struct Typed<M: StateMachine, O> {
-    command: Option<WriteCommand<M, O>>,
+    command: WriteCommand<M, O>,
     decided: Option<(M, O)>,
     answer: oneshot::Sender<Result<Written<M, O>, WriteError>>,
 }
 
 impl<M: StateMachine, O: Outcome> Command<M> for Typed<M, O> {
     fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError> {
-        let command = self.command.take().ok_or(WriteError::Internal)?;
-        match catch_unwind(AssertUnwindSafe(|| command(state, now))) {
+        match catch_unwind(AssertUnwindSafe(|| (self.command)(state, now))) {
             Ok(Ok(Transition { changes, outcome })) => {
                 self.decided = Some((state.clone(), outcome));
                 Ok(changes)
@@ -280,7 +281,7 @@ impl<M: StateMachine> WriterHandle<M> {
     ) -> Result<Written<M, O>, WriteError> {
         let (answer, answered) = oneshot::channel();
         let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
-        let command = Box::new(Typed { command: Some(command), decided: None, answer });
+        let command = Box::new(Typed { command, decided: None, answer });
         let job = Job::Write(Write { session, call, operation, command });
         self.push(&lane, job).await?;
         answered.await.unwrap_or(Err(WriteError::Closed))
@@ -413,20 +414,45 @@ impl<M: StateMachine> Writer<M> {
         self.commit(batch);
     }
 
-    fn commit(&mut self, batch: Batch<M>) {
-        let Batch { head, mut entries, waiting, .. } = batch;
-        let mut took = Duration::ZERO;
-        if !entries.is_empty() {
+    /// Appends a batch and answers its callers. If another writer was faster, follows that one and
+    /// decides again.
+    fn commit(&mut self, mut batch: Batch<M>) {
+        let mut tries = 1..=limits::APPEND_TRIES_MAX;
+        while !batch.entries.is_empty() {
+            tries.next();
             let start = clock::start();
-            if let Err(error) = self.store.append(&entries) {
-                tracing::error!(%error, entries = entries.len(), "append failed; the batch is not saved");
-                let error = Arc::new(error);
-                for command in waiting.into_iter().flat_map(Waiting::all) {
-                    command.fail(WriteError::NotSaved(Arc::clone(&error)));
-                }
-                return;
+            let moved = match self.store.append(self.head.seq(), &batch.entries) {
+                Ok(()) => return self.answer(batch, start.elapsed()),
+                Err(moved @ StoreError::HeadMoved { .. }) => moved,
+                Err(error) => return batch.fail(error),
+            };
+            match self.follow() {
+                Ok(()) if tries.is_empty() => return batch.fail(moved),
+                Ok(()) => batch = batch.again(self.head.clone(), &self.replies, &*self.store),
+                Err(error) => return batch.fail(error),
             }
-            took = start.elapsed();
+        }
+        self.answer(batch, Duration::ZERO);
+    }
+
+    /// Applies what another writer has appended.
+    fn follow(&mut self) -> Result<(), StoreError> {
+        let (head, replies) = (&mut self.head, &mut self.replies);
+        self.store.entries(Seq(head.seq().0 + 1), &mut |entry| {
+            head.apply(entry.seq, &entry.changes);
+            if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+                replies.record(call, entry.time, reply.clone());
+            }
+            true
+        })?;
+        self.published.store(Arc::new(self.head.clone()));
+        Ok(())
+    }
+
+    /// Publishes a batch that is on disk, and answers its callers.
+    fn answer(&mut self, batch: Batch<M>, took: Duration) {
+        let Batch { head, mut entries, waiting, .. } = batch;
+        if !entries.is_empty() {
             for entry in &entries {
                 if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
                     self.replies.record(call, entry.time, reply.clone());
@@ -435,7 +461,8 @@ impl<M: StateMachine> Writer<M> {
             self.head = head;
             self.published.store(Arc::new(self.head.clone()));
         }
-        for Waiting { command, repeats, decided } in waiting {
+        for Waiting { write, repeats, decided } in waiting {
+            let command = write.command;
             let entry = match decided {
                 Ok(entry) => entry.and_then(|at| entries.get_mut(at)),
                 Err(error) => {
@@ -444,10 +471,10 @@ impl<M: StateMachine> Writer<M> {
                 }
             };
             let stored = entry.as_ref().and_then(|entry| entry.reply.as_ref());
-            for repeat in repeats {
+            for Write { command, .. } in repeats {
                 match stored {
-                    Some(stored) => repeat.repeat(stored),
-                    None => repeat.fail(WriteError::Internal),
+                    Some(stored) => command.repeat(stored),
+                    None => command.fail(WriteError::Internal),
                 }
             }
             let append = entry.is_some().then_some(took);
@@ -468,16 +495,16 @@ struct Batch<M: StateMachine> {
 /// A decision that may depend on writes of this batch. It is reported only when they are on disk,
 /// a refusal too.
 struct Waiting<M: StateMachine> {
-    command: Box<dyn Command<M>>,
+    write: Write<M>,
     /// Repetitions of the call in this batch.
-    repeats: Vec<Box<dyn Command<M>>>,
+    repeats: Vec<Write<M>>,
     /// The index of its entry, which is `None` if it changes nothing.
     decided: Result<Option<usize>, WriteError>,
 }
 
 impl<M: StateMachine> Waiting<M> {
-    fn all(self) -> impl Iterator<Item = Box<dyn Command<M>>> {
-        std::iter::once(self.command).chain(self.repeats)
+    fn all(self) -> impl Iterator<Item = Write<M>> {
+        std::iter::once(self.write).chain(self.repeats)
     }
 }
 
@@ -486,13 +513,30 @@ impl<M: StateMachine> Batch<M> {
         Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
     }
 
-    fn decide(&mut self, write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
-        let Write { session, call, operation, mut command } = write;
-        if let Some(call) = &call {
+    /// Reports that nothing of the batch was written.
+    fn fail(self, error: StoreError) {
+        tracing::error!(%error, entries = self.entries.len(), "append failed; the batch is not saved");
+        let error = Arc::new(error);
+        for write in self.waiting.into_iter().flat_map(Waiting::all) {
+            write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
+        }
+    }
+
+    /// Makes the decisions again, in the same order, on a later state.
+    fn again(self, head: M, replies: &Replies, store: &dyn Store<M>) -> Self {
+        let mut batch = Self::new(head);
+        for write in self.waiting.into_iter().flat_map(Waiting::all) {
+            batch.decide(write, replies, store);
+        }
+        batch
+    }
+
+    fn decide(&mut self, mut write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
+        if let Some(call) = &write.call {
             match replies.lookup(call) {
                 Answer::Fresh => {}
-                Answer::Answered(stored) => return command.repeat(&stored),
-                Answer::Stale => return command.fail(WriteError::Stale),
+                Answer::Answered(stored) => return write.command.repeat(&stored),
+                Answer::Stale => return write.command.fail(WriteError::Stale),
             }
             // The same line came twice in one batch: both get the outcome of the one write.
             if let Some(waiting) = self
@@ -500,34 +544,34 @@ impl<M: StateMachine> Batch<M> {
                 .get(&(Arc::clone(&call.instance), call.number))
                 .and_then(|&index| self.waiting.get_mut(index))
             {
-                return waiting.repeats.push(command);
+                return waiting.repeats.push(write);
             }
         }
         let time = clock::now();
-        let decided = command.decide(&self.head, time).and_then(|changes| {
-            let reply = call.is_some().then(|| command.stored()).transpose()?;
+        let decided = write.command.decide(&self.head, time).and_then(|changes| {
+            let reply = write.call.is_some().then(|| write.command.stored()).transpose()?;
             Ok((changes, reply))
         });
         let (changes, reply) = match decided {
             Ok(decided) => decided,
-            Err(error) => return self.wait(command, Err(error)),
+            Err(error) => return self.wait(write, Err(error)),
         };
         if changes.is_empty() {
-            return self.wait(command, Ok(None));
+            return self.wait(write, Ok(None));
         }
         let entry = Entry {
             seq: Seq(self.head.seq().0 + 1),
             revision: M::is_commit(&changes).then(|| Revision(self.head.revision().0 + 1)),
             time,
-            session,
-            reply,
-            call,
-            operation: operation.into(),
+            session: write.session.clone(),
+            call: write.call.clone(),
+            operation: write.operation.into(),
             changes,
+            reply,
         };
         if let Err(error) = store.admit(&entry) {
             // The entry fails alone. In the batch it would make everyone else's writes fail too.
-            return self.wait(command, Err(WriteError::NotSaved(Arc::new(error))));
+            return self.wait(write, Err(WriteError::NotSaved(Arc::new(error))));
         }
         self.head.apply(entry.seq, &entry.changes);
         if let Some(call) = &entry.call {
@@ -535,11 +579,11 @@ impl<M: StateMachine> Batch<M> {
         }
         let at = self.entries.len();
         self.entries.push(entry);
-        self.wait(command, Ok(Some(at)));
+        self.wait(write, Ok(Some(at)));
     }
 
-    fn wait(&mut self, command: Box<dyn Command<M>>, decided: Result<Option<usize>, WriteError>) {
-        self.waiting.push(Waiting { command, repeats: Vec::new(), decided });
+    fn wait(&mut self, write: Write<M>, decided: Result<Option<usize>, WriteError>) {
+        self.waiting.push(Waiting { write, repeats: Vec::new(), decided });
     }
 }
 

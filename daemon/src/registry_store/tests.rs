@@ -8,7 +8,7 @@ use crate::projects::{ProjectId, RegistryChange};
 
 fn stored(id: ProjectId) -> WriteCommand<Registry> {
     let changes = vec![RegistryChange::MemoryStored { id }];
-    Box::new(|_, _| Ok(Transition::silent(changes)))
+    Arc::new(move |_, _| Ok(Transition::silent(changes.clone())))
 }
 
 /// Lets the next call of `retry` try.

@@ -203,15 +203,14 @@ impl Session {
     }
 
     /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
-    /// `decide` is called anew for each try.
     pub(crate) async fn write<O: Outcome>(
         &self,
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> WriteCommand<Memory, O>,
+        command: WriteCommand<Memory, O>,
     ) -> Result<WriteOutcome<O>, BindError> {
-        let written = self.write_alone(daemon, call, operation, decide).await?;
+        let written = self.write_alone(daemon, call, operation, command).await?;
         let records = written.changes.iter().filter_map(Change::record).cloned().collect();
         let (write_set, outcome, append) = WriteSet::split(written);
         let compacted = match self.project() {
@@ -229,13 +228,13 @@ impl Session {
         daemon: &Daemon,
         call: Option<&Call>,
         operation: &'static str,
-        decide: impl Fn() -> WriteCommand<Memory, O>,
+        command: WriteCommand<Memory, O>,
     ) -> Result<Written<Memory, O>, BindError> {
         let project = self.bound(daemon).await?;
         let write = |project: Arc<OpenProject>| {
             let (session, call) = (self.id.clone(), call.cloned());
-            let decide = decide();
-            async move { project.owner.write(Some(session), call, operation, decide).await }
+            let command = Arc::clone(&command);
+            async move { project.owner.write(Some(session), call, operation, command).await }
         };
         let id = project.id;
         let written = match write(Arc::clone(&project)).await {
@@ -332,7 +331,7 @@ impl Session {
             first_write: clock::now(),
             is_bound_by_git_root,
         };
-        let decide: WriteCommand<Registry> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry> = Arc::new(move |registry, _| {
             // A restarted conversation has another process. After a daemon restart that process
             // counts.
             let known = registry.session(&record.session).is_some_and(|known| {
@@ -342,7 +341,7 @@ impl Session {
             let first_write = registry
                 .session(&record.session)
                 .map_or(record.first_write, |known| known.first_write);
-            let record = SessionRecord { first_write, ..record };
+            let record = SessionRecord { first_write, ..record.clone() };
             let changes =
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Transition::silent(changes))
@@ -447,7 +446,7 @@ pub(crate) async fn establish_in_registry(
         let Some(RegistryChange::ProjectSeen(record)) = change else { return Ok((id, notice)) };
         let place_of = |registry: &Registry| registry.project(id).map(|known| known.place.clone());
         let before = place_of(&registry);
-        let decide: WriteCommand<Registry, Option<ProjectId>> = Box::new(move |registry, _| {
+        let decide: WriteCommand<Registry, Option<ProjectId>> = Arc::new(move |registry, _| {
             // If the project cannot carry its id, another session may have been here first.
             let first = match stored {
                 Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
@@ -465,7 +464,7 @@ pub(crate) async fn establish_in_registry(
                 });
             let outcome = (!is_late).then(|| first.unwrap_or(record.id));
             let changes = match first {
-                None if !is_late => vec![RegistryChange::ProjectSeen(record)],
+                None if !is_late => vec![RegistryChange::ProjectSeen(record.clone())],
                 _ => Vec::new(),
             };
             Ok(Transition { changes, outcome })

@@ -179,7 +179,7 @@ impl Session {
     ) -> Result<Compaction, BindError> {
         let memory = self.view(daemon).await?.memory;
         let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX);
-        let last = rounds.pop().map(Arc::new);
+        let last = rounds.pop();
         let mut done = (CompactionOutcome::default(), None);
         for round in rounds {
             done = self.compact_round(daemon, round, done).await?;
@@ -188,15 +188,11 @@ impl Session {
         let Some(last) = last else {
             return Ok(Compaction { outcome: Reply::Outcome(before), append });
         };
-        let decide = || -> WriteCommand<Memory, Reply<CompactionOutcome>> {
-            let (plan, before) = (Arc::clone(&last), before.clone());
-            Box::new(move |memory, _| {
-                let Plan { changes, outcome } = plan.apply(memory);
-                let outcome = Reply::Outcome(outcome.after(&before));
-                Ok(Transition { changes, outcome })
-            })
-        };
-        let written = self.write_alone(daemon, call, "compact", decide).await?;
+        let command: WriteCommand<Memory, Reply<CompactionOutcome>> = Arc::new(move |memory, _| {
+            let Plan { changes, outcome } = last.apply(memory);
+            Ok(Transition { changes, outcome: Reply::Outcome(outcome.after(&before)) })
+        });
+        let written = self.write_alone(daemon, call, "compact", command).await?;
         Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
     }
 
@@ -207,12 +203,9 @@ impl Session {
         round: CompactionPlan,
         (before, append): (CompactionOutcome, Option<Duration>),
     ) -> Result<(CompactionOutcome, Option<Duration>), BindError> {
-        let round = Arc::new(round);
-        let decide = || -> WriteCommand<Memory, CompactionOutcome> {
-            let round = Arc::clone(&round);
-            Box::new(move |memory, _| Ok(round.apply(memory).into()))
-        };
-        let written = self.write_alone(daemon, None, "compact", decide).await?;
+        let command: WriteCommand<Memory, CompactionOutcome> =
+            Arc::new(move |memory, _| Ok(round.apply(memory).into()));
+        let written = self.write_alone(daemon, None, "compact", command).await?;
         Ok((written.outcome.after(&before), sum(append, written.append)))
     }
 

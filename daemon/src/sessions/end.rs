@@ -100,7 +100,7 @@ pub(crate) async fn hand_over(
     let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
         return Ok(());
     };
-    let adopted = to.write(daemon, None, "adopt", || adopting(&from.id, to)).await;
+    let adopted = to.write(daemon, None, "adopt", adopting(&from.id, to)).await;
     finish_handed(daemon, ending, &record, adopted.map(drop)).await?;
     tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
     Ok(())
@@ -146,8 +146,8 @@ impl Session {
 
 fn adopting(from: &SessionId, to: &Session) -> WriteCommand<Memory> {
     let (from, to, client) = (from.clone(), to.id.clone(), to.client());
-    Box::new(move |memory, time| {
-        let by = Provenance { session: to.clone(), client, time };
+    Arc::new(move |memory, time| {
+        let by = Provenance { session: to.clone(), client: client.clone(), time };
         let plan = plan_adopt(memory, &from, &to, &by);
         Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
     })
@@ -246,12 +246,12 @@ async fn fold(
 ) -> Result<(), WriteError> {
     let EndingSession { session, client, files_unseen, .. } = leaving.clone();
     let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
-    let decide: WriteCommand<Memory> = Box::new(move |memory, time| {
+    let decide: WriteCommand<Memory> = Arc::new(move |memory, time| {
         let plan = if table.holds(&session) {
             None
         } else {
-            let by = Provenance { session, client, time };
-            plan_keep(memory, &by.session, &by, cause, files_unseen)
+            let by = Provenance { session: session.clone(), client: client.clone(), time };
+            plan_keep(memory, &session, &by, cause.clone(), files_unseen)
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();
         Ok(Transition::silent(changes))
@@ -282,10 +282,10 @@ async fn out_of_registry(
 ) -> Result<(), WriteError> {
     let EndingSession { session, project, .. } = leaving.clone();
     let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
-    let decide: WriteCommand<Registry> = Box::new(move |registry, time| {
+    let decide: WriteCommand<Registry> = Arc::new(move |registry, time| {
         let here = registry.session(&session).is_some_and(|record| record.project == project);
         let changes = if here && !table.holds(&session) {
-            vec![RegistryChange::SessionEnded { session, time, saved }]
+            vec![RegistryChange::SessionEnded { session: session.clone(), time, saved }]
         } else {
             Vec::new()
         };

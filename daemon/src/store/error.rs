@@ -65,6 +65,15 @@ pub enum StoreError {
         bytes_max: usize,
     },
 
+    /// Read what another writer appended, and decide again. Nothing was written.
+    #[error("not saved: entry {} is the last one, not {}", last.0, expected.0)]
+    HeadMoved {
+        /// The entry that the caller takes for the last one.
+        expected: Seq,
+        /// The last entry.
+        last: Seq,
+    },
+
     /// A bug in the caller: entries must follow each other. Nothing was written.
     #[error("not saved: entry {} does not follow entry {}", given.0, last.0)]
     OutOfOrder {
@@ -146,6 +155,7 @@ impl StoreError {
             | Self::Uncertain { .. }
             | Self::ShuttingDown
             | Self::TooLarge { .. }
+            | Self::HeadMoved { .. }
             | Self::OutOfOrder { .. }
             | Self::NetworkDisk { .. }
             | Self::Io { .. } => false,

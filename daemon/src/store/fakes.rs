@@ -1,7 +1,8 @@
 //! Stand-ins for the store and its index, for tests of the code that uses them.
 //!
 //! [`MemStore`] behaves like the real store, but in memory, and panics if its caller breaks the
-//! contract. A [`FailingStore`] fails at a chosen call. A [`SimIndex`] is an index that survives
+//! contract. A [`FailingStore`] fails at a chosen call. A [`ContestedStore`] has a competing writer.
+//! A [`SimIndex`] is an index that survives
 //! being closed, loses unflushed rows in a power loss, and fails on request.
 
 use std::collections::BTreeMap;
@@ -128,7 +129,11 @@ impl<M: StateMachine> MemStore<M> {
 }
 
 impl<M: StateMachine> Store<M> for MemStore<M> {
-    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        let last = self.state.seq();
+        if expected != last {
+            return Err(StoreError::HeadMoved { expected, last });
+        }
         assert!(self.unsettled_bytes < SETTLE_BYTES, "the index is left far behind");
         assert!(!batch.is_empty(), "an empty batch costs a sync for nothing");
         batch.iter().try_for_each(|entry| self.admit(entry))?;
@@ -245,9 +250,9 @@ impl<S> FailingStore<S> {
 }
 
 impl<M: StateMachine, S: Store<M>> Store<M> for FailingStore<S> {
-    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
         self.step()?;
-        self.inner.append(batch)
+        self.inner.append(expected, batch)
     }
 
     fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
@@ -308,6 +313,87 @@ impl<M: StateMachine, S: Store<M>> Store<M> for FailingStore<S> {
     fn close(self: Box<Self>) {
         Box::new(self.inner).close();
     }
+}
+
+/// A store with a competing writer, which is faster at every third append.
+pub struct ContestedStore<M: StateMachine> {
+    inner: MemStore<M>,
+    appends: u64,
+    compete: Box<dyn FnMut(&M) -> Entry<M::Change> + Send>,
+}
+
+impl<M: StateMachine> ContestedStore<M> {
+    /// Wraps a store. `compete` gives the competitor's entry, which follows the last one.
+    pub fn new(
+        inner: MemStore<M>,
+        compete: impl FnMut(&M) -> Entry<M::Change> + Send + 'static,
+    ) -> Self {
+        Self { inner, appends: 0, compete: Box::new(compete) }
+    }
+}
+
+impl<M: StateMachine> Store<M> for ContestedStore<M> {
+    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        self.appends += 1;
+        if self.appends.is_multiple_of(3) {
+            let entry = (self.compete)(&self.inner.state);
+            self.inner.append(self.inner.state.seq(), &[entry])?;
+        }
+        self.inner.append(expected, batch)
+    }
+
+    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
+        self.inner.admit(entry)
+    }
+
+    fn unsettled_bytes(&self) -> u64 {
+        self.inner.unsettled_bytes()
+    }
+
+    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
+        self.inner.advance_index(state, replies)
+    }
+
+    fn flush(&mut self) -> PendingFlush {
+        self.inner.flush()
+    }
+
+    fn look_up(&self) -> LookUp<M> {
+        self.inner.look_up()
+    }
+
+    fn reading(&self) -> Reading<M> {
+        self.inner.reading()
+    }
+
+    fn snapshots(&self) -> Snapshots<M> {
+        self.inner.snapshots()
+    }
+
+    fn mark(&mut self, key: &str, value: Option<&str>) {
+        self.inner.mark(key, value);
+    }
+
+    fn marks(&self) -> &BTreeMap<String, String> {
+        self.inner.marks()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes()
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    fn close(self: Box<Self>) {
+        Box::new(self.inner).close();
+    }
+}
+
+/// Returns the number of the entry that a batch follows.
+pub fn head_before<C>(batch: &[Entry<C>]) -> Seq {
+    Seq(batch.first().map_or(0, |first| first.seq.0 - 1))
 }
 
 /// The location of a simulated index. Clones share it.

@@ -83,7 +83,11 @@ pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
 }
 
 impl<M: StateMachine> Store<M> for JournalStore<M> {
-    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        let last = self.journal.last;
+        if expected != last {
+            return Err(StoreError::HeadMoved { expected, last });
+        }
         let positions = self.journal.append(batch)?;
         self.publish();
         for (entry, position) in batch.iter().zip(positions) {

@@ -203,13 +203,16 @@ pub type Snapshots<M> = Box<dyn Fn() -> Vec<CheckedSnapshot<M>> + Send>;
 /// entries. It repeats this as often as it likes and calls `close` at the end. All other methods
 /// may be called at any time.
 pub trait Store<M: StateMachine>: Send {
-    /// Appends entries that follow the last one without a gap, as one group with one sync.
+    /// Appends entries that follow entry `expected` without a gap, as one group with one sync.
+    ///
+    /// Fails with [`StoreError::HeadMoved`] if `expected` is not the last entry, because another
+    /// writer was faster. [`Store::entries`] then yields what it wrote.
     ///
     /// After `Ok` the entries are on disk. After an error none of them is acknowledged. Normally
     /// the journal has then been cut back to its previous end and synced, so the entries never
     /// reappear. After [`StoreError::Uncertain`] that failed too, and the store is read-only from
     /// then on.
-    fn append(&mut self, batch: &[Entry<M::Change>]) -> Result<(), StoreError>;
+    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError>;
 
     /// Fails if the entry cannot be stored as it is. Such an entry must not go into a batch,
     /// because [`Store::append`] would refuse the whole batch.

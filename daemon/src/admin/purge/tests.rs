@@ -190,13 +190,13 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
     let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
     let open = world.daemon.projects.open(id).await.unwrap();
     let planted = token.clone();
-    let decide: crate::project::WriteCommand<Memory> = Box::new(move |memory, _| {
+    let decide: crate::project::WriteCommand<Memory> = Arc::new(move |memory, _| {
         let lesson = memory.active_of(anchord_memory::Kind::Lesson).next().unwrap();
         let mut record = lesson.as_ref().clone();
         record.version = record.version.next();
         record.revision = Revision(memory.revision().0 + 1);
         if let anchord_memory::Body::Lesson(lesson) = &mut record.body {
-            lesson.detail = planted;
+            lesson.detail.clone_from(&planted);
         }
         let changes = vec![Change::Put(Arc::new(record))];
         Ok(crate::project::Transition::silent(changes))

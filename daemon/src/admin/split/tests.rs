@@ -31,8 +31,8 @@ async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     let known = world.daemon.registry.snapshot();
     let known = known.session(&SessionId::new(session)).unwrap().as_ref().clone();
     let earlier = SessionRecord { is_bound_by_git_root: false, ..known };
-    let decide: WriteCommand<crate::projects::Registry> = Box::new(move |_, _| {
-        let changes = vec![RegistryChange::SessionBound(earlier)];
+    let decide: WriteCommand<crate::projects::Registry> = Arc::new(move |_, _| {
+        let changes = vec![RegistryChange::SessionBound(earlier.clone())];
         Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();

@@ -16,8 +16,9 @@ async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
     told(&world, &[prompt("a", "and spaces")]).await;
     let project = Arc::clone(&world.daemon.projects.all()[0]);
     let (release, released) = std::sync::mpsc::channel::<()>();
-    let decide: WriteCommand<Memory> = Box::new(move |_, _| {
-        released.recv().ok();
+    let released = std::sync::Mutex::new(released);
+    let decide: WriteCommand<Memory> = Arc::new(move |_, _| {
+        released.lock().unwrap().recv().ok();
         Ok(Transition::silent(Vec::new()))
     });
     let busy = tokio::spawn(async move { project.owner.write(None, None, "busy", decide).await });

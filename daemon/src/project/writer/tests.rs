@@ -9,7 +9,7 @@ use anchord_memory::{
 use futures::FutureExt;
 
 use super::*;
-use crate::store::fakes::{FailingStore, MemJournal};
+use crate::store::fakes::{ContestedStore, FailingStore, MemJournal};
 use crate::store::{Opened, StoreError};
 
 type Writing = Pin<Box<dyn Future<Output = Result<Written<Memory, String>, WriteError>>>>;
@@ -45,8 +45,9 @@ fn lesson(summary: &str) -> Staged {
 /// Stages a lesson. The outcome has the number of lessons that the session has staged.
 fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
-    Box::new(move |memory, now| {
-        let plan = plan_checkpoint(memory, &by(name, now), part).map_err(|e| e.to_string())?;
+    Arc::new(move |memory, now| {
+        let plan =
+            plan_checkpoint(memory, &by(name, now), part.clone()).map_err(|e| e.to_string())?;
         let outcome = format!("{name} has staged {}", plan.outcome.pending.lessons);
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -54,8 +55,8 @@ fn staging(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
 
 fn saving(name: &'static str, summary: &str) -> WriteCommand<Memory, String> {
     let part = lesson(summary);
-    Box::new(move |memory, now| {
-        let save = Save { session_summary: "worked", part, ..Save::default() };
+    Arc::new(move |memory, now| {
+        let save = Save { session_summary: "worked", part: part.clone(), ..Save::default() };
         let plan = plan_save(memory, &by(name, now), save).map_err(|e| e.to_string())?;
         let outcome = format!("revision {}", plan.outcome.revision.0);
         Ok(Transition { changes: plan.changes, outcome })
@@ -157,7 +158,7 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
     let release = hold(&owner).await;
     let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
-    let refused = queue(&owner, "c", None, Box::new(|_, _| Err("would be refused".to_owned())));
+    let refused = queue(&owner, "c", None, Arc::new(|_, _| Err("would be refused".to_owned())));
     drop(release);
     for writing in [first, second, refused] {
         // The refusal fails too, since it may depend on what was not written.
@@ -249,13 +250,13 @@ async fn a_call_that_an_earlier_build_answered_gets_its_words_again() {
     let first = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
     assert_eq!(text(first).await, "a has staged 1", "a text, as up to format 5");
     let again = || -> WriteCommand<Memory, Reply<CheckpointOutcome>> {
-        Box::new(|_, _| panic!("decided again"))
+        Arc::new(|_, _| panic!("decided again"))
     };
     let counted = |outcome: &CheckpointOutcome| format!("{} lessons", outcome.pending.lessons);
     let written = owner.write(Some(session("a")), Some(call(1)), "checkpoint", again()).await;
     assert_eq!(written.unwrap().outcome.in_words(counted), "a has staged 1");
 
-    let decide: WriteCommand<Memory, Reply<CheckpointOutcome>> = Box::new(|memory, now| {
+    let decide: WriteCommand<Memory, Reply<CheckpointOutcome>> = Arc::new(|memory, now| {
         let plan = plan_checkpoint(memory, &by("a", now), lesson("two")).unwrap();
         Ok(Transition { changes: plan.changes, outcome: Reply::Outcome(plan.outcome) })
     });
@@ -267,7 +268,7 @@ async fn a_call_that_an_earlier_build_answered_gets_its_words_again() {
     assert_eq!(written.unwrap().outcome.in_words(counted), "2 lessons");
 
     // A build that kept other data. The write was applied, so it must not be applied again.
-    let other: WriteCommand<Memory, u32> = Box::new(|_, _| panic!("decided again"));
+    let other: WriteCommand<Memory, u32> = Arc::new(|_, _| panic!("decided again"));
     let read = owner.write(Some(session("a")), Some(call(2)), "checkpoint", other).await;
     assert!(matches!(read, Err(WriteError::Unreadable(_))), "{read:?}");
 }
@@ -298,7 +299,7 @@ async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
         owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "")).await;
     assert!(matches!(refused, Err(WriteError::Refused(why)) if why.contains("summary")));
     let nothing: WriteCommand<Memory, String> =
-        Box::new(|_, _| Ok(Transition { changes: Vec::new(), outcome: "as it was".to_owned() }));
+        Arc::new(|_, _| Ok(Transition { changes: Vec::new(), outcome: "as it was".to_owned() }));
     assert_eq!(
         text(owner.write(Some(session("a")), Some(call(2)), "forget", nothing)).await,
         "as it was"
@@ -315,7 +316,7 @@ async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
     let owner = over(&journal);
     let release = hold(&owner).await;
     let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
-    let panics = queue(&owner, "a", Some(call(2)), Box::new(|_, _| panic!("on purpose")));
+    let panics = queue(&owner, "a", Some(call(2)), Arc::new(|_, _| panic!("on purpose")));
     let after = queue(&owner, "a", Some(call(3)), staging("a", "two"));
     drop(release);
     assert_eq!(text(panics).await, "Internal");
@@ -372,7 +373,7 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
     let release = hold(&owner).await;
     let before = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let large = queue(&owner, "b", Some(call(2)), staging("b", &"x".repeat(990)));
-    let larger: WriteCommand<Memory, String> = Box::new(move |memory, now| {
+    let larger: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
         let items = (0..9).map(|n| lesson(&format!("{n}{}", "x".repeat(900))).lessons.remove(0));
         let part = Staged { lessons: items.collect(), ..Staged::default() };
         let plan = plan_checkpoint(memory, &by("c", now), part).map_err(|e| e.to_string())?;
@@ -396,7 +397,7 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
 async fn a_thread_that_dies_lets_go_of_everyone() {
     struct Dying<S>(S);
     impl<M: StateMachine, S: Store<M>> Store<M> for Dying<S> {
-        fn append(&mut self, _: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        fn append(&mut self, _: Seq, _: &[Entry<M::Change>]) -> Result<(), StoreError> {
             panic!("on purpose")
         }
         fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
@@ -470,7 +471,7 @@ async fn an_index_that_lacks_much_follows_without_a_pause() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     for number in 1..=6 {
-        let decide: WriteCommand<Memory, String> = Box::new(|_, _| {
+        let decide: WriteCommand<Memory, String> = Arc::new(|_, _| {
             let part = lesson(&"x".repeat(100_000));
             let changes = vec![Change::Stage { session: session("a"), part: Box::new(part) }];
             Ok(Transition { changes, outcome: "staged".to_owned() })
@@ -478,4 +479,102 @@ async fn an_index_that_lacks_much_follows_without_a_pause() {
         let staged = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
         assert_eq!(text(staged).await, "staged", "{number}");
     }
+}
+
+/// Returns a writer whose third append, sixth, and so on find the work of a competing writer.
+fn contested(journal: &MemJournal<Memory>, answered: &[u64]) -> WriterHandle<Memory> {
+    let Opened { store, state, replies, .. } = journal.open();
+    let mut calls = answered.to_vec().into_iter();
+    let compete = move |memory: &Memory| {
+        let number = memory.seq().0 + 1;
+        let now = Timestamp(i64::try_from(number).unwrap());
+        let plan = plan_checkpoint(memory, &by("other", now), lesson(&number.to_string())).unwrap();
+        // A shim whose connection broke may have sent its line to the other writer too.
+        let call = calls.next().map(call);
+        Entry {
+            seq: Seq(number),
+            revision: None,
+            time: now,
+            session: Some(session("other")),
+            reply: call.is_some().then(|| "the other writer's".into()),
+            call,
+            operation: "checkpoint".into(),
+            changes: plan.changes,
+        }
+    };
+    let store = Box::new(ContestedStore::new(store, compete));
+    WriterHandle::start(store, state, replies).unwrap()
+}
+
+#[tokio::test]
+async fn a_writer_that_was_not_the_first_decides_again_and_writes_once() {
+    let journal = MemJournal::default();
+    let owner = contested(&journal, &[]);
+    for number in 1..=30 {
+        let decide = staging("a", &number.to_string());
+        let written = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
+        assert_eq!(text(written).await, format!("a has staged {number}"));
+    }
+    // An append is tried 44 times, so the competitor wins 14 times.
+    assert_eq!((staged(&owner.snapshot(), "a"), staged(&owner.snapshot(), "other")), (30, 14));
+    assert_eq!(journal.entries().len(), 44);
+    let again = owner.write(Some(session("a")), Some(call(30)), "checkpoint", staging("a", "x"));
+    assert_eq!(text(again).await, "a has staged 30");
+    owner.close().await;
+    assert_eq!(staged(&journal.open().state, "a"), 30);
+}
+
+/// All decisions of a batch are made again, in their order, and a refusal may become a write.
+#[tokio::test]
+async fn a_batch_that_was_not_the_first_is_decided_again_as_a_whole() {
+    let journal = MemJournal::default();
+    let owner = contested(&journal, &[]);
+    for number in 1..=2 {
+        text(owner.write(
+            Some(session("a")),
+            Some(call(number)),
+            "checkpoint",
+            staging("a", &number.to_string()),
+        ))
+        .await;
+    }
+    let release = hold(&owner).await;
+    let late: WriteCommand<Memory, String> = Arc::new(|memory, _| {
+        if staged(memory, "other") == 0 {
+            return Err("nobody else is here".to_owned());
+        }
+        Ok(Transition { changes: Vec::new(), outcome: "somebody is here".to_owned() })
+    });
+    let first = queue(&owner, "a", Some(call(3)), staging("a", "three"));
+    let repeated = queue(&owner, "a", Some(call(3)), staging("a", "three"));
+    let late = queue(&owner, "b", None, late);
+    let last = queue(&owner, "c", None, staging("c", "one"));
+    drop(release);
+    assert_eq!(text(first).await, "a has staged 3");
+    assert_eq!(text(repeated).await, "a has staged 3");
+    assert_eq!(text(late).await, "somebody is here");
+    assert_eq!(text(last).await, "c has staged 1");
+    let sessions: Vec<String> = journal
+        .entries()
+        .into_iter()
+        .filter_map(|entry| entry.session.map(|session| session.to_string()))
+        .collect();
+    assert_eq!(sessions, ["a", "a", "other", "a", "c"]);
+}
+
+#[tokio::test]
+async fn a_call_that_the_faster_writer_answered_is_not_applied_again() {
+    let journal = MemJournal::default();
+    let owner = contested(&journal, &[3]);
+    for number in 1..=3 {
+        let decide = staging("a", &number.to_string());
+        let written = owner.write(Some(session("a")), Some(call(number)), "checkpoint", decide);
+        let expected = match number {
+            3 => "the other writer's".to_owned(),
+            _ => format!("a has staged {number}"),
+        };
+        assert_eq!(text(written).await, expected);
+    }
+    assert_eq!(staged(&owner.snapshot(), "a"), 2);
+    assert_eq!(journal.entries().len(), 3);
 }

@@ -49,8 +49,9 @@ async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
     let project = ProjectId(Uuid::from_u128(7));
     let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
     let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
-    let decide: WriteCommand<Registry> =
-        Box::new(move |_, _| Ok(Transition::silent(vec![RegistryChange::SessionBound(record)])));
+    let decide: WriteCommand<Registry> = Arc::new(move |_, _| {
+        Ok(Transition::silent(vec![RegistryChange::SessionBound(record.clone())]))
+    });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let directory = world.daemon.projects.directory(project);
     std::fs::create_dir_all(&directory).unwrap();
@@ -117,17 +118,15 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
 async fn a_write_during_which_its_session_ends_is_folded() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
-    let decide = || -> WriteCommand<Memory> {
-        let (session, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
-        Box::new(move |memory, now| {
-            // The end's own fold comes before this in the queue.
-            drop(table.end(&session.id));
-            let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
-            let plan = plan_checkpoint(memory, &session.provenance(now), part).unwrap();
-            Ok(Transition::silent(plan.changes))
-        })
-    };
-    session.write(&world.daemon, None, "checkpoint", decide).await.unwrap();
+    let (by, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
+    let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+        // The end's own fold comes before this in the queue.
+        drop(table.end(&by.id));
+        let part = Staged { summary: Some("late".to_owned()), ..Staged::default() };
+        let plan = plan_checkpoint(memory, &by.provenance(now), part).unwrap();
+        Ok(Transition::silent(plan.changes))
+    });
+    session.write(&world.daemon, None, "checkpoint", command).await.unwrap();
     assert!(memory(&world).staged_by(&session.id).is_none());
     assert!(!registered(&world, &session.id));
 }
@@ -167,8 +166,9 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
     // The state that an earlier build left: the registry has the session as ended, and its work is
     // there.
     let ended = id.clone();
-    let decide: WriteCommand<Registry> = Box::new(move |_, time| {
-        let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
+    let decide: WriteCommand<Registry> = Arc::new(move |_, time| {
+        let changes =
+            vec![RegistryChange::SessionEnded { session: ended.clone(), time, saved: false }];
         Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
@@ -190,8 +190,9 @@ async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_writ
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
     let ended = session.id.clone();
-    let decide: WriteCommand<Registry> = Box::new(move |_, time| {
-        let changes = vec![RegistryChange::SessionEnded { session: ended, time, saved: false }];
+    let decide: WriteCommand<Registry> = Arc::new(move |_, time| {
+        let changes =
+            vec![RegistryChange::SessionEnded { session: ended.clone(), time, saved: false }];
         Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();

@@ -139,8 +139,8 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
     let known = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
     let boot = Some("an earlier boot".to_owned());
     let record = SessionRecord { boot, ..known.as_ref().clone() };
-    let decide: WriteCommand<Registry> = Box::new(move |_, _| {
-        let changes = vec![RegistryChange::SessionBound(record)];
+    let decide: WriteCommand<Registry> = Arc::new(move |_, _| {
+        let changes = vec![RegistryChange::SessionBound(record.clone())];
         Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();

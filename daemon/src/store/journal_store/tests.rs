@@ -15,6 +15,7 @@ use std::time::Duration;
 use anchord_memory::{Revision, Seq, Timestamp};
 
 use self::tally::{DIR, Machinery, Tally, Writer, add, call};
+use crate::store::fakes::head_before;
 use crate::store::limits::MARKS_BATCH_ROWS_MAX;
 use crate::store::upkeep::Tasks;
 use crate::store::{Answer, JournalStore, PendingFlush, StateMachine, Store, StoreError, Upkeep};
@@ -47,7 +48,7 @@ fn a_batch_is_one_sync() {
     let batch: Vec<_> = (0..5).map(|by| vec![add("x", by)]).collect();
     let entries = writer.entries(&batch);
     machinery.disk.fail(None);
-    writer.store.append(&entries).unwrap();
+    writer.store.append(head_before(&entries), &entries).unwrap();
     let operations = machinery.disk.operations();
     assert_eq!(operations, 4, "free space, write, sync, name");
 }
@@ -57,7 +58,9 @@ fn entries_must_follow_each_other() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let first = writer.add("x", 1);
-    let again = writer.store.append(std::slice::from_ref(&first));
+    let early = writer.store.append(Seq(0), std::slice::from_ref(&first));
+    assert!(matches!(early, Err(StoreError::HeadMoved { expected: Seq(0), last: Seq(1) })));
+    let again = writer.store.append(Seq(1), std::slice::from_ref(&first));
     assert!(matches!(again, Err(StoreError::OutOfOrder { last: Seq(1), given: Seq(1) })));
     writer.expect(&[first], "after a refused append");
 }
@@ -358,7 +361,10 @@ fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
         assert_eq!(again.report.entries, served.len() as u64, "the one that has more");
         assert_eq!(again.state.sums.get("y").map(|sum| sum.0), Some(15));
         let next = again.entries(&[vec![add("x", 1)]]);
-        assert!(matches!(again.store.append(&next), Err(StoreError::ReadOnly { .. })));
+        assert!(matches!(
+            again.store.append(head_before(&next), &next),
+            Err(StoreError::ReadOnly { .. })
+        ));
         again.store.close();
         assert_eq!(mixed.index.row("meta"), before.1);
         for path in before.0.paths() {

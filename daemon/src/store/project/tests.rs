@@ -16,6 +16,7 @@ use anchord_memory::{
 use serde_json::{Value, json};
 
 use super::*;
+use crate::store::fakes::head_before;
 use crate::store::format::FORMAT;
 use crate::store::{
     Answer, Call, Entry, JournalStore, Opened, Options, PendingFlush, Replies, Store, Upkeep,
@@ -433,8 +434,8 @@ fn what_follows_format_1_is_in_a_segment_of_its_own() {
         revision: None,
         ..fixture_entries(1).swap_remove(0)
     };
-    store.append(&[next(8)]).unwrap();
-    store.append(&[next(9)]).unwrap();
+    store.append(Seq(7), &[next(8)]).unwrap();
+    store.append(Seq(8), &[next(9)]).unwrap();
     Box::new(store).close();
     assert_eq!([1, 2].map(|number| fs::read(path(number)).unwrap()), before);
     let text = fs::read_to_string(path(3)).unwrap();
@@ -456,7 +457,7 @@ fn this_build_writes_the_lines_of_every_format() {
         // Batches of several entries are marked since format 4.
         let batch = if format < 4 { 1 } else { 2 };
         for entries in fixture_entries(format).chunks(batch) {
-            store.append(entries).unwrap();
+            store.append(head_before(entries), entries).unwrap();
             for entry in entries {
                 StateMachine::apply(&mut state, entry.seq, &entry.changes);
                 follow(&mut replies, entry);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Seq;
 
 use super::tally::{DIR, Machinery, Sum, Tally, add};
-use crate::store::fakes::SimIndex;
+use crate::store::fakes::{SimIndex, head_before};
 use crate::store::segment::{archive_name, file_name};
 use crate::store::{Disk, Entry, Fault, Store, plan_repair, repair};
 
@@ -286,7 +286,7 @@ fn an_archive_that_is_missing_or_not_what_was_written_is_named() {
         };
         assert!(why.starts_with("damaged at journal/000002.jsonl.gz:"), "byte {at}: {why}");
         let next = writer.entries(&[vec![add("x", 99)]]);
-        assert!(writer.store.append(&next).is_err());
+        assert!(writer.store.append(head_before(&next), &next).is_err());
         writer.store.close();
         assert_eq!(damaged.disk.bytes(&archive(2)).unwrap(), flipped);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::Timestamp;
 
 use super::tally::{DIR, Machinery, Sum, Tally, Writer, add};
-use crate::store::fakes::SimIndex;
+use crate::store::fakes::{SimIndex, head_before};
 use crate::store::format::FORMAT;
 use crate::store::limits::HEADER_BYTES_MAX;
 use crate::store::{Entry, JournalStore, Options, Store, StoreError};
@@ -153,7 +153,7 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
             assert!(seen >= expected, "{what}: {seen} entries, not {expected}");
 
             let next = writer.entries(&[vec![add("x", 99)]]);
-            let refused = writer.store.append(&next);
+            let refused = writer.store.append(head_before(&next), &next);
             assert!(matches!(refused, Err(StoreError::ReadOnly { .. })), "{what}");
             drop(writer);
             assert_eq!(damaged.disk.bytes(&segment(number)).unwrap(), flipped, "{what}");
@@ -170,7 +170,7 @@ fn a_torn_batch_that_was_never_synced_is_put_aside_wherever_the_hole_is() {
     let synced = machinery.disk.bytes(&segment(1)).unwrap().len();
     let batch = writer.entries(&[vec![add("x", 2)], vec![add("x", 3)], vec![add("x", 4)]]);
     let index = machinery.index.duplicate();
-    writer.store.append(&batch).unwrap();
+    writer.store.append(head_before(&batch), &batch).unwrap();
     std::mem::forget(writer);
     let written = machinery.disk.bytes(&segment(1)).unwrap();
     for from in (synced..written.len()).step_by(7) {
@@ -312,7 +312,10 @@ fn a_missing_last_segment_is_named() {
             ))
         );
         let next = writer.entries(&[vec![add("x", 1)]]);
-        assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+        assert!(matches!(
+            writer.store.append(head_before(&next), &next),
+            Err(StoreError::ReadOnly { .. })
+        ));
     }
 }
 
@@ -369,7 +372,10 @@ fn a_journal_that_is_missing_or_emptied_is_not_begun_anew_over_its_index() {
             assert!(!writer.report.created);
             assert_eq!(writer.state.sums.get("x").map(|sum| sum.0), Some(3));
             let next = writer.entries(&[vec![add("x", 1)]]);
-            assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+            assert!(matches!(
+                writer.store.append(head_before(&next), &next),
+                Err(StoreError::ReadOnly { .. })
+            ));
             writer.store.flush();
             writer.store.close();
         }
@@ -443,7 +449,10 @@ fn a_newer_format_opens_read_only_and_untouched() {
     assert_eq!(writer.report.tail_removed, None);
     assert!(writer.report.entries > 0, "what is of a known format is there");
     let next = writer.entries(&[vec![add("x", 1)]]);
-    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        writer.store.append(head_before(&next), &next),
+        Err(StoreError::ReadOnly { .. })
+    ));
     writer.store.close();
     assert_eq!(machinery.disk.bytes(&segment(last)).unwrap(), newer.into_bytes());
 }
@@ -457,7 +466,10 @@ fn a_read_only_disk_is_read() {
     assert!(why.starts_with("cannot write /store/journal/000004.jsonl:"), "{why}");
     writer.expect(&entries, "read-only");
     let next = writer.entries(&[vec![add("x", 1)]]);
-    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        writer.store.append(head_before(&next), &next),
+        Err(StoreError::ReadOnly { .. })
+    ));
 }
 
 /// A sync tool, a restore or a cleaning script can do this.
@@ -475,11 +487,11 @@ fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
                 .unwrap(),
         }
         let next = writer.entries(&[vec![add("x", 4)]]);
-        let refused = writer.store.append(&next).unwrap_err();
+        let refused = writer.store.append(head_before(&next), &next).unwrap_err();
         let why = refused.to_string();
         assert!(matches!(refused, StoreError::ReadOnly { .. }), "{what}: {why}");
         assert!(why.contains("was removed or replaced while the daemon ran"), "{what}: {why}");
-        let again = writer.store.append(&next).unwrap_err();
+        let again = writer.store.append(head_before(&next), &next).unwrap_err();
         assert!(matches!(again, StoreError::ReadOnly { .. }), "{what}");
         assert!(writer.store.health().read_only.is_some());
         writer.store.flush();

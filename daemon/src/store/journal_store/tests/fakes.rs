@@ -1,7 +1,7 @@
 //! The real store and `MemStore` behave the same under any sequence of calls.
 
 use super::tally::{Machinery, Sum, Tally, Writer, add};
-use crate::store::fakes::{FailingStore, MemJournal};
+use crate::store::fakes::{FailingStore, MemJournal, head_before};
 use crate::store::{Random, Store, StoreError};
 
 #[test]
@@ -87,5 +87,5 @@ fn the_strict_twin_lets_no_line_be_applied_twice() {
     writer.add("x", 1);
     let mut entries = writer.entries(&[vec![add("x", 1)]]);
     entries[0].call = Some(super::call("a", 1, 0));
-    let _ = writer.store.append(&entries);
+    let _ = writer.store.append(head_before(&entries), &entries);
 }

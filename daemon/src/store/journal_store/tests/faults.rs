@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, Writer, add};
-use crate::store::fakes::SimIndex;
+use crate::store::fakes::{SimIndex, head_before};
 use crate::store::{Disk, Entry, Fault, JournalStore, Random, Store, StoreError};
 
 type TallyWriter = Writer<JournalStore<super::Tally>>;
@@ -318,12 +318,12 @@ fn after_an_unknown_outcome_nothing_more_is_written() {
     let next = writer.entries(&[vec![add("x", 2)]]);
     // The sync fails, and so does cutting the line off.
     machinery.disk.fail(Some(Fault::From(3)));
-    let error = writer.store.append(&next).unwrap_err();
+    let error = writer.store.append(head_before(&next), &next).unwrap_err();
     assert!(matches!(error, StoreError::Uncertain { .. }), "{error}");
     machinery.disk.fail(None);
     let path = Path::new(DIR).join("journal/000001.jsonl");
     let before = machinery.disk.bytes(&path).unwrap();
-    let again = writer.store.append(&next).unwrap_err();
+    let again = writer.store.append(head_before(&next), &next).unwrap_err();
     assert!(matches!(again, StoreError::ReadOnly { .. }), "{again}");
     assert_eq!(machinery.disk.bytes(&path).unwrap(), before);
     let health = writer.store.health();

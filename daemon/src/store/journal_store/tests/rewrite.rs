@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::tally::{DIR, Machinery, Sum, add};
-use crate::store::fakes::SimIndex;
+use crate::store::fakes::{SimIndex, head_before};
 use crate::store::format::FORMAT;
 use crate::store::{Entry, Fault, Store, StoreError, archive};
 
@@ -265,7 +265,10 @@ fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
     let begins = format!("a newer anchord (format {}) has begun to rewrite journal/", FORMAT + 1);
     assert!(why.starts_with(&begins), "{why}");
     let next = writer.entries(&[vec![add("x", 1)]]);
-    assert!(matches!(writer.store.append(&next), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        writer.store.append(head_before(&next), &next),
+        Err(StoreError::ReadOnly { .. })
+    ));
     writer.store.close();
     assert_eq!(contents(), before);
 }

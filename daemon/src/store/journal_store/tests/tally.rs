@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anchord_memory::{Revision, Seq, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::store::fakes::SimIndex;
+use crate::store::fakes::{SimIndex, head_before};
 use crate::store::format::FORMAT;
 use crate::store::{
     Answer, Call, Entry, JournalStore, OpenReport, Opened, Options, PendingFlush, Replies, Row,
@@ -251,7 +251,7 @@ impl<S: Store<Tally>> Writer<S> {
 
     /// Appends entries. On success, also applies them and advances the index.
     pub(super) fn write(&mut self, entries: &[Entry<Sum>]) -> Result<(), StoreError> {
-        self.store.append(entries)?;
+        self.store.append(head_before(entries), entries)?;
         for entry in entries {
             self.state.apply(entry.seq, &entry.changes);
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {

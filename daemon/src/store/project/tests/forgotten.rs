@@ -123,7 +123,7 @@ fn a_forgotten_text_is_in_the_journal_alone_and_found_there_for_ever() {
             changes,
             reply: None,
         };
-        store.append(std::slice::from_ref(&entry)).unwrap();
+        store.append(state.seq(), std::slice::from_ref(&entry)).unwrap();
         StateMachine::apply(&mut state, entry.seq, &entry.changes);
         store.advance_index(&state, &mut replies).unwrap();
     }
