@@ -172,3 +172,6 @@ impl Daemon {
         self.stopping.clone()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,6 @@
 //! A fault that may pass, such as a full disk, makes it read-only. It is then opened again from
 //! time to time, as projects are.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -13,8 +12,11 @@ use arc_swap::ArcSwap;
 
 use crate::project::{Marks, Outcome, WriteCommand, WriteError, WriterHandle, Written, open_owner};
 use crate::projects::Registry;
-use crate::store::{Call, Health, OpenReport, Store, StoreError};
+use crate::store::{Call, Health, OpenReport, Store, StoreError, Stores};
 use crate::{clock, limits};
+
+/// The name of the registry's store.
+const NAME: &str = "daemon";
 
 /// The soft mark of a daemon that stopped in an orderly way.
 pub(crate) const STOPPED_WELL: &str = "stopped-well";
@@ -22,7 +24,7 @@ pub(crate) const STOPPED_WELL: &str = "stopped-well";
 /// The registry and its writer.
 #[derive(Debug)]
 pub(crate) struct RegistryStore {
-    directory: PathBuf,
+    stores: Arc<dyn Stores<Registry>>,
     writer: ArcSwap<WriterHandle<Registry>>,
     opened: Mutex<Instant>,
     /// Whether the last reopening failed. Nothing can be written then, but what was read stays.
@@ -34,10 +36,12 @@ pub(crate) struct RegistryStore {
 
 impl RegistryStore {
     /// Opens the store, or creates it. Also returns the report of opening and the soft marks.
-    pub(crate) async fn open(directory: PathBuf) -> Result<(Self, OpenReport, Marks), StoreError> {
-        let (writer, report, marks) = open_owner::<Registry>(directory.clone()).await?;
+    pub(crate) async fn open(
+        stores: Arc<dyn Stores<Registry>>,
+    ) -> Result<(Self, OpenReport, Marks), StoreError> {
+        let (writer, report, marks) = open_owner(Arc::clone(&stores), NAME.to_owned()).await?;
         let store = Self {
-            directory,
+            stores,
             writer: ArcSwap::from_pointee(writer),
             opened: Mutex::new(clock::start()),
             is_failed: AtomicBool::new(false),
@@ -58,7 +62,7 @@ impl RegistryStore {
         self.writer.load().close().await;
         self.is_failed.store(true, Ordering::Relaxed);
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = clock::start();
-        let (writer, report, marks) = open_owner::<Registry>(self.directory.clone()).await?;
+        let (writer, report, marks) = open_owner(Arc::clone(&self.stores), NAME.to_owned()).await?;
         if marks.contains_key(STOPPED_WELL) {
             // The store could not be read when this daemon started.
             let cleared = writer.ask(|store, _| {

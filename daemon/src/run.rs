@@ -19,6 +19,7 @@ use crate::project::OpenProjects;
 use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::socket::Peers;
+use crate::store::FileStores;
 use crate::store::{self, StoreError};
 use crate::{activation, hooks, http, jobs, limits, process, sessions, socket};
 
@@ -106,8 +107,8 @@ async fn serve(
     let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot hear signals"))?;
     let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot hear signals"))?;
 
-    let data = instance.data().to_owned();
-    let (registry, report, marks) = RegistryStore::open(data.join("daemon")).await?;
+    let stores = Arc::new(FileStores::new(instance.data().to_owned()));
+    let (registry, report, marks) = RegistryStore::open(stores.clone()).await?;
     report.log("the daemon's own records");
     let stopped_well = marks.contains_key(STOPPED_WELL);
     // A store that is read-only at its start may not show the mark.
@@ -117,7 +118,7 @@ async fn serve(
     }
     let surroundings = Surroundings::here(Some(instance.dir().to_owned()));
     let daemon = Daemon::new(Parts {
-        projects: OpenProjects::new(data),
+        projects: OpenProjects::new(stores),
         instance,
         config,
         surroundings,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anchord_memory::Memory;
 use anchord_proto::hello::{Answer, Hello, Resume, Role, Welcome};
 use anchord_proto::hook::HookReply;
 use anchord_proto::host;
@@ -18,8 +19,9 @@ use crate::config::Config;
 use crate::daemon::{Daemon, Parts};
 use crate::instance::{Host, Instance, Places};
 use crate::project::OpenProjects;
-use crate::projects::Surroundings;
+use crate::projects::{Registry, Surroundings};
 use crate::registry_store::RegistryStore;
+use crate::store::{FileStores, Stores};
 use crate::{sessions, socket};
 
 /// A deadline that ends a test which waits in vain. Nothing here takes so long.
@@ -28,13 +30,40 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// A daemon, and a project called `demo` to work in.
 pub(crate) struct World {
     pub(crate) daemon: Arc<Daemon>,
+    stores: Factories,
     scratch: tempfile::TempDir,
+}
+
+/// The factories of a daemon's stores.
+#[derive(Clone, Debug)]
+pub(crate) struct Factories {
+    pub(crate) memories: Arc<dyn Stores<Memory>>,
+    pub(crate) registry: Arc<dyn Stores<Registry>>,
+}
+
+impl Factories {
+    fn on_disk(scratch: &Path) -> Self {
+        let files = Arc::new(FileStores::new(data_of(scratch)));
+        Self { memories: files.clone(), registry: files }
+    }
+}
+
+/// Returns the data directory of the instance in a scratch directory.
+pub(crate) fn data_of(scratch: &Path) -> PathBuf {
+    scratch.join("instance/data")
 }
 
 impl World {
     pub(crate) async fn new() -> Self {
         let scratch = tempfile::tempdir().unwrap();
-        let world = Self { daemon: start(scratch.path(), false).await, scratch };
+        let stores = Factories::on_disk(scratch.path());
+        Self::over(scratch, stores).await
+    }
+
+    /// Returns a daemon over these stores. Files next to them are in `scratch`.
+    pub(crate) async fn over(scratch: tempfile::TempDir, stores: Factories) -> Self {
+        let daemon = start(scratch.path(), stores.clone(), false).await;
+        let world = Self { daemon, stores, scratch };
         std::fs::create_dir_all(world.directory("demo")).unwrap();
         world
     }
@@ -46,7 +75,7 @@ impl World {
 
     /// Ends the daemon and starts another in its place, as after a crash or not.
     pub(crate) async fn restart(self, after_crash: bool) -> Self {
-        let Self { daemon, scratch } = self;
+        let Self { daemon, stores, scratch } = self;
         daemon.stop("asked by a test");
         daemon.projects.close_all().await;
         daemon.registry.close().await;
@@ -60,7 +89,8 @@ impl World {
             _ => Some(()),
         })
         .await;
-        Self { daemon: start(scratch.path(), after_crash).await, scratch }
+        let daemon = start(scratch.path(), stores.clone(), after_crash).await;
+        Self { daemon, stores, scratch }
     }
 
     /// Returns the hello of a shim that runs in the project.
@@ -335,15 +365,14 @@ pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
     found
 }
 
-async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
+async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Arc<Daemon> {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
     // A process that another test is just starting still has our lock's descriptor until it runs
     // `exec`.
     let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
     let instance = Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
-    let data = instance.data().to_owned();
-    let (registry, _, _) = RegistryStore::open(data.join("daemon")).await.unwrap();
+    let (registry, _, _) = RegistryStore::open(stores.registry).await.unwrap();
     let mut config = Config::default();
     // A session whose process is gone has no grace, so that tests do not wait for it.
     config.sessions.grace = Duration::ZERO;
@@ -352,7 +381,7 @@ async fn start(scratch: &Path, after_crash: bool) -> Arc<Daemon> {
         tmp: None,
         ..Surroundings::here(Some(dir))
     };
-    let projects = OpenProjects::new(data);
+    let projects = OpenProjects::new(stores.memories);
     let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
     let daemon = Daemon::new(parts);
     sessions::recover(&daemon);

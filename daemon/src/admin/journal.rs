@@ -9,8 +9,9 @@ use crate::api::{
 };
 use crate::blocking::run_blocking;
 use crate::daemon::Daemon;
-use crate::store::{CheckedSnapshot, Entry, StateMachine, StoreError, Uncheckable, discard_index};
-use crate::{clock, limits, store};
+use crate::project::ClosedStore;
+use crate::store::{CheckedSnapshot, Entry, StateMachine, StoreError, Uncheckable};
+use crate::{clock, limits};
 
 /// Returns a page of journal entries as JSON, one on each line. The page ends after `limit`
 /// entries, or earlier if the lines are long. The caller continues with the next entry.
@@ -132,13 +133,10 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     }
     let target = target(daemon, project).await?;
     let started = clock::start();
-    let discarded = daemon.projects.close_and(target.id, move |directory| {
-        for Problem { file, .. } in &of_snapshots {
-            std::fs::remove_file(directory.join(file)).map_err(|error| error.to_string())?;
-        }
-        discard_index(directory).map_err(|error| error.to_string())
-    });
-    discarded.await.map_err(|error| internal(&error))?;
+    let snapshots: Vec<String> = of_snapshots.into_iter().map(|problem| problem.file).collect();
+    let discard = move |closed: &ClosedStore| closed.discard_index(&snapshots);
+    let discarded = daemon.projects.close_and(target.id, discard).await;
+    discarded.map_err(|error| internal(&error.to_string()))?;
     let open = daemon.open_project(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
         project: target.reference,
@@ -165,16 +163,12 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
         Err(error) => Some(error.to_string()),
     };
     let Some(plan) = params.plan else {
-        let planned = daemon.projects.close_and(target.id, |dir| {
-            store::plan_repair::<Memory>(dir, &store::Options::real(dir))
-        });
-        return Ok(reply(read_only, planned.await.map_err(store_error)?, false));
+        let planned = daemon.projects.close_and(target.id, ClosedStore::plan_repair).await;
+        return Ok(reply(read_only, planned.map_err(store_error)?, false));
     };
     let planned = plan.clone();
-    let repaired = daemon.projects.close_and(target.id, move |dir| {
-        store::repair::<Memory>(dir, &store::Options::real(dir), &planned)
-    });
-    repaired.await.map_err(store_error)?;
+    let repair = move |closed: &ClosedStore| closed.repair(&planned);
+    daemon.projects.close_and(target.id, repair).await.map_err(store_error)?;
     let verified = verify(daemon, &params.project).await?;
     if let Some(Problem { file, what, .. }) = verified.problems.first() {
         let why = format!("the repaired journal is not sound: {file} {what}");

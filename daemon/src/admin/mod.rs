@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
-use crate::blocking::run_blocking;
 use crate::bounded_fs::{self, DiskTimeout};
 use crate::daemon::Daemon;
 use crate::project::{OpenProject, WriteError};
@@ -187,23 +186,6 @@ pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {
 
 pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// Returns the size of one of the daemon's own directories, in bytes.
-pub(super) async fn bytes_of(directory: PathBuf) -> u64 {
-    run_blocking(move || directory_bytes(&directory)).await
-}
-
-pub(super) fn directory_bytes(directory: &Path) -> u64 {
-    let Ok(files) = std::fs::read_dir(directory) else { return 0 };
-    files
-        .filter_map(Result::ok)
-        .map(|file| match file.metadata() {
-            Ok(metadata) if metadata.is_dir() => directory_bytes(&file.path()),
-            Ok(metadata) => metadata.len(),
-            Err(_) => 0,
-        })
-        .sum()
 }
 
 pub(super) fn bad_request(error: &dyn std::error::Error) -> ErrorReply {

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use anchord_memory::SessionId;
 
 use super::{
-    Answer, Target, bad_request, bytes_of, find, internal, known, reference, store_error, target,
-    write_error,
+    Answer, Target, bad_request, find, internal, known, reference, store_error, target, write_error,
 };
 use crate::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::blocking::join_or_resume_panic;
 use crate::daemon::Daemon;
-use crate::project::{Transition, WriteCommand, remove_whole};
+use crate::project::{ClosedStore, Transition, WriteCommand};
 use crate::projects::{ProjectId, Registry, RegistryChange, link};
 
 /// Makes a directory use the memory of a project.
@@ -40,7 +39,7 @@ pub(crate) async fn forget_project(daemon: &Daemon, project: &str) -> Answer<Rem
         });
     }
     refuse_while_live(daemon, id)?;
-    let bytes = bytes_of(daemon.projects.directory(id)).await;
+    let bytes = daemon.projects.usage(id).await.bytes;
     change_registry(daemon, "forget", move |_| vec![RegistryChange::ProjectForgotten { id }])
         .await?;
     Ok(RemovedReply { project: reference, bytes })
@@ -62,7 +61,7 @@ pub(crate) async fn delete_project(
         });
     }
     refuse_while_live(daemon, id)?;
-    let bytes = bytes_of(daemon.projects.directory(id)).await;
+    let bytes = daemon.projects.usage(id).await.bytes;
     let deleting = Arc::clone(daemon);
     // The caller may hang up. A deletion that stops half-way would leave a listed project without
     // data.
@@ -71,11 +70,8 @@ pub(crate) async fn delete_project(
 }
 
 async fn delete(daemon: &Daemon, id: ProjectId) -> Answer<()> {
-    if let Err(error) = daemon.projects.close_and(id, remove_whole).await
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        return Err(internal(&format!("failed to delete the project's data: {error}")));
-    }
+    let removed = daemon.projects.close_and(id, ClosedStore::remove).await;
+    removed.map_err(|error| internal(&format!("failed to delete the project's data: {error}")))?;
     let changes = move |registry: &Registry| {
         let mut changes = registry.unlink(id);
         changes.push(RegistryChange::ProjectDeleted { id });

@@ -3,7 +3,7 @@
 mod redact;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anchord_memory::secrets::{self, SecretKind};
@@ -21,8 +21,9 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::daemon::Daemon;
+use crate::project::ClosedStore;
 use crate::projects::ProjectId;
-use crate::store::{Entry, JournalStore, Opened, Options, Reading, Store as _, StoreError};
+use crate::store::{Entry, Opened, Reading, StoreError};
 use crate::{hooks, retrieval_log};
 
 /// The checked parameters of a purge.
@@ -70,7 +71,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
-    let closed = move |_: &Path| carry_out(&directories, wanted);
+    let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
     let (surveyed, mut found) = daemon.projects.close_and(target.id, closed).await?;
     for directory in asked_in(daemon, target.id) {
         if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
@@ -249,24 +250,22 @@ impl Survey {
     }
 }
 
-/// Purges a store whose project is closed. The store's directory is the first of `directories`.
-/// Also reports which other files held a purged text. The store may have changed since the plan was
-/// shown.
+/// Purges a store whose project is closed. Also reports which other files in `directories` held a
+/// purged text. The store may have changed since the plan was shown.
 ///
 /// Other files come first: once the records are gone, nothing says which texts to look for. A purge
 /// that ended half-way could then not be repeated.
 fn carry_out(
+    closed: &ClosedStore,
     directories: &[PathBuf],
     wanted: Wanted,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
-    let directory = directories.first().expect("the store's own directory comes first");
-    let Opened { store, state, .. } =
-        JournalStore::<Memory>::open(directory, Options::real(directory))?;
+    let Opened { store, state, .. } = closed.open()?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
     let texts = surveyed.texts();
     let mut found = redact::redact_files(directories, &texts);
     if surveyed.is_empty() {
-        Box::new(store).close();
+        store.close();
         return Ok((surveyed, found));
     }
     let last = Entry {

@@ -1,20 +1,18 @@
 //! The current state of the daemon, its sessions and its projects.
 
 use std::cmp::Reverse;
-use std::path::Path;
 use std::sync::Arc;
 
 use anchord_proto::host;
 use futures::StreamExt as _;
 use futures::stream;
 
-use super::{Answer, directory_bytes, known, opened, store_error, text};
+use super::{Answer, known, opened, store_error, text};
 use crate::api::{
     self, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
     InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
     StagedStatus, StatusReply,
 };
-use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
@@ -205,12 +203,9 @@ async fn memory_status(
     id: ProjectId,
     open: Option<Arc<OpenProject>>,
 ) -> ProjectStatus {
-    let directory = daemon.projects.directory(id);
     let memory = open.as_ref().map(|open| open.memory());
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
-    let (bytes, last_used) =
-        run_blocking(move || (directory_bytes(&directory), modified(&directory.join("journal"))))
-            .await;
+    let usage = daemon.projects.usage(id).await;
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: api::USER.to_owned(),
@@ -228,20 +223,10 @@ async fn memory_status(
         }),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
-        bytes,
-        last_used,
+        bytes: usage.bytes,
+        last_used: usage.written.map(|time| clock::timestamp(time).0),
         read_only,
     }
-}
-
-/// Returns the time at which the newest file of a directory was written, in milliseconds since the
-/// epoch.
-fn modified(directory: &Path) -> Option<i64> {
-    std::fs::read_dir(directory)
-        .ok()?
-        .filter_map(|file| file.ok()?.metadata().ok()?.modified().ok())
-        .max()
-        .map(|time| clock::timestamp(time).0)
 }
 
 #[cfg(test)]

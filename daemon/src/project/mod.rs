@@ -6,8 +6,7 @@ mod queue;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,18 +21,12 @@ use crate::budgets::Filled;
 use crate::projects::ProjectId;
 use crate::retrieval_log::RetrievalLog;
 use crate::store::{
-    Disk, JournalStore, OpenReport, Opened, Options, RealDisk, StateMachine, Store, StoreError,
+    OpenReport, Opened, RepairPlan, StateMachine, Store, StoreError, Stores, Usage,
 };
 use crate::{clock, limits};
 
-/// The directory of projects' data, beneath the daemon's data.
-const PROJECTS: &str = "projects";
-
-/// The directory of the user's own memory, beneath the daemon's data.
+/// The name of the store of the user's own memory.
 const PERSONAL: &str = "user";
-
-/// The prefix of a directory that is being deleted.
-const DELETED: &str = ".deleted-";
 
 /// The prefix of soft marks for notices that a load has shown.
 const NOTICE_SHOWN: &str = "notice-shown/";
@@ -150,7 +143,7 @@ impl OpenProject {
 /// The open projects. Only this type opens and closes them.
 #[derive(Debug)]
 pub(crate) struct OpenProjects {
-    data: PathBuf,
+    stores: Arc<dyn Stores<Memory>>,
     retrievals: RetrievalLog,
     slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
     closed: Arc<AtomicBool>,
@@ -168,11 +161,10 @@ struct Slot {
 }
 
 impl OpenProjects {
-    /// Returns the projects beneath a data directory. Must be called within a runtime.
-    pub(crate) fn new(data: PathBuf) -> Self {
-        remove_deleted(&data.join(PROJECTS));
+    /// Returns the projects of these stores. Must be called within a runtime.
+    pub(crate) fn new(stores: Arc<dyn Stores<Memory>>) -> Self {
         let retrievals = RetrievalLog::start();
-        Self { data, retrievals, slots: Mutex::default(), closed: Arc::default() }
+        Self { stores, retrievals, slots: Mutex::default(), closed: Arc::default() }
     }
 
     /// Returns the log of calls and results.
@@ -180,31 +172,25 @@ impl OpenProjects {
         &self.retrievals
     }
 
-    /// Returns the directory of a project's data, or of the user's own memory.
+    /// Returns the directory for files next to the store of a project, or of the user's own memory.
     pub(crate) fn directory(&self, id: ProjectId) -> PathBuf {
-        if id.is_personal() {
-            return self.data.join(PERSONAL);
-        }
-        self.data.join(PROJECTS).join(id.to_string())
+        self.stores.directory(&store_name(id))
+    }
+
+    /// Returns the size of a project's data, or of the user's own memory.
+    pub(crate) async fn usage(&self, id: ProjectId) -> Usage {
+        let stores = Arc::clone(&self.stores);
+        run_blocking(move || stores.usage(&store_name(id))).await
     }
 
     /// Returns whether anything was ever written for this project.
     pub(crate) fn exists(&self, id: ProjectId) -> Result<bool, StoreError> {
-        Ok(self.get(id).is_some() || is_there(&self.directory(id))?)
+        Ok(self.get(id).is_some() || self.stores.exists(&store_name(id))?)
     }
 
     /// Returns whether any of this project's memory is on disk.
     pub(crate) fn has_data(&self, id: ProjectId) -> Result<bool, StoreError> {
-        if self.get(id).is_some() {
-            return Ok(true);
-        }
-        let directory = self.directory(id);
-        for part in ["journal", "snapshot", "sled"] {
-            if is_there(&directory.join(part))? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(self.get(id).is_some() || self.stores.has_data(&store_name(id))?)
     }
 
     /// Returns the project, which one caller opens if needed while the others wait.
@@ -217,7 +203,7 @@ impl OpenProjects {
             project.touch();
             return Ok(project);
         }
-        let (directory, closed) = (self.directory(id), Arc::clone(&self.closed));
+        let (stores, closed) = (Arc::clone(&self.stores), Arc::clone(&self.closed));
         join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.open() {
@@ -232,7 +218,7 @@ impl OpenProjects {
                 // ended.
                 dead.owner.close().await;
             }
-            let project = open_project(id, directory).await?;
+            let project = open_project(id, stores).await?;
             slot.current.store(Some(Arc::clone(&project)));
             Ok(project)
         }))
@@ -266,15 +252,16 @@ impl OpenProjects {
         filled.collect()
     }
 
-    /// Closes a project after serving its queue, and runs `then` on its directory before anyone can
-    /// open it again. Continues when the caller is cancelled.
+    /// Closes a project after serving its queue, and runs `then` on its closed store before anyone
+    /// can open it again. Continues when the caller is cancelled.
     pub(crate) async fn close_and<T: Send + 'static>(
         &self,
         id: ProjectId,
-        then: impl FnOnce(&Path) -> T + Send + 'static,
+        then: impl FnOnce(&ClosedStore) -> T + Send + 'static,
     ) -> T {
         let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
-        let (directory, retrievals) = (self.directory(id), self.retrievals.clone());
+        let closed = ClosedStore { stores: Arc::clone(&self.stores), name: store_name(id) };
+        let retrievals = self.retrievals.clone();
         join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.current.swap(None) {
@@ -283,7 +270,7 @@ impl OpenProjects {
                 slot.filled.store(Some(Arc::new(Filled::of(&project.memory()))));
             }
             retrievals.flush().await;
-            run_blocking(move || then(&directory)).await
+            run_blocking(move || then(&closed)).await
         }))
         .await
     }
@@ -331,41 +318,50 @@ async fn at_once(all: impl Iterator<Item = impl Future<Output = ()>>) {
     futures::future::join_all(all.map(limited)).await;
 }
 
-/// Removes a project's directory. The directory is renamed first, so that a crash never leaves one
-/// that lacks some of its files.
-pub(crate) fn remove_whole(directory: &Path) -> io::Result<()> {
-    let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    let deleted = directory.with_file_name(format!("{DELETED}{name}"));
-    // A remainder of an earlier deletion would be in the way.
-    match std::fs::remove_dir_all(&deleted) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    std::fs::rename(directory, &deleted)?;
-    if let Some(projects) = directory.parent() {
-        RealDisk.sync_dir(projects)?;
-    }
-    std::fs::remove_dir_all(&deleted)
+/// Returns the name of the store of a project, or of the user's own memory.
+fn store_name(id: ProjectId) -> String {
+    if id.is_personal() { PERSONAL.to_owned() } else { format!("projects/{id}") }
 }
 
-/// Completes deletions that a crash interrupted.
-fn remove_deleted(projects: &Path) {
-    let Ok(names) = std::fs::read_dir(projects) else { return };
-    let names = names.filter_map(Result::ok);
-    for name in names.filter(|name| name.file_name().to_string_lossy().starts_with(DELETED)) {
-        if let Err(error) = std::fs::remove_dir_all(name.path()) {
-            tracing::warn!(path = %name.path().display(), %error, "a deleted project is still there");
-        }
+/// A memory's store that nobody has open.
+#[derive(Debug)]
+pub(crate) struct ClosedStore {
+    stores: Arc<dyn Stores<Memory>>,
+    name: String,
+}
+
+impl ClosedStore {
+    /// Opens the store without a writer. It must be closed again.
+    pub(crate) fn open(&self) -> Result<Opened<Memory, Box<dyn Store<Memory>>>, StoreError> {
+        self.stores.open(&self.name)
+    }
+
+    /// Removes the store as a whole.
+    pub(crate) fn remove(&self) -> Result<(), StoreError> {
+        self.stores.remove(&self.name)
+    }
+
+    /// Removes the index and these damaged snapshots.
+    pub(crate) fn discard_index(&self, snapshots: &[String]) -> Result<(), StoreError> {
+        self.stores.discard_index(&self.name, snapshots)
+    }
+
+    /// Plans the repair of the store.
+    pub(crate) fn plan_repair(&self) -> Result<RepairPlan, StoreError> {
+        self.stores.plan_repair(&self.name)
+    }
+
+    /// Repairs the store as planned.
+    pub(crate) fn repair(&self, plan: &RepairPlan) -> Result<(), StoreError> {
+        self.stores.repair(&self.name, plan)
     }
 }
 
-/// Returns whether a path exists. A failed check is an error.
-fn is_there(path: &Path) -> Result<bool, StoreError> {
-    path.try_exists().map_err(StoreError::io("look for", path))
-}
-
-async fn open_project(id: ProjectId, directory: PathBuf) -> Result<Arc<OpenProject>, StoreError> {
-    let (owner, report, marks) = open_owner::<Memory>(directory).await?;
+async fn open_project(
+    id: ProjectId,
+    stores: Arc<dyn Stores<Memory>>,
+) -> Result<Arc<OpenProject>, StoreError> {
+    let (owner, report, marks) = open_owner(stores, store_name(id)).await?;
     report.log(&if id.is_personal() {
         "the user's own memory".to_owned()
     } else {
@@ -395,20 +391,17 @@ pub(crate) type Marks = BTreeMap<String, String>;
 /// Opens a store on a separate thread, since that reads and may rebuild, and starts its writer.
 /// Also returns its soft marks.
 pub(crate) async fn open_owner<M: StateMachine>(
-    directory: PathBuf,
+    stores: Arc<dyn Stores<M>>,
+    name: String,
 ) -> Result<(WriterHandle<M>, OpenReport, Marks), StoreError> {
-    run_blocking(move || open_blocking::<M>(&directory)).await
-}
-
-fn open_blocking<M: StateMachine>(
-    directory: &Path,
-) -> Result<(WriterHandle<M>, OpenReport, Marks), StoreError> {
-    let Opened { store, state, replies, report } =
-        JournalStore::open(directory, Options::real(directory))?;
-    let marks = store.marks().clone();
-    let owner = WriterHandle::start(Box::new(store), state, replies)
-        .map_err(StoreError::io("start a thread for", directory))?;
-    Ok((owner, report, marks))
+    let open = move || {
+        let Opened { store, state, replies, report } = stores.open(&name)?;
+        let marks = store.marks().clone();
+        let owner = WriterHandle::start(store, state, replies)
+            .map_err(StoreError::io("start a thread for", stores.directory(&name)))?;
+        Ok((owner, report, marks))
+    };
+    run_blocking(open).await
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

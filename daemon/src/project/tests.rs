@@ -1,16 +1,23 @@
 //! Projects are opened once when needed, and again after they were closed.
 
+use std::path::Path;
+
 use anchord_memory::{Change, Counts, Notice, NoticeCause, SessionId};
 use futures::FutureExt;
 use uuid::Uuid;
 
 use super::*;
+use crate::store::FileStores;
 
 const ID: ProjectId = ProjectId(Uuid::from_u128(1));
 
+fn beneath(data: &Path) -> OpenProjects {
+    OpenProjects::new(Arc::new(FileStores::new(data.to_owned())))
+}
+
 fn projects() -> (tempfile::TempDir, OpenProjects) {
     let scratch = tempfile::tempdir().unwrap();
-    let projects = OpenProjects::new(scratch.path().to_owned());
+    let projects = beneath(scratch.path());
     (scratch, projects)
 }
 
@@ -95,9 +102,8 @@ async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
     let directory = projects.directory(ID);
     projects
         .close_and(ID, move |closed| {
-            assert_eq!(closed, directory);
-            assert!(project.owner.is_closed());
-            std::fs::remove_dir_all(closed).unwrap();
+            assert!(directory.is_dir() && project.owner.is_closed());
+            closed.remove().unwrap();
         })
         .await;
     assert!(!projects.exists(ID).unwrap());
@@ -168,31 +174,10 @@ async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_was_cut_short_is_finished_by_the_next_daemon() {
-    let scratch = tempfile::tempdir().unwrap();
-    let projects = scratch.path().join("projects");
-    let half = projects.join(".deleted-1/journal");
-    std::fs::create_dir_all(&half).unwrap();
-    std::fs::create_dir_all(projects.join("2")).unwrap();
-    OpenProjects::new(scratch.path().to_owned());
-    let left = std::fs::read_dir(&projects).unwrap().map(|name| name.unwrap().file_name());
-    assert_eq!(left.collect::<Vec<_>>(), ["2"]);
-}
-
-#[test]
-fn what_is_left_of_an_earlier_deletion_is_in_nobodys_way() {
-    let scratch = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(scratch.path().join(".deleted-1/journal")).unwrap();
-    std::fs::create_dir_all(scratch.path().join("1/journal")).unwrap();
-    remove_whole(&scratch.path().join("1")).unwrap();
-    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
-}
-
-#[tokio::test]
 async fn a_look_that_fails_is_an_error_and_not_an_empty_memory() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("data"), "a file where the directory should be").unwrap();
-    let projects = OpenProjects::new(dir.path().join("data"));
+    let projects = beneath(&dir.path().join("data"));
     assert!(projects.exists(ID).is_err() && projects.has_data(ID).is_err());
     let error = projects.exists(ProjectId::PERSONAL).unwrap_err();
     assert!(error.to_string().contains("look for"), "{error}");

@@ -5,6 +5,7 @@ use std::fs;
 use super::*;
 use crate::project::Transition;
 use crate::projects::{ProjectId, RegistryChange};
+use crate::store::FileStores;
 
 fn stored(id: ProjectId) -> WriteCommand<Registry> {
     let changes = vec![RegistryChange::MemoryStored { id }];
@@ -20,8 +21,9 @@ fn let_time_pass(store: &RegistryStore) {
 #[tokio::test]
 async fn what_was_read_stays_until_the_store_can_be_opened_again() {
     let scratch = tempfile::tempdir().unwrap();
+    let stores = FileStores::new(scratch.path().to_owned());
     let (directory, away) = (scratch.path().join("daemon"), scratch.path().join("away"));
-    let (store, ..) = RegistryStore::open(directory.clone()).await.unwrap();
+    let (store, ..) = RegistryStore::open(Arc::new(stores)).await.unwrap();
     let (before, after) = (ProjectId(uuid::Uuid::from_u128(1)), ProjectId::PERSONAL);
     store.write(None, None, "stored", stored(before)).await.unwrap();
 

@@ -1,17 +1,22 @@
 //! Stand-ins for the store and its index, for tests of the code that uses them.
 //!
 //! [`MemStore`] behaves like the real store, but in memory, and panics if its caller breaks the
-//! contract. A [`FailingStore`] fails at a chosen call. A [`ContestedStore`] has a competing writer.
-//! A [`SimIndex`] is an index that survives
+//! contract. [`failing`] and [`contested`] wrap a store. [`MemStores`] opens such stores by name. A
+//! [`SimIndex`] is an index that survives
 //! being closed, loses unflushed rows in a power loss, and fails on request.
+
+mod stores;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use anchord_memory::{Revision, Seq};
+
+pub use stores::MemStores;
+pub use wrapped::{Wrapped, contested, failing, panicking};
 
 use super::format;
 use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
@@ -212,6 +217,20 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
         Health::default()
     }
 
+    fn rewrite(
+        self: Box<Self>,
+        edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
+        last: &Entry<M::Change>,
+    ) -> Result<(), StoreError> {
+        self.check(last);
+        let mut kept = lock(&self.kept);
+        for entry in &mut kept.entries {
+            edit(entry);
+        }
+        kept.entries.push(last.clone());
+        Ok(())
+    }
+
     fn close(mut self: Box<Self>) {
         assert_eq!(self.unsettled_bytes, 0, "closed before the index followed");
         self.flush();
@@ -221,173 +240,6 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
 impl<M: StateMachine> Drop for MemStore<M> {
     fn drop(&mut self) {
         lock(&self.kept).open = false;
-    }
-}
-
-/// A store whose `n`-th fallible call fails, once, without effect. A failing `advance_index` still
-/// does its work, because nothing depends on its outcome.
-#[derive(Debug)]
-pub struct FailingStore<S> {
-    inner: S,
-    calls: u64,
-    fails_at: u64,
-}
-
-impl<S> FailingStore<S> {
-    /// Wraps a store. `fails_at` counts calls from 1.
-    pub fn new(inner: S, fails_at: u64) -> Self {
-        Self { inner, calls: 0, fails_at }
-    }
-
-    fn step(&mut self) -> Result<(), StoreError> {
-        self.calls += 1;
-        if self.calls != self.fails_at {
-            return Ok(());
-        }
-        let source = io::Error::other(format!("call {} fails on purpose", self.calls));
-        Err(StoreError::NotSaved { path: PathBuf::from("twin"), source })
-    }
-}
-
-impl<M: StateMachine, S: Store<M>> Store<M> for FailingStore<S> {
-    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
-        self.step()?;
-        self.inner.append(expected, batch)
-    }
-
-    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
-        self.inner.admit(entry)
-    }
-
-    fn unsettled_bytes(&self) -> u64 {
-        self.inner.unsettled_bytes()
-    }
-
-    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
-        let outcome = self.step();
-        self.inner.advance_index(state, replies)?;
-        outcome
-    }
-
-    fn flush(&mut self) -> PendingFlush {
-        self.inner.flush()
-    }
-
-    fn look_up(&self) -> LookUp<M> {
-        self.inner.look_up()
-    }
-
-    fn entries(
-        &mut self,
-        from: Seq,
-        visit: &mut dyn FnMut(&Entry<M::Change>) -> bool,
-    ) -> Result<(), StoreError> {
-        self.step()?;
-        self.inner.entries(from, visit)
-    }
-
-    fn reading(&self) -> Reading<M> {
-        self.inner.reading()
-    }
-
-    fn snapshots(&self) -> Snapshots<M> {
-        self.inner.snapshots()
-    }
-
-    fn mark(&mut self, key: &str, value: Option<&str>) {
-        self.inner.mark(key, value);
-    }
-
-    fn marks(&self) -> &BTreeMap<String, String> {
-        self.inner.marks()
-    }
-
-    fn sizes(&self) -> Sizes {
-        self.inner.sizes()
-    }
-
-    fn health(&self) -> Health {
-        self.inner.health()
-    }
-
-    fn close(self: Box<Self>) {
-        Box::new(self.inner).close();
-    }
-}
-
-/// A store with a competing writer, which is faster at every third append.
-pub struct ContestedStore<M: StateMachine> {
-    inner: MemStore<M>,
-    appends: u64,
-    compete: Box<dyn FnMut(&M) -> Entry<M::Change> + Send>,
-}
-
-impl<M: StateMachine> ContestedStore<M> {
-    /// Wraps a store. `compete` gives the competitor's entry, which follows the last one.
-    pub fn new(
-        inner: MemStore<M>,
-        compete: impl FnMut(&M) -> Entry<M::Change> + Send + 'static,
-    ) -> Self {
-        Self { inner, appends: 0, compete: Box::new(compete) }
-    }
-}
-
-impl<M: StateMachine> Store<M> for ContestedStore<M> {
-    fn append(&mut self, expected: Seq, batch: &[Entry<M::Change>]) -> Result<(), StoreError> {
-        self.appends += 1;
-        if self.appends.is_multiple_of(3) {
-            let entry = (self.compete)(&self.inner.state);
-            self.inner.append(self.inner.state.seq(), &[entry])?;
-        }
-        self.inner.append(expected, batch)
-    }
-
-    fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
-        self.inner.admit(entry)
-    }
-
-    fn unsettled_bytes(&self) -> u64 {
-        self.inner.unsettled_bytes()
-    }
-
-    fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
-        self.inner.advance_index(state, replies)
-    }
-
-    fn flush(&mut self) -> PendingFlush {
-        self.inner.flush()
-    }
-
-    fn look_up(&self) -> LookUp<M> {
-        self.inner.look_up()
-    }
-
-    fn reading(&self) -> Reading<M> {
-        self.inner.reading()
-    }
-
-    fn snapshots(&self) -> Snapshots<M> {
-        self.inner.snapshots()
-    }
-
-    fn mark(&mut self, key: &str, value: Option<&str>) {
-        self.inner.mark(key, value);
-    }
-
-    fn marks(&self) -> &BTreeMap<String, String> {
-        self.inner.marks()
-    }
-
-    fn sizes(&self) -> Sizes {
-        self.inner.sizes()
-    }
-
-    fn health(&self) -> Health {
-        self.inner.health()
-    }
-
-    fn close(self: Box<Self>) {
-        Box::new(self.inner).close();
     }
 }
 

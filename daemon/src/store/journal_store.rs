@@ -5,28 +5,24 @@
 //! in memory for this run; the next open rebuilds it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anchord_memory::{Seq, Timestamp};
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
-use super::format::{self, Crc, FORMAT};
+use super::format::{self, FORMAT};
 use super::history::History;
 use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
-use super::limits::{ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
-use super::open::restore;
+use super::limits::{ENTRY_BYTES_MAX, MARKS_BATCH_ROWS_MAX};
+use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::segment::file_name;
-use super::sled_index::SledPlace;
 use super::upkeep::Tasks;
 use super::{
     CheckedSnapshot, Entry, Health, LookUp, PendingFlush, Reading, Replies, Row, Sizes, Snapshots,
     StateMachine, Store, StoreError, Uncheckable, snapshot,
 };
+use anchord_memory::{Seq, Timestamp};
 
 /// A store in a directory.
 #[derive(Debug)]
@@ -62,24 +58,6 @@ pub(super) struct Pending<C> {
     pub(super) changes: Vec<C>,
     pub(super) instance: Option<Arc<str>>,
     pub(super) position: Position,
-}
-
-/// The index's row `meta`: the journal that it belongs to, and the last entry applied.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MetaV1 {
-    pub(super) format: u32,
-    pub(super) machine: String,
-    pub(super) journal: Uuid,
-    pub(super) epoch: u32,
-    /// The last entry applied, with its line's checksum and position.
-    pub(super) seq: Seq,
-    pub(super) line: Crc,
-    pub(super) at: Option<String>,
-}
-
-/// Removes a closed store's index. The next open rebuilds it.
-pub fn discard_index(dir: &Path) -> Result<(), IndexError> {
-    SledPlace::new(dir.join("sled")).discard()
 }
 
 impl<M: StateMachine> Store<M> for JournalStore<M> {
@@ -211,6 +189,14 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
             passes: self.journal.read_only.is_some() && self.journal.passes,
             index: self.index_fault.clone(),
         }
+    }
+
+    fn rewrite(
+        self: Box<Self>,
+        edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
+        last: &Entry<M::Change>,
+    ) -> Result<(), StoreError> {
+        self.rewrite_all(edit, last)
     }
 
     fn close(mut self: Box<Self>) {
@@ -353,41 +339,6 @@ impl<M: StateMachine> JournalStore<M> {
             self.drop_index(&error);
         }
     }
-}
-
-/// Writes rows together with the index's `meta` row. If one batch cannot hold them, they are
-/// written in parts, and in between the index belongs to no journal.
-pub(super) fn write_rows(
-    index: &mut dyn Index,
-    rows: impl Iterator<Item = Row>,
-    meta: Row,
-) -> Result<(), IndexError> {
-    let mut part = Vec::new();
-    let mut invalidated = false;
-    for row in rows {
-        part.push(row);
-        if part.len() == INDEX_BATCH_ROWS_MAX {
-            if !invalidated {
-                index.apply(&[Row { key: META.to_owned(), value: None }])?;
-                invalidated = true;
-            }
-            index.apply(&part)?;
-            part.clear();
-        }
-    }
-    part.push(meta);
-    index.apply(&part)
-}
-
-/// Returns all rows of a snapshot.
-pub(super) fn all_rows<'a, M: StateMachine>(
-    state: &'a M,
-    replies: &'a Replies,
-) -> impl Iterator<Item = Row> + 'a {
-    let prefixed =
-        |prefix: &str, row: Row| Row { key: format!("{prefix}{}", row.key), value: row.value };
-    let state = state.rows().map(move |row| prefixed(STATE, row));
-    state.chain(replies.rows().map(move |row| prefixed(REPLIES, row)))
 }
 
 #[cfg(test)]

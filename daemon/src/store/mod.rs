@@ -29,10 +29,12 @@ mod recover;
 mod repair;
 mod replies;
 mod rewrite;
+mod rows;
 mod sealed;
 mod segment;
 mod sled_index;
 mod snapshot;
+mod stores;
 mod upkeep;
 mod work;
 
@@ -54,14 +56,15 @@ use serde_json::Value;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
 pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
-pub use journal_store::{JournalStore, discard_index};
+pub use journal_store::JournalStore;
 pub use open::Options;
 pub use place::refuse_network_fs;
-pub use repair::{Range as RepairRange, RepairPlan, plan_repair, repair};
+pub use repair::{Range as RepairRange, RepairPlan};
 pub use replies::{Answer, Replies};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
+pub use stores::{FileStores, Stores, Usage};
 pub use upkeep::Upkeep;
 
 /// One acknowledged change: a line of the journal.
@@ -274,6 +277,18 @@ pub trait Store<M: StateMachine>: Send {
 
     /// Returns the store's faults, if it has any.
     fn health(&self) -> Health;
+
+    /// Passes every entry to `edit`, which returns whether it changed the entry, and appends
+    /// `last`. Entries keep their numbers. `edit` may change their content, but not whether they
+    /// are commits.
+    ///
+    /// The store is closed afterwards. After an error the next open finds either the whole rewrite
+    /// or none of it. Soft marks may be lost.
+    fn rewrite(
+        self: Box<Self>,
+        edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
+        last: &Entry<M::Change>,
+    ) -> Result<(), StoreError>;
 
     /// Flushes the index and closes the files.
     fn close(self: Box<Self>);

@@ -21,11 +21,12 @@ use super::index::{
     TrackedIndex,
 };
 use super::journal::Position;
-use super::journal_store::{JournalStore, MetaV1, all_rows, write_rows};
+use super::journal_store::JournalStore;
 use super::limits::{
     RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
 };
 use super::recover::{self, Proof, Recovered};
+use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::sled_index::SledPlace;
 use super::upkeep::{Tasks, Upkeep};
 use super::{
@@ -533,21 +534,4 @@ impl Texts {
             row
         })
     }
-}
-
-/// Reads the state and the reply ledger from the rows of a snapshot.
-pub(super) fn restore<M: StateMachine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
-    let mut replies = Replies::default();
-    let mut state_rows = Vec::with_capacity(rows.len());
-    for Row { key, value } in rows {
-        if let Some(key) = key.strip_prefix(STATE) {
-            state_rows.push(Row { key: key.to_owned(), value });
-        } else if let Some(key) = key.strip_prefix(REPLIES) {
-            let row = Row { key: key.to_owned(), value };
-            replies.restore(&row).map_err(|error| error.to_string())?;
-        } else {
-            return Err(format!("it has a row {key} that this anchord does not know"));
-        }
-    }
-    Ok((M::restore(&mut state_rows.into_iter())?, replies))
 }

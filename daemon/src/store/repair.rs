@@ -17,7 +17,8 @@ use uuid::Uuid;
 use super::disk::Disk;
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::IndexError;
-use super::open::{IndexFinding, find, read_index, restore};
+use super::open::{IndexFinding, find, read_index};
+use super::rows::restore;
 use super::segment::{self, file_name};
 use super::{Entry, Options, StateMachine, StoreError, archive, rewrite, snapshot};
 
@@ -57,7 +58,7 @@ impl RepairPlan {
 }
 
 /// Plans the repair of a closed store. Changes nothing.
-pub fn plan_repair<M: StateMachine>(
+pub(super) fn plan_repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
 ) -> Result<RepairPlan, StoreError> {
@@ -66,7 +67,7 @@ pub fn plan_repair<M: StateMachine>(
 
 /// Repairs a closed store as planned. Fails if the files have changed since the plan was made. The
 /// caller holds the daemon's lock.
-pub fn repair<M: StateMachine>(
+pub(super) fn repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
     plan: &RepairPlan,

@@ -44,13 +44,8 @@ pub(super) struct Commit {
 }
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Passes every entry to `edit`, which returns whether it changed the entry, and appends
-    /// `last`. Entries keep their numbers. `edit` may change their content, but not whether they
-    /// are commits.
-    ///
-    /// The store is closed afterwards. After an error the next open finds either the whole rewrite
-    /// or none of it. Soft marks are lost.
-    pub fn rewrite(
+    /// Rewrites the journal as [`Store::rewrite`](super::Store::rewrite) says, without soft marks.
+    pub(super) fn rewrite_all(
         mut self,
         edit: &mut dyn FnMut(&mut Entry<M::Change>) -> bool,
         last: &Entry<M::Change>,

@@ -9,10 +9,11 @@ use anchord_memory::Timestamp;
 
 use super::format::ARCHIVES_FROM;
 use super::index::{Index, IndexError, META, MemIndex, RowSum, TrackedIndex};
-use super::journal_store::{JournalStore, write_rows};
+use super::journal_store::JournalStore;
 use super::limits::{
     CHECK_AGAIN_AFTER_DAYS, INDEX_BATCH_ROWS_MAX, INDEX_BYTES_LEAST, INDEX_TIMES_STATE_MAX,
 };
+use super::rows::write_rows;
 use super::sealed::Sealed;
 use super::upkeep::{Outcome, copy_index};
 use super::{Row, StateMachine, Store, StoreError, snapshot};

@@ -186,12 +186,7 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
     world.daemon.projects.close_and(id, |_| ()).await;
     assert!(world.daemon.projects.get(id).is_none());
     assert!((share().await - open).abs() < 1e-9, "it is as full as it was");
-    world
-        .daemon
-        .projects
-        .close_and(id, |directory| std::fs::remove_dir_all(directory))
-        .await
-        .unwrap();
+    world.daemon.projects.close_and(id, crate::project::ClosedStore::remove).await.unwrap();
     assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
 }
 

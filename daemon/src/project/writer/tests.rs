@@ -9,8 +9,8 @@ use anchord_memory::{
 use futures::FutureExt;
 
 use super::*;
-use crate::store::fakes::{ContestedStore, FailingStore, MemJournal};
-use crate::store::{Opened, StoreError};
+use crate::store::Opened;
+use crate::store::fakes::{self, MemJournal, failing as failing_at};
 
 type Writing = Pin<Box<dyn Future<Output = Result<Written<Memory, String>, WriteError>>>>;
 
@@ -22,7 +22,7 @@ fn over(journal: &MemJournal<Memory>) -> WriterHandle<Memory> {
 /// Returns a writer whose `n`-th append or index catch-up fails.
 fn failing(journal: &MemJournal<Memory>, fails_at: u64) -> WriterHandle<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
-    WriterHandle::start(Box::new(FailingStore::new(store, fails_at)), state, replies).unwrap()
+    WriterHandle::start(Box::new(failing_at(store, fails_at)), state, replies).unwrap()
 }
 
 fn call(number: u64) -> Call {
@@ -395,50 +395,9 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
 
 #[tokio::test]
 async fn a_thread_that_dies_lets_go_of_everyone() {
-    struct Dying<S>(S);
-    impl<M: StateMachine, S: Store<M>> Store<M> for Dying<S> {
-        fn append(&mut self, _: Seq, _: &[Entry<M::Change>]) -> Result<(), StoreError> {
-            panic!("on purpose")
-        }
-        fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
-            self.0.admit(entry)
-        }
-        fn unsettled_bytes(&self) -> u64 {
-            self.0.unsettled_bytes()
-        }
-        fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
-            self.0.advance_index(state, replies)
-        }
-        fn flush(&mut self) -> PendingFlush {
-            self.0.flush()
-        }
-        fn look_up(&self) -> LookUp<M> {
-            self.0.look_up()
-        }
-        fn reading(&self) -> crate::store::Reading<M> {
-            self.0.reading()
-        }
-
-        fn snapshots(&self) -> crate::store::Snapshots<M> {
-            self.0.snapshots()
-        }
-        fn mark(&mut self, key: &str, value: Option<&str>) {
-            self.0.mark(key, value);
-        }
-        fn marks(&self) -> &std::collections::BTreeMap<String, String> {
-            self.0.marks()
-        }
-        fn sizes(&self) -> crate::store::Sizes {
-            self.0.sizes()
-        }
-        fn health(&self) -> Health {
-            self.0.health()
-        }
-        fn close(self: Box<Self>) {}
-    }
     let journal = MemJournal::default();
     let Opened { store, state, replies, .. } = journal.open();
-    let owner = WriterHandle::start(Box::new(Dying(store)), state, replies).unwrap();
+    let owner = WriterHandle::start(Box::new(fakes::panicking(store)), state, replies).unwrap();
     let release = hold(&owner).await;
     let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
@@ -484,14 +443,16 @@ async fn an_index_that_lacks_much_follows_without_a_pause() {
 /// Returns a writer whose third append, sixth, and so on find the work of a competing writer.
 fn contested(journal: &MemJournal<Memory>, answered: &[u64]) -> WriterHandle<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
-    let mut calls = answered.to_vec().into_iter();
-    let compete = move |memory: &Memory| {
-        let number = memory.seq().0 + 1;
+    let mut calls = Vec::from(answered).into_iter();
+    let entries = journal.clone();
+    let compete = move || {
+        let number = entries.entries().len() as u64 + 1;
         let now = Timestamp(i64::try_from(number).unwrap());
-        let plan = plan_checkpoint(memory, &by("other", now), lesson(&number.to_string())).unwrap();
+        let part = lesson(&number.to_string());
+        let plan = plan_checkpoint(&Memory::default(), &by("other", now), part).unwrap();
         // A shim whose connection broke may have sent its line to the other writer too.
         let call = calls.next().map(call);
-        Entry {
+        Some(Entry {
             seq: Seq(number),
             revision: None,
             time: now,
@@ -500,9 +461,9 @@ fn contested(journal: &MemJournal<Memory>, answered: &[u64]) -> WriterHandle<Mem
             call,
             operation: "checkpoint".into(),
             changes: plan.changes,
-        }
+        })
     };
-    let store = Box::new(ContestedStore::new(store, compete));
+    let store = Box::new(fakes::contested(store, compete));
     WriterHandle::start(store, state, replies).unwrap()
 }
 

@@ -7,8 +7,9 @@ use anchord_memory::Seq;
 
 use super::tally::{DIR, Machinery, Sum, Tally, add};
 use crate::store::fakes::{SimIndex, head_before};
+use crate::store::repair::{plan_repair, repair};
 use crate::store::segment::{archive_name, file_name};
-use crate::store::{Disk, Entry, Fault, Store, plan_repair, repair};
+use crate::store::{Disk, Entry, Fault, Store};
 
 fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join("journal").join(file_name(number))

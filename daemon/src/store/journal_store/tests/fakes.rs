@@ -1,7 +1,7 @@
 //! The real store and `MemStore` behave the same under any sequence of calls.
 
 use super::tally::{Machinery, Sum, Tally, Writer, add};
-use crate::store::fakes::{FailingStore, MemJournal, head_before};
+use crate::store::fakes::{MemJournal, failing, head_before};
 use crate::store::{Random, Store, StoreError};
 
 #[test]
@@ -66,7 +66,7 @@ fn the_failing_twin_fails_once_and_leaves_nothing() {
     let journal = MemJournal::<Tally>::default();
     let opened = journal.open();
     let mut writer = Writer::new(crate::store::Opened {
-        store: FailingStore::new(opened.store, 3),
+        store: failing(opened.store, 3),
         state: opened.state,
         replies: opened.replies,
         report: opened.report,

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::tally::{DIR, Machinery, Tally};
 use crate::store::fakes::SimIndex;
-use crate::store::{Disk, Fault, RepairPlan, RepairRange, Store, plan_repair, repair};
+use crate::store::repair::{plan_repair, repair};
+use crate::store::{Disk, Fault, RepairPlan, RepairRange, Store};
 
 fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))

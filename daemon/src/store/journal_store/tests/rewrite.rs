@@ -76,7 +76,7 @@ fn rewritten(entries: &[Entry<Sum>], last: &Entry<Sum>) -> Vec<Entry<Sum>> {
 fn rewrite(machinery: &Machinery) -> Result<Entry<Sum>, StoreError> {
     let writer = machinery.open()?;
     let last = writer.entries(&[vec![add("last", 1)]]).remove(0);
-    writer.store.rewrite(&mut edit, &last)?;
+    writer.store.rewrite_all(&mut edit, &last)?;
     Ok(last)
 }
 
@@ -210,7 +210,7 @@ fn an_index_that_cannot_be_removed_is_removed_at_the_next_open() {
         let writer = machinery.open().unwrap();
         let last = writer.entries(&[vec![add("last", 1)]]).remove(0);
         machinery.index.fail(Some(n));
-        let done = writer.store.rewrite(&mut edit, &last).is_ok();
+        let done = writer.store.rewrite_all(&mut edit, &last).is_ok();
         machinery.index.fail(None);
         check(&machinery, &entries, done, &format!("index call {n}"));
     }

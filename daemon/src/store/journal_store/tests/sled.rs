@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::tally::{Sum, Tally, Writer, add};
 use crate::clock;
 use crate::store::limits::INDEX_BYTES_LEAST;
-use crate::store::{Entry, JournalStore, Options, PendingFlush, Random, Store, discard_index};
+use crate::store::{
+    Entry, IndexPlace, JournalStore, Options, PendingFlush, Random, SledPlace, Store,
+};
 
 fn open(dir: &Path) -> Writer<JournalStore<Tally>> {
     let options = Options { segment_bytes_max: 4000, ..Options::real(dir) };
@@ -65,7 +67,7 @@ fn sled_killed_before_its_flush_catches_up() {
 fn sled_deleted_is_built_anew_and_that_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
-    discard_index(dir.path()).unwrap();
+    SledPlace::new(dir.path().join("sled")).discard().unwrap();
     assert!(!dir.path().join("sled").exists());
     let mut again = open(dir.path());
     assert_eq!(again.report.rebuilt.as_deref(), Some("it is empty"));
@@ -116,7 +118,7 @@ fn sled_truncated_or_filled_with_noise_is_built_anew() {
 fn what_is_in_the_place_of_an_index_is_set_aside() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
-    discard_index(dir.path()).unwrap();
+    SledPlace::new(dir.path().join("sled")).discard().unwrap();
     fs::write(dir.path().join("sled"), "a file where a directory belongs").unwrap();
     let mut again = open(dir.path());
     assert!(again.store.health().index.is_none() && again.report.rebuilt.is_some());
@@ -125,7 +127,7 @@ fn what_is_in_the_place_of_an_index_is_set_aside() {
     let more = again.add("x", 99);
     assert_eq!(again.store.history("x@99").unwrap(), Some(more));
     drop(again);
-    discard_index(dir.path()).unwrap();
+    SledPlace::new(dir.path().join("sled")).discard().unwrap();
     assert!(!dir.path().join("sled.aside").exists(), "a purge leaves nothing");
 }
 

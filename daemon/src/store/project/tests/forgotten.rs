@@ -1,6 +1,7 @@
 //! Forgotten records: a row with the head, and the text in the journal.
 
 use super::*;
+use crate::store::{IndexPlace, SledPlace};
 
 /// Returns the history of a long note: archived, forgotten, restored, archived and forgotten again.
 fn forgotten_twice() -> Vec<Vec<Change>> {
@@ -145,7 +146,7 @@ fn a_forgotten_text_is_in_the_journal_alone_and_found_there_for_ever() {
     assert_eq!((opened.report.rebuilt, &from_index), (None, &state));
     check(&mut store, &from_index, "from the index");
     Box::new(store).close();
-    crate::store::discard_index(dir.path()).unwrap();
+    SledPlace::new(dir.path().join("sled")).discard().unwrap();
     let opened = upkept().unwrap();
     let (mut store, from_snapshot) = (opened.store, opened.state);
     assert!(opened.report.replayed < 20, "the snapshot was not used");

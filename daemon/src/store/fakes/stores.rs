@@ -1,0 +1,84 @@
+//! A factory of strict stores in memory.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use super::{MemJournal, MemStore, lock};
+use crate::store::{Opened, RepairPlan, StateMachine, Store, StoreError, Stores, Usage};
+
+type Wrap<M> = fn(&MemJournal<M>, MemStore<M>) -> Box<dyn Store<M>>;
+
+/// Stores in memory, by name. Files next to a store are beneath a real directory.
+pub struct MemStores<M: StateMachine> {
+    directory: PathBuf,
+    journals: Mutex<HashMap<String, MemJournal<M>>>,
+    wrap: Wrap<M>,
+}
+
+impl<M: StateMachine> fmt::Debug for MemStores<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemStores").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+impl<M: StateMachine> MemStores<M> {
+    /// Creates a factory of strict stores.
+    pub fn new(directory: PathBuf) -> Self {
+        Self::wrapping(directory, |_, store| Box::new(store))
+    }
+
+    /// Creates a factory that wraps each store when it is opened.
+    pub fn wrapping(directory: PathBuf, wrap: Wrap<M>) -> Self {
+        Self { directory, journals: Mutex::default(), wrap }
+    }
+
+    /// Returns a store's journal, if the store was ever opened.
+    pub fn journal(&self, name: &str) -> Option<MemJournal<M>> {
+        lock(&self.journals).get(name).cloned()
+    }
+}
+
+impl<M: StateMachine> Stores<M> for MemStores<M> {
+    fn open(&self, name: &str) -> Result<Opened<M, Box<dyn Store<M>>>, StoreError> {
+        let directory = self.directory(name);
+        std::fs::create_dir_all(&directory).map_err(StoreError::io("create", directory))?;
+        let journal = lock(&self.journals).entry(name.to_owned()).or_default().clone();
+        let Opened { store, state, replies, report } = journal.open();
+        Ok(Opened { store: (self.wrap)(&journal, store), state, replies, report })
+    }
+
+    fn exists(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(lock(&self.journals).contains_key(name))
+    }
+
+    fn has_data(&self, name: &str) -> Result<bool, StoreError> {
+        self.exists(name)
+    }
+
+    fn usage(&self, _: &str) -> Usage {
+        Usage::default()
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        lock(&self.journals).remove(name);
+        Ok(())
+    }
+
+    fn discard_index(&self, _: &str, _: &[String]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn plan_repair(&self, _: &str) -> Result<RepairPlan, StoreError> {
+        Err(StoreError::ReadOnly { why: "a store in memory is never damaged".to_owned() })
+    }
+
+    fn repair(&self, name: &str, _: &RepairPlan) -> Result<(), StoreError> {
+        self.plan_repair(name).map(drop)
+    }
+
+    fn directory(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+}

@@ -1,0 +1,75 @@
+//! The rows of indexes and snapshots: a state's rows and the ledger's, under their prefixes.
+
+use anchord_memory::Seq;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::format::Crc;
+use super::index::{Index, IndexError, META, REPLIES, STATE};
+use super::limits::INDEX_BATCH_ROWS_MAX;
+use super::{Replies, Row, StateMachine};
+
+/// The index's row `meta`: the journal that it belongs to, and the last entry applied.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MetaV1 {
+    pub(super) format: u32,
+    pub(super) machine: String,
+    pub(super) journal: Uuid,
+    pub(super) epoch: u32,
+    /// The last entry applied, with its line's checksum and position.
+    pub(super) seq: Seq,
+    pub(super) line: Crc,
+    pub(super) at: Option<String>,
+}
+
+/// Writes rows together with the index's `meta` row. If one batch cannot hold them, they are
+/// written in parts, and in between the index belongs to no journal.
+pub(super) fn write_rows(
+    index: &mut dyn Index,
+    rows: impl Iterator<Item = Row>,
+    meta: Row,
+) -> Result<(), IndexError> {
+    let mut part = Vec::new();
+    let mut invalidated = false;
+    for row in rows {
+        part.push(row);
+        if part.len() == INDEX_BATCH_ROWS_MAX {
+            if !invalidated {
+                index.apply(&[Row { key: META.to_owned(), value: None }])?;
+                invalidated = true;
+            }
+            index.apply(&part)?;
+            part.clear();
+        }
+    }
+    part.push(meta);
+    index.apply(&part)
+}
+
+/// Returns all rows of a snapshot.
+pub(super) fn all_rows<'a, M: StateMachine>(
+    state: &'a M,
+    replies: &'a Replies,
+) -> impl Iterator<Item = Row> + 'a {
+    let prefixed =
+        |prefix: &str, row: Row| Row { key: format!("{prefix}{}", row.key), value: row.value };
+    let state = state.rows().map(move |row| prefixed(STATE, row));
+    state.chain(replies.rows().map(move |row| prefixed(REPLIES, row)))
+}
+
+/// Reads the state and the reply ledger from the rows of a snapshot.
+pub(super) fn restore<M: StateMachine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
+    let mut replies = Replies::default();
+    let mut state_rows = Vec::with_capacity(rows.len());
+    for Row { key, value } in rows {
+        if let Some(key) = key.strip_prefix(STATE) {
+            state_rows.push(Row { key: key.to_owned(), value });
+        } else if let Some(key) = key.strip_prefix(REPLIES) {
+            let row = Row { key: key.to_owned(), value };
+            replies.restore(&row).map_err(|error| error.to_string())?;
+        } else {
+            return Err(format!("it has a row {key} that this anchord does not know"));
+        }
+    }
+    Ok((M::restore(&mut state_rows.into_iter())?, replies))
+}
