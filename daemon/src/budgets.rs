@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use anchord_agents::Client;
 use anchord_memory::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN};
 use anchord_memory::{Budget, Memory, Settings};
 
@@ -92,7 +93,9 @@ pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InFo
         "the client's default"
     };
     let settings = own.or(&flag).or(&config.session_memory);
-    InForce { budget: settings.session_budget(&holder.client), from }
+    let client = Client::named_over_mcp(&holder.client);
+    let tokens = client.and_then(|client| client.limits.session_tokens);
+    InForce { budget: settings.session_budget(tokens), from }
 }
 
 #[cfg(test)]

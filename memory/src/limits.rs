@@ -210,10 +210,8 @@ pub const SUMMARY_WANTED_ABOVE_TOKENS: u32 = 100;
 
 /// Tokens of active project notes, unless configured.
 pub const BUDGET_TOKENS: u32 = 100_000;
-/// Tokens of a session's own active notes, unless configured.
+/// Tokens of a session's own active notes, unless configured or its client has a default.
 pub const SESSION_BUDGET_TOKENS: u32 = 100_000;
-/// Tokens of a session's own active notes, by the beginning of its client's name in lower case.
-pub const SESSION_BUDGETS: [(&str, u32); 2] = [("claude", 80_000), ("cursor", 60_000)];
 /// The smallest budget that can be configured, in tokens.
 pub const BUDGET_TOKENS_MIN: u32 = 1_000;
 /// The largest budget that can be configured, in tokens.

@@ -7,8 +7,8 @@ use crate::guide::CheckpointMode;
 use crate::limits::{
     BUDGET_TOKENS, BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, COMPACT_ABOVE_PERCENT,
     COMPACT_ABOVE_PERCENT_MIN, COMPACT_TO_PERCENT, HALF_LIFE_FACTOR_MAX, LOAD_TOKENS,
-    LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SESSION_BUDGETS,
-    SUBAGENT_TYPE_CHARS_MAX, SUBAGENT_TYPES_MAX,
+    LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SUBAGENT_TYPE_CHARS_MAX,
+    SUBAGENT_TYPES_MAX,
 };
 
 /// Settings; each may be absent.
@@ -120,9 +120,10 @@ impl Settings {
         self.budget(BUDGET_TOKENS)
     }
 
-    /// Returns the budget of a session's own notes. Its default depends on the client.
-    pub fn session_budget(&self, client: &str) -> Budget {
-        self.budget(session_budget_tokens(client))
+    /// Returns the budget of a session's own notes. `tokens` is the default of its client, if that
+    /// has one.
+    pub fn session_budget(&self, tokens: Option<u32>) -> Budget {
+        self.budget(tokens.unwrap_or(SESSION_BUDGET_TOKENS))
     }
 
     fn budget(&self, tokens: u32) -> Budget {
@@ -135,13 +136,6 @@ impl Settings {
             to: self.compact_to.unwrap_or(COMPACT_TO_PERCENT).min(above),
         }
     }
-}
-
-/// Returns the default budget of a session's own notes, which depends on its client.
-fn session_budget_tokens(client: &str) -> u32 {
-    let client = client.to_lowercase();
-    let known = SESSION_BUDGETS.iter().find(|(name, _)| client.starts_with(name));
-    known.map_or(SESSION_BUDGET_TOKENS, |(_, tokens)| *tokens)
 }
 
 /// A budget in force.

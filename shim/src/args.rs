@@ -3,20 +3,29 @@
 
 use std::ffi::OsString;
 
+use anchord_agents::CLIENTS;
 use anchord_proto::hello::ToolSet;
 use anchord_proto::limits::BUDGET_TOKENS_MIN;
 
 use crate::mcp::McpOptions;
 
-/// The output of `anchord-mcp --help`.
-pub const HELP: &str = "\
+/// Returns the output of `anchord-mcp --help`.
+pub fn help() -> String {
+    let agents = CLIENTS.iter().filter_map(|client| client.environment.project);
+    let variables: Vec<&str> = ["ANCHORD_PROJECT"].into_iter().chain(agents).collect();
+    [HELP, &variables.join(", "), OPTIONS].concat()
+}
+
+const HELP: &str = "\
 anchord-mcp: the MCP server of anchord, the memory that coding agents share
 
 Agents start it and speak MCP on its stdin and stdout. It finds the anchord daemon, or starts it.
 
 Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir DIR]
 
-  --project DIR    the project; else ANCHORD_PROJECT, CLAUDE_PROJECT_DIR or the working directory
+  --project DIR    the project; else ";
+
+const OPTIONS: &str = " or the working directory
   --tools SET      default, all, zipmem, or compactor
   --budget TOKENS  what the session may keep active for itself, 1000 or more
   --state-dir DIR  a memory apart: of exactly this directory, made if need be
@@ -30,7 +39,7 @@ Example: claude mcp add anchord -- anchord-mcp
 pub enum Asked {
     /// A request to serve MCP with these options.
     Serve(McpOptions),
-    /// A request to print [`HELP`].
+    /// A request to print [`help`].
     Help,
     /// A request to print the version.
     Version,

@@ -15,10 +15,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anchord_agents::Client;
 use anchord_proto::PROTOCOL;
 use anchord_proto::hello::Role;
 use anchord_proto::hook::HookReply;
-use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{
     HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, LINE_BYTES_MAX, millis,
@@ -30,12 +30,6 @@ use crate::descriptors;
 use crate::identity;
 use crate::link::Search;
 use crate::start::Launcher;
-
-/// The names that clients use for the event at a session's end.
-const ENDS: [&str; 3] = ["SessionEnd", "session_end", "session.deleted"];
-
-/// The client that passes its own process id to its hooks.
-const NAMES_ITS_PROCESS: &str = "claude-code";
 
 /// The options from the command line.
 #[derive(Clone, Debug)]
@@ -60,10 +54,7 @@ pub fn run(options: HookOptions) -> ExitCode {
     let begin = Instant::now();
     descriptors::keep_from_children();
     let mut hello = identity::hello(Role::Hook, None);
-    if options.client.as_deref().is_some_and(|client| client != NAMES_ITS_PROCESS) {
-        // If that variable is set, it belongs to an agent around this one.
-        hello.agent_pid = host::parent_pid();
-    }
+    hello.agent_pid = identity::agent_of_hook(options.client.as_deref());
     hello.anchord = options.protocol;
     hello.client = options.client;
     let search = Search {
@@ -139,7 +130,7 @@ fn is_end(event: &[u8]) -> bool {
         hook_event_name: String,
     }
     serde_json::from_slice(event)
-        .is_ok_and(|event: Event| ENDS.contains(&event.hook_event_name.as_str()))
+        .is_ok_and(|event: Event| Client::ends_session(&event.hook_event_name))
 }
 
 /// Reads the event as one line. Agents may write it over several lines. In JSON, line breaks occur

@@ -6,30 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
+use anchord_agents::Environment;
 use anchord_proto::hello::{Hello, Role};
 use anchord_proto::host;
 use uuid::Uuid;
 
 /// The variable in which the user names the project. The command line comes first.
 const PROJECT_VARIABLE: &str = "ANCHORD_PROJECT";
-
-/// The variable in which an agent reports the directory that it was started in, whether or not that
-/// is a project.
-const AGENT_PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
-
-/// The variable in which an agent reports its session to the servers and hooks that it starts.
-const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
-
-/// The session variable of an agent that passes its own environment on, including another agent's
-/// session id.
-const INNER_SESSION_VARIABLE: &str = "GEMINI_SESSION_ID";
-
-/// Variables that such agents set for their child processes.
-const INNER_AGENT_VARIABLES: [&str; 2] = ["GEMINI_CLI", "OPENCODE"];
-
-/// The variable in which an agent reports its process id to its hooks, since a shell may have
-/// started them.
-const AGENT_VARIABLE: &str = "CLAUDE_PID";
 
 /// Builds this process's hello. `project` is the one that the command line named.
 pub fn hello(role: Role, project: Option<&Path>) -> Hello {
@@ -38,11 +21,8 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     hello.pid_start = host::process_start(pid);
     hello.boot = host::boot_id();
     hello.pidns = host::pid_namespace();
-    hello.agent_pid = variable(AGENT_VARIABLE)
-        .filter(|_| role == Role::Hook)
-        .and_then(|pid| pid.parse().ok())
-        .or_else(host::parent_pid);
-    hello.agent_session = agent_session(variable);
+    hello.agent_pid = host::parent_pid();
+    hello.agent_session = Environment::session_in(variable);
     hello.cwd = env::current_dir().ok().and_then(into_text);
     // From `.`, not from the path: they differ if the directory was moved or removed.
     let cwd = fs::metadata(".").ok();
@@ -52,13 +32,11 @@ pub fn hello(role: Role, project: Option<&Path>) -> Hello {
     hello
 }
 
-/// Returns the agent's own session id from the environment. Ignores the id of an agent around this
-/// one.
-fn agent_session(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    variable(INNER_SESSION_VARIABLE).or_else(|| {
-        let inner = INNER_AGENT_VARIABLES.into_iter().any(|name| variable(name).is_some());
-        variable(SESSION_VARIABLE).filter(|_| !inner)
-    })
+/// Returns the process of the agent that runs this hook: the one that the agent names, else the
+/// parent.
+pub(crate) fn agent_of_hook(client: Option<&str>) -> Option<u32> {
+    let named = Environment::process_in(client, variable);
+    named.and_then(|pid| pid.parse().ok()).or_else(host::parent_pid)
 }
 
 /// Sets the project that the command line or a variable names, and whether the agent named it
@@ -69,7 +47,7 @@ fn name_project(
     variable: impl Fn(&str) -> Option<String>,
 ) {
     let by_user = project.map(Path::to_owned).or_else(|| Some(variable(PROJECT_VARIABLE)?.into()));
-    let named = by_user.clone().or_else(|| Some(variable(AGENT_PROJECT_VARIABLE)?.into()));
+    let named = by_user.clone().or_else(|| Some(Environment::project_in(variable)?.into()));
     hello.project = named.and_then(plain_name);
     hello.by_agent = by_user.is_none() && hello.project.is_some();
 }

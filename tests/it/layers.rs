@@ -14,9 +14,13 @@ use cargo_metadata::MetadataCommand;
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
     ("anchord-memory", &[]),
-    ("anchord-shim", &["anchord-proto"]),
-    ("anchord-daemon", &["anchord-memory", "anchord-proto"]),
-    ("anchord", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"]),
+    ("anchord-agents", &["anchord-memory", "anchord-proto"]),
+    ("anchord-shim", &["anchord-agents", "anchord-proto"]),
+    ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-proto"]),
+    (
+        "anchord",
+        &["anchord-agents", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
+    ),
     ("anchord-tests", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"]),
     ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
 ];
@@ -56,6 +60,18 @@ fn crates_import_downwards_only() {
 #[test]
 fn the_shim_carries_no_async_runtime() {
     assert_eq!(found(NOT_IN_THE_SHIM, &tree("anchord-shim")), Vec::<&str>::new());
+}
+
+#[test]
+fn the_shim_takes_names_alone_of_the_agents() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let shim = metadata.packages.iter().find(|package| package.name.as_str() == "anchord-shim");
+    let of_agents = |dep: &&cargo_metadata::Dependency| dep.name == "anchord-agents";
+    let agents: Vec<_> = shim.unwrap().dependencies.iter().filter(of_agents).collect();
+    assert!(!agents.is_empty());
+    assert!(agents.iter().all(|agents| agents.features.is_empty()), "{agents:?}");
+    let alone = tree("anchord-agents");
+    assert_eq!(alone, BTreeSet::from(["anchord-agents".to_owned()]), "by default, no dependency");
 }
 
 #[test]

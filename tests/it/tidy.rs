@@ -131,7 +131,7 @@ fn sleeps(file: &File) -> Vec<String> {
 }
 
 fn limits(file: &File) -> Vec<String> {
-    let in_source = ["proto/", "memory/", "shim/", "daemon/"];
+    let in_source = ["proto/", "memory/", "agents/", "shim/", "daemon/"];
     if !in_source.iter().any(|at| file.path.starts_with(at)) || file.path.ends_with("/limits.rs") {
         return Vec::new();
     }

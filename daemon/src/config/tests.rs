@@ -50,7 +50,7 @@ fn budgets_are_set_for_the_project_and_for_what_sessions_keep() {
         (50_000, false, 95, 70)
     );
     assert_eq!(config.memory.load_tokens(), 900);
-    assert_eq!(config.session_memory.session_budget("claude-code").tokens, 8_000);
+    assert_eq!(config.session_memory.session_budget(Some(80_000)).tokens, 8_000);
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Events in agents' conversations, reported by their hooks: one line in, one answer out.
 //!
-//! An adapter reads the client's payload into the closed set of events. Each event has a policy,
-//! which reads the session's memory, stages work and answers. The adapter writes the answer in its
-//! client's format. An event that fails must not make the agent fail: its answer is empty, and the
-//! failure is counted and logged.
+//! A client's adapter, in the crate `agents`, reads its payload into the closed set of events. Each
+//! event has a policy, which reads the session's memory, stages work and answers. The adapter
+//! writes the answer in its client's format. An event that fails must not make the agent fail: its
+//! answer is empty, and the failure is counted and logged.
 
 mod action;
 mod activity;
-mod clients;
 mod compaction;
 mod conversations;
 mod ending;
-mod envelope;
 mod prompt;
 mod ready;
 mod start;
@@ -23,6 +21,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anchord_agents::events::{Adapter, Envelope, ParsedEvent, Unreadable};
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
 use anchord_memory::render::LoadText;
 use anchord_memory::render::hooks::RenderedContext;
@@ -32,9 +31,7 @@ use anchord_proto::hook::HookReply;
 use anchord_proto::host;
 use futures::FutureExt;
 
-use self::clients::{Adapter, ParsedEvent, Unreadable};
 use self::conversations::{Conversations, Name, Waiting};
-use self::envelope::Envelope;
 pub(crate) use activity::{stage_of, stage_silent};
 
 use crate::daemon::Daemon;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use anchord_agents::McpNames;
 use anchord_memory::Memory;
 use anchord_memory::defuse::defuse_line;
 use rmcp::model::{
@@ -30,12 +31,6 @@ use crate::daemon::Daemon;
 use crate::limits;
 use crate::lines::LineReader;
 use crate::sessions::Connection;
-
-/// The metadata field in which Codex names the conversation of a call.
-const THREAD: &str = "threadId";
-
-/// The metadata field in which Claude Code names a call. Its hooks use the same id.
-const CALL: &str = "claudecode/toolUseId";
 
 /// The refusal of a call that comes from one thread too many.
 const TOO_MANY_THREADS: &str = "this connection already serves the most agent threads it may, and this call is from another \
@@ -119,8 +114,8 @@ impl Service {
         // The name goes into every record and every status line.
         let name = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
         let client = context.client_info().map(|info| name(&info.name));
-        let named = |field| context.meta.get(field).and_then(|id| id.as_str());
-        let (thread, call) = (named(THREAD), named(CALL));
+        let named = |field: &str| context.meta.get(field).and_then(|id| id.as_str());
+        let (thread, call) = (McpNames::conversation_in(named), McpNames::call_in(named));
         let refused = |error| {
             let (outcome, id) = (Err(error), request_id());
             Ok(Called { outcome, remark: None, given: CallReport::default(), id })

@@ -20,6 +20,7 @@ mod thread;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use anchord_agents::McpNames;
 use anchord_memory::{Revision, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -108,10 +109,6 @@ pub(crate) fn session_key(session: &Session) -> String {
     let key = format!("{first}:{conversation}");
     key.chars().take(anchord_memory::limits::BINDING_KEY_CHARS_MAX).collect()
 }
-
-/// Suffixes that some clients add to the name of their MCP part: `codex-mcp-client`,
-/// `openclaw-bundle-mcp`.
-const MCP_PARTS: [&str; 2] = ["-mcp-client", "-bundle-mcp"];
 
 /// The shim's start options that apply to the sessions whose calls it forwards.
 #[derive(Clone, Copy, Debug, Default)]
@@ -262,7 +259,7 @@ impl Session {
     }
 
     fn set_client(&self, name: &str) {
-        let name = MCP_PARTS.iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name);
+        let name = McpNames::without_suffix(name);
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.as_ref() != name {
             *client = name.into();

@@ -3,15 +3,12 @@
 use super::*;
 
 #[test]
-fn a_sessions_budget_depends_on_its_client_until_it_is_set() {
+fn a_sessions_budget_is_its_clients_until_it_is_set() {
     let none = Settings::default();
-    let tokens = |client| none.session_budget(client).tokens;
-    assert_eq!(
-        [tokens("claude-code"), tokens("Cursor"), tokens("codex")],
-        [80_000, 60_000, 100_000]
-    );
+    assert_eq!(none.session_budget(Some(80_000)).tokens, 80_000);
+    assert_eq!(none.session_budget(None).tokens, 100_000);
     let set = Settings { budget_tokens: Some(5_000), ..none.clone() };
-    assert_eq!(set.session_budget("claude-code").tokens, 5_000);
+    assert_eq!(set.session_budget(Some(80_000)).tokens, 5_000);
     assert_eq!(none.project_budget().tokens, 100_000);
 }
 

@@ -9,7 +9,7 @@ use anchord_shim::{complain, mcp};
 fn main() -> ExitCode {
     match args::parse(&mut env::args_os().skip(1)) {
         Ok(Asked::Serve(options)) => mcp::run(options),
-        Ok(Asked::Help) => print(args::HELP),
+        Ok(Asked::Help) => print(&args::help()),
         Ok(Asked::Version) => print(concat!("anchord-mcp ", env!("CARGO_PKG_VERSION"), "\n")),
         Err(message) => {
             complain(&message);

@@ -69,7 +69,7 @@ fn the_command_line_comes_first_and_nothing_may_be_named() {
 #[test]
 fn the_session_of_an_agent_around_this_one_is_not_this_ones() {
     let check = |variables: &[(&str, &str)], expected: Option<&str>| {
-        let found = agent_session(|name| {
+        let found = Environment::session_in(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         });

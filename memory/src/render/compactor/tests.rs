@@ -22,7 +22,7 @@ fn stored(memory: &mut Memory, session: &str, on: i64, notes: Vec<NewNote>) -> N
 }
 
 fn budget(tokens: u32) -> Budget {
-    Settings { budget_tokens: Some(tokens), ..Settings::default() }.session_budget("claude-code")
+    Settings { budget_tokens: Some(tokens), ..Settings::default() }.session_budget(None)
 }
 
 fn one() -> Reader {

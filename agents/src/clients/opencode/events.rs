@@ -6,12 +6,10 @@
 
 use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
 
-use super::payload::Payload;
-use super::{Adapter, Read};
-use crate::hooks::envelope::Envelope;
+use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: "opencode",
+    client: super::ID,
     fields: &[
         "call_id",
         "command",
@@ -30,6 +28,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "tool",
     ],
     session: |payload| payload.text("parent_id").or(payload.session()),
+    run: |_| None,
     agent: child,
     read,
     write,
@@ -74,7 +73,7 @@ fn child(payload: Payload<'_>) -> Option<Subagent> {
 
 /// Reads a tool's run as our plugins send it: a file, or a command with its exit code. A failed
 /// command also has the beginning and the end of its output.
-pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
+pub(in crate::clients) fn tool(payload: Payload<'_>) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
     let output = payload.text("output").unwrap_or_default();
     let command = payload.owned("command").filter(|_| exit.is_some());
@@ -92,7 +91,7 @@ pub(super) fn tool(payload: Payload<'_>) -> ToolRun {
 }
 
 /// Writes the answer to one of our plugins.
-pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
+pub(in crate::clients) fn write(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (
             Answer::Context(text),
@@ -104,3 +103,6 @@ pub(super) fn write(envelope: &Envelope, answer: &Answer) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,10 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
-use super::payload::Payload;
-use super::{Adapter, Read, hook_specific};
-use crate::hooks::envelope::Envelope;
+use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: "claude-code",
+    client: super::ID,
     fields: &[
         "agent_id",
         "agent_transcript_path",
@@ -44,6 +42,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "trigger",
     ],
     session: |payload| payload.session(),
+    run: |_| None,
     agent: |payload| payload.agent(),
     read,
     write,
@@ -55,7 +54,7 @@ const WRITES: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 /// The beginning of a prompt that the client itself submits when a background task has ended.
 const NOTIFICATION: &str = "<task-notification>";
 
-pub(super) fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
+fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let agent = || payload.agent().unwrap_or_default();
     let event = match name {
         "SessionStart" => Event::SessionStarted { source: source(payload) },
@@ -104,7 +103,7 @@ fn summary(payload: Payload<'_>) -> Option<String> {
 }
 
 /// Returns the source of a start. Other clients use the same names.
-pub(super) fn source(payload: Payload<'_>) -> StartSource {
+pub(in crate::clients) fn source(payload: Payload<'_>) -> StartSource {
     match payload.text("source").unwrap_or_default() {
         "resume" => StartSource::Resume,
         "clear" => StartSource::Clear,
@@ -123,7 +122,7 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
 
 /// Writes context for the events that have a channel for it. Other clients use the same events and
 /// format.
-pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
+pub(in crate::clients) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (
             Answer::Context(context),
@@ -136,3 +135,6 @@ pub(super) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,13 +7,11 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
-use super::opencode::tool;
-use super::payload::Payload;
-use super::{Adapter, Read, opencode};
-use crate::hooks::envelope::{Envelope, Trigger};
+use crate::clients::opencode::events as opencode;
+use crate::events::{Adapter, Envelope, Payload, Read, Trigger};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: "openclaw",
+    client: super::ID,
     fields: &[
         "call_id",
         "channel",
@@ -37,6 +35,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "trigger",
     ],
     session: |payload| payload.text("session_key"),
+    run: |payload| payload.text("session_id"),
     agent: |_| None,
     read,
     write,
@@ -49,7 +48,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "prompt_submitted" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
-        "after_tool_call" => Event::ToolRan(tool(payload)),
+        "after_tool_call" => Event::ToolRan(opencode::tool(payload)),
         "before_compaction" => Event::CompactionBegins { messages },
         "after_compaction" => Event::Compacted { summary: payload.owned("summary"), messages },
         "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },
@@ -59,8 +58,18 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "session_start" => return Some(Read::nothing()),
         _ => return None,
     };
-    let trigger = payload.text("trigger").and_then(Trigger::named);
+    let trigger = payload.text("trigger").and_then(trigger);
     Some(Read { event: Some(event), trigger })
+}
+
+/// Returns the trigger that has this name. All others belong to a conversation with a person.
+fn trigger(name: &str) -> Option<Trigger> {
+    match name {
+        "heartbeat" => Some(Trigger::Heartbeat),
+        "cron" => Some(Trigger::Cron),
+        "memory" => Some(Trigger::Upkeep),
+        _ => None,
+    }
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {
@@ -70,3 +79,6 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
         _ => opencode::write(envelope, answer),
     }
 }
+
+#[cfg(test)]
+mod tests;

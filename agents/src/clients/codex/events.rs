@@ -5,12 +5,11 @@
 
 use anchord_memory::lifecycle::{Event, ToolUse};
 
-use super::claude_code::{source, write_context};
-use super::payload::Payload;
-use super::{Adapter, Read};
+use crate::clients::claude_code::events::{source, write_context};
+use crate::events::{Adapter, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: "codex",
+    client: super::ID,
     fields: &[
         "agent_id",
         "agent_transcript_path",
@@ -34,6 +33,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "turn_id",
     ],
     session: |payload| payload.session(),
+    run: |_| None,
     agent: |payload| payload.agent(),
     read,
     write: write_context,
@@ -96,3 +96,6 @@ fn files_read(line: &str) -> Vec<String> {
     };
     names.filter(is_file).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests;

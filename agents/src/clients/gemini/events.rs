@@ -3,13 +3,11 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
-use super::claude_code::source;
-use super::payload::Payload;
-use super::{Adapter, Read, hook_specific};
-use crate::hooks::envelope::Envelope;
+use crate::clients::claude_code::events::source;
+use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: "gemini",
+    client: super::ID,
     fields: &[
         "cwd",
         "hook_event_name",
@@ -28,6 +26,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "trigger",
     ],
     session: |payload| payload.session(),
+    run: |_| None,
     agent: |payload| payload.agent(),
     read,
     write,
@@ -126,3 +125,6 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,62 +1,61 @@
-//! The clients whose hooks anchord understands, one file each. Only that file knows the client's
-//! names.
+//! Events that clients' hooks report, and the answers to them. A client's adapter, in its folder,
+//! alone knows its names and formats.
 
-mod claude_code;
-mod codex;
-mod gemini;
-mod openclaw;
-mod opencode;
+mod envelope;
 mod payload;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use anchord_memory::lifecycle::{Answer, Event, Subagent};
 
-use super::envelope::{Envelope, Trigger};
-use payload::Payload;
+pub use envelope::{Envelope, Trigger};
+pub use payload::Payload;
+
+use crate::Client;
 
 /// A payload, as its client's adapter reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Read {
+pub struct Read {
     /// The event; `None` if it means nothing here.
-    pub(crate) event: Option<Event>,
+    pub event: Option<Event>,
     /// The trigger of the run, if the client says that no person started it.
-    pub(crate) trigger: Option<Trigger>,
+    pub trigger: Option<Trigger>,
 }
 
 impl Read {
     /// Returns an event in a conversation with a person.
-    fn event(event: Event) -> Self {
+    pub(crate) fn event(event: Event) -> Self {
         Self { event: Some(event), trigger: None }
     }
 
     /// Returns a known event that means nothing here.
-    fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self { event: None, trigger: None }
     }
 }
 
 /// An adapter, which reads one client's payloads and writes the answers to them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Adapter {
-    /// The client's name, the argument of its hooks.
-    pub(crate) client: &'static str,
+pub struct Adapter {
+    /// The client's id, the argument of its hooks.
+    pub client: &'static str,
     /// Fields that its payloads are known to have.
-    fields: &'static [&'static str],
+    pub(crate) fields: &'static [&'static str],
     /// Returns the client's id for the conversation.
-    session: fn(Payload<'_>) -> Option<&str>,
+    pub(crate) session: fn(Payload<'_>) -> Option<&str>,
+    /// Returns the client's id for the part of the conversation since its last reset.
+    pub(crate) run: fn(Payload<'_>) -> Option<&str>,
     /// Returns the subagent in which the event happened.
-    agent: fn(Payload<'_>) -> Option<Subagent>,
+    pub(crate) agent: fn(Payload<'_>) -> Option<Subagent>,
     /// Reads an event by its name; `None` if the name is unknown.
-    read: fn(&str, Payload<'_>) -> Option<Read>,
+    pub(crate) read: fn(&str, Payload<'_>) -> Option<Read>,
     /// Writes the hook's stdout; empty if the client has no channel for the answer.
-    write: fn(&Envelope, &Answer) -> String,
+    pub(crate) write: fn(&Envelope, &Answer) -> String,
 }
-
-const ADAPTERS: [Adapter; 5] =
-    [claude_code::ADAPTER, codex::ADAPTER, gemini::ADAPTER, opencode::ADAPTER, openclaw::ADAPTER];
 
 /// The reason an event is not handled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub enum Unreadable {
     /// The payload is not a JSON object.
     #[error("the event is no JSON object")]
     Malformed,
@@ -67,7 +66,7 @@ pub(crate) enum Unreadable {
 
 /// An event that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ParsedEvent {
+pub enum ParsedEvent {
     /// An event of the closed set.
     Event(Box<Envelope>),
     /// An event of a run that is skipped.
@@ -80,12 +79,12 @@ pub(crate) enum ParsedEvent {
 
 impl Adapter {
     /// Returns the adapter of a client.
-    pub(crate) fn of(client: &str) -> Option<Self> {
-        ADAPTERS.into_iter().find(|adapter| adapter.client == client)
+    pub fn of(client: &str) -> Option<Self> {
+        Client::named(client)?.events
     }
 
     /// Reads a payload. Also returns the fields that this build does not know.
-    pub(crate) fn read(&self, line: &[u8]) -> Result<(ParsedEvent, Vec<String>), Unreadable> {
+    pub fn read(&self, line: &[u8]) -> Result<(ParsedEvent, Vec<String>), Unreadable> {
         let payload: serde_json::Map<_, _> =
             serde_json::from_slice(line).map_err(|_| Unreadable::Malformed)?;
         let unknown = payload.keys().filter(|name| !self.fields.contains(&name.as_str()));
@@ -104,8 +103,7 @@ impl Adapter {
             client: self.client,
             name: name.to_owned(),
             agent_session: agent_session.to_owned(),
-            // A client with both ids uses the key for the conversation that outlives resets.
-            run: payload.text("session_key").and_then(|_| payload.owned("session_id")),
+            run: (self.run)(payload).map(str::to_owned),
             cwd: payload.text("cwd").map(str::to_owned),
             pid: payload.number("pid"),
             agent: (self.agent)(payload),
@@ -115,7 +113,7 @@ impl Adapter {
     }
 
     /// Returns the text that the hook prints; empty for none.
-    pub(crate) fn write(&self, envelope: &Envelope, answer: &Answer) -> String {
+    pub fn write(&self, envelope: &Envelope, answer: &Answer) -> String {
         match answer {
             Answer::Nothing => String::new(),
             answer => (self.write)(envelope, answer),
@@ -124,7 +122,7 @@ impl Adapter {
 }
 
 /// Formats context as Claude Code introduced it and other clients adopted it.
-fn hook_specific(envelope: &Envelope, context: &str) -> String {
+pub(crate) fn hook_specific(envelope: &Envelope, context: &str) -> String {
     serde_json::json!({
         "hookSpecificOutput": {
             "hookEventName": envelope.name,

@@ -9,48 +9,48 @@ const PATCHED: [&str; 4] =
 
 /// An object of a payload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Payload<'a>(Option<&'a Map<String, Value>>);
+pub struct Payload<'a>(Option<&'a Map<String, Value>>);
 
 impl<'a> Payload<'a> {
-    pub(super) fn new(object: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(object: &'a Map<String, Value>) -> Self {
         Self(Some(object))
     }
 
-    pub(super) fn value(self, field: &str) -> Option<&'a Value> {
+    pub(crate) fn value(self, field: &str) -> Option<&'a Value> {
         self.0?.get(field)
     }
 
     /// Returns a text that is not empty.
-    pub(super) fn text(self, field: &str) -> Option<&'a str> {
+    pub(crate) fn text(self, field: &str) -> Option<&'a str> {
         self.value(field)?.as_str().filter(|text| !text.is_empty())
     }
 
     /// Returns a text that is not empty, as an owned value.
-    pub(super) fn owned(self, field: &str) -> Option<String> {
+    pub(crate) fn owned(self, field: &str) -> Option<String> {
         self.text(field).map(str::to_owned)
     }
 
-    pub(super) fn number(self, field: &str) -> Option<u32> {
+    pub(crate) fn number(self, field: &str) -> Option<u32> {
         self.value(field)?.as_u64().and_then(|number| u32::try_from(number).ok())
     }
 
     /// Returns a nested object. It has no fields if the value is not an object.
-    pub(super) fn object(self, field: &str) -> Self {
+    pub(crate) fn object(self, field: &str) -> Self {
         Self(self.value(field).and_then(Value::as_object))
     }
 
     /// Returns whether a field is `true`.
-    pub(super) fn flag(self, field: &str) -> bool {
+    pub(crate) fn flag(self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool) == Some(true)
     }
 
     /// Returns the conversation's id, from the field that most clients use.
-    pub(super) fn session(self) -> Option<&'a str> {
+    pub(crate) fn session(self) -> Option<&'a str> {
         self.text("session_id")
     }
 
     /// Returns the subagent that a payload in Claude Code's format names.
-    pub(super) fn agent(self) -> Option<Subagent> {
+    pub(crate) fn agent(self) -> Option<Subagent> {
         let id = self.owned("agent_id")?;
         let agent_type = self.owned("agent_type").unwrap_or_default();
         Some(Subagent { id, agent_type, last_message: self.owned("last_assistant_message") })
@@ -59,7 +59,7 @@ impl<'a> Payload<'a> {
     /// Reads a tool's run from its input: a file that it wrote, a patch, or a command and its
     /// outcome. `passed` is `None` if the client does not report it. `output` is the text that the
     /// command printed.
-    pub(super) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
+    pub(crate) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
         let tool = self.owned("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
         let mut edited = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Payload<'a> {
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
     /// that it gives a subagent. The call is named only if it arrives here, because few are
     /// expected at a time.
-    pub(super) fn tool_use(self) -> ToolUse {
+    pub(crate) fn tool_use(self) -> ToolUse {
         let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
         let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));

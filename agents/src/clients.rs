@@ -1,0 +1,17 @@
+//! The registry: each line declares the folder of one client. `build.rs` puts the `CLIENT` of each
+//! into the list, in this order, which is also the order in which commands list them.
+
+use crate::Client;
+
+mod claude_code;
+mod codex;
+mod gemini;
+mod opencode;
+
+// A blank line keeps rustfmt from sorting these.
+mod openclaw;
+
+mod cursor;
+
+/// All clients.
+pub static CLIENTS: &[&Client] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));

@@ -1,0 +1,26 @@
+//! Claude Code.
+
+#[cfg(feature = "events")]
+pub(super) mod events;
+
+use crate::{Client, ContextLimits, Environment, McpNames};
+
+const ID: &str = "claude-code";
+
+pub(super) static CLIENT: Client = Client {
+    // The desktop application gives another name that begins in the same way.
+    mcp: McpNames { name: "claude", call: Some("claudecode/toolUseId"), ..Client::new(ID).mcp },
+    environment: Environment {
+        folder: Some("CLAUDE_CONFIG_DIR"),
+        project: Some("CLAUDE_PROJECT_DIR"),
+        session: Some("CLAUDE_CODE_SESSION_ID"),
+        process: Some("CLAUDE_PID"),
+        mark: None,
+    },
+    session_end: Some("SessionEnd"),
+    // It writes a longer text of a hook to a file and shows the model its beginning.
+    limits: ContextLimits { text_chars_max: Some(10_000), session_tokens: Some(80_000) },
+    #[cfg(feature = "events")]
+    events: Some(events::ADAPTER),
+    ..Client::new(ID)
+};

@@ -1,0 +1,8 @@
+//! Recorded payloads. The last six are written in our plugin's format rather than recorded.
+
+use crate::events::testing::told;
+
+#[test]
+fn payloads_are_understood() {
+    insta::assert_snapshot!(told(super::super::ID, include_str!("../fixtures/events.json")));
+}
