@@ -1,16 +1,21 @@
 //! One client: its names, its variables and its limits. Some look-ups go through all clients.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use crate::CLIENTS;
 #[cfg(feature = "events")]
 use crate::events::Adapter;
+#[cfg(feature = "transcripts")]
+use crate::transcripts::Transcripts;
 
 /// A client: an agent's program that uses anchord. A part is `None` if anchord does not support it
 /// for this client.
 pub struct Client {
     /// The id: the argument of its hooks, the word on the command line, the name in records.
     pub id: &'static str,
+    /// The name for people.
+    pub name: &'static str,
     /// The names that it uses over MCP.
     pub mcp: McpNames,
     /// The variables of its environment.
@@ -22,6 +27,9 @@ pub struct Client {
     /// The adapter for the events that its hooks report.
     #[cfg(feature = "events")]
     pub events: Option<Adapter>,
+    /// The transcripts that it keeps.
+    #[cfg(feature = "transcripts")]
+    pub transcripts: Option<Transcripts>,
 }
 
 /// The names that a client uses over MCP.
@@ -63,10 +71,12 @@ pub struct ContextLimits {
 }
 
 impl Client {
-    /// Returns a client of which only the id is known. Its folder adds the rest.
-    pub(crate) const fn new(id: &'static str) -> Self {
+    /// Returns a client of which only the id and the name for people are known. Its folder adds the
+    /// rest.
+    pub(crate) const fn new(id: &'static str, name: &'static str) -> Self {
         Self {
             id,
+            name,
             mcp: McpNames { name: id, suffix: None, conversation: None, call: None },
             environment: Environment {
                 folder: None,
@@ -79,6 +89,8 @@ impl Client {
             limits: ContextLimits { text_chars_max: None, session_tokens: None },
             #[cfg(feature = "events")]
             events: None,
+            #[cfg(feature = "transcripts")]
+            transcripts: None,
         }
     }
 
@@ -91,6 +103,11 @@ impl Client {
     pub fn named_over_mcp(name: &str) -> Option<&'static Self> {
         let name = name.to_lowercase();
         CLIENTS.iter().copied().find(|client| name.starts_with(client.mcp.name))
+    }
+
+    /// Returns its place in the registry.
+    fn position(&self) -> usize {
+        CLIENTS.iter().take_while(|client| client.id != self.id).count()
     }
 
     /// Returns whether an event of this name ends a session in any client.
@@ -162,3 +179,16 @@ impl PartialEq for Client {
 }
 
 impl Eq for Client {}
+
+impl PartialOrd for Client {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The order of the registry.
+impl Ord for Client {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.position().cmp(&other.position())
+    }
+}

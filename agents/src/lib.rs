@@ -9,6 +9,10 @@ mod client;
 mod clients;
 #[cfg(feature = "events")]
 pub mod events;
+#[cfg(feature = "transcripts")]
+pub mod limits;
+#[cfg(feature = "transcripts")]
+pub mod transcripts;
 
 pub use client::{Client, ContextLimits, Environment, McpNames};
 pub use clients::CLIENTS;

@@ -93,12 +93,6 @@ pub(crate) const DOCTOR_LOG_BYTES_MAX: usize = 256 << 10;
 /// Errors that doctor shows from it.
 pub(crate) const DOCTOR_LOG_LINES_MAX: usize = 3;
 
-/// The longest line of a client's transcript that is read. A longer one is skipped.
-pub(crate) const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
-
-/// Lines of a transcript within which the session's directory must appear.
-pub(crate) const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
-
 /// Time since the last write below which a transcript's session may still be running.
 pub(crate) const TRANSCRIPT_REST_SECONDS_MIN: u64 = 300;
 

@@ -17,7 +17,6 @@ mod tally;
 mod terminal;
 mod text;
 mod tool;
-mod transcripts;
 
 use std::io::Write;
 use std::process::ExitCode;

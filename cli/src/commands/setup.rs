@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anchord_agents::transcripts;
 use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
@@ -16,7 +17,7 @@ use crate::agents::state::State;
 use crate::agents::{Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
-use crate::{show, transcripts};
+use crate::show;
 
 mod check;
 

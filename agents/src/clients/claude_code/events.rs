@@ -7,7 +7,7 @@ use anchord_memory::lifecycle::{Answer, Event, StartSource};
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: super::ID,
+    client: super::KNOWN.id,
     fields: &[
         "agent_id",
         "agent_transcript_path",

@@ -2,14 +2,16 @@
 
 #[cfg(feature = "events")]
 pub(super) mod events;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, ContextLimits, Environment, McpNames};
 
-const ID: &str = "claude-code";
+const KNOWN: Client = Client::new("claude-code", "Claude Code");
 
 pub(super) static CLIENT: Client = Client {
     // The desktop application gives another name that begins in the same way.
-    mcp: McpNames { name: "claude", call: Some("claudecode/toolUseId"), ..Client::new(ID).mcp },
+    mcp: McpNames { name: "claude", call: Some("claudecode/toolUseId"), ..KNOWN.mcp },
     environment: Environment {
         folder: Some("CLAUDE_CONFIG_DIR"),
         project: Some("CLAUDE_PROJECT_DIR"),
@@ -22,5 +24,7 @@ pub(super) static CLIENT: Client = Client {
     limits: ContextLimits { text_chars_max: Some(10_000), session_tokens: Some(80_000) },
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
-    ..Client::new(ID)
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
+    ..KNOWN
 };

@@ -9,7 +9,7 @@ use crate::clients::claude_code::events::{source, write_context};
 use crate::events::{Adapter, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: super::ID,
+    client: super::KNOWN.id,
     fields: &[
         "agent_id",
         "agent_transcript_path",

@@ -2,22 +2,22 @@
 
 #[cfg(feature = "events")]
 mod events;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, ContextLimits, Environment, McpNames};
 
-const ID: &str = "codex";
+const KNOWN: Client = Client::new("codex", "Codex");
 
 pub(super) static CLIENT: Client = Client {
-    mcp: McpNames {
-        suffix: Some("-mcp-client"),
-        conversation: Some("threadId"),
-        ..Client::new(ID).mcp
-    },
-    environment: Environment { folder: Some("CODEX_HOME"), ..Client::new(ID).environment },
+    mcp: McpNames { suffix: Some("-mcp-client"), conversation: Some("threadId"), ..KNOWN.mcp },
+    environment: Environment { folder: Some("CODEX_HOME"), ..KNOWN.environment },
     session_end: Some("SessionEnd"),
     // It cuts a longer text in the middle.
-    limits: ContextLimits { text_chars_max: Some(9_900), ..Client::new(ID).limits },
+    limits: ContextLimits { text_chars_max: Some(9_900), ..KNOWN.limits },
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
-    ..Client::new(ID)
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
+    ..KNOWN
 };

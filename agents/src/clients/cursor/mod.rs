@@ -2,9 +2,7 @@
 
 use crate::{Client, ContextLimits};
 
-const ID: &str = "cursor";
+const KNOWN: Client = Client::new("cursor", "Cursor");
 
-pub(super) static CLIENT: Client = Client {
-    limits: ContextLimits { session_tokens: Some(60_000), ..Client::new(ID).limits },
-    ..Client::new(ID)
-};
+pub(super) static CLIENT: Client =
+    Client { limits: ContextLimits { session_tokens: Some(60_000), ..KNOWN.limits }, ..KNOWN };

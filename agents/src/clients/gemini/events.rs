@@ -7,7 +7,7 @@ use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: super::ID,
+    client: super::KNOWN.id,
     fields: &[
         "cwd",
         "hook_event_name",

@@ -5,16 +5,16 @@ mod events;
 
 use crate::{Client, Environment};
 
-const ID: &str = "gemini";
+const KNOWN: Client = Client::new("gemini", "Gemini CLI");
 
 pub(super) static CLIENT: Client = Client {
     environment: Environment {
         session: Some("GEMINI_SESSION_ID"),
         mark: Some("GEMINI_CLI"),
-        ..Client::new(ID).environment
+        ..KNOWN.environment
     },
     session_end: Some("SessionEnd"),
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
-    ..Client::new(ID)
+    ..KNOWN
 };

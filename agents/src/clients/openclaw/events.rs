@@ -11,7 +11,7 @@ use crate::clients::opencode::events as opencode;
 use crate::events::{Adapter, Envelope, Payload, Read, Trigger};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: super::ID,
+    client: super::KNOWN.id,
     fields: &[
         "call_id",
         "channel",

@@ -5,13 +5,13 @@ mod events;
 
 use crate::{Client, Environment, McpNames};
 
-const ID: &str = "openclaw";
+const KNOWN: Client = Client::new("openclaw", "OpenClaw");
 
 pub(super) static CLIENT: Client = Client {
-    mcp: McpNames { suffix: Some("-bundle-mcp"), ..Client::new(ID).mcp },
-    environment: Environment { folder: Some("OPENCLAW_STATE_DIR"), ..Client::new(ID).environment },
+    mcp: McpNames { suffix: Some("-bundle-mcp"), ..KNOWN.mcp },
+    environment: Environment { folder: Some("OPENCLAW_STATE_DIR"), ..KNOWN.environment },
     session_end: Some("session_end"),
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
-    ..Client::new(ID)
+    ..KNOWN
 };

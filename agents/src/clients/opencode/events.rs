@@ -9,7 +9,7 @@ use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent
 use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
-    client: super::ID,
+    client: super::KNOWN.id,
     fields: &[
         "call_id",
         "command",

@@ -5,17 +5,17 @@ pub(super) mod events;
 
 use crate::{Client, Environment};
 
-const ID: &str = "opencode";
+const KNOWN: Client = Client::new("opencode", "opencode");
 
 pub(super) static CLIENT: Client = Client {
     environment: Environment {
         // The parent of its folder.
         folder: Some("XDG_CONFIG_HOME"),
         mark: Some("OPENCODE"),
-        ..Client::new(ID).environment
+        ..KNOWN.environment
     },
     session_end: Some("session.deleted"),
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
-    ..Client::new(ID)
+    ..KNOWN
 };

@@ -5,6 +5,8 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use anchord_agents::limits::TRANSCRIPT_LINE_BYTES_MAX;
+use anchord_agents::transcripts::{self, Places, Transcript, Unread};
 use anchord_daemon::api::{
     self, PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
@@ -20,18 +22,13 @@ use crate::exit::{Error, Kind};
 use crate::limits::{PAST_SESSIONS_BATCH_MAX, TRANSCRIPT_REST_SECONDS_MIN};
 use crate::show;
 use crate::table::{Align, Table};
-use crate::transcripts::{self, Places, Transcript};
 
 /// The maximum number of directories without a project that are named.
 const NAMED_MAX: usize = 10;
 
-/// Bring over what past sessions of Claude Code and Codex did, a row each
-///
-/// Reads the transcripts that they keep on disk: the first prompt, files edited, commands that
-/// failed and then passed, the last message. Secrets are taken out. Each goes to the project that
-/// it worked in. The same again changes nothing; a session that went on since has its row brought
-/// up to date. The transcripts are only read.
+/// Arguments of `anchord import sessions`.
 #[derive(Debug, clap::Args)]
+#[command(about = about(), long_about = long_about())]
 #[command(after_help = "Examples:
   anchord import sessions --dry-run
   anchord import sessions --project ~/src/parser --yes
@@ -50,6 +47,30 @@ pub(super) struct Args {
     /// Print JSON: the plan with --dry-run, the outcome otherwise
     #[arg(long)]
     json: bool,
+}
+
+fn about() -> String {
+    format!("Bring over what past sessions of {} did, a row each", clients("and"))
+}
+
+fn long_about() -> String {
+    let about = about();
+    format!(
+        "{about}\n\nReads the transcripts that they keep on disk: the first prompt, files edited, \
+         commands that failed and then passed, the last message. Secrets are taken out. Each goes \
+         to the project that it worked in. The same again changes nothing; a session that went on \
+         since has its row brought up to date. The transcripts are only read."
+    )
+}
+
+/// Returns the names of the clients whose transcripts are read, joined by commas and a word.
+fn clients(word: &str) -> String {
+    let names: Vec<&str> = transcripts::readable().map(|client| client.name).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} {word} {last}", first.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Transcripts that were read, before they are sent to the daemon.
@@ -222,17 +243,37 @@ impl ReadTranscripts {
         if transcript.bytes == 0 {
             return damaged("is empty".to_owned());
         }
-        past.unread.said().into_iter().for_each(damaged);
+        faults(past.unread).into_iter().for_each(damaged);
         self.tally.unread_lines += past.unread.lines();
         match past.cwd.filter(|_| past.captured.leaves_row()) {
             Some(cwd) => self.sessions.push(PastSessionParams {
-                client: transcript.client.name().to_owned(),
+                client: transcript.client.id.to_owned(),
                 cwd,
                 captured: past.captured,
             }),
             None => self.tally.empty += 1,
         }
     }
+}
+
+/// Returns a transcript's faults, for people; `None` if it has none.
+fn faults(unread: Unread) -> Option<String> {
+    let are = |lines: u64| {
+        let verb = if lines == 1 { "is" } else { "are" };
+        format!("{} {verb}", show::count(lines, "line"))
+    };
+    let mut said = Vec::new();
+    if unread.no_json > 0 {
+        said.push(format!("{} no JSON", are(unread.no_json)));
+    }
+    if unread.too_long > 0 {
+        let limit = show::bytes(TRANSCRIPT_LINE_BYTES_MAX);
+        said.push(format!("{} longer than {limit}", are(unread.too_long)));
+    }
+    if unread.torn {
+        said.push("the last line is torn".to_owned());
+    }
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 /// Sends the sessions to the daemon, a few hundred at once, and adds up its replies.
@@ -302,7 +343,7 @@ fn show_plan(
     home: &Path,
 ) -> Result<(), Error> {
     if tally.transcripts == 0 {
-        return Ok(writeln!(out, "no transcripts of Claude Code or Codex were found")?);
+        return Ok(writeln!(out, "no transcripts of {} were found", clients("or"))?);
     }
     writeln!(out, "{} read", show::count(tally.transcripts, "transcript"))?;
     if !plan.projects.is_empty() {

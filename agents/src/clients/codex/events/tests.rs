@@ -7,7 +7,7 @@ use crate::events::testing::{heard, told};
 
 #[test]
 fn payloads_are_understood() {
-    insta::assert_snapshot!(told(super::super::ID, include_str!("../fixtures/events.json")));
+    insta::assert_snapshot!(told(super::super::KNOWN.id, include_str!("../fixtures/events.json")));
 }
 
 #[test]

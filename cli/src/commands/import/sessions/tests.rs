@@ -28,7 +28,7 @@ fn sessions_that_go_on_and_those_elsewhere_are_left_out() {
     transcript(scratch.path(), "1.jsonl", &asked("/src/app"));
     transcript(scratch.path(), "2.jsonl", &asked("/src/lib"));
     transcript(scratch.path(), "3.jsonl", "{\"type\":\"user\",\"cwd\":\"/src/app\"}\n");
-    let found = Places::told(scratch.path(), None, None).transcripts();
+    let found = Places::told(scratch.path(), |_| None).transcripts();
     let later = SystemTime::UNIX_EPOCH + Duration::from_hours(1);
     let all = read(&found, None, later);
     assert_eq!(all.sessions.len(), 2);
@@ -129,7 +129,7 @@ fn damaged_transcripts_are_named_and_the_rest_is_read() {
         b"{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"\xff\"}}\n",
     )
     .unwrap();
-    let transcripts = Places::told(scratch.path(), None, None).transcripts();
+    let transcripts = Places::told(scratch.path(), |_| None).transcripts();
     let later = SystemTime::now() + Duration::from_hours(1);
     let found = read(&transcripts, None, later);
     let said: Vec<String> = found
@@ -171,4 +171,13 @@ fn what_came_of_it_is_said_in_a_line() {
         changed(&reply(2, 3)).unwrap(),
         "imported 2 sessions into 1 project, 3 sessions brought up to date"
     );
+}
+
+#[test]
+fn the_faults_of_a_transcript_are_named() {
+    let unread = Unread { no_json: 2, too_long: 0, torn: true };
+    assert_eq!(faults(unread).unwrap(), "2 lines are no JSON, the last line is torn");
+    let unread = Unread { too_long: 1, ..Unread::default() };
+    assert_eq!(faults(unread).unwrap(), "1 line is longer than 17 MB");
+    assert_eq!(faults(Unread::default()), None);
 }

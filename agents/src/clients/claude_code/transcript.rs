@@ -6,14 +6,26 @@
 //! marked or begin with a tag.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use super::Reader;
+use crate::transcripts::{Reader, Transcripts, directories, files};
 
-pub(super) struct Transcript {
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    folder: ".claude",
+    files: of_sessions,
+    reader: |path| Box::new(Transcript::new(path)),
+};
+
+fn of_sessions(folder: &Path) -> Vec<PathBuf> {
+    let projects = directories(&folder.join("projects"));
+    let of_project = |project: &PathBuf| files(project, |name| !name.starts_with("agent-"));
+    projects.iter().flat_map(of_project).collect()
+}
+
+struct Transcript {
     session: Option<String>,
     cwd: Option<String>,
     /// Uses of tools that have no result yet.
@@ -21,7 +33,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    pub(super) fn new(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         let session = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
         Self { session, cwd: None, uses: HashMap::new() }
     }

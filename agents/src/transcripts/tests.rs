@@ -4,12 +4,12 @@ use std::fs;
 
 use super::*;
 
-const CLAUDE_CODE: &str = include_str!("fixtures/claude_code.jsonl");
-const CODEX: &str = include_str!("fixtures/codex.jsonl");
+const CLAUDE_CODE: &str = include_str!("../clients/claude_code/fixtures/transcript.jsonl");
+const CODEX: &str = include_str!("../clients/codex/fixtures/transcript.jsonl");
 
-fn past(client: Client, name: &str, text: &str) -> Past {
+fn past(client: &str, name: &str, text: &str) -> Past {
     let transcript = Transcript {
-        client,
+        client: Client::named(client).unwrap(),
         path: PathBuf::from(name),
         bytes: 0,
         modified: SystemTime::UNIX_EPOCH,
@@ -19,7 +19,7 @@ fn past(client: Client, name: &str, text: &str) -> Past {
 
 #[test]
 fn a_transcript_of_claude_code_says_what_its_session_did() {
-    let past = past(Client::ClaudeCode, "5f1c.jsonl", CLAUDE_CODE);
+    let past = past("claude-code", "5f1c.jsonl", CLAUDE_CODE);
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
     assert_eq!((past.unread.lines(), past.captured.key()), (0, "claude-code:5f1c"));
     insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
@@ -32,7 +32,7 @@ fn a_transcript_of_claude_code_says_what_its_session_did() {
 
 #[test]
 fn a_transcript_of_codex_says_what_its_session_did() {
-    let past = past(Client::Codex, "rollout.jsonl", CODEX);
+    let past = past("codex", "rollout.jsonl", CODEX);
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
     assert_eq!(past.captured.key(), "codex:01a201b6-a053-70b1-a280-67b8507e1590");
     insta::assert_snapshot!(past.captured.row_summary(), @r"
@@ -63,7 +63,7 @@ fn what_the_client_said_in_a_persons_place_is_no_prompt() {
     let text: String = own.into_iter().map(line).collect();
     let meta = line("hidden").replace("\"type\"", "\"isMeta\":true,\"type\"");
     let side = line("a subagent's").replace("\"type\"", "\"isSidechain\":true,\"type\"");
-    let past = past(Client::ClaudeCode, "a.jsonl", &(text + &meta + &side + &line("really asked")));
+    let past = past("claude-code", "a.jsonl", &(text + &meta + &side + &line("really asked")));
     assert_eq!(past.captured.prompts(), 1);
     assert!(past.captured.row_summary().starts_with("Asked: really asked"));
 }
@@ -72,9 +72,8 @@ fn what_the_client_said_in_a_persons_place_is_no_prompt() {
 fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
     let torn = &CODEX[..CODEX.len() - 40];
     let text = format!("no json\n\n{{}}\n[1]\n\u{fffd}{{\n{torn}");
-    let past = past(Client::Codex, "rollout.jsonl", &text);
+    let past = past("codex", "rollout.jsonl", &text);
     assert_eq!(past.unread, Unread { no_json: 2, too_long: 0, torn: true });
-    assert_eq!(past.unread.said().unwrap(), "2 lines are no JSON, the last line is torn");
     assert_eq!(past.captured.prompts(), 1);
 }
 
@@ -82,9 +81,8 @@ fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
 fn a_line_without_end_is_passed_over() {
     let limit = usize::try_from(crate::limits::TRANSCRIPT_LINE_BYTES_MAX).unwrap();
     let long = format!("{{\"a\":\"{}\"}}\n{CLAUDE_CODE}", "x".repeat(limit));
-    let past = past(Client::ClaudeCode, "a.jsonl", &long);
+    let past = past("claude-code", "a.jsonl", &long);
     assert_eq!((past.unread.too_long, past.captured.prompts()), (1, 2));
-    assert_eq!(past.unread.said().unwrap(), "1 line is longer than 17 MB");
 }
 
 #[test]
@@ -92,7 +90,7 @@ fn a_subagents_thread_is_no_session() {
     let of_agent =
         CODEX.replacen("\"source\": \"exec\"", "\"source\": {\"subagent\": \"review\"}", 1);
     assert_ne!(of_agent, CODEX);
-    let past = past(Client::Codex, "rollout.jsonl", &of_agent);
+    let past = past("codex", "rollout.jsonl", &of_agent);
     assert_eq!((past.cwd, past.captured.is_empty()), (None, true));
 }
 
@@ -109,7 +107,7 @@ fn older_forms_of_codex_are_read() {
         r#"{"type":"response_item","payload":{"type":"function_call","name":"shell_command","arguments":"{\"command\":\"make\"}","call_id":"3"}}"#,
         r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"3","output":"Exit code: 0\nWall time: 1 s\nOutput:\nExit code: 7"}}"#,
     ];
-    let past = past(Client::Codex, "rollout.jsonl", &lines.join("\n"));
+    let past = past("codex", "rollout.jsonl", &lines.join("\n"));
     insta::assert_snapshot!(past.captured.row_summary(), @r"
     Asked: do it
     Edited: a.c
@@ -132,7 +130,7 @@ fn transcripts_are_found_where_clients_keep_them() {
     write(told.join("projects/-src-app/2.jsonl"), CLAUDE_CODE);
     write(home.join(".codex/sessions/2026/11/22/rollout-1.jsonl"), CODEX);
     write(home.join(".codex/sessions/2026/11/22/other.jsonl"), CODEX);
-    let places = Places::told(&home, Some(told), None);
+    let places = Places::told(&home, |name| (name == "CLAUDE_CONFIG_DIR").then(|| told.clone()));
     let names: Vec<String> = places
         .transcripts()
         .iter()
@@ -144,5 +142,5 @@ fn transcripts_are_found_where_clients_keep_them() {
         found.iter().filter(|found| found.is_within(Some(Path::new(project)))).count()
     };
     assert_eq!((of("/src/app"), of("/src"), of("/src/application")), (3, 3, 0));
-    assert_eq!(Places::told(&scratch.path().join("none"), None, None).transcripts(), []);
+    assert_eq!(Places::told(&scratch.path().join("none"), |_| None).transcripts(), []);
 }

@@ -6,7 +6,6 @@ use std::io::{self, BufRead, Read};
 use serde_json::Value;
 
 use crate::limits::TRANSCRIPT_LINE_BYTES_MAX;
-use crate::show;
 
 /// The lines of a transcript.
 pub(super) struct Lines<R> {
@@ -17,41 +16,20 @@ pub(super) struct Lines<R> {
 
 /// Lines that were skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unread {
+pub struct Unread {
     /// The number of lines that are not JSON.
-    pub(crate) no_json: u64,
+    pub no_json: u64,
     /// The number of lines that are too long.
-    pub(crate) too_long: u64,
+    pub too_long: u64,
     /// Whether the last line is not JSON and has no newline, since its writer was killed.
-    pub(crate) torn: bool,
+    pub torn: bool,
 }
 
 impl Unread {
     /// Returns the number of skipped lines.
-    pub(crate) fn lines(self) -> u64 {
+    pub fn lines(self) -> u64 {
         self.no_json + self.too_long + u64::from(self.torn)
     }
-
-    /// Returns the file's faults, for people; `None` if it has none.
-    pub(crate) fn said(self) -> Option<String> {
-        let mut said = Vec::new();
-        if self.no_json > 0 {
-            said.push(format!("{} no JSON", are(self.no_json)));
-        }
-        if self.too_long > 0 {
-            let limit = show::bytes(TRANSCRIPT_LINE_BYTES_MAX);
-            said.push(format!("{} longer than {limit}", are(self.too_long)));
-        }
-        if self.torn {
-            said.push("the last line is torn".to_owned());
-        }
-        (!said.is_empty()).then(|| said.join(", "))
-    }
-}
-
-fn are(lines: u64) -> String {
-    let verb = if lines == 1 { "is" } else { "are" };
-    format!("{} {verb}", show::count(lines, "line"))
 }
 
 impl<R: BufRead> Lines<R> {

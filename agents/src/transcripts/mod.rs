@@ -1,14 +1,13 @@
 //! Transcripts that clients keep on disk, read as the events that their hooks would have reported.
 //!
-//! One file for each client maps its lines to events. Everything else is the same for all clients.
+//! A client's folder maps its lines to events. Everything else is the same for all clients.
 //! Files are streamed by line. A line that is too long or unreadable is counted and skipped.
 //! Nothing is written. A client may change its format at any time, so a reader ignores what it does
 //! not know.
 
-mod claude_code;
-mod codex;
 mod lines;
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,37 +16,25 @@ use std::time::SystemTime;
 use anchord_memory::lifecycle::Event;
 use anchord_memory::{SessionActivity, Timestamp};
 use lines::Lines;
-pub(crate) use lines::Unread;
+pub use lines::Unread;
 use serde_json::Value;
 
 use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
+use crate::{CLIENTS, Client};
 
-/// A client whose transcripts are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Client {
-    ClaudeCode,
-    Codex,
-}
-
-impl Client {
-    /// Returns its name in hooks and rows.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
-    }
-
-    fn reader(self, path: &Path) -> Box<dyn Reader> {
-        match self {
-            Self::ClaudeCode => Box::new(claude_code::Transcript::new(path)),
-            Self::Codex => Box::new(codex::Transcript::default()),
-        }
-    }
+/// The transcripts that a client keeps, one file for each conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Transcripts {
+    /// The folder of its files, beneath the home directory unless a variable moves it.
+    pub(crate) folder: &'static str,
+    /// Lists the transcripts in that folder, without those of subagents.
+    pub(crate) files: fn(&Path) -> Vec<PathBuf>,
+    /// Creates a reader for the transcript at a path.
+    pub(crate) reader: fn(&Path) -> Box<dyn Reader>,
 }
 
 /// Turns the lines of one transcript into events.
-trait Reader {
+pub(crate) trait Reader {
     /// Returns a line's events, in order.
     fn read(&mut self, line: &Value) -> Vec<Event>;
     /// Returns the conversation's id, once it is known.
@@ -60,71 +47,59 @@ trait Reader {
 
 /// A transcript on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Transcript {
-    pub(crate) client: Client,
-    pub(crate) path: PathBuf,
-    pub(crate) bytes: u64,
-    pub(crate) modified: SystemTime,
+pub struct Transcript {
+    /// The client that keeps it.
+    pub client: &'static Client,
+    /// The path.
+    pub path: PathBuf,
+    /// The length; 0 if it is not a file.
+    pub bytes: u64,
+    /// The time of the last write.
+    pub modified: SystemTime,
 }
 
 /// The content of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Past {
+pub struct Past {
     /// The directory it worked in; `None` if the transcript does not name it, or is not a
     /// conversation of its own.
-    pub(crate) cwd: Option<String>,
-    pub(crate) captured: SessionActivity,
+    pub cwd: Option<String>,
+    /// The activity of the session.
+    pub captured: SessionActivity,
     /// Lines that could not be read.
-    pub(crate) unread: Unread,
+    pub unread: Unread,
 }
 
-/// The directories in which clients keep transcripts: those that their variables name, and those
+/// The folders in which clients keep transcripts: those that their variables name, and those
 /// beneath a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    claude_code: Vec<PathBuf>,
-    codex: Vec<PathBuf>,
-}
+pub struct Places(Vec<(&'static Client, PathBuf)>);
 
 impl Places {
-    pub(crate) fn of(home: &Path) -> Self {
-        let told = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        Self::told(home, told("CLAUDE_CONFIG_DIR"), told("CODEX_HOME"))
+    /// Returns the folders, by this process's variables.
+    pub fn of(home: &Path) -> Self {
+        Self::told(home, |name| env::var_os(name).map(PathBuf::from))
     }
 
-    /// Returns the directories, given the values of the two clients' variables.
-    pub(crate) fn told(home: &Path, claude_code: Option<PathBuf>, codex: Option<PathBuf>) -> Self {
-        let both = |told: Option<PathBuf>, usual: &str| {
-            let mut places: Vec<PathBuf> =
-                told.into_iter().filter(|told| told.is_absolute()).collect();
-            let usual = home.join(usual);
-            if !places.contains(&usual) {
-                places.push(usual);
-            }
-            places
-        };
-        Self { claude_code: both(claude_code, ".claude"), codex: both(codex, ".codex") }
+    /// Returns the folders, by the given variables.
+    pub fn told(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
+        let mut places = Vec::new();
+        for client in readable() {
+            let told = client.environment.folder.and_then(&variable);
+            places.extend(told.filter(|told| told.is_absolute()).map(|told| (client, told)));
+            let usual =
+                client.transcripts.map(|transcripts| (client, home.join(transcripts.folder)));
+            places.extend(usual.filter(|usual| !places.contains(usual)));
+        }
+        Self(places)
     }
 
     /// Returns all transcripts except those of subagents, by client and path.
-    pub(crate) fn transcripts(&self) -> Vec<Transcript> {
+    pub fn transcripts(&self) -> Vec<Transcript> {
         let mut found = Vec::new();
-        for place in &self.claude_code {
-            for project in entries(&place.join("projects")) {
-                let of_sessions = |name: &str| !name.starts_with("agent-");
-                found.extend(files(&project, Client::ClaudeCode, of_sessions));
-            }
-        }
-        for place in &self.codex {
-            // One level each for the year, the month and the day.
-            let mut directories = vec![place.join("sessions")];
-            for _ in 0..3 {
-                directories = directories.iter().flat_map(|directory| entries(directory)).collect();
-            }
-            for directory in directories {
-                let of_sessions = |name: &str| name.starts_with("rollout-");
-                found.extend(files(&directory, Client::Codex, of_sessions));
-            }
+        for (client, place) in &self.0 {
+            let paths = client.transcripts.map(|transcripts| (transcripts.files)(place));
+            found.extend(paths.into_iter().flatten().map(|path| Transcript::new(client, path)));
         }
         found.sort_by(|one, other| (one.client, &one.path).cmp(&(other.client, &other.path)));
         found.dedup_by(|one, other| one.path == other.path);
@@ -132,17 +107,31 @@ impl Places {
     }
 }
 
+/// Returns the clients whose transcripts can be read.
+pub fn readable() -> impl Iterator<Item = &'static Client> {
+    CLIENTS.iter().copied().filter(|client| client.transcripts.is_some())
+}
+
 /// Counts the past sessions beneath a home, or those of one project. Sessions without any activity
 /// count as well, since only the beginnings are read.
-pub(crate) fn count(home: &Path, project: Option<&Path>) -> usize {
+pub fn count(home: &Path, project: Option<&Path>) -> usize {
     let transcripts = Places::of(home).transcripts();
     transcripts.iter().filter(|found| found.path.is_file() && found.is_within(project)).count()
 }
 
 impl Transcript {
+    fn new(client: &'static Client, path: PathBuf) -> Self {
+        // An entry that is not a file, or cannot be examined, is reported when it is read.
+        let about = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
+        let bytes = about.as_ref().map_or(0, fs::Metadata::len);
+        let modified = about.and_then(|about| about.modified().ok());
+        let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
+        Self { client, path, bytes, modified }
+    }
+
     /// Returns whether its session worked in a directory or beneath it. Without a directory, every
     /// session qualifies.
-    pub(crate) fn is_within(&self, directory: Option<&Path>) -> bool {
+    pub fn is_within(&self, directory: Option<&Path>) -> bool {
         directory.is_none_or(|directory| {
             self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
         })
@@ -150,7 +139,7 @@ impl Transcript {
 
     /// Returns the directory the session worked in, from the transcript's first lines.
     fn cwd(&self) -> Option<String> {
-        let mut reader = self.client.reader(&self.path);
+        let mut reader = self.reader()?;
         let mut lines = Lines::new(BufReader::new(self.open().ok()?));
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
             let line = lines.next().ok()??;
@@ -165,8 +154,13 @@ impl Transcript {
         None
     }
 
+    /// Returns its client's reader. Only clients with a reader have transcripts.
+    fn reader(&self) -> Option<Box<dyn Reader>> {
+        self.client.transcripts.map(|transcripts| (transcripts.reader)(&self.path))
+    }
+
     /// Reads the whole transcript.
-    pub(crate) fn read(&self) -> io::Result<Past> {
+    pub fn read(&self) -> io::Result<Past> {
         self.read_from(self.open()?)
     }
 
@@ -180,7 +174,7 @@ impl Transcript {
     }
 
     fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
-        let mut reader = self.client.reader(&self.path);
+        let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
         let mut lines = Lines::new(BufReader::new(file));
         let mut noted = SessionActivity::default();
         // A line without a time has the time of the line before.
@@ -196,14 +190,14 @@ impl Transcript {
         let Some(session) = session else {
             return Ok(Past { unread: lines.unread(), ..Past::default() });
         };
-        let mut captured = SessionActivity::of(&format!("{}:{session}", self.client.name()));
+        let mut captured = SessionActivity::of(&format!("{}:{session}", self.client.id));
         captured.absorb(&noted);
         Ok(Past { cwd: reader.cwd().map(str::to_owned), captured, unread: lines.unread() })
     }
 }
 
 /// Returns the directories in a directory, by name; none if it cannot be read.
-fn entries(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn directories(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries
         .filter_map(Result::ok)
@@ -214,21 +208,14 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns a directory's transcripts whose names are those of sessions.
-fn files(directory: &Path, client: Client, of_sessions: impl Fn(&str) -> bool) -> Vec<Transcript> {
+/// Returns a directory's JSON lines whose names are those of sessions.
+pub(crate) fn files(directory: &Path, of_sessions: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let transcript = |entry: fs::DirEntry| {
-        let path = entry.path();
-        let name = path.file_name()?.to_str()?;
-        let fits = path.extension().is_some_and(|kind| kind == "jsonl") && of_sessions(name);
-        // An entry that is not a file, or cannot be examined, is reported when it is read.
-        let about = fs::metadata(&path).ok().filter(|about| fits && about.is_file());
-        let bytes = about.as_ref().map_or(0, fs::Metadata::len);
-        let modified = about.and_then(|about| about.modified().ok());
-        let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
-        fits.then(|| Transcript { client, bytes, modified, path: path.clone() })
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        path.extension().is_some_and(|kind| kind == "jsonl") && name.is_some_and(&of_sessions)
     };
-    entries.filter_map(Result::ok).filter_map(transcript).collect()
+    entries.filter_map(Result::ok).map(|entry| entry.path()).filter(fits).collect()
 }
 
 #[cfg(test)]

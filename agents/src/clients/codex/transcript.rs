@@ -6,14 +6,30 @@
 //! files in its own text.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use super::Reader;
+use crate::transcripts::{Reader, Transcripts, directories, files};
+
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    folder: ".codex",
+    files: of_sessions,
+    reader: |_| Box::new(Transcript::default()),
+};
+
+fn of_sessions(folder: &Path) -> Vec<PathBuf> {
+    // One level each for the year, the month and the day.
+    let mut days = vec![folder.join("sessions")];
+    for _ in 0..3 {
+        days = days.iter().flat_map(|directory| directories(directory)).collect();
+    }
+    days.iter().flat_map(|day| files(day, |name| name.starts_with("rollout-"))).collect()
+}
 
 #[derive(Default)]
-pub(super) struct Transcript {
+struct Transcript {
     session: Option<String>,
     cwd: Option<String>,
     subagent: bool,

@@ -1,0 +1,7 @@
+//! Every limit on what is read of clients' files.
+
+/// The longest line of a client's transcript that is read. A longer one is skipped.
+pub const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// Lines of a transcript within which the session's directory must appear.
+pub const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
