@@ -6,6 +6,8 @@ use std::fmt;
 use crate::CLIENTS;
 #[cfg(feature = "events")]
 use crate::events::Adapter;
+#[cfg(feature = "setup")]
+use crate::setup::Facts;
 #[cfg(feature = "transcripts")]
 use crate::transcripts::Transcripts;
 
@@ -27,6 +29,9 @@ pub struct Client {
     /// The adapter for the events that its hooks report.
     #[cfg(feature = "events")]
     pub events: Option<Adapter>,
+    /// The facts with which it is set up.
+    #[cfg(feature = "setup")]
+    pub setup: Option<Facts>,
     /// The transcripts that it keeps.
     #[cfg(feature = "transcripts")]
     pub transcripts: Option<Transcripts>,
@@ -89,6 +94,8 @@ impl Client {
             limits: ContextLimits { text_chars_max: None, session_tokens: None },
             #[cfg(feature = "events")]
             events: None,
+            #[cfg(feature = "setup")]
+            setup: None,
             #[cfg(feature = "transcripts")]
             transcripts: None,
         }

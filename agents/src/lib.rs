@@ -9,8 +9,10 @@ mod client;
 mod clients;
 #[cfg(feature = "events")]
 pub mod events;
-#[cfg(feature = "transcripts")]
+#[cfg(any(feature = "setup", feature = "transcripts"))]
 pub mod limits;
+#[cfg(feature = "setup")]
+pub mod setup;
 #[cfg(feature = "transcripts")]
 pub mod transcripts;
 

@@ -5,3 +5,7 @@ pub const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Lines of a transcript within which the session's directory must appear.
 pub const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
+
+/// The longest instruction file (`CLAUDE.md`) or agent's configuration that is read. Claude Code
+/// keeps the history of all projects in one file.
+pub const EDITED_BYTES_MAX: u64 = 64 << 20;

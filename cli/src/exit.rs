@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use anchord_agents::setup::ProgramsError;
 use anchord_daemon::api::{ErrorCode, ErrorReply};
 
 /// The end of `anchord --help`: examples, and the exit codes, which the README has in a line.
@@ -127,6 +128,18 @@ impl fmt::Display for Error {
 impl From<ErrorReply> for Error {
     fn from(reply: ErrorReply) -> Self {
         Self { kind: reply.code.into(), message: reply.error, action: reply.action }
+    }
+}
+
+impl From<ProgramsError> for Error {
+    fn from(error: ProgramsError) -> Self {
+        match error {
+            ProgramsError::Unknown(_) => Self::failed(error.to_string()),
+            ProgramsError::InBuildFolder(_) => Self::usage(error.to_string()).with_action(
+                "Run `cargo install --path cli` and set up with the installed anchord.",
+            ),
+            ProgramsError::NotUtf8(_) => Self::usage(error.to_string()),
+        }
     }
 }
 

@@ -33,10 +33,6 @@ pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 /// The longest text to purge by, from standard input: that of a note.
 pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
 
-/// The longest instruction file (`CLAUDE.md`) or agent's configuration that is read. Claude Code
-/// keeps the history of all projects in one file.
-pub(crate) const EDITED_BYTES_MAX: u64 = 64 << 20;
-
 /// Time within which an agent's own command for its configuration must end.
 pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 

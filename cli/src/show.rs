@@ -2,12 +2,22 @@
 
 use std::path::Path;
 
+pub(crate) use anchord_agents::setup::shell_line;
 use anchord_memory::defuse::{defuse, defuse_line};
 
 /// Formats a number with its noun: `1 session`, `2 sessions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// Lists names with a word before the last: `a, b and c`.
+pub(crate) fn listed(names: &[&str], word: &str) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} {word} {last}", first.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Formats bytes in steps of a thousand: `950 B`, `1.2 kB`, `34 MB`.
@@ -102,21 +112,6 @@ pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
         lines.push_str(word);
     }
     lines
-}
-
-/// Joins words as one types them at a POSIX shell.
-pub(crate) fn shell_line(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    words.into_iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns a word for a POSIX shell, quoted if necessary.
-pub(crate) fn shell_word(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@
 
 use std::path::{Path, PathBuf};
 
+use anchord_agents::setup::Agent;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use super::Agent;
-use crate::edit::file::{Edit, Original};
+use crate::edit::{Edit, Original};
 use crate::exit::{Error, Kind};
 
 /// The version of the file that this build writes, and the newest that it reads.
@@ -33,7 +33,8 @@ pub(crate) struct Manifest {
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// The agent that it belongs to.
+    /// The agent that it belongs to, recorded by its id.
+    #[serde(with = "agent_id")]
     pub(crate) agent: Agent,
     /// The project that it serves; `None` for all of the user's projects.
     pub(crate) project: Option<PathBuf>,
@@ -146,4 +147,18 @@ impl Entry {
 /// Returns the SHA-256 of a text, in hex.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+mod agent_id {
+    use super::{Agent, Deserialize, Deserializer, Serializer, de};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(agent: &Agent, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(agent.id())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Agent, D::Error> {
+        let id = String::deserialize(from)?;
+        Agent::named(&id).ok_or_else(|| de::Error::custom(format!("unknown agent `{id}`")))
+    }
 }

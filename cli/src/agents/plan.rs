@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anchord_agents::setup::parts::{self, Before, Outcome, Part, PartError};
+use anchord_agents::setup::{Agent, OwnCommand, Scope, Setting, Target, Trust, Wishes};
 use anchord_proto::instance::InstanceDir;
 
 use super::manifest::{Entry, Manifest, digest};
-use super::parts::{self, Before, Outcome, Part, PartError};
-use super::{Agent, OwnCommand, Scope, Setting, Target, Wishes};
-use crate::edit::file::{Edit, Original};
+use crate::edit::{Edit, Original};
 use crate::exit::Error;
 use crate::limits::{OWN_COMMAND_SECONDS_MAX, POLL_MILLISECONDS};
-use crate::show::shell_line;
 
 /// The plan for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,12 +35,12 @@ pub(crate) struct FilePlan {
 }
 
 impl FilePlan {
-    /// Returns whether hooks are added or changed that run only once a person trusts them in that
-    /// form.
-    pub(crate) fn wants_trust(&self) -> bool {
+    /// Returns the trust that a person has to give because hooks are added or changed.
+    pub(crate) fn trust(&self) -> Option<&'static Trust> {
         let hooks =
             |change: &String| ["+ hooks", "~ hooks"].iter().any(|at| change.starts_with(at));
-        self.agent == Agent::Codex && self.outcome.changes.iter().any(hooks)
+        let trust = self.agent.facts().trust.as_ref();
+        trust.filter(|_| self.outcome.changes.iter().any(hooks))
     }
 }
 
@@ -253,11 +252,10 @@ fn left_behind(entry: &Entry) -> Result<FilePlan, Error> {
 }
 
 fn refused(agent: Agent, target: &Target, error: &PartError) -> Error {
-    let facts = agent.facts();
-    let message = format!("{} of {}: {error}", target.path.display(), facts.name);
+    let message = format!("{} of {}: {error}", target.path.display(), agent.name());
     Error::failed(message).with_action(format!(
         "Nothing was changed. Repair the file, or name the agents to set up without {}.",
-        facts.id
+        agent.id()
     ))
 }
 
@@ -281,7 +279,7 @@ pub(crate) fn write(
             disk.write(edit)?;
             continue;
         };
-        failed.extend(own.run().err());
+        failed.extend(run(own).err());
         let now = Original::read(&target.path)?;
         let (path, text) = (now.path.clone(), now.text.clone());
         manifest.wrote(&path, text.as_deref());
@@ -332,36 +330,29 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-impl OwnCommand {
-    /// Returns the command as people would type it.
-    pub(crate) fn line(&self) -> String {
-        let name = self.program.file_name().unwrap_or_default().to_string_lossy();
-        shell_line([&*name].into_iter().chain(self.arguments.iter().map(String::as_str)))
-    }
-
-    fn run(&self) -> Result<(), String> {
-        let failed = |why: &str| format!("`{}` {why}", self.line());
-        let mut child = Command::new(&self.program)
-            .args(&self.arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|reason| failed(&format!("cannot be run: {reason}")))?;
-        let deadline = Instant::now() + Duration::from_secs(OWN_COMMAND_SECONDS_MAX);
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(failed(&format!("failed ({status})"))),
-                Err(reason) => return Err(failed(&format!("cannot be waited for: {reason}"))),
-                Ok(None) if Instant::now() > deadline => {
-                    // Fails for a process that has just ended.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(failed(&format!("took over {OWN_COMMAND_SECONDS_MAX} s")));
-                }
-                Ok(None) => std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS)),
+/// Runs an agent's own command to its end.
+fn run(own: &OwnCommand) -> Result<(), String> {
+    let failed = |why: &str| format!("`{}` {why}", own.line());
+    let mut child = Command::new(&own.program)
+        .args(&own.arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|reason| failed(&format!("cannot be run: {reason}")))?;
+    let deadline = Instant::now() + Duration::from_secs(OWN_COMMAND_SECONDS_MAX);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(failed(&format!("failed ({status})"))),
+            Err(reason) => return Err(failed(&format!("cannot be waited for: {reason}"))),
+            Ok(None) if Instant::now() > deadline => {
+                // Fails for a process that has just ended.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(failed(&format!("took over {OWN_COMMAND_SECONDS_MAX} s")));
             }
+            Ok(None) => std::thread::sleep(Duration::from_millis(POLL_MILLISECONDS)),
         }
     }
 }

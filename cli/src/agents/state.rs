@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::parts::{self, FoundHook, Part};
-use super::{Agent, PLUGIN_PROGRAM_LINE, Setting, codex};
-use crate::edit::file::Original;
+use anchord_agents::setup::parts::{self, FoundHook, Part};
+use anchord_agents::setup::{Agent, PLUGIN_PROGRAM_LINE, Setting};
+
+use crate::edit::Original;
 
 /// The parts found in an agent's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,11 +84,8 @@ impl State {
                 let there = |event: &str| found.hooks.iter().any(|hook| hook.event == event);
                 let events = hooks.events.iter().map(|(event, _)| *event);
                 state.missing.extend(events.filter(|event| !there(event)));
-                if agent == Agent::Codex {
-                    let config = Original::read(&codex::config(setting.place)).ok();
-                    let config = config.and_then(|config| config.text);
-                    state.untrusted =
-                        codex::untrusted(config.as_deref(), &target.path, &found.hooks);
+                if let Some(trust) = &agent.facts().trust {
+                    state.untrusted = (trust.untrusted)(setting.place, &target.path, &found.hooks);
                 }
             }
             for hook in found.hooks {

@@ -1,15 +1,19 @@
 //! Set-up and removal in scratch homes, with files only.
 
 use std::cell::RefCell;
-use std::os::unix::fs::symlink;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
+use anchord_agents::setup::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
 use anchord_proto::instance::InstanceDir;
 
-use super::manifest::Manifest;
+use super::manifest::{self, Manifest};
 use super::plan::{self, Disk, RealDisk};
 use super::state::State;
-use super::*;
-use crate::edit::file::Edit;
+use crate::edit::Edit;
+use crate::exit::Error;
 
 struct Home {
     folder: tempfile::TempDir,
@@ -50,11 +54,8 @@ impl Home {
         let home = fs::canonicalize(folder.path()).unwrap();
         let dir = InstanceDir::named(home.join(".local/state/anchord"));
         dir.ensure().unwrap();
-        let programs = Programs {
-            anchord: "/opt/anchord".to_owned(),
-            mcp: None,
-            hook: Some("/opt/anchord-hook".to_owned()),
-        };
+        let programs =
+            Programs::new("/opt/anchord".to_owned(), None, Some("/opt/anchord-hook".to_owned()));
         let place = UserEnvironment { home, path: Vec::new(), variables: BTreeMap::new() };
         Self { folder, place, programs, dir }
     }
@@ -84,13 +85,13 @@ impl Home {
     fn set_up_by(&self, programs: &Programs, disk: &mut dyn Disk) -> Result<(), Error> {
         let setting = Setting { programs, ..self.setting() };
         let manifest = Manifest::read(&self.dir)?;
-        let plans = plan::setup(&Agent::ALL, &setting, &manifest)?;
+        let plans = plan::setup(&Agent::all(), &setting, &manifest)?;
         plan::write(&plans, &self.dir, manifest, disk).map(|failed| assert_eq!(failed, [""; 0]))
     }
 
     fn take_back(&self, disk: &mut dyn Disk) -> Result<(), Error> {
         let manifest = Manifest::read(&self.dir)?;
-        let plans = plan::removal(&Agent::ALL, &self.setting(), &manifest)?;
+        let plans = plan::removal(&Agent::all(), &self.setting(), &manifest)?;
         plan::take_back(&plans, &self.dir, manifest, disk)
     }
 
@@ -118,6 +119,10 @@ impl Home {
     }
 }
 
+fn agent(id: &str) -> Agent {
+    Agent::named(id).unwrap()
+}
+
 /// A disk that fails from the n-th write on, like a process that was killed.
 struct Dying<'a> {
     left: &'a RefCell<usize>,
@@ -138,7 +143,7 @@ fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
         home.set_up(&mut RealDisk).unwrap();
         let set_up = home.files();
         assert!(set_up.len() >= 8, "{:?}", set_up.keys());
-        for agent in Agent::ALL {
+        for agent in Agent::all() {
             let state = State::of(agent, &home.setting());
             assert_eq!(state.servers.len(), 1, "{agent:?}");
             assert_eq!((state.missing.len(), state.unreadable.len()), (0, 0), "{agent:?}");
@@ -175,7 +180,7 @@ fn an_older_set_up_is_brought_up_to_date_and_still_taken_back_to_the_byte() {
     manifest.wrote(&home.place.home.join(name), Some(&older));
     manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
 
-    let plans = plan::setup(&[Agent::ClaudeCode], &home.setting(), &manifest).unwrap();
+    let plans = plan::setup(&[agent("claude-code")], &home.setting(), &manifest).unwrap();
     let changes = plans.iter().flat_map(|plan| &plan.outcome.changes).cloned();
     let changes: Vec<String> = changes.collect();
     assert_eq!(changes.len(), 4, "{changes:#?}");
@@ -183,7 +188,7 @@ fn an_older_set_up_is_brought_up_to_date_and_still_taken_back_to_the_byte() {
     assert!(changes[2].contains("timeout 60 -> 3, matcher Edit|"), "{changes:#?}");
     home.set_up(&mut RealDisk).unwrap();
     assert!(!home.text(name).contains("/old/") && !home.text(name).contains("Notification"));
-    let again = plan::setup(&Agent::ALL, &home.setting(), &Manifest::read(&home.dir).unwrap());
+    let again = plan::setup(&Agent::all(), &home.setting(), &Manifest::read(&home.dir).unwrap());
     assert!(again.unwrap().iter().all(|plan| plan.edit.is_none()), "nothing is left to do");
     assert_eq!(home.files().len(), newest.len());
     home.take_back(&mut RealDisk).unwrap();
@@ -235,7 +240,8 @@ fn what_others_changed_meanwhile_stays_and_only_ours_goes() {
 
 #[test]
 fn a_set_up_killed_between_any_two_writes_is_mended() {
-    let programs = Programs { anchord: "/new/anchord".to_owned(), ..Home::empty().programs };
+    let hook = Some("/opt/anchord-hook".to_owned());
+    let programs = Programs::new("/new/anchord".to_owned(), None, hook);
     for writes in 0.. {
         let home = Home::full();
         let before = home.files();
@@ -319,7 +325,7 @@ fn what_stood_there_by_hand_comes_back_and_is_named() {
     home.write(name, by_hand);
     home.set_up(&mut RealDisk).unwrap();
     let manifest = Manifest::read(&home.dir).unwrap();
-    let plans = plan::removal(&[Agent::Gemini], &home.setting(), &manifest).unwrap();
+    let plans = plan::removal(&[agent("gemini")], &home.setting(), &manifest).unwrap();
     assert!(plans[0].outcome.remarks[0].contains("stood there before set-up"), "{plans:?}");
     home.take_back(&mut RealDisk).unwrap();
     assert_eq!(home.text(name), by_hand);
@@ -345,7 +351,7 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
     let scope = Scope::Project(project.clone());
     let setting = Setting { scope: &scope, ..home.setting() };
     let manifest = Manifest::read(&home.dir).unwrap();
-    let plans = plan::setup(&[Agent::Gemini], &setting, &manifest).unwrap();
+    let plans = plan::setup(&[agent("gemini")], &setting, &manifest).unwrap();
     plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(left(&home), "the project is still there");
@@ -373,7 +379,7 @@ fn the_manifest_knows_whether_hooks_load() {
         plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
         Manifest::read(&home.dir).unwrap().hooked(elsewhere)
     };
-    assert!(write(&[Agent::ClaudeCode, Agent::Codex, Agent::Gemini]));
+    assert!(write(&[agent("claude-code"), agent("codex"), agent("gemini")]));
 }
 
 #[test]
@@ -391,7 +397,7 @@ fn an_agents_own_command_is_used_and_backed_by_the_editor() {
         home.write("bin/claude", script);
         fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
         let manifest = Manifest::read(&home.dir).unwrap();
-        let plans = plan::setup(&[Agent::ClaudeCode], &setting, &manifest).unwrap();
+        let plans = plan::setup(&[agent("claude-code")], &setting, &manifest).unwrap();
         let failed = plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
         assert_eq!(failed.len(), failures, "{failed:?}");
         let text = home.text(".claude.json");
@@ -410,16 +416,15 @@ fn an_agents_own_command_is_used_and_backed_by_the_editor() {
 #[test]
 fn programs_in_a_build_folder_are_refused() {
     let refused = Programs::next_to(Path::new("/src/anchord/target/debug/anchord")).unwrap_err();
-    assert!(refused.to_string().contains("cargo install --path cli"), "{refused}");
-    let programs = Programs::next_to(Path::new("/opt/my tools/anchord")).unwrap();
-    assert_eq!(programs.hook_line("codex"), "'/opt/my tools/anchord' hook codex");
+    let refused = Error::from(refused).to_string();
+    assert!(refused.contains("cargo install --path cli"), "{refused}");
 }
 
 #[test]
 fn plugins_run_the_program_that_set_them_up() {
     let home = Home::empty();
     home.set_up(&mut RealDisk).unwrap();
-    let right = || State::of(Agent::Opencode, &home.setting()).whole[0].1;
+    let right = || State::of(agent("opencode"), &home.setting()).whole[0].1;
     assert!(!right(), "that program is not there");
     for name in [".config/opencode/plugin/anchord.js", ".openclaw/anchord-plugin/index.js"] {
         let text = home.text(name);
@@ -435,7 +440,7 @@ fn plugins_run_the_program_that_set_them_up() {
 fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
     let home = Home::empty();
     let leftovers = || -> Vec<String> {
-        let agents = Agent::ALL.iter();
+        let agents = Agent::all().into_iter();
         let told = agents.flat_map(|agent| (agent.facts().leftovers)(&home.setting()));
         told.map(|told| told.replace(home.place.home.to_str().unwrap(), "~")).collect()
     };
@@ -487,18 +492,18 @@ fn hooks_of_plugins_are_those_that_set_up_writes() {
 #[test]
 fn each_agent_is_found_by_its_program_or_its_folder() {
     let home = Home::empty();
-    assert!(Agent::ALL.iter().all(|agent| agent.found(&home.place).is_none()));
+    assert!(Agent::all().iter().all(|agent| agent.found(&home.place).is_none()));
     home.write(".gemini/x", "");
-    assert_eq!(Agent::Gemini.found(&home.place), Some(home.place.home.join(".gemini")));
+    assert_eq!(agent("gemini").found(&home.place), Some(home.place.home.join(".gemini")));
     let full = Home::full();
-    assert!(Agent::ALL.iter().all(|agent| agent.found(&full.place).is_some()));
+    assert!(Agent::all().iter().all(|agent| agent.found(&full.place).is_some()));
 }
 
 #[test]
 fn trust_is_read_where_codex_keeps_it() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
-    let untrusted = || State::of(Agent::Codex, &home.setting()).untrusted;
+    let untrusted = || State::of(agent("codex"), &home.setting()).untrusted;
     assert_eq!(untrusted().len(), 10);
     let file = home.place.home.join(".codex/hooks.json");
     let key = format!("{}:session_start:0:0", file.display());

@@ -6,17 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anchord_agents::setup::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
 use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
-use super::setup::TRUST;
 use super::{directory, home, print_json};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
-use crate::agents::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
+use crate::agents::user_environment;
 use crate::exit::{Error, Kind};
 use crate::show;
 
@@ -117,7 +117,7 @@ impl Finding {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let dir = InstanceDir::locate()?;
-        let place = UserEnvironment::here()?;
+        let place = user_environment()?;
         let mut findings = Vec::new();
         // The agents come first, because their checks start the daemon.
         let (agents, named) = agents::findings(&place, project(&dir).as_ref());
@@ -178,10 +178,9 @@ impl Fix {
                 let manifest = Manifest::read(dir)?;
                 let plans = plan::setup(&[*agent], &setting, &manifest)?;
                 plan::write(&plans, dir, manifest, &mut RealDisk)?;
-                Ok(if plans.iter().any(FilePlan::wants_trust) {
-                    format!("set up again. {TRUST}")
-                } else {
-                    "set up again".to_owned()
+                Ok(match plans.iter().find_map(FilePlan::trust) {
+                    Some(trust) => format!("set up again. {}", trust.remark),
+                    None => "set up again".to_owned(),
                 })
             }
         }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anchord_agents::setup::instruction_files;
 use anchord_daemon::projects::{Located, Surroundings, locate, workspace};
 use anchord_memory::guide::{self, CheckpointMode, Loading};
 use anchord_proto::instance::InstanceDir;
@@ -16,12 +17,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::{ProjectArg, home};
 use crate::agents::manifest::Manifest;
 use crate::directive::{self, Markers, Without};
-use crate::edit::file::{Edit, Original, refused};
+use crate::edit::{Edit, Original, refused};
 use crate::exit::Error;
 use crate::show;
-
-/// The instruction files that agents read. The first one is created if there is none.
-const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "memory.md"];
 
 /// anchord's block in instruction files.
 const MARKERS: Markers = Markers {
@@ -38,12 +36,8 @@ const IGNORED: [&str; 6] =
     [".anchord", ".anchord/", "/.anchord", "/.anchord/", "**/.anchord", "**/.anchord/"];
 
 /// Tell the agents of a project to load, checkpoint and save its memory
-///
-/// Writes a marked block into CLAUDE.md, AGENTS.md and memory.md, those that exist, or a new
-/// CLAUDE.md. A second time replaces the block; --remove takes it out again. Optional:
-/// `anchord setup` makes your agents use anchord, and with its hooks they load without being told,
-/// so that the block says only what to keep.
 #[derive(Debug, clap::Args)]
+#[command(long_about = long_about())]
 #[command(after_help = "Examples:
   anchord init
   anchord init --checkpoint aggressive
@@ -65,6 +59,18 @@ pub(crate) struct Args {
     dry_run: bool,
     #[command(flatten)]
     project: ProjectArg,
+}
+
+fn long_about() -> String {
+    let files = instruction_files();
+    let usual = files.first().copied().unwrap_or_default();
+    format!(
+        "Tell the agents of a project to load, checkpoint and save its memory\n\nWrites a marked \
+         block into {}, those that exist, or a new {usual}. A second time replaces the block; \
+         --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and \
+         with its hooks they load without being told, so that the block says only what to keep.",
+        show::listed(&files, "and")
+    )
 }
 
 impl Args {
@@ -189,7 +195,8 @@ fn placement(
 ) -> Result<Vec<Edit>, Error> {
     let mut targets = instructions(root)?;
     if targets.is_empty() {
-        targets.push(Original { path: root.join(INSTRUCTIONS[0]), text: None });
+        let usual = instruction_files().into_iter().next();
+        targets.extend(usual.map(|name| Original { path: root.join(name), text: None }));
     }
     let mut edits = Vec::new();
     for original in targets {
@@ -232,7 +239,7 @@ fn removal(root: &Path) -> Result<Vec<Edit>, Error> {
 /// Returns the instruction files that exist, each once however many names lead to it.
 fn instructions(root: &Path) -> Result<Vec<Original>, Error> {
     let mut found: Vec<Original> = Vec::new();
-    for name in INSTRUCTIONS {
+    for name in instruction_files() {
         let Some(original) = inside(root, &root.join(name))? else { continue };
         if !found.iter().any(|known| known.path == original.path) {
             found.push(original);

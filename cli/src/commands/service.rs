@@ -10,12 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
+use anchord_agents::setup::Programs;
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
 use super::stop;
-use crate::agents::Programs;
-use crate::edit::file::{Edit, Original};
+use crate::edit::{Edit, Original};
 use crate::exit::Error;
 use crate::show;
 

@@ -5,16 +5,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anchord_agents::setup::{
+    Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes,
+};
 use anchord_agents::transcripts;
 use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use owo_colors::OwoColorize;
 
 use super::{directory, import};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::state::State;
-use crate::agents::{Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes};
+use crate::agents::user_environment;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::show;
@@ -40,7 +44,7 @@ Exit codes: 1 where an agent's check failed, 2 where there is no terminal to ask
 #[expect(clippy::struct_excessive_bools, reason = "flags are bools")]
 pub(crate) struct Args {
     /// The agents [default: those found on this machine]
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", value_parser = agents())]
     agents: Vec<Agent>,
     /// All agents that anchord knows, found or not
     #[arg(long, conflicts_with = "agents")]
@@ -62,15 +66,16 @@ pub(crate) struct Args {
     remove: bool,
 }
 
+fn agents() -> impl TypedValueParser<Value = Agent> {
+    PossibleValuesParser::new(Agent::all().into_iter().map(Agent::id))
+        .try_map(|id| Agent::named(&id).ok_or("it is no agent"))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ScopeName {
     User,
     Project,
 }
-
-/// Instructions for the person who has to trust Codex's hooks before they run.
-pub(super) const TRUST: &str = "Codex runs hooks only once you trust them: start `codex`, type /hooks, look at \
-    anchord's, trust them. Until then the tools work and nothing happens by itself.";
 
 /// The data of a run.
 struct Run<'a> {
@@ -90,13 +95,13 @@ impl Args {
                     "Unset it: agents are set up for the instance in your home directory.",
                 ));
         }
-        let place = UserEnvironment::here()?;
+        let place = user_environment()?;
         let programs = Programs::here()?;
         let scope = self.scope()?;
         let agents = self.chosen(&place, &scope, &Manifest::read(&dir)?, out)?;
         if agents.is_empty() && !self.remove {
             writeln!(out, "No agent was found on this machine that anchord can set up.")?;
-            writeln!(out, "It knows {}.", names(&Agent::ALL))?;
+            writeln!(out, "It knows {}.", names(&Agent::all()))?;
             writeln!(out, "Any other that speaks MCP is told to run `anchord mcp` as a server.")?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -123,33 +128,31 @@ impl Args {
         manifest: &Manifest,
         out: &mut dyn Write,
     ) -> Result<Vec<Agent>, Error> {
-        // OpenClaw has no configuration for a project.
-        let fits = |agent: &Agent| *scope == Scope::User || *agent != Agent::Openclaw;
+        let fits = |agent: &Agent| *scope == Scope::User || agent.facts().has_project_scope;
         if let Some(agent) = self.agents.iter().find(|agent| !fits(agent)) {
-            let name = agent.facts().name;
+            let name = agent.name();
             return Err(Error::usage(format!("{name} has no configuration of a project"))
                 .with_action("Leave out --scope: it is set up for all your projects."));
         }
         let mut agents: Vec<Agent> = if self.all {
-            Agent::ALL.into_iter().filter(fits).collect()
+            Agent::all().into_iter().filter(fits).collect()
         } else if !self.agents.is_empty() {
             self.agents.clone()
         } else {
             let written = |agent: &Agent| manifest.files.iter().any(|file| file.agent == *agent);
             let meant =
                 |agent: &Agent| agent.found(place).is_some() || (self.remove && written(agent));
-            Agent::ALL.into_iter().filter(meant).filter(fits).collect()
+            Agent::all().into_iter().filter(meant).filter(fits).collect()
         };
         agents.sort_unstable();
         agents.dedup();
         if !self.remove {
             for agent in &agents {
-                let facts = agent.facts();
                 let found = agent.found(place).map_or_else(
                     || "not found on this machine".to_owned(),
                     |path| show::path(&path.to_string_lossy(), Some(&place.home)),
                 );
-                writeln!(out, "{} ({found})", facts.name.bold())?;
+                writeln!(out, "{} ({found})", agent.name().bold())?;
             }
             if !agents.is_empty() {
                 writeln!(out)?;
@@ -177,7 +180,8 @@ impl Args {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let renewed = plans.iter().any(FilePlan::wants_trust);
+        let renewed = plans.iter().filter(|plan| plan.trust().is_some()).map(|plan| plan.agent);
+        let renewed: Vec<Agent> = renewed.collect();
         if changes > 0 {
             out.flush()?;
             if !confirmed("Write this?", self.yes)? {
@@ -202,7 +206,7 @@ impl Args {
         }
         writeln!(out)?;
         let working = check::all(&run.agents, &run.programs, out)?;
-        run.remarks(wishes, renewed, out)?;
+        run.remarks(wishes, &renewed, out)?;
         if changes > 0 && working {
             self.past_sessions(run, out)?;
         }
@@ -261,9 +265,8 @@ impl Args {
             writeln!(out, "Taken back.")?;
         }
         for agent in &run.agents {
-            let facts = agent.facts();
-            for leftover in (facts.leftovers)(&run.setting(Wishes::default())) {
-                writeln!(out, "{}: {}", facts.name, show::plain(&leftover))?;
+            for leftover in (agent.facts().leftovers)(&run.setting(Wishes::default())) {
+                writeln!(out, "{}: {}", agent.name(), show::plain(&leftover))?;
             }
         }
         for project in others {
@@ -306,21 +309,23 @@ impl Run<'_> {
         self.agents.iter().filter(listing).copied().collect()
     }
 
-    /// Prints what a person still has to do. `renewed` means that Codex's hooks differ from the
+    /// Prints what a person still has to do. The hooks of the `renewed` agents differ from the
     /// trusted ones.
-    fn remarks(&self, wishes: Wishes, renewed: bool, out: &mut dyn Write) -> Result<(), Error> {
+    fn remarks(&self, wishes: Wishes, renewed: &[Agent], out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out)?;
         for agent in &self.agents {
             let facts = agent.facts();
             let state = State::of(*agent, &self.setting(wishes));
-            if !state.untrusted.is_empty() || (*agent == Agent::Codex && renewed) {
-                writeln!(out, "{TRUST}")?;
+            if let Some(trust) = &facts.trust
+                && (!state.untrusted.is_empty() || renewed.contains(agent))
+            {
+                writeln!(out, "{}", trust.remark)?;
             }
             for remark in (facts.remarks)(&self.place) {
-                writeln!(out, "{}: {remark}", facts.name)?;
+                writeln!(out, "{}: {remark}", agent.name())?;
             }
             if let (Reads::Unlisted(why), true) = (facts.reads, wishes.reads) {
-                writeln!(out, "{}: reading is not allowed beforehand; {why}", facts.name)?;
+                writeln!(out, "{}: reading is not allowed beforehand; {why}", agent.name())?;
             }
         }
         if let Scope::Project(_) = self.scope {
@@ -345,7 +350,7 @@ fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<us
             continue;
         };
         let path = show::path(&shown.shown.to_string_lossy(), Some(home));
-        writeln!(out, "{path}  ({})", shown.agent.facts().name)?;
+        writeln!(out, "{path}  ({})", shown.agent.name())?;
         for change in &shown.outcome.changes {
             let change = show::wrapped(&show::plain(change), LINE_CHARS, "      ");
             let line = match change.chars().next() {
@@ -380,5 +385,5 @@ fn others(manifest: &Manifest, scope: &Scope) -> Vec<PathBuf> {
 }
 
 fn names(agents: &[Agent]) -> String {
-    agents.iter().map(|agent| agent.facts().name).collect::<Vec<_>>().join(", ")
+    agents.iter().map(|agent| agent.name()).collect::<Vec<_>>().join(", ")
 }

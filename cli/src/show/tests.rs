@@ -68,11 +68,9 @@ fn control_characters_stay_out_of_the_terminal() {
 }
 
 #[test]
-fn shell_words_are_quoted_where_needed() {
-    assert_eq!(shell_word("/usr/bin/anchord"), "/usr/bin/anchord");
-    assert_eq!(shell_word("/my tools/it's"), r"'/my tools/it'\''s'");
-    assert_eq!(shell_word(""), "''");
-    assert_eq!(shell_line(["run", "a b"]), "run 'a b'");
+fn names_are_listed() {
+    assert_eq!(listed(&["a"], "and"), "a");
+    assert_eq!(listed(&["a", "b", "c"], "or"), "a, b or c");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "events")]
 pub(super) mod events;
+#[cfg(feature = "setup")]
+mod setup;
 #[cfg(feature = "transcripts")]
 mod transcript;
 
@@ -24,6 +26,8 @@ pub(super) static CLIENT: Client = Client {
     limits: ContextLimits { text_chars_max: Some(10_000), session_tokens: Some(80_000) },
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
     #[cfg(feature = "transcripts")]
     transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN

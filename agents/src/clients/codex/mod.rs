@@ -2,6 +2,8 @@
 
 #[cfg(feature = "events")]
 mod events;
+#[cfg(feature = "setup")]
+mod setup;
 #[cfg(feature = "transcripts")]
 mod transcript;
 
@@ -17,6 +19,8 @@ pub(super) static CLIENT: Client = Client {
     limits: ContextLimits { text_chars_max: Some(9_900), ..KNOWN.limits },
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
     #[cfg(feature = "transcripts")]
     transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "events")]
 mod events;
+#[cfg(feature = "setup")]
+mod setup;
 
 use crate::{Client, Environment, McpNames};
 
@@ -13,5 +15,7 @@ pub(super) static CLIENT: Client = Client {
     session_end: Some("session_end"),
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
     ..KNOWN
 };

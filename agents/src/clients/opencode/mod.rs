@@ -2,6 +2,8 @@
 
 #[cfg(feature = "events")]
 pub(super) mod events;
+#[cfg(feature = "setup")]
+mod setup;
 
 use crate::{Client, Environment};
 
@@ -17,5 +19,7 @@ pub(super) static CLIENT: Client = Client {
     session_end: Some("session.deleted"),
     #[cfg(feature = "events")]
     events: Some(events::ADAPTER),
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
     ..KNOWN
 };

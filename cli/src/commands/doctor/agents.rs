@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anchord_agents::setup::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
 use anchord_daemon::api::StatusReply;
 use anchord_daemon::projects::FOREIGN;
 
 use super::{Finding, Fix};
 use crate::agents::state::State;
-use crate::agents::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
-use crate::commands::setup::{TRUST, round_trip};
+use crate::commands::setup::round_trip;
 
 /// A program of ours that an agent is configured to run: the agent, and the program's resolved
 /// path.
@@ -25,7 +25,7 @@ pub(super) fn findings(
     // This includes a program in a build folder; only set-up refuses it.
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
     let (mut found, mut named) = (Vec::new(), Vec::new());
-    for agent in Agent::ALL {
+    for agent in Agent::all() {
         if agent.found(place).is_none() {
             continue;
         }
@@ -59,8 +59,7 @@ fn judged(
     states: &[(&Scope, State)],
     found: &mut Vec<Finding>,
 ) {
-    let facts = agent.facts();
-    let (name, id) = (facts.name, facts.id);
+    let (name, id) = (agent.name(), agent.id());
     let plugin = agent.plugin(place);
     for (path, why) in states.iter().flat_map(|(_, state)| &state.unreadable) {
         let what = format!("{} cannot be read: {why}", path.display());
@@ -132,10 +131,10 @@ fn judged(
                 found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
             }
         }
-        if !state.untrusted.is_empty() {
+        if let Some(trust) = agent.facts().trust.filter(|_| !state.untrusted.is_empty()) {
             let number = state.untrusted.len();
             let what = format!("{number} of {} hooks wait for your trust", state.hooks.len());
-            found.push(Finding::problem(name, what, TRUST));
+            found.push(Finding::problem(name, what, trust.remark));
         }
     }
     let hooks =
@@ -152,7 +151,7 @@ fn judged(
 
 /// Starts the server of each entry, as its agent would.
 fn answers(agent: Agent, place: &UserEnvironment, states: &[(&Scope, State)]) -> Vec<Finding> {
-    let name = agent.facts().name;
+    let name = agent.name();
     let mut tried: Vec<&Vec<String>> = Vec::new();
     let mut found = Vec::new();
     for (path, _, words) in states.iter().flat_map(|(_, state)| &state.servers) {
@@ -195,7 +194,7 @@ fn leftovers(agent: Agent, setting: &Setting<'_>, found: &mut Vec<Finding>) {
             let known = |finding: &Finding| finding.fix == Some(Fix::Remove(path.clone()));
             if leftover && !found.iter().any(known) {
                 let what = format!("{} was left by a set-up that was killed", path.display());
-                let finding = Finding::problem(agent.facts().name, what, "Remove it.");
+                let finding = Finding::problem(agent.name(), what, "Remove it.");
                 found.push(finding.fix(Fix::Remove(path)));
             }
         }
@@ -213,17 +212,16 @@ fn exists(program: &str, place: &UserEnvironment) -> bool {
 /// Reports the hook events that the running daemon received.
 pub(super) fn hooks_delivered(status: &StatusReply, found: &mut Vec<Finding>) {
     let hooks = &status.hooks;
-    for agent in Agent::ALL {
-        let facts = agent.facts();
+    for agent in Agent::all() {
         let events: u64 = hooks
             .events
             .iter()
-            .filter(|events| events.client == facts.id)
+            .filter(|events| events.client == agent.id())
             .map(|events| events.count)
             .sum();
         if events > 0 {
             let what = format!("{events} events came from its hooks since the daemon started");
-            found.push(Finding::good(facts.name, what));
+            found.push(Finding::good(agent.name(), what));
         }
     }
     if hooks.doubled > 0 {

@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anchord_agents::setup::{Agent, Programs};
 use anchord_daemon::api::{self, HttpState, StatusReply};
 use anchord_proto::host;
 use anchord_proto::instance::{InstanceDir, InstanceError};
 
 use super::agents::Named;
 use super::{Finding, Fix};
-use crate::agents::{Agent, Programs};
 use crate::client::Client;
 use crate::exit::Kind;
 
@@ -131,12 +131,11 @@ pub(super) fn versions(status: Option<&StatusReply>, named: &[Named], found: &mu
         let runs = if agents.is_empty() {
             String::new()
         } else {
-            let facts: Vec<_> = agents.iter().map(|agent| agent.facts()).collect();
-            let ids: Vec<&str> = facts.iter().map(|facts| facts.id).collect();
+            let ids: Vec<&str> = agents.iter().map(|agent| agent.id()).collect();
             action.push_str(" Then run `anchord setup ");
             action.push_str(&ids.join(" "));
             action.push_str("` and restart what runs.");
-            let names: Vec<&str> = facts.iter().map(|facts| facts.name).collect();
+            let names: Vec<&str> = agents.iter().map(|agent| agent.name()).collect();
             let verb = if names.len() == 1 { "runs" } else { "run" };
             format!("; {} {verb} it", names.join(", "))
         };

@@ -125,7 +125,7 @@ fn an_agents_files_are_judged() {
         ]
     );
     let (found, _) = agents::findings(&place, None);
-    let mend = Fix::SetUp(Agent::Gemini, Scope::User);
+    let mend = Fix::SetUp(Agent::named("gemini").unwrap(), Scope::User);
     assert!(found.iter().all(|finding| finding.fix.as_ref() == Some(&mend)), "{found:?}");
     write(".gemini/settings.json", "{,}");
     assert!(texts()[0].starts_with("~/.gemini/settings.json cannot be read"), "{:?}", texts());
@@ -162,7 +162,10 @@ fn versions_and_containers_are_judged() {
 
     let folder = tempfile::tempdir().unwrap();
     let hook = folder.path().join("anchord-hook");
-    let named = [(Agent::Codex, hook.clone()), (Agent::ClaudeCode, hook.clone())];
+    let named = [
+        (Agent::named("codex").unwrap(), hook.clone()),
+        (Agent::named("claude-code").unwrap(), hook.clone()),
+    ];
     for (says, what) in [
         ("anchord-hook 0.1.9", "is version 0.1.9, the daemon 0.2.0"),
         ("", "does not tell its version"),

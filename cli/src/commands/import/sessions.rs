@@ -63,14 +63,10 @@ fn long_about() -> String {
     )
 }
 
-/// Returns the names of the clients whose transcripts are read, joined by commas and a word.
+/// Lists the clients whose transcripts are read.
 fn clients(word: &str) -> String {
     let names: Vec<&str> = transcripts::readable().map(|client| client.name).collect();
-    match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, first)) => format!("{} {word} {last}", first.join(", ")),
-        None => String::new(),
-    }
+    show::listed(&names, word)
 }
 
 /// Transcripts that were read, before they are sent to the daemon.

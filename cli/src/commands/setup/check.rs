@@ -4,11 +4,11 @@
 use std::io::Write;
 use std::process::Command;
 
+use anchord_agents::setup::{Agent, Programs};
 use owo_colors::OwoColorize;
 use serde_json::json;
 
 use crate::agent::Agent as Session;
-use crate::agents::{Agent, Programs};
 use crate::exit::Error;
 use crate::show;
 
@@ -23,7 +23,7 @@ pub(super) fn all(
 ) -> Result<bool, Error> {
     let mut working = true;
     for agent in agents {
-        let name = agent.facts().name;
+        let name = agent.name();
         match round_trip(*agent, &programs.server()) {
             Ok(tools) => {
                 let tools = show::count(tools as u64, "tool");

@@ -4,21 +4,20 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::parts::{Format, Part, Server};
-use super::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
-
-/// The variable that names the parent of its folder.
-pub(super) const FOLDER_VARIABLE: &str = "XDG_CONFIG_HOME";
+use super::CLIENT;
+use crate::setup::parts::{Format, Part, Server};
+use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
 
 pub(super) const FACTS: Facts = Facts {
-    id: "opencode",
-    name: "opencode",
     program: "opencode",
     folder,
+    has_project_scope: true,
+    instructions: None,
     targets,
     // Its plugin is one of the files that set-up writes.
     plugin: |_| false,
     passes: Passes::All,
+    trust: None,
     remarks: |_| Vec::new(),
     leftovers: |_| Vec::new(),
     reads: Reads::Unasked,
@@ -26,13 +25,13 @@ pub(super) const FACTS: Facts = Facts {
 
 /// The files of the plugin: their paths beneath opencode's folder, and their contents.
 const PLUGIN_FILES: [(&str, &str); 1] =
-    [("plugin/anchord.js", include_str!("../../../integrations/opencode/anchord.js"))];
+    [("plugin/anchord.js", include_str!("../../../../integrations/opencode/anchord.js"))];
 
 /// The files that opencode reads. An existing one is used; otherwise `opencode.json` is created.
 const CONFIGS: [&str; 2] = ["opencode.jsonc", "opencode.json"];
 
 fn folder(place: &UserEnvironment) -> PathBuf {
-    place.folder(FOLDER_VARIABLE, ".config").join("opencode")
+    place.folder(&CLIENT, ".config").join("opencode")
 }
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {

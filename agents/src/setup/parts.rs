@@ -8,23 +8,24 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::Programs;
-use crate::edit::{Clash, Document, Json, Step, Toml, dotted};
-use crate::show::shell_line;
+use super::edit::{Clash, Document, Json, Step, Toml, dotted};
+use super::shell::shell_line;
 
 mod hooks;
 
-pub(crate) use hooks::{FoundHook, Hooks};
+pub use hooks::{FoundHook, Hooks};
 
 /// The name of our entry in every agent's list of servers.
-pub(crate) const SERVER: &str = "anchord";
+pub const SERVER: &str = "anchord";
 
 /// The format in which a file is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// JSON with comments and trailing commas.
     Jsonc,
     /// JSON with all that JSON5 adds.
     Json5,
+    /// TOML.
     Toml,
     /// A file that is entirely ours.
     Whole,
@@ -32,7 +33,7 @@ pub(crate) enum Format {
 
 /// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// The MCP server.
     Server(Server),
     /// Hooks, all with the same handler.
@@ -58,31 +59,31 @@ pub(crate) enum Part {
 
 /// An entry in a list of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Server {
+pub struct Server {
     /// The list.
-    pub(crate) list: &'static [&'static str],
+    pub list: &'static [&'static str],
     /// The program and its arguments.
-    pub(crate) launch: Vec<String>,
+    pub launch: Vec<String>,
     /// Whether program and arguments form one list.
-    pub(crate) joined: bool,
+    pub joined: bool,
     /// Further fields of the entry, added unless they exist already.
-    pub(crate) more: Vec<(&'static str, Value)>,
+    pub more: Vec<(&'static str, Value)>,
 }
 
 /// A file's text with the parts added or removed, and a description of the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// The new text; `None` if the file is no longer needed.
-    pub(crate) text: Option<String>,
+    pub text: Option<String>,
     /// The changes, one line each, which begin with `+`, `~` or `-`.
-    pub(crate) changes: Vec<String>,
+    pub changes: Vec<String>,
     /// Remarks on unusual content that was left alone.
-    pub(crate) remarks: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 /// The reason a file is left alone. Fits after the file's name and a colon.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PartError {
+pub enum PartError {
     /// The file cannot be parsed.
     #[error("{0}")]
     Invalid(String),
@@ -101,19 +102,15 @@ pub(crate) enum PartError {
 
 /// Our parts in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct InstalledParts {
+pub struct InstalledParts {
     /// The command of each of our server entries, in words, by its name.
-    pub(crate) servers: Vec<(String, Vec<String>)>,
+    pub servers: Vec<(String, Vec<String>)>,
     /// Our hooks.
-    pub(crate) hooks: Vec<FoundHook>,
+    pub hooks: Vec<FoundHook>,
 }
 
 /// Adds the parts.
-pub(crate) fn place(
-    text: Option<&str>,
-    format: Format,
-    parts: &[Part],
-) -> Result<Outcome, PartError> {
+pub fn place(text: Option<&str>, format: Format, parts: &[Part]) -> Result<Outcome, PartError> {
     if let [Part::Whole(wanted)] = parts {
         let change = if text.is_some() { "~ the whole file" } else { "+ the whole file" };
         let changes = if text == Some(wanted) { Vec::new() } else { vec![change.to_owned()] };
@@ -141,7 +138,7 @@ pub(crate) fn place(
 
 /// The state of a file before the parts were first added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before<'a> {
+pub enum Before<'a> {
     /// The state is unknown.
     Unknown,
     /// The file did not exist.
@@ -152,14 +149,14 @@ pub(crate) enum Before<'a> {
 
 impl<'a> Before<'a> {
     /// Returns the recorded state.
-    pub(crate) fn known(text: Option<&'a str>) -> Self {
+    pub fn known(text: Option<&'a str>) -> Self {
         text.map_or(Self::Absent, Self::Text)
     }
 }
 
 /// Removes the parts. Everything that the file contained before stays, including lists that were
 /// empty.
-pub(crate) fn take_out(
+pub fn take_out(
     text: &str,
     format: Format,
     parts: &[Part],
@@ -226,11 +223,7 @@ pub(crate) fn take_out(
 }
 
 /// Finds our parts in a file, regardless of what added them.
-pub(crate) fn inspect(
-    text: &str,
-    format: Format,
-    parts: &[Part],
-) -> Result<InstalledParts, PartError> {
+pub fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<InstalledParts, PartError> {
     let mut found = InstalledParts::default();
     if format == Format::Whole {
         return Ok(found);
@@ -299,7 +292,7 @@ impl Server {
     }
 
     /// Returns the whole entry, for agents that accept it as JSON.
-    pub(crate) fn entry(&self, launch: &[String]) -> Value {
+    pub fn entry(&self, launch: &[String]) -> Value {
         let mut entry: Map<String, Value> =
             self.more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         if self.joined {

@@ -5,25 +5,22 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::parts::{Format, Hooks, Part, SERVER, Server};
-use super::{
-    Facts, HOOK_SECONDS, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope, Setting, Target,
-    UserEnvironment,
+use super::{CLIENT, KNOWN};
+use crate::setup::parts::{Format, Hooks, Part, SERVER, Server};
+use crate::setup::{
+    Document, Facts, HOOK_SECONDS, Json, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope,
+    Setting, Target, UserEnvironment, text_of,
 };
-use crate::edit::file::Original;
-use crate::edit::{Document, Json};
-
-/// The variable that names another folder for all its files.
-pub(super) const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 pub(super) const FACTS: Facts = Facts {
-    id: "claude-code",
-    name: "Claude Code",
     program: "claude",
-    folder: |place| place.folder(FOLDER_VARIABLE, ".claude"),
+    folder: |place| place.folder(&CLIENT, ".claude"),
+    has_project_scope: true,
+    instructions: Some("CLAUDE.md"),
     targets,
     plugin,
     passes: Passes::All,
+    trust: None,
     remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
     leftovers: |_| Vec::new(),
     reads: Reads::Listed,
@@ -64,12 +61,12 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let (servers, settings, own) = match scope {
         Scope::User => {
             // The file is in the home directory itself, unless all files have been moved.
-            let servers = match place.variables.get(FOLDER_VARIABLE) {
+            let servers = match place.moved(&CLIENT) {
                 Some(folder) => folder.join(".claude.json"),
                 None => place.home.join(".claude.json"),
             };
             let own = place.program(FACTS.program).map(|program| own_command(program, &server));
-            (servers, place.folder(FOLDER_VARIABLE, ".claude").join("settings.json"), own)
+            (servers, place.folder(&CLIENT, ".claude").join("settings.json"), own)
         }
         Scope::Project(root) => (root.join(".mcp.json"), root.join(".claude/settings.json"), None),
     };
@@ -92,8 +89,8 @@ fn own_command(program: PathBuf, server: &Server) -> OwnCommand {
 }
 
 fn plugin(place: &UserEnvironment) -> bool {
-    let settings = place.folder(FOLDER_VARIABLE, ".claude").join("settings.json");
-    let text = Original::read(&settings).ok().and_then(|settings| settings.text);
+    let settings = place.folder(&CLIENT, ".claude").join("settings.json");
+    let text = text_of(&settings);
     let json = text.and_then(|text| Json::parse(&text, false).ok());
     let plugins = json.and_then(|json| json.get(&["enabledPlugins".into()]));
     plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, on)| {
@@ -107,11 +104,11 @@ fn plugin(place: &UserEnvironment) -> bool {
 /// would end with a code that means "stop".
 fn handler(programs: &Programs) -> Value {
     if programs.hook.is_some() {
-        let words = programs.hook(FACTS.id);
+        let words = programs.hook(KNOWN.id);
         let (program, args) = words.split_first().expect("a hook has a program");
         json!({"type": "command", "command": program, "args": args, "timeout": HOOK_SECONDS})
     } else {
-        let line = programs.hook_line(FACTS.id);
+        let line = programs.hook_line(KNOWN.id);
         json!({"type": "command", "command": line, "timeout": HOOK_SECONDS})
     }
 }

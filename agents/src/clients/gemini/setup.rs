@@ -5,17 +5,19 @@
 
 use serde_json::json;
 
-use super::parts::{Format, Hooks, Part, Server};
-use super::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
+use super::KNOWN;
+use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
-    id: "gemini",
-    name: "Gemini CLI",
     program: "gemini",
     folder: |place| place.home.join(".gemini"),
+    has_project_scope: true,
+    instructions: None,
     targets,
     plugin: |place| place.home.join(".gemini/extensions/anchord").exists(),
     passes: Passes::Without(&["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "CREDENTIAL"]),
+    trust: None,
     remarks: |_| {
         vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]
     },
@@ -44,7 +46,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let handler = json!({
         "name": "anchord",
         "type": "command",
-        "command": programs.hook_line(FACTS.id),
+        "command": programs.hook_line(KNOWN.id),
         // Gemini CLI expects milliseconds.
         "timeout": HOOK_SECONDS * 1000,
     });

@@ -8,30 +8,32 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::parts::{Format, FoundHook, Hooks, Part, Server};
-use super::{
-    Facts, HOOK_SECONDS, Passes, READ_TOOLS, Reads, Scope, Setting, Target, UserEnvironment,
+use super::{CLIENT, KNOWN};
+use crate::setup::parts::{Format, FoundHook, Hooks, Part, Server};
+use crate::setup::{
+    Document, Facts, HOOK_SECONDS, Passes, READ_TOOLS, Reads, Scope, Setting, Step, Target, Toml,
+    Trust, UserEnvironment, text_of,
 };
-use crate::edit::file::Original;
-use crate::edit::{Document, Step, Toml};
-
-/// The variable that names another folder for all its files.
-pub(super) const FOLDER_VARIABLE: &str = "CODEX_HOME";
 
 pub(super) const FACTS: Facts = Facts {
-    id: "codex",
-    name: "Codex",
     program: "codex",
-    folder: |place| place.folder(FOLDER_VARIABLE, ".codex"),
+    folder: |place| place.folder(&CLIENT, ".codex"),
+    has_project_scope: true,
+    instructions: Some("AGENTS.md"),
     targets,
     plugin,
     passes: Passes::Only(&[
         "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     ]),
+    trust: Some(Trust { remark: TRUST, untrusted }),
     remarks: |_| Vec::new(),
     leftovers,
     reads: Reads::Listed,
 };
+
+/// Instructions for the person who has to trust the hooks before they run.
+const TRUST: &str = "Codex runs hooks only once you trust them: start `codex`, type /hooks, look at \
+    anchord's, trust them. Until then the tools work and nothing happens by itself.";
 
 const EVENTS: [&str; 10] = [
     "SessionStart",
@@ -51,7 +53,7 @@ const SERVERS: &[&str] = &["mcp_servers"];
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let Setting { place, scope, programs, wishes } = *setting;
     let folder = match scope {
-        Scope::User => place.folder(FOLDER_VARIABLE, ".codex"),
+        Scope::User => place.folder(&CLIENT, ".codex"),
         Scope::Project(root) => root.join(".codex"),
     };
     let launch = programs.server();
@@ -60,7 +62,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     if wishes.reads {
         parts.push(Part::Approved { servers: SERVERS, tools: &READ_TOOLS });
     }
-    let line = programs.hook_line(FACTS.id);
+    let line = programs.hook_line(KNOWN.id);
     let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
     let hooks = Hooks { events: EVENTS.map(|event| (event, None)).to_vec(), handler };
     vec![
@@ -78,11 +80,11 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
 /// cannot be distinguished from ours.
 fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     let folder = match setting.scope {
-        Scope::User => setting.place.folder(FOLDER_VARIABLE, ".codex"),
+        Scope::User => setting.place.folder(&CLIENT, ".codex"),
         Scope::Project(root) => root.join(".codex"),
     };
     let (hooks, config) = (folder.join("hooks.json"), config(setting.place));
-    let text = Original::read(&config).ok().and_then(|config| config.text);
+    let text = text_of(&config);
     let document = text.and_then(|text| Toml::parse(&text).ok());
     let state = document.and_then(|document| document.get(&["hooks".into(), "state".into()]));
     let beginning = format!("{}:", hooks.display());
@@ -102,8 +104,8 @@ fn leftovers(setting: &Setting<'_>) -> Vec<String> {
 /// Returns the events whose hook of ours nobody has trusted yet. `hooks` is the hooks' file. Codex
 /// keeps trust in its configuration, under that file's path and the hook's place in it. A change to
 /// a hook after it was trusted is not detected here.
-pub(super) fn untrusted(config: Option<&str>, hooks: &Path, ours: &[FoundHook]) -> Vec<String> {
-    let config = config.and_then(|text| Toml::parse(text).ok());
+fn untrusted(place: &UserEnvironment, hooks: &Path, ours: &[FoundHook]) -> Vec<String> {
+    let config = text_of(&config(place)).and_then(|text| Toml::parse(&text).ok());
     let trusted = |hook: &FoundHook| {
         let FoundHook { event, group, index, .. } = hook;
         let key = format!("{}:{}:{group}:{index}", hooks.display(), snake(event));
@@ -126,7 +128,7 @@ fn snake(event: &str) -> String {
 }
 
 fn plugin(place: &UserEnvironment) -> bool {
-    let text = Original::read(&config(place)).ok().and_then(|config| config.text);
+    let text = text_of(&config(place));
     let toml = text.and_then(|text| Toml::parse(&text).ok());
     let plugins = toml.and_then(|toml| toml.get(&["plugins".into()]));
     plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, entry)| {
@@ -135,6 +137,6 @@ fn plugin(place: &UserEnvironment) -> bool {
 }
 
 /// Returns the file in which the trust of hooks is kept.
-pub(super) fn config(place: &UserEnvironment) -> PathBuf {
-    place.folder(FOLDER_VARIABLE, ".codex").join("config.toml")
+fn config(place: &UserEnvironment) -> PathBuf {
+    place.folder(&CLIENT, ".codex").join("config.toml")
 }

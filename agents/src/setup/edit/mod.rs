@@ -1,7 +1,5 @@
-//! Edits of other programs' files: read whole, edited in place with comments and order kept,
-//! replaced whole.
+//! Edits of other programs' files, in place, with comments and order kept.
 
-pub(crate) mod file;
 mod json;
 mod toml;
 
@@ -28,11 +26,11 @@ impl From<&str> for Step {
 /// A value that is in the way of an edit. Displays as a lower-case fragment.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{at}` is not {wanted}")]
-pub(crate) struct Clash {
+pub struct Clash {
     /// The place, with dots between its keys.
-    pub(crate) at: String,
+    pub at: String,
     /// The required kind of value.
-    pub(crate) wanted: &'static str,
+    pub wanted: &'static str,
 }
 
 /// A configuration file that is being edited. Values that an edit does not name stay as they are,

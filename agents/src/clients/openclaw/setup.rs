@@ -5,24 +5,23 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::parts::{Format, Part, Server};
-use super::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
-use crate::edit::file::Original;
-use crate::edit::{Document, Json};
-use crate::show::shell_word;
-
-/// The variable that names another folder for all its files.
-pub(super) const FOLDER_VARIABLE: &str = "OPENCLAW_STATE_DIR";
+use super::CLIENT;
+use crate::setup::parts::{Format, Part, Server};
+use crate::setup::{
+    Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, shell_word,
+    text_of,
+};
 
 pub(super) const FACTS: Facts = Facts {
-    id: "openclaw",
-    name: "OpenClaw",
     program: "openclaw",
     folder,
+    has_project_scope: false,
+    instructions: None,
     targets,
     // Its plugin is one of the files that set-up writes.
     plugin: |_| false,
     passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
+    trust: None,
     remarks,
     leftovers,
     reads: Reads::Unasked,
@@ -33,16 +32,19 @@ pub(super) const FACTS: Facts = Facts {
 /// OpenClaw installs a plugin when a person accepts its permissions, so set-up only puts the files
 /// in place.
 const PLUGIN_FILES: [(&str, &str); 3] = [
-    ("index.js", include_str!("../../../integrations/openclaw/index.js")),
-    ("package.json", include_str!("../../../integrations/openclaw/package.json")),
-    ("openclaw.plugin.json", include_str!("../../../integrations/openclaw/openclaw.plugin.json")),
+    ("index.js", include_str!("../../../../integrations/openclaw/index.js")),
+    ("package.json", include_str!("../../../../integrations/openclaw/package.json")),
+    (
+        "openclaw.plugin.json",
+        include_str!("../../../../integrations/openclaw/openclaw.plugin.json"),
+    ),
 ];
 
 /// The plugin's id, as in its manifest.
 const PLUGIN: &str = "anchord";
 
 fn folder(place: &UserEnvironment) -> PathBuf {
-    place.folder(FOLDER_VARIABLE, ".openclaw")
+    place.folder(&CLIENT, ".openclaw")
 }
 
 fn plugin(place: &UserEnvironment) -> PathBuf {
@@ -67,7 +69,7 @@ fn remarks(place: &UserEnvironment) -> Vec<String> {
 /// deletes the plugin's files.
 fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     let config = folder(setting.place).join("openclaw.json");
-    let text = Original::read(&config).ok().and_then(|config| config.text);
+    let text = text_of(&config);
     let document = text.and_then(|text| Json::parse(&text, true).ok());
     let plugins = document.and_then(|document| document.get(&["plugins".into()]));
     let linked = plugin(setting.place);
@@ -114,7 +116,6 @@ fn of_plugin(at: &str, value: &Value, linked: &str, found: &mut Vec<String>) {
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let Setting { place, scope, programs, .. } = *setting;
     if let Scope::Project(_) = scope {
-        // OpenClaw has no configuration for a project.
         return Vec::new();
     }
     let launch = programs.server();

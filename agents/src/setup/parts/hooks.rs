@@ -5,33 +5,31 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
-use crate::agents::Programs;
-use crate::edit::{Document, Step};
-use crate::show::shell_line;
+use crate::setup::{Document, Programs, Step, shell_line};
 
 /// Hooks with the same handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hooks {
+pub struct Hooks {
     /// The events, each with the tools to which it is narrowed.
-    pub(crate) events: Vec<(&'static str, Option<&'static str>)>,
+    pub events: Vec<(&'static str, Option<&'static str>)>,
     /// The handler that runs at each event.
-    pub(crate) handler: Value,
+    pub handler: Value,
 }
 
 /// A hook of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundHook {
+pub struct FoundHook {
     /// The event.
-    pub(crate) event: String,
+    pub event: String,
     /// The index of its group among the event's groups.
-    pub(crate) group: usize,
+    pub group: usize,
     /// Its index in the group.
-    pub(crate) index: usize,
+    pub index: usize,
     /// The command that it runs, word by word.
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
     /// Whether set-up would change it for a reason other than its program: other tools, another
     /// timeout. Of several hooks at an event, set-up changes the first.
-    pub(crate) outdated: bool,
+    pub outdated: bool,
 }
 
 /// The field that contains hooks, in every agent that has them.

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use anchord_agents::limits::EDITED_BYTES_MAX;
 use anyhow::Context;
 
 use crate::exit::Error;
-use crate::limits::EDITED_BYTES_MAX;
 use crate::show;
 
 /// A file with all links resolved; without text if it does not exist.
