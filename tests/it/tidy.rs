@@ -31,6 +31,7 @@ const RULES: &[(&str, Rule)] = &[
     ("keeps limits in limits.rs", limits),
     ("documents each item by itself", same),
     ("names no machine's paths", machine_paths),
+    ("leaves a client's name to its folder", client_names),
 ];
 
 #[test]
@@ -165,6 +166,40 @@ fn machine_paths(file: &File) -> Vec<String> {
         .filter_map(|(number, line)| {
             let path = MACHINE_PATHS.iter().find(|path| begins_in(line, path))?;
             (file.path != HERE).then(|| format!("line {number}: `{path}`"))
+        })
+        .collect()
+}
+
+/// The first words of clients' names, by their folders. `cursor` has other meanings in code.
+static CLIENT_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folders = root().join(CLIENTS).read_dir().unwrap();
+    let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+    let first = names.map(|name| name.split('_').next().unwrap_or_default().to_owned());
+    first.filter(|name| name != "cursor").collect()
+});
+
+/// The folder of the clients' folders.
+const CLIENTS: &str = "agents/src/clients";
+
+/// Finds the name of a client in code outside its folder. Examples in help may have one. So may the
+/// list of the tags that no shown text may have.
+fn client_names(file: &File) -> Vec<String> {
+    let is_source = file.path.contains("/src/") && !file.path.contains("benches/");
+    let is_test = file.path.starts_with("tests/")
+        || file.path.contains("/tests/")
+        || file.path.ends_with("/tests.rs")
+        || file.path.ends_with("/testing.rs");
+    let is_home = file.path.starts_with(CLIENTS) || file.path == "memory/src/defuse/wrappers.rs";
+    if !file.is_rust() || !is_source || is_test || is_home {
+        return Vec::new();
+    }
+    let examples = ["claude mcp add ", "anchord hook ", "anchord setup "];
+    file.code()
+        .filter(|(_, line)| !examples.iter().any(|example| line.contains(example)))
+        .filter_map(|(number, line)| {
+            let line = line.to_lowercase();
+            let name = CLIENT_NAMES.iter().find(|name| line.contains(*name))?;
+            Some(format!("line {number}: `{name}`"))
         })
         .collect()
 }
@@ -343,6 +378,18 @@ mod samples {
         }
         bad(machine_paths, "tests/it/a.rs", "// cd /home/user/anchord");
         good(machine_paths, "docs/agents.md", "see ~/.local/state/anchord");
+    }
+
+    #[test]
+    fn clients_are_named_in_their_folders() {
+        bad(client_names, "shim/src/identity.rs", "const A: &str = \"CLAUDE_PID\";");
+        bad(client_names, "daemon/src/mcp/server.rs", "if client == \"codex\" {");
+        bad(client_names, "agents/src/client.rs", "claude_code::source(payload)");
+        good(client_names, "agents/src/clients/codex/mod.rs", "Client::new(\"codex\", \"Codex\")");
+        good(client_names, "agents/src/clients.rs", "mod codex;");
+        good(client_names, "cli/src/commands/mcp.rs", "  claude mcp add anchord -- anchord mcp");
+        good(client_names, "daemon/src/api.rs", "    /// The client, such as `codex`.");
+        good(client_names, "daemon/src/hooks/tests.rs", "hook(\"codex\")");
     }
 
     #[test]
