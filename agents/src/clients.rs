@@ -8,10 +8,13 @@ mod codex;
 mod gemini;
 mod opencode;
 
-// A blank line keeps rustfmt from sorting these.
+// Blank lines keep rustfmt from sorting.
 mod openclaw;
 
 mod cursor;
+
+#[cfg(test)]
+mod imaginary;
 
 /// All clients.
 pub static CLIENTS: &[&Client] = include!(concat!(env!("OUT_DIR"), "/clients.rs"));

@@ -1,0 +1,43 @@
+//! Its only file: JSON with servers and hooks.
+
+use serde_json::json;
+
+use super::{CLIENT, KNOWN};
+use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target, Trust};
+
+pub(super) const FACTS: Facts = Facts {
+    program: "imaginary",
+    folder: |place| place.folder(&CLIENT, ".imaginary"),
+    has_project_scope: true,
+    instructions: Some("IMAGINARY.md"),
+    targets,
+    plugin: |_| false,
+    passes: Passes::All,
+    trust: Some(Trust {
+        remark: "It asks you whether its hooks may run.",
+        untrusted: |_, _, _| Vec::new(),
+    }),
+    remarks: |_| Vec::new(),
+    leftovers: |_| Vec::new(),
+    reads: Reads::Unasked,
+};
+
+fn targets(setting: &Setting<'_>) -> Vec<Target> {
+    let folder = match setting.scope {
+        Scope::User => setting.place.folder(&CLIENT, ".imaginary"),
+        Scope::Project(root) => root.join(".imaginary"),
+    };
+    let launch = setting.programs.server();
+    let server = Server { list: &["tools"], launch, joined: true, more: Vec::new() };
+    let line = setting.programs.hook_line(KNOWN.id);
+    let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
+    let events = ["talk.begins", "talk.asks", "talk.answers", "talk.ends"];
+    let hooks = Hooks { events: events.map(|event| (event, None)).to_vec(), handler };
+    vec![Target {
+        path: folder.join("imaginary.json"),
+        format: Format::Jsonc,
+        parts: vec![Part::Server(server), Part::Hooks(hooks)],
+        own: None,
+    }]
+}
