@@ -17,9 +17,9 @@ use anchord_daemon::store::{
 use anchord_memory::limits::LOAD_TOKENS;
 use anchord_memory::render::{self, LoadView, Tight};
 use anchord_memory::{
-    Anchor, Blueprint, Category, Change, Kind, Lesson, Memory, NewNote, Provenance, Reader,
-    Revision, Save, Seq, SessionId, Staged, Timestamp, TopicPart, plan_checkpoint, plan_notes,
-    plan_save,
+    Anchor, Audience, Blueprint, Category, Change, Kind, Lesson, Memory, NewNote, Provenance,
+    Reader, Revision, Save, Seq, SessionId, Staged, Timestamp, TopicPart, plan_checkpoint,
+    plan_notes, plan_save,
 };
 use anyhow::{Context, Result, bail};
 use serde_json::json;
@@ -311,6 +311,7 @@ impl Year {
             read_only: None,
             last: "",
             part: false,
+            audience: &Audience::Agent,
         };
         let load = Times::of(MEASURED, |_| {
             let loaded = render::load(&opened.state, &view).expect("the budget is large enough");

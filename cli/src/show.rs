@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-pub(crate) use anchord_agents::setup::shell_line;
 use anchord_memory::defuse::{defuse, defuse_line};
+pub(crate) use anchord_memory::shell_line;
 
 /// Formats a number with its noun: `1 session`, `2 sessions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {

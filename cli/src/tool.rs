@@ -80,7 +80,8 @@ impl Caller {
     }
 
     fn params(&self, tool: &str, arguments: Map<String, Value>) -> ToolParams {
-        ToolParams { project: self.project.clone(), tool: tool.to_owned(), arguments }
+        let (project, typed) = (self.project.clone(), Vec::new());
+        ToolParams { project, tool: tool.to_owned(), arguments, typed }
     }
 }
 

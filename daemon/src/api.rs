@@ -73,8 +73,7 @@ pub const SESSIONS: &str = "/v1/sessions";
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].
 pub const SECRETS: &str = "/v1/secrets";
-/// `POST` [`ToolParams`]: [`ToolReply`], the text that an agent would get and the records it is
-/// about.
+/// `POST` [`ToolParams`]: [`ToolReply`], the text that a reader gets and the records it is about.
 pub const TOOL: &str = "/v1/tool";
 /// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
 pub const LOG: &str = "/v1/log";

@@ -7,6 +7,7 @@
 
 mod activity;
 pub mod archive;
+mod audience;
 mod change;
 mod compaction;
 pub mod defuse;
@@ -56,6 +57,7 @@ mod when;
 
 pub use activity::SessionActivity;
 pub use archive::{ArchivePlan, Archived};
+pub use audience::{Audience, Shell, Tool};
 pub use change::{Change, Notice, NoticeCause, Purged};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use draft::KeptBlueprint;
@@ -91,6 +93,7 @@ pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
 pub use room::limit;
 pub use settings::{Budget, Settings, Unfit};
+pub use shell::{shell_line, shell_word};
 pub use size::{Size, Sizes};
 pub use staged::{Counts, Staged};
 pub use topic::{

@@ -30,20 +30,10 @@ pub fn limit(kind: Kind) -> Size {
     Size { records, bytes }
 }
 
-const FORGET: &str = "memory_forget records that no longer hold, archived ones too";
-/// A session's own notes count even after it has ended, and no other session can forget them.
-const FORGET_NOTES: &str = "memory_forget records that no longer hold; a person at a shell can also \
-                            `anchord forget` what past sessions kept for themselves";
-
 /// Refuses `more` records of a kind, or more bytes of their text, if the limit does not allow them.
 pub(crate) fn has_room(kept: &Sizes, kind: Kind, more: Size) -> Result<(), Refusal> {
     let (kept, most) = (kept.of(kind), limit(kind));
-    let (kinds, advice) = match kind {
-        Kind::Note => ("notes", FORGET_NOTES),
-        Kind::SessionRow => ("session rows", FORGET),
-        kind => (kind.plural(), FORGET),
-    };
-    let full = |unit, kept, more, most| Refusal::Full { kinds, unit, kept, more, most, advice };
+    let full = |unit, kept, more, most| Refusal::Full { kind, unit, kept, more, most };
     if more.records > 0 && kept.plus(more).records > most.records {
         return Err(full("records", kept.records, more.records, most.records));
     }

@@ -1,5 +1,5 @@
-//! Shell command lines as text: the programs that they run, and whether their status shows how
-//! those ended.
+//! Shell command lines as text: how words are quoted, the programs that a line runs, and whether
+//! its status shows how those ended.
 //!
 //! This is not a shell. It only finds operators outside quotes, which is enough to be careful: a
 //! line that is not understood counts as one that says nothing.
@@ -34,6 +34,21 @@ const RUNNERS: [(&str, &str); 9] = [
 
 /// The most words after the program that say what it does.
 const SUBCOMMANDS: usize = 2;
+
+/// Joins words as one types them at a POSIX shell.
+pub fn shell_line(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    words.into_iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a word for a POSIX shell, quoted if necessary.
+pub fn shell_word(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@,%".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
 
 /// Returns a one-line command without `cd … &&` before it and `2>&1` after it. Neither changes
 /// whether it passes.

@@ -5,7 +5,6 @@ mod edit;
 pub mod parts;
 mod programs;
 mod read;
-mod shell;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,8 +17,8 @@ pub use edit::Clash;
 pub(crate) use edit::{Document, Json, Step, Toml};
 pub use programs::{PLUGIN_PROGRAM_LINE, Programs, ProgramsError};
 pub(crate) use read::text_of;
-pub use shell::shell_line;
-pub(crate) use shell::shell_word;
+
+use anchord_memory::shell_line;
 
 use crate::{CLIENTS, Client};
 use parts::{Format, FoundHook, Part};

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
+use anchord_memory::shell_line;
 use serde_json::{Map, Value, json};
 
 use super::Programs;
 use super::edit::{Clash, Document, Json, Step, Toml, dotted};
-use super::shell::shell_line;
 
 mod hooks;
 

@@ -4,8 +4,9 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anchord_memory::shell_line;
+
 use super::is_program;
-use super::shell::shell_line;
 
 /// The line of a plugin that names the program it runs. In the repository's files it is a program
 /// on the PATH.

@@ -1,8 +1,5 @@
 //! Calls of tools become commands that a person can type. Stored text stays unchanged.
 
-use anchord_memory::render::{self, FullOfPinned};
-use anchord_memory::{Budget, CompactionOutcome, Memory, Timestamp};
-
 use super::*;
 
 fn said(text: &str, typed: &str) -> String {
@@ -95,32 +92,6 @@ fn a_name_in_backticks_is_somebodys_own() {
         named(refusal),
         "failed to get: no fact has the key `memory_load`; `anchord search` finds notes by their words, not memory_search_x"
     );
-}
-
-/// Renders the sentences about actions that only agents have.
-#[test]
-fn no_sentence_names_a_tool() {
-    let memory = Memory::default();
-    let now = Timestamp::default();
-    let budget = Budget { tokens: 1000, auto_compact: true, above: 90, to: 80 };
-    let outcome = CompactionOutcome {
-        archived: vec!["n1".parse().unwrap(); 21],
-        ..CompactionOutcome::default()
-    };
-    let texts = [
-        render::compaction(&memory, &outcome, now),
-        render::compaction(
-            &memory,
-            &CompactionOutcome { wants_summary: vec!["n1".parse().unwrap()], ..outcome.clone() },
-            now,
-        ),
-        render::full_of_pinned(&FullOfPinned { pinned: 900, ..FullOfPinned::default() }, &budget),
-    ];
-    for text in texts {
-        assert!(text.contains("memory_"), "{text}");
-        let said = as_commands(&text, &[]);
-        assert!(!said.contains("memory_"), "{said}");
-    }
 }
 
 #[test]

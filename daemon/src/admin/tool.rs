@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use anchord_memory::{Audience, Shell};
+
 use super::{Answer, ask, target};
 use crate::api::{
     self, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
@@ -14,6 +16,7 @@ use crate::limits;
 use crate::mcp::{Called, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::retrieval_log::{COMMAND_LINE, Start};
+use crate::secrets;
 use crate::sessions::{Session, SessionLocation};
 
 /// Tools whose work belongs to a session that continues after the call.
@@ -33,7 +36,7 @@ const OF_USER: [&str; 8] = [
 
 /// Runs a tool.
 pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answer<ToolReply> {
-    let ToolParams { project, tool, arguments } = params;
+    let ToolParams { project, tool, arguments, typed } = params;
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
@@ -49,7 +52,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         });
     }
     let session = Arc::new(Session::ephemeral(COMMAND_LINE, place(daemon, &project).await?));
-    let called = call_by_name(daemon, session, &tool, arguments).await;
+    let called = call_by_name(daemon, session, &tool, arguments, audience(&typed)).await;
     let Some(Called { outcome, remark, given, id }) = called else {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
@@ -79,6 +82,16 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: None,
         }),
     }
+}
+
+/// Returns the reader of a reply. A reply may repeat the command line, so secrets are removed from
+/// it as they are from the arguments.
+fn audience(typed: &[String]) -> Audience {
+    if typed.is_empty() {
+        return Audience::Agent;
+    }
+    let typed = typed.iter().map(|word| secrets::clean(word).into_owned()).collect();
+    Audience::Person(Shell { typed })
 }
 
 /// Creates the ephemeral session of a command that reads a project but belongs to no tool.

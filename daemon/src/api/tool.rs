@@ -19,12 +19,16 @@ pub struct ToolParams {
     /// The tool's parameters.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// The words of the command line that a person typed, without the program. The reply then names
+    /// commands. Without any, it names tools, for an agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub typed: Vec<String>,
 }
 
 /// The result of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolReply {
-    /// The text that an agent would read.
+    /// The text that an agent would read, or a person if the call has what was typed.
     pub text: String,
     /// A remark that a secret was removed from the call, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 
+use anchord_memory::Audience;
 use anchord_proto::hello::ToolSet;
 use futures::FutureExt;
 use serde_json::{Map, Value};
@@ -41,13 +42,15 @@ impl Called {
     }
 }
 
-/// Runs a tool for a session. `line` is the shim's line, if a shim sent the call.
+/// Runs a tool for a session. `line` is the shim's line, if a shim sent the call. The answer is
+/// worded for `audience`.
 pub(super) async fn call(
     daemon: &Arc<Daemon>,
     session: Arc<Session>,
     spec: &ToolSpec,
     mut arguments: Map<String, Value>,
     line: Option<Call>,
+    audience: Audience,
 ) -> Called {
     let started = clock::start();
     let tool = spec.definition.name.as_ref();
@@ -63,6 +66,7 @@ pub(super) async fn call(
         session: Arc::clone(&session),
         call: line,
         given: Arc::clone(&given),
+        audience: Arc::new(audience),
     };
     let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
     let outcome = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
@@ -106,10 +110,11 @@ pub(crate) async fn call_by_name(
     session: Arc<Session>,
     tool: &str,
     arguments: Map<String, Value>,
+    audience: Audience,
 ) -> Option<Called> {
     let tools = daemon.tools(ToolSet::All);
     let spec = tools.get(tool).cloned().or_else(|| tools::of_commands(tool))?;
-    Some(call(daemon, session, &spec, arguments, None).await)
+    Some(call(daemon, session, &spec, arguments, None, audience).await)
 }
 
 fn remark(removed: &Removed, stored: bool) -> Option<String> {

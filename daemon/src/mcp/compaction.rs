@@ -26,7 +26,7 @@ impl Context {
     pub(crate) async fn compact(
         &self,
         plan: CompactionPlan,
-        words: fn(&Memory, &CompactionOutcome, Timestamp) -> String,
+        words: impl FnOnce(&Memory, &CompactionOutcome, Timestamp) -> String,
     ) -> Result<String, ToolError> {
         let done = self.session.compact(&self.daemon, plan, self.call.as_ref()).await?;
         let Compaction { outcome, append } = done;
@@ -44,10 +44,11 @@ impl Context {
         let memory = self.view().await?.memory;
         for Compacted { budget, outcome, full, .. } in compacted {
             if !outcome.is_nothing() {
-                said.push_str(&render::compaction(&memory, outcome, clock::now()));
+                let now = clock::now();
+                said.push_str(&render::compaction(&memory, outcome, now, &self.audience));
             }
             if let Some(full) = full {
-                said.push_str(&render::full_of_pinned(full, budget));
+                said.push_str(&render::full_of_pinned(full, budget, &self.audience));
             }
         }
         Ok(said)

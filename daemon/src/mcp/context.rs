@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::{
-    Accesses, ArchivePlan, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
+    Accesses, ArchivePlan, Audience, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
     NotesOutcome, Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision,
     Save, SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes,
     plan_save, plan_use, render,
@@ -31,6 +31,8 @@ pub(crate) struct Context {
     pub(crate) call: Option<Call>,
     /// A report that the tool fills in while it runs.
     pub(crate) given: Arc<Mutex<CallReport>>,
+    /// The reader of the answer.
+    pub(crate) audience: Arc<Audience>,
 }
 
 /// The records that a call returned or wrote, for the log and for programs that need more than the
@@ -123,6 +125,11 @@ impl Context {
         Self { session: Arc::new(self.session.in_personal()), ..self.clone() }
     }
 
+    /// Words the refusal of an operation.
+    pub(crate) fn refused(&self, operation: &str, refusal: &Refusal) -> ToolError {
+        ToolError::Caller(refused(operation, refusal, &self.audience))
+    }
+
     /// Returns the memory that the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
         Ok(self.session.view(&self.daemon).await?)
@@ -154,7 +161,8 @@ impl Context {
             Some(root) => part.relative_to(root),
             None => part,
         };
-        let refused = move |refusal: Refusal| format!("failed to {operation}: {refusal}");
+        let audience = Arc::clone(&self.audience);
+        let refused = move |refusal: Refusal| refused(operation, &refusal, &audience);
         if self.session.project_id().is_none() && self.view().await?.project.is_none() {
             // The write would create the project. A call that changes nothing must not do that.
             let by = self.session.provenance(clock::now());
@@ -167,7 +175,7 @@ impl Context {
         let session = Arc::clone(&self.session);
         let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
             let Plan { changes, outcome } =
-                plan(memory, &session.provenance(now), part.clone()).map_err(refused)?;
+                plan(memory, &session.provenance(now), part.clone()).map_err(&refused)?;
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
         let written =
@@ -346,6 +354,10 @@ impl Context {
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
         self.session.others_live(&self.daemon, view)
     }
+}
+
+fn refused(operation: &str, refusal: &Refusal, audience: &Audience) -> String {
+    format!("failed to {operation}: {}", refusal.worded(audience))
 }
 
 fn lock(given: &Mutex<CallReport>) -> std::sync::MutexGuard<'_, CallReport> {

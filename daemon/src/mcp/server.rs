@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anchord_agents::McpNames;
-use anchord_memory::Memory;
 use anchord_memory::defuse::defuse_line;
+use anchord_memory::{Audience, Memory};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
     ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -131,7 +131,8 @@ impl Service {
             None => None,
         };
         let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
-        Ok(calls::call(&self.daemon, session, spec, arguments, Some(ticket.call)).await)
+        let (line, audience) = (Some(ticket.call), Audience::Agent);
+        Ok(calls::call(&self.daemon, session, spec, arguments, line, audience).await)
     }
 
     /// Returns the memory of this connection's project if it is open. A list opens nothing.

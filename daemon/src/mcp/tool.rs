@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anchord_memory::Audience;
 use futures::future::BoxFuture;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -66,7 +67,11 @@ impl ToolSpec {
             match parameters {
                 Ok(parameters) => Box::pin(run(context, parameters)),
                 Err(error) => {
-                    let text = format!("{name}: {error}");
+                    let text = match &*context.audience {
+                        Audience::Agent => format!("{name}: {error}"),
+                        // A person knows the command, not the tool.
+                        Audience::Person(_) => error.to_string(),
+                    };
                     Box::pin(std::future::ready(Err(ToolError::Caller(text))))
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::render::{self, EndedSession, LoadView, Tight};
-use anchord_memory::{Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
+use anchord_memory::{Audience, Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
 use super::{Session, View, session_key};
 use crate::daemon::Daemon;
@@ -120,6 +120,7 @@ impl Loading {
             read_only: self.read_only.as_deref(),
             last: &self.last,
             part: false,
+            audience: &Audience::Agent,
         }
     }
 }

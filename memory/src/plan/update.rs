@@ -112,7 +112,7 @@ pub fn plan_update(
 fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Result<(), Refusal> {
     if let Some(content) = &update.content {
         if content.trim().is_empty() {
-            return Err(Refusal::invalid("content", "is empty; memory_forget takes a note away"));
+            return Err(Refusal::EmptyNote);
         }
         content_fits(content, "")?;
         if update.tags.is_none() && *tags == auto_tags(&note.content) {
@@ -153,15 +153,7 @@ fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((field, _)) => {
-            let noun = record.kind().noun();
-            let why = format!(
-                "is of notes alone and {} is a {noun}; of a {noun}, tags and pinned can be set here, \
-                 the rest is written again with memory_checkpoint or memory_save",
-                record.id
-            );
-            Err(Refusal::invalid(field, why))
-        }
+        Some((field, _)) => Err(Refusal::NotesAlone { field, id: record.id }),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::append;
 use super::item::{self, CUT};
 use super::list::expired;
+use crate::audience::{Audience, Tool};
 use crate::compaction::CompactionPlan;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Timestamp};
@@ -15,13 +16,18 @@ use crate::settings::Budget;
 const TITLE_CHARS: usize = TITLE_CHARS_MAX / 2;
 
 /// Renders a plan for `dry_run`, which changes nothing.
-pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -> String {
+pub fn compaction_plan(
+    memory: &Memory,
+    plan: &CompactionPlan,
+    now: Timestamp,
+    audience: &Audience,
+) -> String {
     if plan.is_empty() {
         return format!(
             "Nothing to compact: {} tokens, the target is {}.\n{}",
             plan.tokens_before,
             plan.target_tokens,
-            wants_summary(memory, &plan.wants_summary, now)
+            wants_summary(memory, &plan.wants_summary, now, audience)
         );
     }
     let mut text = format!(
@@ -39,30 +45,44 @@ pub fn compaction_plan(memory: &Memory, plan: &CompactionPlan, now: Timestamp) -
         plan.fold.iter().map(|(id, fold)| format!("{} (into {})", title(id), fold.survivor));
     section(&mut text, "Fold near duplicates", plan.fold.len(), folds);
     section(&mut text, "Archive", plan.archive.len(), plan.archive.keys().map(title));
-    text.push_str(&wants_summary(memory, &plan.wants_summary, now));
+    text.push_str(&wants_summary(memory, &plan.wants_summary, now, audience));
     text
 }
 
 /// Renders the reply to `memory_compact`. `memory` may be from before or after the compaction,
 /// since nothing shown here changes.
-pub fn compaction(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
+pub fn compaction(
+    memory: &Memory,
+    outcome: &CompactionOutcome,
+    now: Timestamp,
+    audience: &Audience,
+) -> String {
     if outcome.is_nothing() {
-        let wants = wants_summary(memory, &outcome.wants_summary, now);
+        let wants = wants_summary(memory, &outcome.wants_summary, now, audience);
         return format!("Nothing to compact: {} tokens.\n{wants}", outcome.tokens_before);
     }
     let mut text = done(outcome);
-    text.push_str(
-        " All is still found by memory_search, and active again when memory_get or memory_update uses it.",
+    let (search, get) = (audience.tool(Tool::Search), audience.tool(Tool::Get));
+    let other = match audience {
+        Audience::Agent => "memory_update",
+        Audience::Person(_) => "an agent",
+    };
+    append(
+        &mut text,
+        format_args!(
+            " All is still found by {search}, and active again when {get} or {other} uses it."
+        ),
     );
     if outcome.set_aside().len() > COMPACTION_SHOWN_MAX {
-        text.push_str(" memory_list marks all that is archived.");
+        let list = audience.tool(Tool::List);
+        append(&mut text, format_args!(" {list} marks all that is archived."));
     }
     text.push('\n');
     if outcome.skipped > 0 {
         let skipped = outcome.skipped;
         append(&mut text, format_args!("{skipped} changed meanwhile and stay as they are.\n"));
     }
-    text.push_str(&wants_summary(memory, &outcome.wants_summary, now));
+    text.push_str(&wants_summary(memory, &outcome.wants_summary, now, audience));
     text
 }
 
@@ -109,14 +129,17 @@ fn section(text: &mut String, what: &str, count: usize, lines: impl Iterator<Ite
 }
 
 /// Renders the long notes for which an agent could save room with a summary.
-fn wants_summary(memory: &Memory, ids: &[RecordId], now: Timestamp) -> String {
+fn wants_summary(memory: &Memory, ids: &[RecordId], now: Timestamp, audience: &Audience) -> String {
     let mut text = String::new();
     let lines = ids.iter().map(|id| {
         let tokens =
             memory.record(*id).and_then(|record| record.note()).map_or(0, |note| note.tokens);
         format!("{} ({tokens} tokens)", title(memory, *id, now))
     });
-    let what = "Without a summary, which memory_update can give them";
+    let what = match audience {
+        Audience::Agent => "Without a summary, which memory_update can give them",
+        Audience::Person(_) => "Without a summary, which `anchord edit ID --summary` gives them",
+    };
     section(&mut text, what, ids.len(), lines);
     text
 }
@@ -140,7 +163,7 @@ pub struct FullOfPinned {
 }
 
 /// Renders the remark on a write that could not meet its budget because too much of it is pinned.
-pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget) -> String {
+pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget, audience: &Audience) -> String {
     let stays = some_of(&full.stays, "stays active", "stay active");
     let archived = some_of(
         &full.archived,
@@ -153,9 +176,16 @@ pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget) -> String {
         (Some(stays), Some(archived)) => format!("{stays}, {archived}"),
         (None, None) => "Other notes make room for them".to_owned(),
     };
+    let remedy = match audience {
+        Audience::Agent => {
+            "unpin some (memory_update with pinned: false), or raise the budget with memory_configure"
+        }
+        Audience::Person(_) => {
+            "`anchord unpin` some, or raise `budget_tokens` under [memory] in config.toml"
+        }
+    };
     format!(
-        "The budget is full of pinned notes: {} of {} tokens. {outcome}; unpin some (memory_update with pinned: \
-         false), or raise the budget with memory_configure.\n",
+        "The budget is full of pinned notes: {} of {} tokens. {outcome}; {remedy}.\n",
         full.pinned, budget.tokens
     )
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{append, item};
+use crate::audience::{Audience, Tool};
 use crate::fold::{clip, fold, one_line};
 use crate::ids::{Kind, Timestamp};
 use crate::limits::{ENDED_ITEMS_MAX, ENDED_SESSIONS_SHOWN_MAX, TITLE_CHARS_MAX};
@@ -91,7 +92,12 @@ fn tokens_of(text: &str) -> usize {
 /// Renders the staged work of ended sessions in at most `chars_max` characters and `tokens_max`
 /// tokens. The session that ended last comes first. Sessions share the room evenly; the next one
 /// gets what a session leaves unused.
-pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> EndedText {
+pub fn ended(
+    sessions: &[EndedSession],
+    chars_max: usize,
+    tokens_max: usize,
+    audience: &Audience,
+) -> EndedText {
     let mut sessions: Vec<(&EndedSession, Vec<Item>)> = sessions
         .iter()
         .map(|session| (session, items(&session.staged)))
@@ -108,7 +114,7 @@ pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> 
     sessions.truncate(ENDED_SESSIONS_SHOWN_MAX);
     let count = sessions.len();
     for (at, (session, items)) in sessions.iter().enumerate() {
-        match block(session, items, left.divided_by(count - at)) {
+        match block(session, items, left.divided_by(count - at), audience) {
             Some((text, is_cut)) => {
                 left = left.without(Room::of(&text));
                 shown.text.push_str(&text);
@@ -119,7 +125,7 @@ pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> 
     }
     if missing > 0 {
         shown.truncated = true;
-        let line = more_sessions(missing, shown.text.is_empty());
+        let line = more_sessions(missing, shown.text.is_empty(), audience);
         if whole.without(Room::of(&shown.text)).holds_text(&line) {
             shown.text.push_str(&line);
         }
@@ -127,18 +133,24 @@ pub fn ended(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> 
     shown
 }
 
-fn more_sessions(missing: usize, alone: bool) -> String {
+fn more_sessions(missing: usize, alone: bool, audience: &Audience) -> String {
     let more = if alone { "" } else { " more" };
     let sessions = if missing == 1 { "session" } else { "sessions" };
     format!(
-        "{missing}{more} {sessions} ended without saving. memory_search finds the work once it is folded, \
-         usually within a minute.\n"
+        "{missing}{more} {sessions} ended without saving. {} finds the work once it is folded, \
+         usually within a minute.\n",
+        audience.tool(Tool::Search)
     )
 }
 
 /// Renders one session's heading and items, and returns whether any of them is cut. Returns `None`
 /// if nothing fits below the heading.
-fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, bool)> {
+fn block(
+    session: &EndedSession,
+    items: &[Item],
+    room: Room,
+    audience: &Audience,
+) -> Option<(String, bool)> {
     let client = clip(&one_line(&session.client), 40);
     let comma = if client.is_empty() { "" } else { ", " };
     let when = session.ended.minute();
@@ -173,7 +185,7 @@ fn block(session: &EndedSession, items: &[Item], room: Room) -> Option<(String, 
             cut.missing(item.part);
         }
     }
-    let text = format!("{head}{lines}{}", cut.line());
+    let text = format!("{head}{lines}{}", cut.line(audience));
     let is_cut = !cut.0.is_empty();
     (!lines.is_empty() && room.holds_text(&text)).then_some((text, is_cut))
 }
@@ -209,7 +221,7 @@ impl Cut {
         self.0.entry(part).or_default().1 += 1;
     }
 
-    fn line(&self) -> String {
+    fn line(&self, audience: &Audience) -> String {
         let mut parts = Vec::new();
         for (part, (titled, missing)) in &self.0 {
             if *titled > 0 {
@@ -223,8 +235,9 @@ impl Cut {
             return String::new();
         }
         format!(
-            "Cut to fit: {}. memory_search finds the rest once it is folded, usually within a minute.\n",
-            parts.join(", ")
+            "Cut to fit: {}. {} finds the rest once it is folded, usually within a minute.\n",
+            parts.join(", "),
+            audience.tool(Tool::Search)
         )
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{append, item};
+use crate::audience::Audience;
 use crate::fold::clip;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{ANSWER_CHARS_MAX, HITS_NAMED_MAX, LIST_RECORDS_MAX};
@@ -34,6 +35,8 @@ pub struct ListView<'a> {
     pub cursor: Option<&'a str>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
+    /// The reader of the page.
+    pub audience: &'a Audience,
 }
 
 /// A page, and the records on it.
@@ -150,8 +153,9 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
         append(
             &mut list.text,
             format_args!(
-                "truncated: true; {count} left out: {}{more}; go on with {{\"cursor\":\"{cursor}\"}}\n",
-                named.join(", ")
+                "truncated: true; {count} left out: {}{more}; go on with {}\n",
+                named.join(", "),
+                view.audience.again(&cursor)
             ),
         );
         list.next = Some(cursor);

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 
 use super::{append, item};
+use crate::audience::{Audience, Tool};
 use crate::fold::one_line;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{PERSONAL_NOTE_TOKENS_MAX, PERSONAL_TITLE_TOKENS_MAX, TITLE_CHARS_MAX};
@@ -48,7 +49,12 @@ pub(super) struct ShownNote {
 
 /// Renders the active notes of the user's own memory in at most `tokens_max` tokens, the most
 /// important first. Expired notes are left out, and counted with those that do not fit.
-pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalText {
+pub fn personal(
+    memory: &Memory,
+    tokens_max: u32,
+    now: Timestamp,
+    audience: &Audience,
+) -> PersonalText {
     let PersonalNotes { shown, left_out } = notes(memory, tokens_max, now);
     let mut section = PersonalText { left_out, ..PersonalText::default() };
     for note in shown {
@@ -59,7 +65,7 @@ pub fn personal(memory: &Memory, tokens_max: u32, now: Timestamp) -> PersonalTex
         }
     }
     if left_out > 0 && frame_tokens(memory) <= tokens_max {
-        append(&mut section.text, format_args!("{}\n", rest(left_out)));
+        append(&mut section.text, format_args!("{}\n", rest(left_out, audience)));
     }
     if !section.text.is_empty() {
         section.text.insert_str(0, HEADING);
@@ -106,7 +112,8 @@ fn active(memory: &Memory) -> impl Iterator<Item = (&Record, &Note)> {
 /// Counts the tokens of the heading and of the last line. Room for the last line is reserved even
 /// if it turns out not to be needed: otherwise one more note could take a text away.
 fn frame_tokens(memory: &Memory) -> u32 {
-    tokens::count(HEADING) + tokens::count(&(rest(active(memory).count()) + "\n"))
+    let rest = rest(active(memory).count(), &Audience::Agent);
+    tokens::count(HEADING) + tokens::count(&(rest + "\n"))
 }
 
 /// Renders the note for a load, without the marks meant for editors.
@@ -141,8 +148,9 @@ fn head(record: &Record, note: &Note) -> String {
 }
 
 /// Renders the last line, without a line break.
-pub(super) fn rest(left_out: usize) -> String {
-    format!("The rest: {left_out} more, memory_search {{\"scope\":\"user\"}}.")
+pub(super) fn rest(left_out: usize, audience: &Audience) -> String {
+    let search = audience.call(Tool::Search, &[("scope", "user".into())]);
+    format!("The rest: {left_out} more, {search}.")
 }
 
 #[cfg(test)]

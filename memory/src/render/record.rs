@@ -2,6 +2,7 @@
 
 use super::list::marks;
 use super::{append, item, title};
+use crate::audience::{Audience, Tool};
 use crate::fold::clip;
 use crate::ids::Timestamp;
 use crate::limits::ANSWER_CHARS_MIN;
@@ -62,6 +63,7 @@ pub fn record_page(
     cursor: Option<&str>,
     chars_max: usize,
     tokens_max: Option<u32>,
+    audience: &Audience,
 ) -> Result<(String, Option<String>), Refusal> {
     let whole = record(of);
     let chars = whole.chars().count();
@@ -84,15 +86,15 @@ pub fn record_page(
     let mut page = page_of(&rest, size, tokens_max);
     end_with_a_line(&mut page);
     let next = from + page.chars().count();
-    let (id, version) = (of.id, of.version.0);
-    append(
-        &mut page,
-        format_args!(
-            "\nCut at character {next} of {chars}. The rest: memory_get \
-             {{\"id\":\"{id}\",\"version\":{version},\"cursor\":\"{next}\"}}.\n"
-        ),
-    );
-    Ok((page, Some(next.to_string())))
+    let cursor = next.to_string();
+    let call = [
+        ("id", of.id.to_string().into()),
+        ("version", of.version.0.into()),
+        ("cursor", cursor.as_str().into()),
+    ];
+    let rest = audience.call(Tool::Get, &call);
+    append(&mut page, format_args!("\nCut at character {next} of {chars}. The rest: {rest}.\n"));
+    Ok((page, Some(cursor)))
 }
 
 /// Returns the beginning of a text, limited in characters and tokens.

@@ -1,7 +1,8 @@
 //! Replies to writes: the outcome, and what the caller may want to do about it.
 
 use super::append;
-use super::size::{self, NUDGE};
+use super::size;
+use crate::audience::Audience;
 use crate::draft::KeptBlueprint;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
@@ -71,7 +72,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         append(&mut text, format_args!("Archived: {}.\n", parts.join(", ")));
     }
     if outcome.text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
-        text.push_str(NUDGE);
+        text.push_str(&size::nudge(&Audience::Agent));
     }
     text
 }

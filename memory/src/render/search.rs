@@ -3,6 +3,7 @@
 use super::cursor::PageCursor;
 use super::list::marks;
 use super::{Tight, append, item};
+use crate::audience::{Audience, Tool};
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
@@ -31,6 +32,8 @@ pub struct SearchView<'a> {
     pub explain: Option<&'a dyn Fn(&Record) -> String>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
+    /// The reader of the answer.
+    pub audience: &'a Audience,
 }
 
 /// A reply, and the records in it.
@@ -67,9 +70,17 @@ pub fn search<'a>(
     let from = view.cursor.map_or(0, |cursor| cursor.from);
     let hits = found.hits.get(from..).unwrap_or_default();
     if hits.is_empty() {
-        let what = if from > 0 { "Nothing more." } else { NOTHING };
-        answer.text.push_str(what);
-        answer.text.push('\n');
+        if from > 0 {
+            answer.text.push_str("Nothing more.\n");
+        } else {
+            let list = view.audience.tool(Tool::List);
+            append(
+                &mut answer.text,
+                format_args!(
+                    "Nothing matches. Try fewer or other words, or {list} to see what there is.\n"
+                ),
+            );
+        }
         return answer;
     }
     let mut chars_left = ANSWER_CHARS_MAX.saturating_sub(FRAME_CHARS + answer.text.chars().count());
@@ -97,18 +108,19 @@ pub fn search<'a>(
     if answer.left_out > 0 {
         let named = found.hits.iter().skip(shown).filter(has_words).take(HITS_NAMED_MAX);
         let named: Vec<String> = named.map(|hit| hit.id.to_string()).collect();
-        let next = PageCursor { from: shown, revision: memory.revision() };
+        let next = PageCursor { from: shown, revision: memory.revision() }.to_string();
         let more = if answer.left_out > named.len() { ", …" } else { "" };
         let least = if found.more { "more than " } else { "" };
         let count = answer.left_out;
         append(
             &mut answer.text,
             format_args!(
-                "truncated: true; {least}{count} left out: {}{more}; go on with {{\"cursor\":\"{next}\"}}\n",
-                named.join(", ")
+                "truncated: true; {least}{count} left out: {}{more}; go on with {}\n",
+                named.join(", "),
+                view.audience.again(&next)
             ),
         );
-        answer.next = Some(next.to_string());
+        answer.next = Some(next);
     }
     answer
 }
@@ -156,9 +168,6 @@ const HIT_CHARS_MIN: usize = 60;
 
 /// The remark for a query whose hard constraints were dropped.
 const RELAXED: &str = "nothing fits the quotes or minus; searched plain words\n";
-
-const NOTHING: &str =
-    "Nothing matches. Try fewer or other words, or memory_list to see what there is.";
 
 /// Returns the forms of a hit, longest first, each with its line break. They are rendered on
 /// demand. The first one nearly always fits, and the last one always, so that each page shows

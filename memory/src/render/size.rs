@@ -1,7 +1,14 @@
 //! Renders the size of memory.
 
-/// The advice in a load and a save above the soft limit.
-pub(super) const NUDGE: &str = "Above 100 KB: memory_forget what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n";
+use crate::audience::{Audience, Tool};
+
+/// Words the advice in a load and a save above the soft limit.
+pub(super) fn nudge(audience: &Audience) -> String {
+    let forget = audience.tool(Tool::Forget);
+    format!(
+        "Above 100 KB: {forget} what no longer holds. Above 500 KB a save archives old anchors, sessions and lessons.\n"
+    )
+}
 
 /// Renders a size: bytes below a kilobyte, `312 B`, then kilobytes, then mebibytes, `1.5 MiB`,
 /// `256 MiB`.

@@ -1,6 +1,14 @@
-//! The programs that command lines run, and whose status the lines have.
+//! The quoting of words, the programs that command lines run, and whose status the lines have.
 
 use super::*;
+
+#[test]
+fn shell_words_are_quoted_where_needed() {
+    assert_eq!(shell_word("/usr/bin/anchord"), "/usr/bin/anchord");
+    assert_eq!(shell_word("/my tools/it's"), r"'/my tools/it'\''s'");
+    assert_eq!(shell_word(""), "''");
+    assert_eq!(shell_line(["run", "a b"]), "run 'a b'");
+}
 
 #[test]
 fn a_status_of_something_else_is_known() {

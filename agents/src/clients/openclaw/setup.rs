@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use anchord_memory::shell_word;
 use serde_json::Value;
 
 use super::CLIENT;
 use crate::setup::parts::{Format, Part, Server};
 use crate::setup::{
-    Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, shell_word,
-    text_of,
+    Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, text_of,
 };
 
 pub(super) const FACTS: Facts = Facts {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use anchord_memory::shell_line;
 use serde_json::{Value, json};
 
 use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
-use crate::setup::{Document, Programs, Step, shell_line};
+use crate::setup::{Document, Programs, Step};
 
 /// Hooks with the same handler.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,8 +12,14 @@ fn demo(world: &World) -> String {
 }
 
 async fn command(world: &World, tool: &str, arguments: Value) -> Answer<ToolReply> {
+    typed(world, "", tool, arguments).await
+}
+
+/// Calls a tool for a person who typed these words.
+async fn typed(world: &World, words: &str, tool: &str, arguments: Value) -> Answer<ToolReply> {
     let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
-    let params = ToolParams { project: demo(world), tool: tool.to_owned(), arguments };
+    let typed = words.split_whitespace().map(str::to_owned).collect();
+    let params = ToolParams { project: demo(world), tool: tool.to_owned(), arguments, typed };
     call_tool(&world.daemon, params).await
 }
 
@@ -268,6 +274,7 @@ async fn a_command_leaves_a_record_and_no_session() {
         project: id,
         tool: "memory_forget".to_owned(),
         arguments: json!({"id": "n1"}).as_object().unwrap().clone(),
+        typed: Vec::new(),
     };
     call_tool(&world.daemon, forget).await.unwrap();
     let none = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
@@ -376,7 +383,8 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     let project = home.to_str().unwrap().to_owned();
     let listed = async || {
         let (tool, arguments) = ("memory_list".to_owned(), serde_json::Map::new());
-        call_tool(&world.daemon, ToolParams { project: project.clone(), tool, arguments }).await
+        let (project, typed) = (project.clone(), Vec::new());
+        call_tool(&world.daemon, ToolParams { project, tool, arguments, typed }).await
     };
     let refused = listed().await.unwrap_err();
     assert!(refused.error.contains("is your home directory, not a project"), "{refused:?}");
@@ -432,5 +440,66 @@ async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
     for tool in ["memory_add", "memory_rewrite"] {
         let said = shim.call(tool, json!({})).await;
         assert!(said.contains("unknown tool"), "agents do not have it: {said}");
+    }
+}
+
+#[tokio::test]
+async fn who_typed_a_command_is_answered_with_commands() {
+    let world = World::new().await;
+    let _shim = with_notes(&world).await;
+    let rest = |text: &str| text.lines().last().unwrap().split_once("; ").unwrap().1.to_owned();
+    let one = json!({"limit": 1});
+    let listed = command(&world, "memory_list", one.clone()).await.unwrap();
+    assert_eq!(rest(&listed.text), "2 left out: n2, n1; go on with {\"cursor\":\"3\"}");
+    let listed = typed(&world, "list --limit 1", "memory_list", one).await.unwrap();
+    assert_eq!(
+        rest(&listed.text),
+        "2 left out: n2, n1; go on with `anchord list --limit 1 --cursor 3`"
+    );
+
+    // A secret is taken out of the repeated command as it is out of the query.
+    let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
+    let (words, query) = (format!("search {token} retry"), format!("{token} retry"));
+    let arguments = json!({"query": query, "limit": 1});
+    let found = typed(&world, &words, "memory_search", arguments).await.unwrap();
+    assert!(found.text.contains("`anchord search ") && !found.text.contains(&token), "{found:?}");
+
+    for (tool, arguments, agents, persons) in [
+        ("memory_get", json!({"key": "x"}), "memory_search finds", "`anchord search` finds"),
+        ("memory_forget", json!({"id": "x"}), "memory_search finds", "`anchord search` finds"),
+        (
+            "memory_update",
+            json!({"id": "n1", "content": " "}),
+            "memory_forget takes",
+            "`anchord forget` takes",
+        ),
+        ("memory_list", json!({"limit": []}), "memory_list: limit", "limit"),
+    ] {
+        let refused = command(&world, tool, arguments.clone()).await.unwrap_err().error;
+        assert!(refused.contains(agents), "{refused}");
+        let refused = typed(&world, "get x", tool, arguments).await.unwrap_err().error;
+        assert!(refused.contains(persons) && !refused.contains("memory_"), "{refused}");
+    }
+}
+
+/// Stored text that reads like anchord's own is somebody's.
+#[tokio::test]
+async fn what_somebody_stored_stays_as_it_is() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let stored = "call memory_get {\"id\":\"b1\"} or memory_list\ntruncated: memory_list\n\
+                  Cut at character 9 of 99. The rest: memory_get {\"id\":\"n1\"}.";
+    shim.call("memory_note", json!({"content": stored})).await;
+    let got = typed(&world, "get n1", "memory_get", json!({"id": "n1"})).await.unwrap();
+    assert!(got.text.contains(stored), "{}", got.text);
+}
+
+#[tokio::test]
+async fn every_tool_that_a_text_may_name_is_one() {
+    let world = World::new().await;
+    let tools = world.daemon.tools(anchord_proto::hello::ToolSet::All);
+    for tool in anchord_memory::Tool::ALL {
+        let name = Audience::Agent.tool(tool);
+        assert!(tools.get(&name).is_some(), "{name}");
     }
 }

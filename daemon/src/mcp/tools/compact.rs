@@ -1,6 +1,6 @@
 //! `memory_compact`: brings notes down to a share of their budget now, or shows what that would do.
 
-use anchord_memory::{Pool, RecordId, render};
+use anchord_memory::{CompactionOutcome, Memory, Pool, RecordId, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -53,13 +53,17 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     // Without a project there is nothing to write. In a project a repeated call must get its first
     // reply.
     if params.dry_run || view.project.is_none() {
-        let shown = render::compaction_plan(&view.memory, &plan, clock::now());
+        let now = clock::now();
+        let shown = render::compaction_plan(&view.memory, &plan, now, &context.audience);
         context.planned(plan);
         return Ok(shown);
     }
     let touched: Vec<RecordId> =
         plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();
-    let reply = context.compact(plan, render::compaction).await?;
+    let words = |memory: &Memory, outcome: &CompactionOutcome, now| {
+        render::compaction(memory, outcome, now, &context.audience)
+    };
+    let reply = context.compact(plan, words).await?;
     context.gave_newest(&context.view().await?.memory, &touched, false);
     Ok(reply)
 }

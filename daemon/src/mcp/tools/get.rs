@@ -71,7 +71,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     };
     let reader = context.keeper();
     let found = find(&view.memory, &reader, id);
-    let mut newest = found.map_err(|refusal| caller(&refusal))?.clone();
+    let mut newest = found.map_err(|refusal| context.refused("get", &refusal))?.clone();
     let id = newest.id;
     if newest.is_head {
         newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
@@ -115,8 +115,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         let room = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
         let tokens_left = tokens_max.map(|max| max.saturating_sub(tokens::count(&marks)));
         let (cursor, chars_max) = (params.cursor.as_deref(), limits::ANSWER_CHARS_MAX - room);
-        render::record_page(record, cursor, chars_max, tokens_left)
-            .map_err(|refusal| caller(&refusal))
+        render::record_page(record, cursor, chars_max, tokens_left, &context.audience)
+            .map_err(|refusal| context.refused("get", &refusal))
     };
     let (mut text, mut next) = page(&record)?;
     let (mut said, mut stands) = (String::new(), view.memory.record(id).cloned());

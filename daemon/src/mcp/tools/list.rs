@@ -35,13 +35,12 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let caller = |refusal: Refusal| ToolError::Caller(format!("failed to list: {refusal}"));
+    let caller = |refusal: Refusal| context.refused("list", &refusal);
     let tokens_max = tokens_max(params.max_tokens).map_err(caller)?;
     let limit = limit(params.limit, limits::LIST_RECORDS, limits::LIST_RECORDS_MAX);
     let limit = limit.map_err(caller)?;
     let reading = reading(&context, params.scope).await?;
-    let context = &reading.context;
-    let reader = context.keeper();
+    let reader = reading.context.keeper();
     let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let list = ListView {
@@ -53,6 +52,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         tokens_max,
         cursor: params.cursor.as_deref(),
         now: clock::now(),
+        audience: &context.audience,
     };
     let list = render::list(reading.memories(), &list).map_err(caller)?;
     context.gave_newest(reading.memories(), &list.shown, list.next.is_some());

@@ -85,7 +85,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
         Some(_) | None => Kind::ALL.to_vec(),
     };
-    let refused = |refusal: Refusal| ToolError::Caller(format!("failed to load: {refusal}"));
+    let refused = |refusal: Refusal| context.refused("load", &refusal);
     if let Some(name) = &params.topic {
         find_topic(&view.memory, name).map_err(refused)?;
     }
@@ -100,6 +100,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             tokens_max: params.max_tokens.or(whole.tokens_max),
             task: params.task.as_deref(),
             cursor: params.cursor.as_deref(),
+            audience: &context.audience,
             others_changed: params.since.map(Revision).or(session.revision_seen()),
             ..whole
         },

@@ -147,7 +147,7 @@ pub(super) async fn of_key(
             Ok(FoundFact { context, view, id, hidden })
         }
         (Err(_), Some((context, view, id))) => Ok(FoundFact { context, view, id, hidden: None }),
-        (Err(refusal), None) => Err(refusal.to_string()),
+        (Err(refusal), None) => Err(refusal.worded(&context.audience)),
     })
 }
 

@@ -126,6 +126,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             tight: context.session.tight(&context.daemon, &view.memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,
+            audience: &context.audience,
         },
     );
     reading.accessed(&answer.shown, now);
@@ -154,6 +155,7 @@ async fn fact(
         tight: Tight::default(),
         explain: None,
         now,
+        audience: &context.audience,
     };
     let answer = render::search(&found.view.memory, &hits, &view);
     context.gave_newest(&found.view.memory, &answer.shown, false);

@@ -107,6 +107,7 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
         Arc::clone(&session),
         "memory_checkpoint",
         arguments,
+        anchord_memory::Audience::Agent,
     );
     call.await.unwrap();
     assert!(memory(&world).staged_by(&session.id).is_none(), "nobody else would look for it");

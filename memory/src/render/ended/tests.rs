@@ -55,7 +55,7 @@ fn work() -> Staged {
 }
 
 fn shown(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> EndedText {
-    let shown = ended(sessions, chars_max, tokens_max);
+    let shown = ended(sessions, chars_max, tokens_max, &Audience::Agent);
     assert!(shown.text.chars().count() <= chars_max, "{}", shown.text);
     assert!(tokens::count(&shown.text) as usize <= tokens_max, "{}", shown.text);
     shown
@@ -167,4 +167,24 @@ proptest! {
         prop_assert_eq!(some.truncated, some.text != all.text);
         prop_assert!(some.truncated || some.text == all.text);
     }
+}
+
+#[test]
+fn a_person_is_told_of_commands() {
+    let sessions: Vec<EndedSession> = (1..9).map(|day| session("codex", day, work())).collect();
+    let person = Audience::Person(crate::Shell::default());
+    let text = ended(&sessions, 1_500, 400, &person).text;
+    insta::assert_snapshot!(text, @"
+    Kept from a session that ended without saving (codex, 2026-11-06 12:00 UTC):
+    - topic main: cart half done …
+    Cut to fit: 2 lines about it not shown, 1 blueprint not shown, 1 anchor not shown, 1 lesson not shown, 1 note not shown, 1 topic by title (…). `anchord search` finds the rest once it is folded, usually within a minute.
+    Kept from a session that ended without saving (codex, 2026-11-05 12:00 UTC):
+    - Its last checkpoint: Prices come from one place now. …
+    Cut to fit: 1 line about it by title (…), 1 line about it not shown, 1 blueprint not shown, 1 anchor not shown, 1 lesson not shown, 1 note not shown, 1 topic not shown. `anchord search` finds the rest once it is folded, usually within a minute.
+    Kept from a session that ended without saving (codex, 2026-11-04 12:00 UTC):
+    - Its last checkpoint: Prices come from one place now. …
+    - topic main: cart half done …
+    Cut to fit: 1 line about it by title (…), 1 line about it not shown, 1 blueprint not shown, 1 anchor not shown, 1 lesson not shown, 1 note not shown, 1 topic by title (…). `anchord search` finds the rest once it is folded, usually within a minute.
+    5 more sessions ended without saving. `anchord search` finds the work once it is folded, usually within a minute.
+    ");
 }

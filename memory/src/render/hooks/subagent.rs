@@ -3,6 +3,7 @@
 
 use super::prompt::records;
 use super::{Page, RenderedContext, pinned};
+use crate::audience::Audience;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{PERSONAL_TOKENS_MAX, SUBAGENT_CHARS_MAX};
 use crate::memory::Memory;
@@ -61,7 +62,7 @@ fn own_notes(page: &mut Page, memory: &Memory, now: Timestamp) {
         }
     }
     // If the line that counts notes does not fit, they count among all that does not fit.
-    if notes.left_out > 0 && !page.line(HEAD, &personal::rest(notes.left_out)) {
+    if notes.left_out > 0 && !page.line(HEAD, &personal::rest(notes.left_out, &Audience::Agent)) {
         page.leave_out(notes.left_out - 1);
     }
 }

@@ -62,6 +62,7 @@ fn with_budget<T>(
         read_only: None,
         last,
         part: false,
+        audience: &crate::Audience::Agent,
     })
 }
 

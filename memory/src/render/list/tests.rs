@@ -15,6 +15,7 @@ fn view(reader: &Reader) -> ListView<'_> {
         tokens_max: None,
         cursor: None,
         now: day(9),
+        audience: &Audience::Agent,
     }
 }
 
@@ -143,4 +144,13 @@ fn a_long_line_is_cut_once() {
     apply(&mut memory, plan.unwrap());
     let title = item::title(memory.records().next().unwrap());
     assert!(title.ends_with(" …") && title.matches('…').count() == 1, "{title}");
+}
+
+#[test]
+fn a_person_is_told_the_command_for_the_rest() {
+    let typed = ["list", "--limit=1", "--project", "/a"].map(str::to_owned).into();
+    let (memory, anyone) = (filled(), Reader::anyone());
+    let audience = &Audience::Person(crate::Shell { typed });
+    let page = list(&memory, &ListView { limit: 1, audience, ..view(&anyone) }).unwrap();
+    insta::assert_snapshot!(page.text.lines().last().unwrap(), @"truncated: true; 3 left out: n3, s2, l1; go on with `anchord list --limit=1 --project /a --cursor 4`");
 }

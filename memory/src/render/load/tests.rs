@@ -12,13 +12,14 @@ use crate::testing::{
     mutable, note, origin, save, take,
 };
 use crate::{
-    Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged, TopicPart,
-    Update, limits, plan_keep, plan_notes, plan_update,
+    Audience, Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged,
+    TopicPart, Update, limits, plan_keep, plan_notes, plan_update,
 };
 
 mod laws;
 mod notices;
 mod part;
+mod person;
 mod pinned;
 mod rows;
 mod scripts;
@@ -40,6 +41,7 @@ struct Asked {
     read_only: Option<&'static str>,
     last: &'static str,
     part: bool,
+    audience: &'static Audience,
 }
 
 impl Default for Asked {
@@ -60,6 +62,7 @@ impl Default for Asked {
             others_changed: None,
             last: "",
             part: false,
+            audience: &Audience::Agent,
         }
     }
 }
@@ -88,6 +91,7 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         read_only: asked.read_only,
         last: asked.last,
         part: asked.part,
+        audience: asked.audience,
     })
 }
 
@@ -438,8 +442,8 @@ fn room_max(memory: &Memory, asked: &Asked) -> Room {
     let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
     with_view(asked, |view| {
         let framed = whole.without(super::frame_room(memory, view));
-        let mut last = super::cut_to(asked.last, framed.percent(50));
-        last.push_str(if asked.part { super::PART } else { "" });
+        let mut last = super::around::cut_to(asked.last, framed.percent(50), &Audience::Agent);
+        last.push_str(if asked.part { super::around::PART } else { "" });
         framed.without(Room::of(&last))
     })
 }

@@ -21,7 +21,7 @@ fn the_most_important_comes_first_and_what_expired_is_only_counted() {
         NewNote { expires: Some(day(5)), ..note("is on holiday") },
         NewNote { summary: "how to lay out a module".to_owned(), ..note(&"word ".repeat(200)) },
     ]);
-    let section = personal(&memory, PERSONAL_TOKENS_MAX, day(9));
+    let section = personal(&memory, PERSONAL_TOKENS_MAX, day(9), &Audience::Agent);
     insta::assert_snapshot!(section.text, @r#"
     ## The user's own notes, for every project
     u4: signs off every commit
@@ -38,16 +38,16 @@ fn the_most_important_comes_first_and_what_expired_is_only_counted() {
 
 #[test]
 fn without_notes_or_room_there_is_no_section() {
-    let nothing = personal(&Memory::default(), PERSONAL_TOKENS_MAX, day(9));
+    let nothing = personal(&Memory::default(), PERSONAL_TOKENS_MAX, day(9), &Audience::Agent);
     assert_eq!(nothing, PersonalText::default());
-    let section = personal(&memory([note("answers in German")]), 8, day(9));
+    let section = personal(&memory([note("answers in German")]), 8, day(9), &Audience::Agent);
     assert_eq!((section.text.as_str(), section.left_out), ("", 1));
 }
 
 #[test]
 fn what_has_no_room_is_counted_with_the_call_that_fetches_it() {
     let notes = (0..60).map(|number| note(&format!("rule {number}: {}", "say it so. ".repeat(4))));
-    let section = personal(&memory(notes), PERSONAL_TOKENS_MAX, day(90));
+    let section = personal(&memory(notes), PERSONAL_TOKENS_MAX, day(90), &Audience::Agent);
     let last = section.text.lines().last().unwrap();
     let count = 60 - section.shown.len();
     assert_eq!(last, format!("The rest: {count} more, memory_search {{\"scope\":\"user\"}}."));
@@ -67,8 +67,8 @@ fn a_larger_budget_takes_no_notes_text_away() {
     });
     let memory = memory(notes);
     for tokens_max in 0..300 {
-        let small = personal(&memory, tokens_max, day(9)).in_full;
-        let large = personal(&memory, tokens_max * 2, day(9)).in_full;
+        let small = personal(&memory, tokens_max, day(9), &Audience::Agent).in_full;
+        let large = personal(&memory, tokens_max * 2, day(9), &Audience::Agent).in_full;
         assert!(small.iter().all(|id| large.contains(id)), "{tokens_max}: {small:?} {large:?}");
     }
 }
@@ -91,13 +91,23 @@ proptest! {
         tokens_max in 0_u32..400,
     ) {
         let memory = memory(notes);
-        let section = personal(&memory, tokens_max, day(40));
+        let section = personal(&memory, tokens_max, day(40), &Audience::Agent);
         prop_assert!(tokens::count(&section.text) <= tokens_max);
         let all = memory.active_of(Kind::Note).count();
         prop_assert_eq!(section.shown.len() + section.left_out, all);
-        let larger = personal(&memory, tokens_max * 2, day(40));
+        let larger = personal(&memory, tokens_max * 2, day(40), &Audience::Agent);
         for id in &section.in_full {
             prop_assert!(larger.in_full.contains(id), "{id} is lost:\n{}", larger.text);
         }
     }
+}
+
+#[test]
+fn a_person_is_told_of_commands() {
+    let memory = memory((0..200).map(|at| note(&format!("note {at} {}", "x ".repeat(30)))));
+    let person = Audience::Person(crate::Shell::default());
+    let section = |audience| personal(&memory, PERSONAL_TOKENS_MAX, day(9), audience);
+    let (agents, persons) = (section(&Audience::Agent), section(&person));
+    assert_eq!(agents.shown, persons.shown);
+    insta::assert_snapshot!(persons.text.lines().last().unwrap(), @"The rest: 193 more, `anchord search --scope user`.");
 }

@@ -7,8 +7,8 @@ use crate::limits::ANSWER_TOKENS_MIN;
 use crate::record::RecordState;
 use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
 use crate::{
-    Body, Kind, Memory, NewNote, Note, Reader, Record, Staged, Version, limits, plan_forget,
-    plan_notes, tokens,
+    Audience, Body, Kind, Memory, NewNote, Note, Reader, Record, Staged, Version, limits,
+    plan_forget, plan_notes, tokens,
 };
 
 fn memory_with(content: &str) -> Memory {
@@ -91,8 +91,13 @@ fn a_note_keeps_the_indentation_of_its_first_line() {
 #[test]
 fn a_cursor_that_is_none_is_refused() {
     let memory = memory_with("x");
-    let refusal =
-        record_page(memory.record("b1".parse().unwrap()).unwrap(), Some("9999"), 9_000, None);
+    let refusal = record_page(
+        memory.record("b1".parse().unwrap()).unwrap(),
+        Some("9999"),
+        9_000,
+        None,
+        &Audience::Agent,
+    );
     insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
 }
 
@@ -103,7 +108,8 @@ fn one_long_line_fills_its_pages() {
     let of = memory.record("b1".parse().unwrap()).unwrap();
     let (mut sizes, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let (page, next) = record_page(of, cursor.as_deref(), 9_000, None).unwrap();
+        let (page, next) =
+            record_page(of, cursor.as_deref(), 9_000, None, &Audience::Agent).unwrap();
         sizes.push(page.chars().count());
         cursor = next;
         if cursor.is_none() {
@@ -119,7 +125,7 @@ fn one_long_line_fills_its_pages() {
 fn the_rest_of_a_version_is_of_that_version() {
     let memory = memory_with(&"line\n".repeat(2_000));
     let of = memory.record("b1".parse().unwrap()).unwrap();
-    let (page, _) = record_page(of, None, 4_000, None).unwrap();
+    let (page, _) = record_page(of, None, 4_000, None, &Audience::Agent).unwrap();
     let end = page.lines().last().unwrap();
     insta::assert_snapshot!(end, @r#"Cut at character 3800 of 10085. The rest: memory_get {"id":"b1","version":1,"cursor":"3800"}."#);
 }
@@ -134,7 +140,8 @@ proptest! {
         let of = memory.record("b1".parse().unwrap()).unwrap();
         let (mut whole, mut cursor) = (String::new(), None::<String>);
         loop {
-            let (page, next) = record_page(of, cursor.as_deref(), chars_max, None).unwrap();
+            let (page, next) =
+                record_page(of, cursor.as_deref(), chars_max, None, &Audience::Agent).unwrap();
             prop_assert!(page.chars().count() <= chars_max);
             let Some(next) = next else {
                 whole.push_str(&page);
@@ -158,8 +165,14 @@ fn the_pages_of_few_tokens_are_the_whole() {
     for of in memory.active_of(Kind::Blueprint) {
         let (mut cursor, mut whole) = (None::<String>, String::new());
         loop {
-            let (page, next) =
-                record_page(of, cursor.as_deref(), 9_000, Some(ANSWER_TOKENS_MIN)).unwrap();
+            let (page, next) = record_page(
+                of,
+                cursor.as_deref(),
+                9_000,
+                Some(ANSWER_TOKENS_MIN),
+                &Audience::Agent,
+            )
+            .unwrap();
             assert!(tokens::count(&page) <= ANSWER_TOKENS_MIN, "{page}");
             let Some(next) = next else {
                 whole.push_str(&page);
@@ -194,10 +207,24 @@ fn what_took_a_versions_place_leaves_room_for_its_text() {
             let said = currency(&memory, &reader, &shown, newest, true, day(9)).unwrap();
             assert!(said.starts_with("NOT CURRENT"), "{said}");
             let left = ANSWER_TOKENS_MIN.saturating_sub(tokens::count(&said));
-            let (page, _) = record_page(&shown, None, 9_000, Some(left)).unwrap();
+            let (page, _) = record_page(&shown, None, 9_000, Some(left), &Audience::Agent).unwrap();
             let whole = page + &said;
             let tokens = tokens::count(&whole);
             assert!(tokens <= ANSWER_TOKENS_MIN, "{tokens}: {whole}");
         }
     }
+}
+
+/// Stored text that looks like a call is somebody's own.
+#[test]
+fn a_person_is_told_the_command_for_the_rest() {
+    let stored = "truncated: memory_list\nThe rest: memory_get {\"id\":\"n1\"}.\n".repeat(200);
+    let memory = memory_with(&stored);
+    let of = memory.record("b1".parse().unwrap()).unwrap();
+    let person = Audience::Person(crate::Shell::default());
+    let (page, _) = record_page(of, None, 4_000, None, &person).unwrap();
+    insta::assert_snapshot!(page.lines().last().unwrap(), @"Cut at character 3782 of 11485. The rest: `anchord get b1 --version 1 --cursor 3782`.");
+    let (agents, _) = record_page(of, None, 4_000, None, &Audience::Agent).unwrap();
+    let without_last = |page: &str| page.trim_end().rsplit_once('\n').unwrap().0.to_owned();
+    assert_eq!(without_last(&page), without_last(&agents));
 }

@@ -34,6 +34,7 @@ fn view(query: &str) -> SearchView<'_> {
         tight: Tight::default(),
         explain: None,
         now: day(9),
+        audience: &Audience::Agent,
     }
 }
 
@@ -201,4 +202,16 @@ fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
     assert!(answer.text.contains("u1 (the user's): Never make"), "{}", answer.text);
     let answer = search("german");
     insta::assert_snapshot!(answer.text, @"u2 (the user's): answers in German");
+}
+
+#[test]
+fn a_person_is_told_of_commands() {
+    let typed = ["search", "pool", "--limit=1"].map(str::to_owned).into();
+    let (memory, audience) = (filled(), &Audience::Person(crate::Shell { typed }));
+    let said = |query| {
+        let view = SearchView { limit: 1, audience, ..view(query) };
+        search(&memory, &found(&memory, query), &view).text
+    };
+    insta::assert_snapshot!(said("pool").lines().last().unwrap(), @"truncated: true; 3 left out: n1, b4, n3; go on with `anchord search pool --limit=1 --cursor 1-r2`");
+    insta::assert_snapshot!(said("xylophone"), @"Nothing matches. Try fewer or other words, or `anchord list` to see what there is.");
 }

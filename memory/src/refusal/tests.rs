@@ -1,0 +1,53 @@
+//! Refusals, as an agent and as a person at a shell read them.
+
+use super::*;
+use crate::audience::Shell;
+
+#[test]
+fn what_to_do_is_worded_for_the_reader() {
+    let full = |kind| Refusal::Full { kind, unit: "records", kept: 9, more: 2, most: 10 };
+    let cases = [
+        (
+            full(Kind::Note),
+            "no room for more notes in this project: 9 of 10 records are used, 2 more are needed; memory_forget records \
+             that no longer hold; a person at a shell can also `anchord forget` what past sessions kept for themselves",
+            "no room for more notes in this project: 9 of 10 records are used, 2 more are needed; `anchord forget` \
+             records that no longer hold, also what past sessions kept for themselves",
+        ),
+        (
+            full(Kind::SessionRow),
+            "no room for more session rows in this project: 9 of 10 records are used, 2 more are needed; memory_forget \
+             records that no longer hold, archived ones too",
+            "no room for more session rows in this project: 9 of 10 records are used, 2 more are needed; `anchord \
+             forget` records that no longer hold, archived ones too",
+        ),
+        (
+            Refusal::EmptyNote,
+            "content is empty; memory_forget takes a note away",
+            "content is empty; `anchord forget` takes a note away",
+        ),
+        (
+            Refusal::NotesAlone { field: "importance", id: "b1".parse().unwrap() },
+            "importance is of notes alone and b1 is a blueprint; of a blueprint, tags and pinned can be set here, the \
+             rest is written again with memory_checkpoint or memory_save",
+            "importance is of notes alone and b1 is a blueprint; of a blueprint, tags and pinned can be set here, the \
+             rest is changed with `anchord edit`",
+        ),
+        // The key is somebody's own, whatever it looks like.
+        (
+            Refusal::NoSuchKey { key: "memory_load".to_owned(), nearest: Vec::new() },
+            "there is no fact with the key `memory_load`; memory_search finds notes by their words",
+            "there is no fact with the key `memory_load`; `anchord search` finds notes by their words",
+        ),
+        (
+            Refusal::NoSuchTopic { name: "cache".to_owned(), known: Vec::new(), more: 0 },
+            "there is no topic `cache` yet; memory_checkpoint with a topic begins one",
+            "there is no topic `cache` yet; an agent's checkpoint with a topic begins one",
+        ),
+    ];
+    let person = Audience::Person(Shell::default());
+    for (refusal, agents, persons) in cases {
+        assert_eq!(refusal.to_string(), agents);
+        assert_eq!(refusal.worded(&person), persons);
+    }
+}
