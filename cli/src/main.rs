@@ -11,7 +11,6 @@ mod exit;
 mod limits;
 mod scratch;
 mod show;
-mod spoken;
 mod table;
 mod tally;
 mod terminal;

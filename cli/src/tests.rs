@@ -1,6 +1,8 @@
 //! The command line's definitions and examples.
 
+use anchord_memory::{Audience, Kind, Shell, Tool};
 use clap::{CommandFactory, ValueEnum};
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -55,6 +57,34 @@ fn help_is_a_command_too() {
     assert!(search.contains("anchord search retry backoff"), "{search}");
 }
 
+/// The daemon words these for whoever typed a command.
+#[test]
+fn the_commands_that_replies_name_are_ones() {
+    let typed = ["load", "--max-tokens", "700", "--project", "."].map(str::to_owned).into();
+    let person = Audience::Person(Shell { typed });
+    let sections = Kind::ALL.map(Kind::plural).to_vec();
+    let calls: [(Tool, &[(&str, Value)]); 5] = [
+        (Tool::Load, &[("cursor", json!("n12,n12")), ("sections", json!(sections))]),
+        (Tool::Search, &[("scope", json!("user"))]),
+        (Tool::Get, &[("id", json!("b1")), ("version", json!(2)), ("cursor", json!("900"))]),
+        (Tool::List, &[("cursor", json!("12u3"))]),
+        (Tool::Forget, &[("id", json!("n1"))]),
+    ];
+    assert_eq!(calls.map(|(tool, _)| tool), Tool::ALL);
+    for (tool, parameters) in calls {
+        let said = person.call(tool, parameters);
+        let words = shlex::split(said.trim_matches('`')).unwrap();
+        if let Err(error) = Cli::try_parse_from(words) {
+            panic!("{said}: {error}");
+        }
+    }
+    for remedy in
+        ["anchord unpin n1", "anchord edit n1 --summary x", "anchord note", "anchord setup"]
+    {
+        Cli::try_parse_from(remedy.split(' ')).unwrap();
+    }
+}
+
 /// A session in a copied project is told to run this command.
 #[test]
 fn the_command_that_a_copy_is_told_of_is_one() {
@@ -102,5 +132,5 @@ fn values_that_cannot_be_are_wrong_usage() {
 fn every_kind_of_record_can_be_asked_for() {
     let kinds = tool::Kind::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let kinds: Vec<String> = kinds.map(|kind| format!("{}s", kind.get_name())).collect();
-    assert_eq!(kinds, anchord_memory::Kind::ALL.map(anchord_memory::Kind::plural));
+    assert_eq!(kinds, Kind::ALL.map(Kind::plural));
 }

@@ -1,4 +1,4 @@
-//! Calls a tool as agents do, in a session that ends with the call, and prints its answer.
+//! Calls a tool in a session that ends with the call, and prints its reply as it comes.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::client::Client;
 use crate::commands::print_json;
 use crate::exit::Error;
-use crate::{show, spoken};
+use crate::show;
 
 /// A kind of record that can be asked for.
 #[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
@@ -39,18 +39,21 @@ pub(crate) enum Scope {
 pub(crate) struct Caller {
     client: Client,
     project: String,
+    /// The command line that replies are for; empty if they are worded as for agents.
+    typed: Vec<String>,
 }
 
 impl Caller {
     /// Connects to the daemon and starts one if none runs. The project is an id or an absolute
-    /// directory.
+    /// directory. Replies are for the person who typed this command.
     pub(crate) fn new(project: String) -> Result<Self, Error> {
-        Ok(Self::over(Client::started(&InstanceDir::locate()?)?, project))
+        let client = Client::started(&InstanceDir::locate()?)?;
+        Ok(Self { typed: typed(), ..Self::over(client, project) })
     }
 
-    /// Creates a caller over an existing connection.
+    /// Creates a caller over an existing connection. Replies are worded as for agents.
     pub(crate) fn over(client: Client, project: String) -> Self {
-        Self { client, project }
+        Self { client, project, typed: Vec::new() }
     }
 
     /// Switches to another project for all later calls.
@@ -73,16 +76,18 @@ impl Caller {
         let Value::Object(arguments) = arguments else {
             return Err(Error::failed(format!("{tool} wants an object")));
         };
-        self.client.post(api::TOOL, &self.params(tool, arguments)).map_err(|mut error| {
-            error.message = spoken::named(&error.message);
-            error
-        })
+        self.client.post(api::TOOL, &self.params(tool, arguments))
     }
 
     fn params(&self, tool: &str, arguments: Map<String, Value>) -> ToolParams {
-        let (project, typed) = (self.project.clone(), Vec::new());
+        let (project, typed) = (self.project.clone(), self.typed.clone());
         ToolParams { project, tool: tool.to_owned(), arguments, typed }
     }
+}
+
+/// Returns the words of this command line, without the program.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn says_nothing(value: &Value) -> bool {
@@ -126,31 +131,12 @@ pub(crate) fn for_each(
     })
 }
 
-/// Prints what an agent would read, or everything as JSON.
+/// Prints a reply's text, or everything as JSON.
 pub(crate) fn print(out: &mut dyn Write, reply: &ToolReply, json: bool) -> Result<(), Error> {
-    print_as(out, reply, json, spoken::as_commands)
-}
-
-/// Prints a record in full as an agent would read it, or everything as JSON.
-pub(crate) fn print_record(
-    out: &mut dyn Write,
-    reply: &ToolReply,
-    json: bool,
-) -> Result<(), Error> {
-    print_as(out, reply, json, |text, typed| spoken::record(text, reply.truncated, typed))
-}
-
-fn print_as(
-    out: &mut dyn Write,
-    reply: &ToolReply,
-    json: bool,
-    spoken: impl Fn(&str, &[String]) -> String,
-) -> Result<(), Error> {
-    let text = spoken(&reply.text, &spoken::typed());
     if json {
-        return print_json(out, &ToolReply { text, ..reply.clone() });
+        return print_json(out, reply);
     }
-    writeln!(out, "{}", show::plain_lines(text.trim_end_matches('\n')))?;
+    writeln!(out, "{}", show::plain_lines(reply.text.trim_end_matches('\n')))?;
     if let Some(remark) = &reply.remark {
         writeln!(out, "{}", show::plain_lines(remark))?;
     }

@@ -47,6 +47,6 @@ impl Args {
         });
         let reply =
             Caller::new(self.memory.resolve_for(&self.name)?)?.call("memory_get", arguments)?;
-        tool::print_record(out, &reply, self.json)
+        tool::print(out, &reply, self.json)
     }
 }
