@@ -1,42 +1,38 @@
 //! Detects secrets in text and replaces each by `[secret removed: <kind>]`.
 //!
 //! One automaton finds all candidate positions: known prefixes of tokens, words such as `password`,
-//! and `://`. A small rule then judges each candidate, so clean text costs one pass. When in doubt,
-//! a rule keeps text that only looks random: hashes, UUIDs, checksums, code and examples stay. Only
+//! and the `@` of an address. A rule then judges each candidate, so clean text costs one pass. The
+//! rules are tables of patterns in `rules` and `names`; `values` judges what they match. When
+//! in doubt, a text that only looks random stays: hashes, UUIDs, checksums, code and examples. Only
 //! the value itself is removed; the words around it stay.
 //!
-//! The token shapes are those that their issuers document. The rules are our own. The maintained
-//! set (gitleaks') has hundreds of regular expressions that would run over every write. The
-//! lightweight Rust crates take commit hashes for secrets.
+//! The rules are our own; decision 31 names what else there is.
 
-mod alphabet;
 mod broken;
-mod commands;
 #[cfg(test)]
 mod corpus;
-mod examples;
-mod near;
+mod names;
 mod normal;
+mod pattern;
 mod phrases;
-mod places;
-mod runs;
-mod shapes;
-mod tokens;
+mod placeholders;
+mod rules;
 mod values;
 mod words;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, MatchKind, PatternID, StartKind};
 
 use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
-use commands::{COMMANDS, Command};
 use normal::Normal;
-use runs::Runs;
-use tokens::{TOKENS, Token};
+use rules::Rule;
 use words::{WORDS, Word};
 
 /// The kind of a secret, in words for people: `GitHub token`, `password`.
@@ -126,62 +122,51 @@ struct SecretMatch {
 }
 
 /// A candidate position, by what was matched there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Clue {
-    Token(&'static Token),
-    KeyBlock,
-    Jwt,
-    Authorization,
-    Bearer,
-    Url,
-    /// The name of a command that takes a password in an option.
-    Command(&'static Command),
-    /// A command that reads a password; `true` if a user name comes before it.
-    Piped(bool),
-    Telegram,
-    Azure,
-    Terraform,
-    Cookie,
-    /// The signature of a URL that grants access by itself.
-    Signature,
-    Oracle,
-    PuttyKey,
+    /// A rule, with its number.
+    Rule(usize),
+    /// A word beside which a value is secret.
     Word(Word),
+    /// The first line of a private key.
+    KeyBlock,
     /// The beginning of a marker. Its content was never a secret.
     Marker,
 }
 
 const MARKER: &str = "[secret removed: ";
 
-static CLUES: LazyLock<(AhoCorasick, Vec<Clue>)> = LazyLock::new(|| {
-    let mut patterns: Vec<(&str, Clue)> = vec![
-        (MARKER, Clue::Marker),
-        ("-----begin ", Clue::KeyBlock),
-        ("eyj", Clue::Jwt),
-        ("authorization", Clue::Authorization),
-        ("bearer ", Clue::Bearer),
-        ("://", Clue::Url),
-        ("chpasswd", Clue::Piped(true)),
-        ("sudo -s", Clue::Piped(false)),
-        (":a", Clue::Telegram),
-        ("q~", Clue::Azure),
-        (".atlasv1.", Clue::Terraform),
-        ("cookie:", Clue::Cookie),
-        ("key is ", Clue::Bearer),
-        ("&sig=", Clue::Signature),
-        (":thin:", Clue::Oracle),
-        ("putty-user-key-file-", Clue::PuttyKey),
-    ];
-    patterns.extend(COMMANDS.iter().map(|command| (command.name, Clue::Command(command))));
-    patterns.extend(WORDS.iter().map(|(text, word)| (*text, Clue::Word(*word))));
-    patterns.extend(TOKENS.iter().map(|token| (token.prefix, Clue::Token(token))));
-    let automaton = AhoCorasick::builder()
+/// The length up to which the automaton knows a clue. A longer one would only make it larger.
+const CLUE_BYTES: usize = 6;
+
+/// The automaton that finds the beginnings of clues, the clues with each, and the rules.
+struct Clues {
+    automaton: DFA,
+    clues: Vec<Vec<(&'static str, Clue)>>,
+    rules: Vec<Rule>,
+}
+
+static CLUES: LazyLock<Clues> = LazyLock::new(|| {
+    let (texts, rules): (Vec<&str>, Vec<Rule>) = rules::all().into_iter().unzip();
+    let by_rule = texts.into_iter().enumerate().map(|(at, texts)| (texts, Clue::Rule(at)));
+    let by_word = WORDS.iter().map(|(word, texts)| (*texts, Clue::Word(*word)));
+    let others = [(MARKER, Clue::Marker), ("-----begin ", Clue::KeyBlock)];
+    let mut clues: BTreeMap<String, Vec<(&str, Clue)>> = BTreeMap::new();
+    for (texts, clue) in others.into_iter().chain(by_rule).chain(by_word) {
+        for text in texts.split('|') {
+            // Few bytes of other scripts, since each one makes the automaton wider.
+            let bytes = if text.starts_with(|c: char| c.is_ascii()) { CLUE_BYTES } else { 4 };
+            let beginning = clipped(text, bytes).to_ascii_lowercase();
+            clues.entry(beginning).or_default().push((text, clue));
+        }
+    }
+    let automaton = DFA::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(patterns.iter().map(|(text, _)| text))
+        .start_kind(StartKind::Unanchored)
+        .build(clues.keys())
         .expect("a few short patterns fit an automaton");
-    (automaton, patterns.into_iter().map(|(_, clue)| clue).collect())
+    Clues { automaton, clues: clues.into_values().collect(), rules }
 });
 
 /// Returns the secrets in a text, in order and without overlaps.
@@ -189,7 +174,7 @@ fn find(text: &str) -> Vec<SecretMatch> {
     let normal = Normal::of(text);
     let mut found = find_by_clues(&normal.text);
     let found_as = |range, kind| SecretMatch { range, kind, sure: 3 };
-    found.extend(shapes::shapes(&normal.text).into_iter().map(|range| found_as(range, SERVICE)));
+    found.extend(rules::shapes(&normal.text).into_iter().map(|range| found_as(range, SERVICE)));
     found.extend(phrases::phrases(&normal.text).into_iter().map(|range| found_as(range, SEED)));
     for joined in broken::joined(&normal.text) {
         let tokens = find_by_clues(&joined.text);
@@ -205,63 +190,73 @@ fn find(text: &str) -> Vec<SecretMatch> {
 
 /// Returns the secrets that clues lead to.
 fn find_by_clues(text: &str) -> Vec<SecretMatch> {
-    let (automaton, clues) = &*CLUES;
+    let Clues { automaton, clues, rules } = &*CLUES;
     let mut found: Vec<SecretMatch> = Vec::new();
-    let mut runs = Runs::of(text);
-    let mut marked = 0;
-    for hit in automaton.find_overlapping_iter(text) {
-        let Some(clue) = clues.get(hit.pattern().as_usize()) else { continue };
-        let (start, end) = (hit.start(), hit.end());
-        let one = |range: Option<Range<usize>>, kind, sure| {
-            range.map(|range| SecretMatch { range, kind, sure })
-        };
-        let many = |ranges: Vec<Range<usize>>, kind, sure| {
-            ranges.into_iter().map(|range| SecretMatch { range, kind, sure }).collect::<Vec<_>>()
-        };
-        let secret = match clue {
-            Clue::Marker => {
-                marked = marked.max(marker_end(text, end));
-                None
+    // What is in a marker was never a secret. What is in a token or a key is part of it.
+    let (mut marked, mut token, mut block) = (0, 0..0, 0);
+    for (begin, bytes, clue) in automaton_hits(automaton, text) {
+        for (whole, clue) in clues.get(clue.as_usize()).into_iter().flatten() {
+            let at = begin..begin + whole.len();
+            let is_whole = whole.len() <= bytes
+                || text.get(at.clone()).is_some_and(|text| text.eq_ignore_ascii_case(whole));
+            if !is_whole || at.start < marked {
+                continue;
             }
-            _ if start < marked => None,
-            Clue::Token(token) => {
-                one(token.at(&mut runs, start..end), SecretKind(token.kind), token.sure())
+            match clue {
+                Clue::Marker => marked = marked.max(marker_end(text, at.end)),
+                Clue::KeyBlock if at.start < block => {}
+                Clue::KeyBlock => {
+                    if let Some(range) = rules::key_block(text, at.start) {
+                        block = range.end;
+                        found.push(SecretMatch { range, kind: PRIVATE_KEY, sure: usize::MAX });
+                    }
+                }
+                Clue::Rule(rule) => {
+                    let Some(rule) = rules.get(*rule) else { continue };
+                    if rule.is_token() && at.start > token.start && at.start < token.end {
+                        continue;
+                    }
+                    let (kind, sure) = (rule.kind, rule.sure(&at));
+                    let secrets = rule.beside(text, &at);
+                    if rule.is_token() {
+                        token = secrets.first().cloned().unwrap_or(token);
+                    }
+                    let is_found = !secrets.is_empty();
+                    found.extend(secrets.into_iter().map(|range| SecretMatch {
+                        range,
+                        kind,
+                        sure,
+                    }));
+                    if is_found {
+                        break;
+                    }
+                }
+                Clue::Word(word) => {
+                    let kind = if word.is_generated() { VALUE } else { PASSWORD };
+                    let values = names::beside(text, &at, *word).into_iter();
+                    found.extend(values.map(|range| SecretMatch { range, kind, sure: 1 }));
+                }
             }
-            Clue::KeyBlock => {
-                let inside = found.last().is_some_and(|last| start < last.range.end);
-                one(
-                    if inside { None } else { places::key_block(text, start) },
-                    PRIVATE_KEY,
-                    usize::MAX,
-                )
-            }
-            Clue::PuttyKey => one(places::putty_key(text, start), PRIVATE_KEY, usize::MAX),
-            Clue::Jwt => one(tokens::jwt(&mut runs, start..end), JWT, 3),
-            Clue::Authorization => one(places::authorization(text, end), AUTHORIZATION, 2),
-            Clue::Bearer => one(places::bearer(text, end), AUTHORIZATION, 2),
-            Clue::Url => one(places::url_password(text, start), URL_PASSWORD, 2),
-            Clue::Oracle => one(places::oracle_password(text, end), URL_PASSWORD, 2),
-            Clue::Signature => one(places::signature(text, end), SIGNATURE, 2),
-            Clue::Command(command) => {
-                one(commands::password(text, start..end, command), PASSWORD, 1)
-            }
-            Clue::Piped(has_user) => one(commands::piped(text, start, *has_user), PASSWORD, 1),
-            Clue::Telegram => one(shapes::telegram(text, start), SERVICE, 3),
-            Clue::Azure => one(shapes::azure(text, start), SERVICE, 3),
-            Clue::Terraform => one(shapes::terraform(text, start..end), SERVICE, 3),
-            Clue::Cookie => {
-                found.extend(many(places::cookies(text, end), COOKIE, 1));
-                None
-            }
-            Clue::Word(word) => {
-                let kind = if word.is_generated() { VALUE } else { PASSWORD };
-                found.extend(many(near::beside(text, start..end, *word), kind, 1));
-                None
-            }
-        };
-        found.extend(secret);
+        }
     }
     found
+}
+
+/// Returns where the automaton's patterns are: the position, the length, and the pattern.
+fn automaton_hits(automaton: &DFA, text: &str) -> impl Iterator<Item = (usize, usize, PatternID)> {
+    let start = automaton.start_state(Anchored::No).unwrap_or_default();
+    let states = text.bytes().zip(1..).scan(start, |state: &mut StateID, (byte, end)| {
+        *state = automaton.next_state(Anchored::No, *state, byte);
+        Some((*state, end))
+    });
+    let matched = states.filter(|(state, _)| automaton.is_special(*state));
+    matched.filter(|(state, _)| automaton.is_match(*state)).flat_map(move |(state, end)| {
+        (0..automaton.match_len(state)).map(move |at| {
+            let pattern = automaton.match_pattern(state, at);
+            let bytes = automaton.pattern_len(pattern);
+            (end - bytes, bytes, pattern)
+        })
+    })
 }
 
 /// Merges overlapping matches, keeping the kind of the most certain one.
@@ -300,24 +295,28 @@ fn marker(kind: SecretKind) -> String {
 
 /// Returns the end of the marker whose kind begins at `at`, or `at` itself if it is not our marker.
 fn marker_end(text: &str, at: usize) -> usize {
-    let others = [
-        PRIVATE_KEY,
-        AUTHORIZATION,
-        URL_PASSWORD,
-        PASSWORD,
-        VALUE,
-        JWT,
-        SERVICE,
-        SEED,
-        COOKIE,
-        SIGNATURE,
-    ];
     let rest = text.get(at..).unwrap_or_default();
-    let names = others.into_iter().map(SecretKind::name);
-    names
-        .chain(TOKENS.iter().map(|token| token.kind))
-        .find(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(']')))
-        .map_or(at, |name| at + name.len() + 1)
+    let others = [PRIVATE_KEY, PASSWORD, VALUE, SERVICE, SEED];
+    let mut kinds = CLUES.rules.iter().map(|rule| rule.kind).chain(others);
+    kinds
+        .find(|kind| rest.strip_prefix(kind.0).is_some_and(|rest| rest.starts_with(']')))
+        .map_or(at, |kind| at + kind.0.len() + 1)
+}
+
+/// Returns at most this many bytes, cut between characters.
+fn clipped(text: &str, bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default()
+}
+
+/// Skips the opening quote at `at`, with a `b` or `f` before it and a backslash.
+fn open_quote(text: &str, at: usize) -> (usize, Option<char>) {
+    let rest = text.get(at..).unwrap_or_default();
+    let unmarked = rest.strip_prefix(['b', 'r', 'f', 'u', '@', '\\']).unwrap_or(rest);
+    let opened = |rest: &str| {
+        let quote = rest.chars().next().filter(|c| "\"'`".contains(*c))?;
+        Some((text.len() - rest.len() + 1, Some(quote)))
+    };
+    opened(rest).or_else(|| opened(unmarked)).unwrap_or((at, None))
 }
 
 #[cfg(test)]

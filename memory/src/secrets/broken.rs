@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::alphabet::Alphabet;
+use super::rules::is_token_byte;
 use crate::limits::{SECRET_BROKEN_LINES_MAX, SECRET_VALUE_BYTES_MAX};
 
 /// The minimum number of characters of a token before or after a break.
@@ -95,7 +95,7 @@ fn may_divide(bytes: &[u8], at: usize) -> bool {
     let after = bytes.get(at + 1..bytes.len().min(at + 1 + NEAR)).unwrap_or_default();
     let is_gap =
         |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\\' | b'"' | b'\'' | b'\r' | b'>' | b'|');
-    let is_part = |byte: &&u8| Alphabet::Slash.has(**byte);
+    let is_part = |byte: &&u8| is_token_byte(**byte);
     let digit = |byte: &u8| byte.is_ascii_digit();
     let mut ending = before.iter().rev().skip_while(is_gap).take_while(is_part);
     let mut beginning = after.iter().skip_while(is_gap).take_while(is_part);
@@ -132,7 +132,7 @@ fn break_after(text: &str, at: usize) -> Option<usize> {
 fn last_run(text: &str) -> &str {
     let near = text.len().saturating_sub(SECRET_VALUE_BYTES_MAX);
     let near = text.get(text.ceil_char_boundary(near)..).unwrap_or_default();
-    let length = near.bytes().rev().take_while(|byte| Alphabet::Slash.has(*byte)).count();
+    let length = near.bytes().rev().take_while(|byte| is_token_byte(*byte)).count();
     near.get(near.len() - length..).unwrap_or_default()
 }
 
@@ -140,6 +140,6 @@ fn last_run(text: &str) -> &str {
 fn first_run(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
     let bytes = rest.bytes().take(SECRET_VALUE_BYTES_MAX);
-    let length = bytes.take_while(|byte| Alphabet::Slash.has(*byte)).count();
+    let length = bytes.take_while(|byte| is_token_byte(*byte)).count();
     rest.get(..length).unwrap_or_default()
 }

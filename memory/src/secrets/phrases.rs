@@ -37,36 +37,35 @@ pub(super) fn phrases(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let phrase = word_behind(text, at, beginnings).and_then(|word| phrase(text, word));
+        let words = word_behind(text, at, beginnings).map(|word| words_around(text, word));
         at += STRIDE;
-        if let Some(phrase) = phrase {
-            at = at.max(phrase.end);
-            found.push(phrase);
+        if let Some((range, count)) = words {
+            at = at.max(range.end);
+            let is_phrase = count >= WORDS_MIN && text.get(range.clone()).is_some_and(has_variety);
+            found.extend(is_phrase.then_some(range));
         }
     }
     found
 }
 
-/// Returns the phrase around a listed word.
-fn phrase(text: &str, word: Range<usize>) -> Option<Range<usize>> {
-    let (mut phrase, mut words) = (word, 1);
-    while let Some(next) = next(text, phrase.end) {
-        phrase.end = next.end;
+/// Returns the listed words around one of them, and their number.
+fn words_around(text: &str, word: Range<usize>) -> (Range<usize>, usize) {
+    let (mut range, mut words) = (word, 1);
+    while let Some(next) = next(text, range.end) {
+        range.end = next.end;
         words += 1;
     }
-    while let Some(before) = before(text, phrase.start) {
-        phrase.start = before.start;
+    while let Some(before) = before(text, range.start) {
+        range.start = before.start;
         words += 1;
     }
-    (words >= WORDS_MIN && has_variety(text.get(phrase.clone())?)).then_some(phrase)
+    (range, words)
 }
 
 /// Whether the words vary, so that they are not one word repeated.
 fn has_variety(phrase: &str) -> bool {
-    let mut words: Vec<&str> = phrase.split(|c: char| !c.is_ascii_lowercase()).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.len() > WORDS_MIN / 2
+    let words = phrase.split(|c: char| !c.is_ascii_lowercase());
+    words.collect::<FxHashSet<&str>>().len() > WORDS_MIN / 2
 }
 
 fn is_letter(byte: u8) -> bool {

@@ -184,6 +184,14 @@ fn a_password_goes_with_the_brackets_and_signs_in_it() {
 }
 
 #[test]
+fn each_pattern_compiles_and_matches_no_empty_text() {
+    for (clue, rule) in rules::all() {
+        assert!(!rule.pattern.is_in(""), "{clue}");
+    }
+    assert!(names::PATTERNS.iter().all(|pattern| !pattern.is_in("")));
+}
+
+#[test]
 fn what_only_looks_like_one_stays() {
     let long = random(&format!("{ALNUM}+/"), 4_000, 11);
     let stays = [
@@ -235,6 +243,7 @@ fn what_only_looks_like_one_stays() {
         "const ERROR_WRONG_PASSWORD: u32 = 0x8031002C_u32; NO_PASSWORD: i32 = 16384i32;".to_owned(),
         format!("\"nextPageToken\": \"{}\"", alnum(40)),
         "pub SeCreateTokenPrivilege: super::super::super::Win32::Foundation::LUID,".to_owned(),
+        "pub const SYS_lookup_dcookie: c_long = __X32_SYSCALL_BIT + 212;".to_owned(),
         "password hashing: argon2id".to_owned(),
         "password: argon2id".to_owned(),
         "password: must have 12 characters".to_owned(),

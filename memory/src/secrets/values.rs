@@ -1,27 +1,42 @@
-//! Judges by its form alone whether a value is a secret.
+//! Judges by its form alone whether a value is a secret, and where a value ends.
 
-use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
-/// Names of hash and encoding methods, which occur beside `password` and are not secrets.
-const METHODS: [&str; 16] = [
-    "argon2", "bcrypt", "scrypt", "pbkdf2", "sha1", "sha2", "sha3", "sha5", "md5", "base64",
-    "utf8", "utf-8", "oauth", "http", "aes", "blake",
+use super::clipped;
+use super::pattern::Pattern;
+use super::placeholders::is_placeholder;
+use super::words::Word;
+use crate::limits::SECRET_VALUE_BYTES_MAX;
+
+/// Values that look random or like a password, and are not secrets.
+const OPEN: [&str; 6] = [
+    // A UUID. It is a name.
+    r"^[[:xdigit:]]{8}-[[:xdigit:]]{4}-[[:xdigit:]]{4}-[[:xdigit:]]{4}-[[:xdigit:]]{12}$",
+    // A date with a time, in RFC 3339 or close to it.
+    r"^\d{4}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])[Tt_](?:[01]\d|2[0-3]):?[0-5]\d(?::?(?:[0-5]\d|60)(?:[.,]\d*)?)?(?:[Zz]|[+-]\d\d:?\d\d)?$",
+    // The public address of an account. A private key has 64 digits.
+    "^0x[[:xdigit:]]{40}$",
+    // A number in a program: `0x8031_002C_u32`, `16384u32`.
+    r"^-*(?:0x.{0,20}|[\d_]*(?:[ui](?:8|16|32|64|size)|f64|m?s|px)?)$",
+    // A URL, an identifier of AWS, a path, or the name of a file.
+    r"://|^arn:|^(?:\.{0,2}|~)/.*/|^(?:~|C:)\\|[/_-].*\.[a-z]{1,5}$",
+    // A scope in a program.
+    "::",
 ];
 
-/// Whether a value is only filler: crosses, stars, or one or two repeated characters.
-pub(super) fn is_filler(value: &str) -> bool {
-    last_cross(value).is_some() || says_little(distinct(value), value.len())
-}
+/// Names of methods, with which hashes and other values beside a password begin.
+const METHODS: &str =
+    "^(?i:argon2|bcrypt|scrypt|pbkdf2|sha[1235]|md5|base64|utf-?8|oauth|http|aes|blake)";
 
-/// Returns where the last omission marks in a value begin: crosses, stars or dots.
-pub(super) fn last_cross(value: &str) -> Option<usize> {
-    let lower = value.to_ascii_lowercase();
-    ["xxxx", "****", "...."].into_iter().filter_map(|cross| lower.rfind(cross)).max()
-}
+/// Names in a program and tickets, where a password has no quotes: `config.password2`, `JIRA-1234`.
+const CODE: &str = r"->|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^#\d{1,6}$|^[A-Z]{2,10}-\d{1,6}$";
 
-/// Whether there are too few distinct characters for the length in bytes.
-pub(super) fn says_little(distinct: usize, bytes: usize) -> bool {
-    distinct < bytes.min(5)
+/// Returns whether a value matches one of the patterns, which are compiled once.
+macro_rules! matches_one {
+    ($value:expr, $source:expr) => {{
+        static PATTERN: LazyLock<Pattern> = LazyLock::new(|| Pattern::new($source));
+        PATTERN.is_in($value)
+    }};
 }
 
 /// Whether a value looks random: characters of all classes in no order, as from a generator.
@@ -31,320 +46,216 @@ pub(super) fn says_little(distinct: usize, bytes: usize) -> bool {
 /// it changes only at the beginning of each word. The step from a capital to a small letter does
 /// not count.
 pub(super) fn is_random(value: &str) -> bool {
-    is_random_as(value, &Tally::from(value))
-}
-
-/// Whether a value looks random, like [`is_random`], given its tally. Only the value's beginning
-/// and end are read.
-pub(super) fn is_random_as(value: &str, tally: &Tally) -> bool {
     const SHORT: usize = 16;
-    if value.len() < 12
-        || tally.others > 0
-        || is_uuid(value)
-        || is_time(value)
-        || is_account(value)
-        || is_place(value, tally)
-        || is_number(value)
-        || tally.of(b':') > 1 && value.contains("::")
-    {
+    if value.len() < 12 || !value.is_ascii() {
         return false;
     }
-    let ratio = f64::from(tally.changes) / f64::from(tally.places().max(1));
-    let digits = tally.within(b'0'..=b'9');
-    let (capitals, small) = (tally.within(b'A'..=b'Z'), tally.within(b'a'..=b'z'));
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
+    let digits = count(u8::is_ascii_digit);
+    let (capitals, small) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
     let mixed = capitals > 0 && small > 0;
-    if capitals + small < 3 || is_hash(value) {
-        return false;
-    }
-    if value.len() < SHORT {
-        return digits >= 2 && mixed && ratio >= 0.4 && tally.entropy() >= 2.8;
-    }
-    let changing = (digits >= 2 && ratio >= 0.25)
-        || (mixed && ratio >= 0.38)
-        || (digits == 1 && mixed && ratio >= 0.3 && value.len() >= 20);
-    changing && tally.distinct() >= 8 && tally.entropy() >= 3.0
-}
-
-/// Whether a value beside the word `password` is a password, not a word of the sentence.
-pub(super) fn is_password(value: &str, quoted: bool) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let bytes_min = if quoted { 6 } else { 7 };
-    if !(bytes_min..=128).contains(&value.len())
-        || value.contains(char::is_whitespace)
-        || is_uuid(value)
-        || is_time(value)
-        || is_account(value)
-        || is_place(value, &Tally::from(value))
-        || is_code(value, quoted)
-        || is_number(value)
-        || !quoted && is_ticket(value)
-        || METHODS.iter().any(|method| lower.starts_with(method))
-    {
-        return false;
-    }
-    let letter = value.chars().any(char::is_alphabetic);
-    let digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    let symbol = value.bytes().any(|byte| b"!@#$%^&*+?~=".contains(&byte));
-    letter && (digit || (quoted && symbol)) || (digit && symbol)
-}
-
-/// Whether a value is a UUID, `550e8400-e29b-41d4-a716-446655440000`, which is a name and not a
-/// secret.
-pub(super) fn is_uuid(value: &str) -> bool {
-    let lengths = || value.split('-').map(str::len);
-    value.len() == 36
-        && lengths().eq([8, 4, 4, 4, 12])
-        && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-}
-
-/// Whether a value is groups of capitals and digits, like a licence key: `ABCDE-12345-FGHIJ-67890`.
-pub(super) fn is_grouped(value: &str) -> bool {
-    let group = |part: &str| {
-        (4..=8).contains(&part.len())
-            && part.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+    let changes = changes(value);
+    let (distinct, entropy) = variety(value);
+    let varies = if value.len() < SHORT {
+        digits >= 2 && mixed && changes >= 0.4 && entropy >= 2.8
+    } else {
+        let changing = digits >= 2 && changes >= 0.25
+            || mixed && changes >= 0.38
+            || digits == 1 && mixed && changes >= 0.3 && value.len() >= 20;
+        changing && distinct >= 8 && entropy >= 3.0
     };
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    value.split('-').count() >= 4
-        && value.split('-').all(group)
-        && digits >= 2
-        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+    varies && capitals + small >= 3 && !is_open(value) && !is_hash(value)
 }
 
-/// Whether a value is capitals and the digits 2 to 7, like a one-time password's secret.
-pub(super) fn is_base32(value: &str) -> bool {
-    let part = |byte: u8| byte.is_ascii_uppercase() || (b'2'..=b'7').contains(&byte);
-    matches!(value.len(), 16 | 26 | 32 | 52 | 56 | 64)
-        && value.bytes().all(part)
-        && value.bytes().any(|byte| byte.is_ascii_digit())
-        && distinct(value) >= 8
-}
-
-/// Whether a value is a date with a time, in RFC 3339 or close to it: `2024-11-22T10:15:30.5Z`,
-/// `20241122T101530+0100`.
-fn is_time(value: &str) -> bool {
-    // The length of `2024-11-22T10:15:30.123456789+01:00`. A longer value is not parsed.
-    const BYTES: usize = 35;
-    if value.len() > BYTES {
-        return false;
-    }
-    let Some((date, time)) = value.split_once(['T', 't', '_']) else { return false };
-    let zone = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
-    let (time, zone) = time.split_at(zone);
-    let time = time.split(['.', ',']).next().unwrap_or_default();
-    let day = numbers(date, '-', &[4, 2, 2]);
-    let day = day.is_some_and(|parts| matches!(parts[..], [_, 1..=12, 1..=31]));
-    let of = |parts: &[u32]| matches!(parts, [0..=23, 0..=59] | [0..=23, 0..=59, 0..=60]);
-    let time = numbers(time, ':', &[2, 2, 2]).or_else(|| numbers(time, ':', &[2, 2]));
-    day && time.is_some_and(|parts| of(&parts))
-        && (["", "Z", "z"].contains(&zone)
-            || zone
-                .get(1..)
-                .is_some_and(|zone| numbers(zone, ':', &[2, 2]).is_some_and(|it| of(&it))))
-}
-
-/// Parses numbers with these counts of digits, with or without the sign between them.
-fn numbers(text: &str, sign: char, digits: &[usize]) -> Option<Vec<u32>> {
-    let mut rest = text;
-    let signed = text.contains(sign);
-    let mut parts = Vec::with_capacity(digits.len());
-    for (at, digits) in digits.iter().enumerate() {
-        rest = if signed && at > 0 { rest.strip_prefix(sign)? } else { rest };
-        let (part, more) = rest.split_at_checked(*digits)?;
-        parts.push(part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())??);
-        rest = more;
-    }
-    rest.is_empty().then_some(parts)
-}
-
-/// Whether a value is `0x` and 40 hexadecimal digits: the public address of an account or contract.
-/// A private key has 64.
-fn is_account(value: &str) -> bool {
-    value.len() == 42
-        && value.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
-/// Whether a value is a ticket, `JIRA-1234` or `#1234`, which says who knows the password.
-fn is_ticket(value: &str) -> bool {
-    let project = |name: &str| {
-        (2..=10).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase())
+/// Returns the share of positions at which the class of character changes, without the signs that
+/// join words.
+fn changes(value: &str) -> f64 {
+    let class = |byte: &u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
     };
-    let number = |text: &str| {
-        (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    value.strip_prefix('#').is_some_and(number)
-        || value.split_once('-').is_some_and(|(name, rest)| project(name) && number(rest))
+    let joins = |byte: &u8| matches!(byte, b'_' | b'-' | b'.' | b'/');
+    let classes: Vec<u8> = value.as_bytes().iter().filter(|byte| !joins(byte)).map(class).collect();
+    let change = |pair: &&[u8]| pair.first() != pair.last() && *pair != [1, 0];
+    let changes = classes.windows(2).filter(change).count();
+    ratio(changes, classes.len().saturating_sub(1).max(1))
 }
 
-/// Whether a value is a number in a program: `0x8031_002C_u32`, `16384u32`.
-fn is_number(value: &str) -> bool {
-    let value = value.trim_start_matches('-');
-    let hex = value.strip_prefix("0x").is_some_and(|rest| rest.len() <= 16 + "_u32".len());
-    let decimal = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
-    let suffix = ["", "u8", "u16", "u32", "u64", "i32", "i64", "usize", "f64", "ms", "s", "px"];
-    hex || suffix.contains(&decimal)
+/// Returns the number of distinct characters, and the Shannon entropy in bits per byte.
+fn variety(value: &str) -> (usize, f64) {
+    let mut counts = [0_usize; 128];
+    for byte in value.bytes() {
+        counts.get_mut(usize::from(byte)).into_iter().for_each(|count| *count += 1);
+    }
+    let bits = |count: &usize| -ratio(*count, value.len()) * ratio(*count, value.len()).log2();
+    let counts = counts.iter().filter(|count| **count > 0);
+    (counts.clone().count(), counts.map(bits).sum())
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    let number = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);
+    number(part) / number(whole)
+}
+
+fn is_open(value: &str) -> bool {
+    matches_one!(value, &OPEN.join("|"))
 }
 
 /// Whether a value is labelled as a checksum: `sha256:…`, `sha512-…`.
 fn is_hash(value: &str) -> bool {
-    ["sha1", "sha256", "sha384", "sha512", "md5", "blake", "h1:"]
-        .iter()
-        .any(|name| value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
+    matches_one!(value, "^(?i:sha1|sha256|sha384|sha512|md5|blake|h1:)")
 }
 
-/// Whether a value is a path or an address.
-fn is_place(value: &str, tally: &Tally) -> bool {
-    const EXTENSION_BYTES: usize = 5;
-    let last = value.ceil_char_boundary(value.len().saturating_sub(EXTENSION_BYTES + 1));
-    let extension = value.get(last..).and_then(|last| last.rsplit_once('.'));
-    let file = extension.is_some_and(|(_, extension)| {
-        !extension.is_empty() && extension.bytes().all(|b| b.is_ascii_lowercase())
-    });
-    tally.of(b':') > 0 && value.contains("://")
-        || value.starts_with("arn:")
-        || ["/", "./", "../", "~/", "~\\", "C:\\"].iter().any(|start| value.starts_with(start))
-            && tally.of(b'/') > 1
-        || file && [b'/', b'_', b'-'].into_iter().any(|sign| tally.of(sign) > 0)
+/// Whether a value beside the word `password` is a password, not a word of the sentence.
+pub(super) fn is_password(value: &str, quoted: bool) -> bool {
+    let bytes_min = if quoted { 6 } else { 7 };
+    let letter = value.contains(char::is_alphabetic);
+    let digit = value.contains(|c: char| c.is_ascii_digit());
+    let symbol = value.contains(|c| "!@#$%^&*+?~=".contains(c));
+    (bytes_min..=128).contains(&value.len())
+        && (letter && (digit || quoted && symbol) || digit && symbol)
+        && !value.contains(char::is_whitespace)
+        && !is_open(value)
+        && !matches_one!(value, METHODS)
+        && (quoted || !matches_one!(value, CODE))
 }
 
-/// Whether a value is a name or call in a program: `config.password2`, `self.db_pass1`,
-/// `Foo::BAR1`.
-fn is_code(value: &str, quoted: bool) -> bool {
-    if quoted {
-        return false;
-    }
-    let name = |part: &str| {
-        part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+/// Whether a value is a password though only its position suggests it. In a name or a version,
+/// digits are few and come at the end.
+pub(super) fn is_strong(value: &str) -> bool {
+    value.len() >= 8
+        && value.bytes().filter(u8::is_ascii_digit).count() >= 2
+        && value.chars().filter(|c| c.is_alphabetic()).count() >= 3
+        && is_password(value, false)
+}
+
+/// Whether a value beside a name is a secret.
+pub(super) fn is_secret(name: &str, value: &str, kind: Word, quoted: bool) -> bool {
+    // Some services issue UUIDs as keys.
+    const KEYS: &str =
+        "(?i)(?:api[_ -]?key|(?:auth|access|server)[_ -]?token|client[_ -]?secret|secret[_ -]?key)";
+    // Like a licence key, `ABCDE-12345-FGHIJ-67890`.
+    let is_grouped = || matches_one!(value, "^[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,}$");
+    // Like the secret of one-time passwords.
+    let is_base32 = || {
+        matches!(value.len(), 16 | 26 | 32 | 52 | 56 | 64)
+            && matches_one!(value, "^[A-Z2-7]*[2-7][A-Z2-7]*$")
+            && variety(value).0 >= 8
     };
-    value.contains("::") || value.contains("->") || {
-        let parts: Vec<&str> = value.split('.').collect();
-        parts.len() > 1 && parts.iter().all(|part| name(part))
-    }
-}
-
-fn distinct(value: &str) -> usize {
-    let mut seen = [false; 256];
-    for byte in value.bytes() {
-        if let Some(seen) = seen.get_mut(usize::from(byte)) {
-            *seen = true;
+    let is_uuid = || value.len() == 36 && matches_one!(value, OPEN[0]);
+    let digits = || value.bytes().filter(u8::is_ascii_digit).count();
+    match kind {
+        Word::Secret | Word::Key => {
+            is_random(value)
+                || is_grouped() && digits() >= 2 && value.contains(|c: char| c.is_ascii_uppercase())
+                || kind == Word::Secret && (is_base32() || is_uuid() && matches_one!(name, KEYS))
+        }
+        _ => {
+            let is_short = kind == Word::Short && !value.contains(char::is_alphabetic);
+            // An option's argument can only be a value.
+            let is_argument = name.eq_ignore_ascii_case("--pass")
+                && value.len() >= 6
+                && !value.starts_with(['-', '/'])
+                && value.bytes().all(|byte| byte.is_ascii_graphic());
+            is_password(value, quoted) && !is_short || is_random(value) || is_argument
         }
     }
-    seen.iter().filter(|seen| **seen).count()
 }
 
-/// Character counts of a value, as [`is_random`] uses them.
-#[derive(Clone, Debug)]
-pub(super) struct Tally {
-    /// The count of each ASCII character.
-    counts: [u32; 128],
-    /// The number of non-ASCII bytes.
-    others: u32,
-    /// The number of changes of character class, ignoring signs that join words.
-    changes: u32,
-    /// The class of the last character that is not such a sign.
-    last: Option<Class>,
+/// Returns a value without quotes, or `None` if it is a call. In code and in sentences, brackets
+/// and signs end a value. They belong to a password that is not code, or that fills its line alone.
+pub(super) fn bare(rest: &str, kind: Word, begins_line: bool) -> Option<&str> {
+    let near = run(rest, !kind.is_generated());
+    let ended = rest.get(near.len()..)?.chars().next();
+    let bracket = matches!(ended, Some('(' | '['));
+    if bracket && (kind.is_generated() || is_called(rest, near.len())) {
+        return None;
+    }
+    let short = unbracketed(near).trim_end_matches(['.', ':', '?']);
+    if kind.is_generated() {
+        return Some(short);
+    }
+    let line = rest.lines().next()?.trim_end();
+    let quoted = |c: char| c.is_whitespace() || "\"'`".contains(c);
+    let alone = begins_line && !line.contains(quoted);
+    let end = line.find(|c| quoted(c) || !alone && ",;".contains(c)).unwrap_or(line.len());
+    let long = unbracketed(line.get(..end)?.trim_end_matches(['.', ',', ':', ';', '?']));
+    let pairs = matches!(ended, Some(',' | ';')) && long.get(near.len()..)?.contains('=');
+    let goes_on = bracket || alone && !pairs && !long.contains("</") && is_generated(long);
+    Some(if goes_on && is_password(long, false) && !is_placeholder(long) { long } else { short })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
-    Small,
-    Capital,
-    Digit,
-    Other,
+/// Returns a value without quotes, up to the character that ends it.
+pub(super) fn run(text: &str, password: bool) -> &str {
+    let ends = |c: char| {
+        c.is_whitespace() || "\"'`,;<>()[]|\\".contains(c) || (!password && "{}&".contains(c))
+    };
+    let near = clipped(text, SECRET_VALUE_BYTES_MAX);
+    near.split(ends).next().unwrap_or_default()
 }
 
-impl Class {
-    /// Returns the class of a character; `None` for a sign that joins words.
-    fn of(byte: u8) -> Option<Self> {
-        Some(match byte {
-            b'_' | b'-' | b'.' | b'/' => return None,
-            b'a'..=b'z' => Self::Small,
-            b'A'..=b'Z' => Self::Capital,
-            b'0'..=b'9' => Self::Digit,
-            _ => Self::Other,
+/// Trims closing brackets whose opening ones come before the value: `(password: hunter2)` leaves
+/// `hunter2`.
+fn unbracketed(mut value: &str) -> &str {
+    let pairs = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
+    while let Some((open, close)) = pairs.into_iter().find(|(_, close)| value.ends_with(*close))
+        && value.matches(close).count() > value.matches(open).count()
+    {
+        value = value.strip_suffix(close).unwrap_or(value);
+    }
+    value
+}
+
+/// Whether the bracket at `at` opens the arguments of a call or an index: `getToken(user)`,
+/// `parts[1]`. A generated bracket never closes, closes within the value, or does not follow a
+/// word.
+fn is_called(text: &str, at: usize) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let Some((before, opened)) = line.split_at_checked(at) else { return false };
+    let is_path = |c: char| c.is_alphanumeric() || "_.:$?".contains(c);
+    let before = before.strip_suffix('!').unwrap_or(before);
+    let name = before.rsplit(|c| !is_path(c)).find(|part| !part.is_empty()).unwrap_or_default();
+    let is_name = !name.contains(|c: char| c.is_ascii_digit()) || is_wordy(name);
+    if let Some(end) = closing(opened) {
+        let joins = |c: char| c.is_alphanumeric() || "_@#$%^~".contains(c);
+        return (is_name || name.contains('.') || name.contains("::"))
+            && !opened.get(end..).unwrap_or_default().starts_with(joins);
+    }
+    // The call continues after a space or on the next line.
+    let rest = opened.get(1..).unwrap_or_default();
+    let goes_on = rest.contains(|c: char| c.is_whitespace() || "\"'`".contains(c));
+    is_name && (rest.is_empty() || rest.ends_with([',', '(', '[', '{']) || goes_on)
+}
+
+/// Returns the position after the bracket that closes the first one.
+fn closing(text: &str) -> Option<usize> {
+    let (open, close) = if text.starts_with('[') { ('[', ']') } else { ('(', ')') };
+    let mut depth = 0_usize;
+    text.char_indices().find_map(|(at, c)| {
+        depth += usize::from(c == open);
+        depth = depth.saturating_sub(usize::from(c == close));
+        (depth == 0 && c == close).then_some(at + 1)
+    })
+}
+
+/// Whether a value is generated, and not a type or other code. A part of it between signs is not a
+/// word, or it has two signs that no type contains, unlike `string|Uint8Array`.
+fn is_generated(value: &str) -> bool {
+    let mut parts = value.split(|c: char| !c.is_alphanumeric());
+    value.chars().filter(|c| "!@#$%^*+~".contains(*c)).count() >= 2
+        || parts.any(|part| {
+            part.contains(char::is_alphabetic)
+                && part.contains(|c: char| c.is_ascii_digit())
+                && !is_wordy(part)
         })
-    }
-
-    /// Whether the step from `last` changes the class. The step from a capital to a small letter
-    /// does not.
-    fn changes_from(self, last: Option<Self>) -> bool {
-        last.is_some_and(|last| last != self && (last, self) != (Self::Capital, Self::Small))
-    }
 }
 
-impl Default for Tally {
-    fn default() -> Self {
-        Self { counts: [0; 128], others: 0, changes: 0, last: None }
-    }
-}
-
-impl From<&str> for Tally {
-    fn from(value: &str) -> Self {
-        let mut tally = Self::default();
-        tally.take(value);
-        tally
-    }
-}
-
-impl Tally {
-    /// Counts the next part of the value.
-    pub(super) fn take(&mut self, next: &str) {
-        for byte in next.bytes() {
-            match self.counts.get_mut(usize::from(byte)) {
-                Some(count) => *count += 1,
-                None => self.others += 1,
-            }
-            if let Some(class) = Class::of(byte) {
-                self.changes += u32::from(class.changes_from(self.last));
-                self.last = Some(class);
-            }
-        }
-    }
-
-    /// Returns the tally of `rest`, the end of this value, given the tally `front` of the part
-    /// before it.
-    pub(super) fn without(&self, front: &Self, rest: &str) -> Self {
-        let first = rest.bytes().find_map(Class::of);
-        let across = first.is_some_and(|class| class.changes_from(front.last));
-        let mut tally = self.clone();
-        for (count, before) in tally.counts.iter_mut().zip(front.counts) {
-            *count -= before;
-        }
-        tally.others -= front.others;
-        tally.changes -= front.changes + u32::from(across);
-        tally
-    }
-
-    fn of(&self, byte: u8) -> u32 {
-        self.counts.get(usize::from(byte)).copied().unwrap_or_default()
-    }
-
-    fn within(&self, bytes: RangeInclusive<u8>) -> u32 {
-        bytes.map(|byte| self.of(byte)).sum()
-    }
-
-    /// Returns the number of distinct ASCII characters.
-    pub(super) fn distinct(&self) -> usize {
-        self.counts.iter().filter(|count| **count > 0).count()
-    }
-
-    /// Returns the number of positions at which the class could change.
-    fn places(&self) -> u32 {
-        let joining: u32 = [b'_', b'-', b'.', b'/'].into_iter().map(|sign| self.of(sign)).sum();
-        (self.bytes() - joining).saturating_sub(1)
-    }
-
-    fn bytes(&self) -> u32 {
-        self.counts.iter().sum::<u32>() + self.others
-    }
-
-    /// Returns the Shannon entropy in bits per byte.
-    fn entropy(&self) -> f64 {
-        let total = f64::from(self.bytes());
-        let of = |count: &u32| {
-            let share = f64::from(*count) / total;
-            -share * share.log2()
-        };
-        self.counts.iter().filter(|count| **count > 0).map(of).sum()
-    }
+/// Whether a name has few digits for its number of letters: `sha256`, `getOAuth2Token`, not
+/// `x7Qm29`.
+fn is_wordy(name: &str) -> bool {
+    let letters = name.chars().filter(|c| c.is_alphabetic()).count();
+    let numbers = name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).count();
+    letters >= 3 * numbers
 }
