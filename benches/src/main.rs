@@ -22,6 +22,7 @@ mod notes;
 mod rebuild;
 mod retrieval;
 mod round_trip;
+mod secrets;
 mod shim_start;
 mod steady;
 mod table;
@@ -52,6 +53,7 @@ const BENCHES: &[Bench] = &[
     ),
     ("compaction", "planning and applying the largest compaction there is", compaction::run),
     ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
+    ("secrets", "searching notes, Markdown and source for secrets", secrets::run),
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
 

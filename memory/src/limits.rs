@@ -137,6 +137,10 @@ pub const SECRET_PASSES_MAX: usize = 4;
 pub const SECRET_NAME_BYTES_MAX: usize = 200;
 /// Length below which a value next to a word may be a secret; anything longer is data.
 pub const SECRET_VALUE_BYTES_MAX: usize = 512;
+/// Longest text between a name and its value.
+pub const SECRET_LEAD_BYTES_MAX: usize = 160;
+/// Longest token without a prefix.
+pub const SECRET_SHAPE_BYTES_MAX: usize = 96;
 /// Lines over which a token may be broken.
 pub const SECRET_BROKEN_LINES_MAX: usize = 8;
 /// Longest title above a secret.

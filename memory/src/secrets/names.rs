@@ -1,7 +1,7 @@
-//! Values beside a name such as `DB_PASSWORD`: behind a sign, in a table, an element or a call,
-//! under a heading, or after the name in a sentence.
+//! Values beside a name such as `DB_PASSWORD`.
 //!
-//! The less the form shows, the more the value itself must show.
+//! A value may be behind a sign, in a table, an element or a call, under a heading, or after the
+//! name in a sentence. The less the form shows, the more the value itself must show.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,10 +11,9 @@ use super::placeholders::is_placeholder;
 use super::values::{bare, is_random, is_secret, is_strong, run};
 use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
 use super::{clipped, open_quote};
-use crate::limits::{SECRET_TABLE_ROWS_MAX, SECRET_TITLE_CHARS_MAX, SECRET_VALUE_BYTES_MAX};
-
-/// How far a value may be from its name.
-const LEAD_BYTES_MAX: usize = 160;
+use crate::limits::{
+    SECRET_LEAD_BYTES_MAX, SECRET_TABLE_ROWS_MAX, SECRET_TITLE_CHARS_MAX, SECRET_VALUE_BYTES_MAX,
+};
 
 /// The condition under which a form applies to a name.
 #[derive(Clone, Copy, Debug)]
@@ -30,22 +29,22 @@ enum Where {
     Login,
 }
 
-/// How a value ends behind a form, and what it must be.
+/// The end of a value behind a form, and the test that it must pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     /// In quotes, or as long as a value goes on. It is a secret by the name's kind.
     Assigned,
-    /// The same, up to the tag that closes the element.
+    /// Up to the tag that closes the element. It is a secret by the name's kind.
     Element,
-    /// The same, alone on its line.
+    /// Alone on its line. It is a secret by the name's kind.
     Below,
     /// Up to what ends a cell or an argument.
     Cell,
     /// In quotes or not. It is strong, since only its position suggests it.
     Behind,
-    /// The rest of the line. It is strong too.
+    /// The rest of the line below a title. It is strong.
     Title,
-    /// The same, after a user name.
+    /// Behind a user name. It is strong.
     Login,
 }
 
@@ -95,7 +94,7 @@ pub(super) static PATTERNS: LazyLock<Vec<Pattern>> =
 /// Returns the values beside the name that has a word in it.
 pub(super) fn beside(text: &str, word: &Range<usize>, kind: Word) -> Vec<Range<usize>> {
     let Some(name) = name_around(text, word, kind) else { return Vec::new() };
-    let end = text.floor_char_boundary(name.end + LEAD_BYTES_MAX);
+    let end = text.floor_char_boundary(name.end + SECRET_LEAD_BYTES_MAX);
     let line = line_before(text, name.start);
     let by_form = |((place, _, how), lead): (&(Where, &str, How), &Pattern)| {
         let applies = match place {

@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 use super::placeholders::{is_filler, is_placeholder};
 use super::values::is_random;
 use super::{AUTHORIZATION, COOKIE, JWT, PASSWORD, PRIVATE_KEY, SERVICE, SIGNATURE, URL_PASSWORD};
-use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
+use crate::limits::{KEY_BLOCK_BYTES_MAX, SECRET_SHAPE_BYTES_MAX, SECRET_VALUE_BYTES_MAX};
 
 use Test::{Any, Argument, Cookies, Filled, Given, Random, Sent};
 
@@ -27,7 +27,7 @@ enum Test {
     Sent,
     /// A password where nothing else can be, apart from examples.
     Given,
-    /// The same in a command's option, apart from paths, ports and other options.
+    /// A password in a command's option, apart from paths, ports and other options.
     Argument,
     /// The values of all pairs in the line, if they are random.
     Cookies,
@@ -139,7 +139,7 @@ const TOKENS: &[(&str, &str, &str)] = &[
     ("LangSmith key", "lsv2_", r"\w{40,}"),
 ];
 
-/// The same for prefixes that words also begin with.
+/// Tokens whose prefix also begins words. What follows is random.
 const RANDOM_TOKENS: &[(&str, &str, &str)] = &[
     ("Google refresh token", "1//0", r"[\w-]{40,}"),
     ("API key", "sk-", r"[\w-]{20,}"),
@@ -193,10 +193,10 @@ const PLACES: &[Place] = &[
     (PASSWORD, "default ", (0, LONG), r"login\s+\S+\s+password\s+(\S{4,})", Given),
 ];
 
-/// How far most values reach.
+/// The distance to which most values reach.
 const LONG: usize = SECRET_VALUE_BYTES_MAX;
 
-/// How far the part of a URL before its host reaches.
+/// The distance to which the part of a URL before its host reaches.
 const ADDRESS: usize = 160;
 
 /// A key of `PuTTY`, to the end of its lines.
@@ -240,9 +240,8 @@ const SHAPES: &[&str] = &[
     r"^[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}$",
 ];
 
-/// The lengths of the shortest and the longest such token.
+/// The length of the shortest such token.
 const SHAPE_BYTES_MIN: usize = 34;
-const SHAPE_BYTES_MAX: usize = 96;
 
 /// The bytes of such tokens, as a table since every text is searched for them.
 static SHAPE_BYTES: LazyLock<[bool; 256]> = LazyLock::new(|| {
@@ -258,16 +257,16 @@ const CUT_KEY_CHARS: usize = 16;
 const EXPLAINED: [&str; 8] =
     ["password", "pass", "passwd", "pwd", "secret", "pw", "token", "mypassword"];
 
-/// What a clue of a rule is, which decides where the pattern begins.
+/// The kind of a rule's clue. It decides where the pattern begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
     /// The beginning of a token or a key. The pattern begins with it.
     Token,
     /// The name of a command. The pattern begins behind it.
     Command,
-    /// What is around a secret. The pattern begins behind it.
+    /// A text beside a secret. The pattern begins behind it.
     Behind,
-    /// The same, with the word that reaches up to it.
+    /// A text beside a secret. The pattern begins with the word that reaches up to it.
     Word,
 }
 
@@ -275,7 +274,7 @@ enum Begin {
 pub(super) struct Rule {
     pub(super) kind: SecretKind,
     begin: Begin,
-    /// How far the secret reaches before and behind the clue.
+    /// The distance to which the secret reaches before and behind the clue.
     reach: (usize, usize),
     pub(super) pattern: Pattern,
     test: Test,
@@ -424,7 +423,7 @@ pub(super) fn shapes(text: &str) -> Vec<Range<usize>> {
         let rest = bytes.get(start..).unwrap_or_default();
         let end = start + rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len());
         let value = text.get(start..end).unwrap_or_default().trim_end_matches(['.', '-']);
-        if value.len() <= SHAPE_BYTES_MAX && PATTERNS.is_in(value) && !is_filler(value) {
+        if value.len() <= SECRET_SHAPE_BYTES_MAX && PATTERNS.is_in(value) && !is_filler(value) {
             found.push(start..start + value.len());
         }
         start = end + 1;
