@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::pattern::Pattern;
 use super::placeholders::is_placeholder;
-use super::values::{bare, is_random, is_secret, is_strong, run};
+use super::values::{bare, is_generated, is_random, is_secret, is_strong, run};
 use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
 use super::{clipped, open_quote};
 use crate::limits::{
@@ -44,6 +44,8 @@ enum How {
     Behind,
     /// The rest of the line below a title. It is strong.
     Title,
+    /// In a sentence. It is strong, and no word with a number.
+    Spoken,
     /// Behind a user name. It is strong.
     Login,
 }
@@ -79,6 +81,13 @@ const FORMS: &[(Where, &str, How)] = &[
     (Where::After('('), r#"["'],\s*[brfu@]?["'`]"#, How::Cell),
     // `with password hunter2`
     (Where::Anywhere, r"[ \t]+", How::Behind),
+    // `the password was changed to k9Vt2!x`, `das Passwort lautet k9Vt2!x`, `パスワードは「k9Vt2!x」`
+    (
+        Where::Anywhere,
+        r#"(?:[ \t]+[^\s:=|]{1,24}){0,7}?[ \t]+(?:is|was|now|still|to|ist|lautet|auf|es|est|en|por|para|é|è|sono|jest|är|—|–|→|->)[ \t]+(?:[`"'(]|«|“|„)*[ \t]*()\S*\d\S*\d"#,
+        How::Spoken,
+    ),
+    (Where::Anywhere, r#"(?:は|是|为|改成了?|改为)(?:「|“|")?()\S*\d\S*\d"#, How::Spoken),
     // `## DB password`, and the value below
     (
         Where::Anywhere,
@@ -127,7 +136,7 @@ fn value(
     let (start, quote) = match how {
         How::Assigned | How::Below | How::Behind => open_quote(text, start),
         How::Element => (start, Some('<')),
-        How::Cell | How::Login => (start, None),
+        How::Cell | How::Login | How::Spoken => (start, None),
         How::Title => {
             let rest = text.get(start..)?;
             (text.len() - rest.trim_start_matches(QUOTES).len(), None)
@@ -142,6 +151,10 @@ fn value(
                 line.split(|c: char| c.is_whitespace() || "\"'`<|;,".contains(c)).next()?
             }
             How::Login => run(line, true).trim_end_matches(['.', ':', '?']),
+            How::Spoken => {
+                let value = line.split(['»', '」', '”', '，', '。', '、']).next()?;
+                run(value, true).trim_end_matches(['.', ':', '?'])
+            }
             How::Title => line.trim_end().trim_end_matches(QUOTES),
             _ => {
                 let is_whole = how == How::Assigned && begins_its_line(text, name.start);
@@ -168,6 +181,13 @@ fn value(
             is_title(text, name)
                 && !value.contains(|c: char| c.is_whitespace() || c == '=')
                 && (!kind.is_generated() && is_strong(value) || is_random(value))
+        }
+        How::Spoken => {
+            let is_signed = value.contains(|c| "!$%^*+~=".contains(c));
+            // `k8s-login-v2` is a name.
+            let is_joined = value.contains(['-', '_', '.', '/']);
+            let is_odd = is_signed || !is_joined && is_generated(value);
+            kind == Word::Password && is_strong(value) && is_odd
         }
         How::Login => is_strong(value),
     };
@@ -276,10 +296,17 @@ fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
                 || word.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
                 || word.len() >= 20
                 || matches!(word, b"is" | b"for" | b"of" | b"to" | b"on" | b"in" | b"at")
-                || kind == Word::Password && (near.contains(&b'\n') || before())
+                || kind == Word::Password && (near.contains(&b'\n') || has_digits(rest) || before())
         }
+        [first, ..] if !first.is_ascii() => kind == Word::Password && has_digits(rest),
         [first, ..] => b"=:|<>\t\n\r\"'`]\\*;,".contains(first),
     }
+}
+
+/// Whether a password may come soon in a sentence: it has two digits.
+fn has_digits(rest: &[u8]) -> bool {
+    let near = rest.get(..rest.len().min(96)).unwrap_or_default();
+    near.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
 }
 
 /// Returns the values in a table column whose header is the name.

@@ -242,7 +242,7 @@ fn closing(text: &str) -> Option<usize> {
 
 /// Whether a value is generated, and not a type or other code. A part of it between signs is not a
 /// word, or it has two signs that no type contains, unlike `string|Uint8Array`.
-fn is_generated(value: &str) -> bool {
+pub(super) fn is_generated(value: &str) -> bool {
     let mut parts = value.split(|c: char| !c.is_alphanumeric());
     value.chars().filter(|c| "!@#$%^*+~".contains(*c)).count() >= 2
         || parts.any(|part| {
