@@ -13,7 +13,7 @@ use crate::api::{
 use crate::bounded_fs;
 use crate::daemon::Daemon;
 use crate::limits;
-use crate::mcp::{Called, ToolError, call_by_name, internal_text};
+use crate::mcp::{Called, ToolAnswer, ToolError, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::secrets;
@@ -53,7 +53,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
     }
     let session = Arc::new(Session::ephemeral(COMMAND_LINE, place(daemon, &project).await?));
     let called = call_by_name(daemon, session, &tool, arguments, audience(&typed)).await;
-    let Some(Called { outcome, remark, given, id }) = called else {
+    let Some(Called { outcome, remark, id }) = called else {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
             error: format!("this daemon has no tool {tool}"),
@@ -61,14 +61,14 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         });
     };
     match outcome {
-        Ok(text) => Ok(ToolReply {
+        Ok(ToolAnswer { text, records, truncated, rest, plan, .. }) => Ok(ToolReply {
             text,
             remark,
-            records: given.records.iter().map(|record| record.as_ref().clone()).collect(),
-            truncated: given.truncated,
-            cursor: given.rest.as_ref().map(|rest| rest.cursor.clone()),
-            left_out: given.rest.and_then(|rest| rest.left_out).map(|left| left as u64),
-            plan: given.plan.as_deref().map(PlannedCompaction::from),
+            records: records.iter().map(|record| record.as_ref().clone()).collect(),
+            truncated,
+            cursor: rest.as_ref().map(|rest| rest.cursor.clone()),
+            left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
+            plan: plan.as_deref().map(PlannedCompaction::from),
         }),
         Err(ToolError::Caller(error)) => {
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })

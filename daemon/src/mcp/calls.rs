@@ -2,7 +2,7 @@
 //! measured and logged with its result.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::Audience;
 use anchord_proto::hello::ToolSet;
@@ -10,8 +10,10 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use super::context::{CallReport, Context};
+use super::answer::ToolAnswer;
+use super::context::Context;
 use super::error::{ToolError, defused};
+use super::input::UnknownFields;
 use super::tool::ToolSpec;
 use super::tools;
 use crate::clock;
@@ -24,12 +26,10 @@ use crate::store::Call;
 /// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
-    /// The tool's text.
-    pub(crate) outcome: Result<String, ToolError>,
+    /// The tool's answer.
+    pub(crate) outcome: Result<ToolAnswer, ToolError>,
     /// A remark about what was removed from the call or ignored in it.
     pub(crate) remark: Option<String>,
-    /// The records that the call returned or wrote.
-    pub(crate) given: CallReport,
     /// The id of the call in the log.
     pub(crate) id: String,
 }
@@ -37,7 +37,8 @@ pub(crate) struct Called {
 impl Called {
     /// Makes the answer, the error and the remark safe to show to a model.
     pub(super) fn defused(self) -> Self {
-        let outcome = self.outcome.map(defused).map_err(ToolError::defused);
+        let safe = |answer: ToolAnswer| ToolAnswer { text: defused(answer.text), ..answer };
+        let outcome = self.outcome.map(safe).map_err(ToolError::defused);
         Self { outcome, remark: self.remark.map(defused), ..self }
     }
 }
@@ -60,48 +61,48 @@ pub(super) async fn call(
     secrets::clean_fields(&mut arguments, &mut removed);
     let asked = spec.reads(&arguments).then(|| arguments.clone());
     let reads = asked.is_some();
-    let given = Arc::default();
     let context = Context {
         daemon: Arc::clone(daemon),
         session: Arc::clone(&session),
         call: line,
-        given: Arc::clone(&given),
         audience: Arc::new(audience),
     };
     let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
-    let outcome = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
+    let (outcome, unknown) = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
         daemon.metrics().panicked();
-        Err(ToolError::Internal("a tool panicked".to_owned()))
+        (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
     });
     let took = started.elapsed();
-    let given = given.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let append = outcome.as_ref().ok().and_then(|answer| answer.append);
     daemon.metrics().tool_called(tool, outcome.is_ok(), took);
-    if let Some(append) = given.append {
+    if let Some(append) = append {
         daemon.metrics().committed(took, append);
     }
     if let Some(asked) = asked {
-        daemon.metrics().retrieved(took, outcome.is_ok(), given.truncated);
-        let text = outcome.as_ref().map_or_else(ToString::to_string, Clone::clone);
+        let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
+        daemon.metrics().retrieved(took, outcome.is_ok(), truncated);
+        let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
+        let records = outcome.iter().flat_map(|answer| &answer.records);
         let line = Retrieval {
             tool: tool.to_owned(),
             asked: asked.into(),
-            ids: given.records.iter().map(|record| record.id.to_string()).collect(),
-            truncated: given.truncated,
+            ids: records.map(|record| record.id.to_string()).collect(),
+            truncated,
             refused: outcome.is_err(),
             ..Retrieval::default()
         };
         session.log(daemon, line, took, text);
     }
     let _logged_with = span.enter();
-    let append_micros = given.append.map(|append| append.as_micros());
+    let append_micros = append.map(|append| append.as_micros());
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
-    let unknown = given.unknown.in_words().filter(|_| spec.names_unknown);
+    let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_place = session.take_remark();
     let remarks: Vec<String> =
         remark(&removed, stored).into_iter().chain(unknown).chain(of_place).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
-    Called { outcome, remark, given, id }
+    Called { outcome, remark, id }
 }
 
 /// Runs a tool of the set `all`, or one that only commands have. `None` if there is no such tool.

@@ -7,6 +7,7 @@ use anchord_memory::{
     CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Pool, Timestamp, render,
 };
 
+use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use crate::clock;
@@ -27,12 +28,12 @@ impl Context {
         &self,
         plan: CompactionPlan,
         words: impl FnOnce(&Memory, &CompactionOutcome, Timestamp) -> String,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolAnswer, ToolError> {
         let done = self.session.compact(&self.daemon, plan, self.call.as_ref()).await?;
         let Compaction { outcome, append } = done;
-        self.appended(append);
         let memory = self.view().await?.memory;
-        Ok(outcome.in_words(|outcome| words(&memory, outcome, clock::now())))
+        let text = outcome.in_words(|outcome| words(&memory, outcome, clock::now()));
+        Ok(ToolAnswer { append, ..text.into() })
     }
 
     /// Words what a write set aside to stay within the budgets of notes.

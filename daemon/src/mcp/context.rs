@@ -1,17 +1,16 @@
 //! The context of a tool's run: the calling session and the tools' operations on its project.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use anchord_memory::{
-    Accesses, ArchivePlan, Audience, CheckpointOutcome, CompactionPlan, Memories, Memory, NewNote,
-    NotesOutcome, Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision,
-    Save, SaveOutcome, Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes,
-    plan_save, plan_use, render,
+    Accesses, ArchivePlan, Audience, CheckpointOutcome, Memory, NewNote, NotesOutcome, Plan,
+    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
+    Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
+    render,
 };
 
+use super::answer::ToolAnswer;
 use super::error::ToolError;
-use super::input::UnknownFields;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
@@ -29,36 +28,8 @@ pub(crate) struct Context {
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.
     pub(crate) call: Option<Call>,
-    /// A report that the tool fills in while it runs.
-    pub(crate) given: Arc<Mutex<CallReport>>,
     /// The reader of the answer.
     pub(crate) audience: Arc<Audience>,
-}
-
-/// The records that a call returned or wrote, for the log and for programs that need more than the
-/// text.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CallReport {
-    /// The records, in the order of the answer.
-    pub(crate) records: Vec<Arc<Record>>,
-    /// Whether there is more than the answer has.
-    pub(crate) truncated: bool,
-    /// The cursor that fetches the rest, and the minimum number of records left.
-    pub(crate) rest: Option<Rest>,
-    /// A compaction that the answer only shows.
-    pub(crate) plan: Option<Arc<CompactionPlan>>,
-    /// The time that the journal took for the call's writes; `None` if it wrote nothing.
-    pub(crate) append: Option<Duration>,
-    /// Fields of the call that no parameter accepts.
-    pub(crate) unknown: UnknownFields,
-}
-
-/// The part of an answer that did not fit.
-#[derive(Clone, Debug)]
-pub(crate) struct Rest {
-    pub(crate) cursor: String,
-    /// The number of records; `None` if it is the rest of one record.
-    pub(crate) left_out: Option<usize>,
 }
 
 /// The budgets that apply to a call's notes.
@@ -143,9 +114,19 @@ impl Context {
         part: Staged,
         plan: impl WritePlan<O>,
         words: impl FnOnce(&O) -> String,
-    ) -> Result<String, ToolError> {
-        let written = self.commit(operation, part, plan).await?;
-        Ok(written.outcome.in_words(words) + &self.gave_up(&written.compacted).await?)
+    ) -> Result<ToolAnswer, ToolError> {
+        self.answer(self.commit(operation, part, plan).await?, words).await
+    }
+
+    /// Answers a write: the outcome in words, then what was set aside to stay within the budgets.
+    pub(crate) async fn answer<O>(
+        &self,
+        written: WriteOutcome<Reply<O>>,
+        words: impl FnOnce(&O) -> String,
+    ) -> Result<ToolAnswer, ToolError> {
+        let WriteOutcome { outcome, records, append, compacted } = written;
+        let text = outcome.in_words(words) + &self.gave_up(&compacted).await?;
+        Ok(ToolAnswer { text, records, append, ..ToolAnswer::default() })
     }
 
     /// Decides on the newest memory and makes the result durable. Paths beneath the project's root
@@ -178,11 +159,7 @@ impl Context {
                 plan(memory, &session.provenance(now), part.clone()).map_err(&refused)?;
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
-        let written =
-            self.session.write(&self.daemon, self.call.as_ref(), operation, command).await?;
-        self.appended(written.append);
-        lock(&self.given).records.clone_from(&written.records);
-        Ok(written)
+        Ok(self.session.write(&self.daemon, self.call.as_ref(), operation, command).await?)
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -205,7 +182,7 @@ impl Context {
         &self,
         part: Staged,
         words: fn(&CheckpointOutcome) -> String,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolAnswer, ToolError> {
         let key = session_key(&self.session);
         let plan = move |memory: &Memory, by: &Provenance, part| {
             let (part, bound) = in_thread(memory, &key, part)?;
@@ -221,7 +198,7 @@ impl Context {
         part: Staged,
         expected_revision: Option<Revision>,
         words: fn(&SaveOutcome) -> String,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolAnswer, ToolError> {
         let archive = self.archive_plan().await?;
         let (started, key) = (self.session.started, session_key(&self.session));
         let plan = move |memory: &Memory, by: &Provenance, part| {
@@ -257,13 +234,12 @@ impl Context {
         &self,
         notes: Vec<Result<NewNote, Refusal>>,
         words: fn(&NotesOutcome, &Budgets) -> String,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolAnswer, ToolError> {
         let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
         let written = self.commit("note", Staged::default(), plan).await?;
         let view = self.view().await?;
         let budgets = Budgets::new(&view.memory, &self.daemon.config, &self.holder());
-        let said = written.outcome.in_words(|outcome| words(outcome, &budgets));
-        Ok(said + &self.gave_up(&written.compacted).await?)
+        self.answer(written, |outcome| words(outcome, &budgets)).await
     }
 
     /// Returns the data by which retention ranks records now.
@@ -298,48 +274,6 @@ impl Context {
         }
     }
 
-    /// Adds the time that a write took until it was on disk.
-    pub(crate) fn appended(&self, append: Option<Duration>) {
-        if let Some(append) = append {
-            *lock(&self.given).append.get_or_insert_default() += append;
-        }
-    }
-
-    /// Records what the answer contains, and whether there is more.
-    pub(crate) fn gave(&self, records: impl IntoIterator<Item = Arc<Record>>, truncated: bool) {
-        let records = records.into_iter().collect();
-        let mut given = lock(&self.given);
-        given.records = records;
-        given.truncated = truncated;
-    }
-
-    /// Records fields of the call that were ignored.
-    pub(crate) fn ignored(&self, unknown: UnknownFields) {
-        lock(&self.given).unknown.extend(unknown);
-    }
-
-    /// Records what did not fit into the answer.
-    pub(crate) fn left(&self, cursor: Option<String>, left_out: Option<usize>) {
-        lock(&self.given).rest = cursor.map(|cursor| Rest { cursor, left_out });
-    }
-
-    /// Records a compaction that is only shown.
-    pub(crate) fn planned(&self, plan: CompactionPlan) {
-        lock(&self.given).plan = Some(Arc::new(plan));
-    }
-
-    /// Records that the answer has these records at their newest version, and whether there is
-    /// more.
-    pub(crate) fn gave_newest<'a>(
-        &self,
-        memory: impl Into<Memories<'a>>,
-        ids: &[RecordId],
-        truncated: bool,
-    ) {
-        let memory = memory.into();
-        self.gave(ids.iter().filter_map(|id| memory.record(*id).cloned()), truncated);
-    }
-
     /// Returns this session as a reader of records.
     pub(crate) fn reader(&self) -> Reader {
         self.session.reader(&self.daemon)
@@ -358,8 +292,4 @@ impl Context {
 
 fn refused(operation: &str, refusal: &Refusal, audience: &Audience) -> String {
     format!("failed to {operation}: {}", refusal.worded(audience))
-}
-
-fn lock(given: &Mutex<CallReport>) -> std::sync::MutexGuard<'_, CallReport> {
-    given.lock().unwrap_or_else(PoisonError::into_inner)
 }

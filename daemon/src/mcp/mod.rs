@@ -1,5 +1,6 @@
 //! The MCP side: rmcp over each accepted stream, and the tools. No other module names rmcp.
 
+mod answer;
 mod calls;
 mod compaction;
 mod context;
@@ -12,6 +13,7 @@ mod tool;
 mod tools;
 mod transport;
 
+pub(crate) use answer::ToolAnswer;
 pub(crate) use calls::{Called, call_by_name, internal_text};
 pub(crate) use error::ToolError;
 pub(crate) use server::serve;

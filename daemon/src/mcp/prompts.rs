@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use super::resources::run_tool;
@@ -57,7 +58,7 @@ pub(super) fn getter() -> ToolSpec {
     ToolSpec::new("prompts/get", "", Effect::Reads, get)
 }
 
-async fn get(context: Context, params: Params) -> Result<String, ToolError> {
+async fn get(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let argument = |name: &str| {
         let text = params.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -74,7 +75,7 @@ async fn get(context: Context, params: Params) -> Result<String, ToolError> {
             return Err(ToolError::Caller(text));
         }
     };
-    Ok(request.into_text())
+    Ok(request.into_answer())
 }
 
 /// A request to an agent.
@@ -82,27 +83,33 @@ struct Request {
     /// The request itself. Names in it are the caller's.
     ask: String,
     /// The part of memory that it is about, if any.
-    quoted: String,
+    quoted: ToolAnswer,
 }
 
 impl Request {
-    /// Makes the request safe to show and frames what it quotes. Cuts at a line what does not fit
-    /// into an answer.
-    fn into_text(self) -> String {
-        const CUT: &str = "… cut; memory_load has the rest\n";
-        let ask = defuse(&self.ask);
-        if self.quoted.is_empty() {
-            return ask.into_owned();
-        }
-        let left = limits::ANSWER_CHARS_MAX.saturating_sub(ask.chars().count());
-        let room = left.saturating_sub(FRAME_CHARS + CUT.chars().count());
-        if self.quoted.chars().count() <= room {
-            return ask.into_owned() + &frame(&self.quoted, left);
-        }
-        let mut part: String = self.quoted.chars().take(room).collect();
-        part.truncate(part.rfind('\n').map_or(0, |at| at + 1));
-        ask.into_owned() + &frame(&(part + CUT), left)
+    /// Answers with the text, and with the data of what it quotes.
+    fn into_answer(self) -> ToolAnswer {
+        let text = safe_text(&self.ask, &self.quoted.text);
+        ToolAnswer { text, ..self.quoted }
     }
+}
+
+/// Makes a request safe to show and frames what it quotes. Cuts at a line what does not fit into an
+/// answer.
+fn safe_text(ask: &str, quoted: &str) -> String {
+    const CUT: &str = "… cut; memory_load has the rest\n";
+    let ask = defuse(ask);
+    if quoted.is_empty() {
+        return ask.into_owned();
+    }
+    let left = limits::ANSWER_CHARS_MAX.saturating_sub(ask.chars().count());
+    let room = left.saturating_sub(FRAME_CHARS + CUT.chars().count());
+    if quoted.chars().count() <= room {
+        return ask.into_owned() + &frame(quoted, left);
+    }
+    let mut part: String = quoted.chars().take(room).collect();
+    part.truncate(part.rfind('\n').map_or(0, |at| at + 1));
+    ask.into_owned() + &frame(&(part + CUT), left)
 }
 
 async fn save(context: &Context) -> Result<Request, ToolError> {
@@ -118,7 +125,7 @@ async fn save(context: &Context) -> Result<Request, ToolError> {
          not in memory yet. Say in `topic` how `{topic}` stands: its status, the questions that are open and those \
          that were decided, the files being worked on.{staged}\nThen say in one line what was saved.\n"
     );
-    Ok(Request { ask, quoted: String::new() })
+    Ok(Request { ask, quoted: ToolAnswer::default() })
 }
 
 async fn resume(context: Context, topic: Option<String>) -> Result<Request, ToolError> {
@@ -149,7 +156,7 @@ async fn handoff(context: Context, to: Option<String>) -> Result<Request, ToolEr
     );
     let known = view.memory.topic_as_staged(&topic, &context.session.id).is_some();
     if !known {
-        return Ok(Request { ask, quoted: String::new() });
+        return Ok(Request { ask, quoted: ToolAnswer::default() });
     }
     let mut arguments = Map::new();
     arguments.insert("action".to_owned(), "read".into());

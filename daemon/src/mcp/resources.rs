@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use super::tool::{Effect, ToolSpec};
@@ -63,7 +64,7 @@ pub(super) fn reader() -> ToolSpec {
     ToolSpec::new("resources/read", "", Effect::Reads, read)
 }
 
-async fn read(context: Context, params: Params) -> Result<String, ToolError> {
+async fn read(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Some((tool, arguments)) = call_of(&params.uri) else {
         let text = format!(
             "no resource `{}`; there are {MEMORY}, {TOPIC}{{name}} and {RECORD}{{id}}",
@@ -79,12 +80,12 @@ pub(super) async fn run_tool(
     context: Context,
     tool: &str,
     arguments: Map<String, Value>,
-) -> Result<String, ToolError> {
+) -> Result<ToolAnswer, ToolError> {
     let tools = context.daemon.tools(ToolSet::All);
     let Some(spec) = tools.get(tool) else {
         return Err(ToolError::Internal(format!("there is no tool {tool}")));
     };
-    spec.run(context, arguments).await
+    spec.run(context, arguments).await.0
 }
 
 /// Returns the tool call that gives a resource's text.

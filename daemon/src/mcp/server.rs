@@ -21,7 +21,6 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
-use super::context::CallReport;
 use super::error::ToolError;
 use super::tool::ToolSpec;
 use super::tools::ToolList;
@@ -85,7 +84,7 @@ impl Service {
         let arguments = request.arguments.unwrap_or_default();
         let called = self.called(spec, arguments, context).await?.defused();
         match called.outcome {
-            Ok(text) => Ok(CallToolResult::success(blocks(text, called.remark))),
+            Ok(answer) => Ok(CallToolResult::success(blocks(answer.text, called.remark))),
             Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
                 let text = self.tools.error_text(&spec.definition.name, &text);
                 Ok(CallToolResult::error(blocks(text, called.remark)))
@@ -118,7 +117,7 @@ impl Service {
         let (thread, call) = (McpNames::conversation_in(named), McpNames::call_in(named));
         let refused = |error| {
             let (outcome, id) = (Err(error), request_id());
-            Ok(Called { outcome, remark: None, given: CallReport::default(), id })
+            Ok(Called { outcome, remark: None, id })
         };
         let thread = match thread {
             Some(name) => match self.connection.thread_here(&self.daemon, name).await {
@@ -257,9 +256,9 @@ impl ServerHandler for Service {
         let called = self.called(&prompts::getter(), arguments, &context).await?;
         // The text is already framed, which makes it safe.
         match called.outcome.map_err(ToolError::defused) {
-            Ok(text) => {
-                let mut result =
-                    GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+            Ok(answer) => {
+                let message = PromptMessage::new_text(Role::User, answer.text);
+                let mut result = GetPromptResult::new(vec![message]);
                 result.description = description;
                 Ok(result.into())
             }
@@ -304,8 +303,8 @@ impl ServerHandler for Service {
         arguments.insert("uri".to_owned(), request.uri.clone().into());
         let called = self.called(&resources::reader(), arguments, &context).await?.defused();
         match called.outcome {
-            Ok(text) => {
-                let contents = vec![ResourceContents::text(text, request.uri)];
+            Ok(answer) => {
+                let contents = vec![ResourceContents::text(answer.text, request.uri)];
                 Ok(ReadResourceResult::new(contents).into())
             }
             Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {

@@ -1,4 +1,4 @@
-//! Tools: each is a definition that agents read, and a function from parameters to text.
+//! Tools: each is a definition that agents read, and a function from parameters to an answer.
 
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
-use super::input;
+use super::input::{self, UnknownFields};
 
 /// A tool: its definition and its implementation.
 #[derive(Clone)]
@@ -25,8 +26,10 @@ pub(crate) struct ToolSpec {
     run: Run,
 }
 
-type Run =
-    Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
+type Run = Arc<dyn Fn(Context, Value) -> Running + Send + Sync>;
+
+/// A call that runs. It gives the answer and the fields of the call that no parameter accepts.
+pub(super) type Running = BoxFuture<'static, (Result<ToolAnswer, ToolError>, UnknownFields)>;
 
 /// The effect that a client may assume of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub(crate) enum Effect {
 
 impl ToolSpec {
     /// Creates a tool whose parameters are `P`. The description says when to call it.
-    pub(crate) fn new<P, F>(
+    pub(crate) fn new<P, F, A>(
         name: &'static str,
         description: impl Into<std::borrow::Cow<'static, str>>,
         effect: Effect,
@@ -49,7 +52,8 @@ impl ToolSpec {
     ) -> Self
     where
         P: DeserializeOwned + JsonSchema + 'static,
-        F: Future<Output = Result<String, ToolError>> + Send + 'static,
+        F: Future<Output = Result<A, ToolError>> + Send + 'static,
+        A: Into<ToolAnswer>,
     {
         // Hints that equal the specification's defaults are left out, since every session pays for
         // them.
@@ -62,19 +66,23 @@ impl ToolSpec {
         let mut definition = Tool::new(name, description, schema_of::<P>());
         definition.annotations = Some(annotations);
         let run: Run = Arc::new(move |context, arguments| {
-            let (parameters, unknown) = input::read::<P>(arguments, "");
-            context.ignored(unknown);
-            match parameters {
-                Ok(parameters) => Box::pin(run(context, parameters)),
-                Err(error) => {
-                    let text = match &*context.audience {
+            let (parameters, mut unknown) = input::read::<P>(arguments, "");
+            let audience = Arc::clone(&context.audience);
+            let running = parameters.map(|parameters| run(context, parameters));
+            Box::pin(async move {
+                let mut answer: Result<ToolAnswer, ToolError> = match running {
+                    Ok(running) => running.await.map(Into::into),
+                    Err(error) => Err(ToolError::Caller(match &*audience {
                         Audience::Agent => format!("{name}: {error}"),
                         // A person knows the command, not the tool.
                         Audience::Person(_) => error.to_string(),
-                    };
-                    Box::pin(std::future::ready(Err(ToolError::Caller(text))))
+                    })),
+                };
+                if let Ok(answer) = &mut answer {
+                    unknown.extend(std::mem::take(&mut answer.unknown));
                 }
-            }
+                (answer, unknown)
+            })
         });
         let reads = matches!(effect, Effect::Reads);
         Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, run }
@@ -116,11 +124,7 @@ impl ToolSpec {
     }
 
     /// Runs the tool.
-    pub(crate) fn run(
-        &self,
-        context: Context,
-        arguments: JsonObject,
-    ) -> BoxFuture<'static, Result<String, ToolError>> {
+    pub(super) fn run(&self, context: Context, arguments: JsonObject) -> Running {
         (self.run)(context, Value::Object(arguments))
     }
 }

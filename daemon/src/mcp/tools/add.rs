@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -24,7 +25,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_add", "Add what a person writes.", Effect::Adds, run)
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { blueprints, anchors, lessons } = params;
     let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
         .map_err(|refusal| ToolError::Caller(format!("failed to add: {refusal}")))?;

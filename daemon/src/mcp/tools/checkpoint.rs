@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::params::{AnchorParams, BlueprintParams, LessonParams, NoteParams, TopicParams, part};
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -42,7 +43,7 @@ pub(super) fn spec() -> ToolSpec {
     .needed_first()
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let part = part(
         params.summary,
         params.blueprints,

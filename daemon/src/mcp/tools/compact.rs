@@ -1,11 +1,14 @@
 //! `memory_compact`: brings notes down to a share of their budget now, or shows what that would do.
 
+use std::sync::Arc;
+
 use anchord_memory::{CompactionOutcome, Memory, Pool, RecordId, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::ScopeParams;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -31,7 +34,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let context = match params.scope {
         Some(ScopeParams::User) => context.personal(),
         Some(ScopeParams::Project | ScopeParams::Session) | None => context,
@@ -55,17 +58,15 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     if params.dry_run || view.project.is_none() {
         let now = clock::now();
         let shown = render::compaction_plan(&view.memory, &plan, now, &context.audience);
-        context.planned(plan);
-        return Ok(shown);
+        return Ok(ToolAnswer { plan: Some(Arc::new(plan)), ..shown.into() });
     }
     let touched: Vec<RecordId> =
         plan.promote.keys().chain(plan.fold.keys()).chain(plan.archive.keys()).copied().collect();
     let words = |memory: &Memory, outcome: &CompactionOutcome, now| {
         render::compaction(memory, outcome, now, &context.audience)
     };
-    let reply = context.compact(plan, words).await?;
-    context.gave_newest(&context.view().await?.memory, &touched, false);
-    Ok(reply)
+    let answer = context.compact(plan, words).await?;
+    Ok(answer.with_newest(&context.view().await?.memory, &touched))
 }
 
 /// Converts a share to whole percent.

@@ -22,11 +22,12 @@ use serde::Deserialize;
 use super::params::wanted_tags;
 use crate::budgets::{self, Holder};
 use crate::config::Config;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::ToolSpec;
 use crate::project::Outcome;
-use crate::sessions::Compacted;
+use crate::sessions::{Compacted, WriteOutcome};
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     let specs = [read::specs(), store::specs(), compact::specs(), change::specs()].concat();
@@ -68,17 +69,18 @@ impl Caller {
         operation: &'static str,
         plan: impl WritePlan<O>,
         words: impl FnOnce(&O, &Usage) -> String,
-    ) -> Result<String, ToolError> {
+    ) -> Result<ToolAnswer, ToolError> {
         let written = context.commit(operation, Staged::default(), plan).await?;
         let usage = self.usage(&context.view().await?.memory);
-        let mut reply = written.outcome.in_words(|outcome| words(outcome, &usage));
+        let mut text = written.outcome.in_words(|outcome| words(outcome, &usage));
         for Compacted { budget, outcome, full, .. } in &written.compacted {
-            reply.push_str(&form::set_aside(outcome));
+            text.push_str(&form::set_aside(outcome));
             if let Some(full) = full {
-                reply.push_str(&form::full_of_pinned(full.pinned, budget));
+                text.push_str(&form::full_of_pinned(full.pinned, budget));
             }
         }
-        Ok(reply)
+        let WriteOutcome { records, append, .. } = written;
+        Ok(ToolAnswer { text, records, append, ..ToolAnswer::default() })
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::params::ScopeParams;
 use crate::budgets;
 use crate::config::Config;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -44,7 +45,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let checkpoint_mode = params
         .checkpoint_mode
         .map(|mode| mode.parse::<CheckpointMode>())
@@ -64,7 +65,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let holder = context.holder();
     if told == Settings::default() {
         let view = context.view().await?;
-        return Ok(in_force(&view.memory, &context.daemon.config, &holder));
+        return Ok(in_force(&view.memory, &context.daemon.config, &holder).into());
     }
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
     let plan =
@@ -72,8 +73,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let written = context.commit("configure", Staged::default(), plan).await?;
     let view = context.view().await?;
     let now = in_force(&view.memory, &context.daemon.config, &holder);
-    let said = written.outcome.in_words(|_| format!("Configured.\n{now}"));
-    Ok(said + &context.gave_up(&written.compacted).await?)
+    context.answer(written, |_| format!("Configured.\n{now}")).await
 }
 
 /// Lists every setting and its source.

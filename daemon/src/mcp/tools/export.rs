@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::params::{ScopeParams, tokens_max};
 use crate::blocking::run_blocking;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -43,7 +44,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let tokens_max = tokens_max(params.max_tokens)
         .map_err(|refusal| ToolError::Caller(format!("failed to export: {refusal}")))?;
     let context = match params.scope {
@@ -65,10 +66,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         page(&text, params.cursor.as_deref(), tokens_max, memory.revision())
     });
     let (text, truncated) = rendering.await?;
-    if truncated {
-        context.gave([], true);
-    }
-    Ok(text)
+    Ok(ToolAnswer::from(text).truncated(truncated))
 }
 
 /// The room kept for the line that says how to continue, in characters and in tokens.

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::personal::change;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -24,7 +25,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let expected = params.expected_version.map(Version);
     let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
         plan_forget(memory, reader, id, expected, by)

@@ -17,6 +17,7 @@ use super::personal::of_key;
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -50,7 +51,7 @@ const MARKS_CHARS: usize = 400;
 /// The number of characters kept to name what made room for an archived record.
 const ROOM_CHARS: usize = 1_000;
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
@@ -133,8 +134,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     text.push_str(&marks);
     let given = stands.filter(|stands| stands.content_eq(&record));
     let given = given.unwrap_or_else(|| Arc::new(record.clone()));
-    context.gave([given], next.is_some());
-    context.left(next.clone(), None);
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
@@ -151,7 +150,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         };
         text.push_str(&code.text(record.updated.time, room));
     }
-    Ok(text)
+    let answer = ToolAnswer::from(text).with_records([given]);
+    Ok(answer.truncated(next.is_some()).with_rest(next, None))
 }
 
 /// Returns a record after it was reactivated, so that an update can expect its version. `None` if

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use super::personal::{own, reading};
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -34,7 +35,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let caller = |refusal: Refusal| context.refused("list", &refusal);
     let tokens_max = tokens_max(params.max_tokens).map_err(caller)?;
     let limit = limit(params.limit, limits::LIST_RECORDS, limits::LIST_RECORDS_MAX);
@@ -55,7 +56,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         audience: &context.audience,
     };
     let list = render::list(reading.memories(), &list).map_err(caller)?;
-    context.gave_newest(reading.memories(), &list.shown, list.next.is_some());
-    context.left(list.next, Some(list.left_out));
-    Ok(reading.remark + &list.text)
+    let text = ToolAnswer::from(reading.remark.clone() + &list.text);
+    let shown = text.with_newest(reading.memories(), &list.shown);
+    Ok(shown.truncated(list.next.is_some()).with_rest(list.next, Some(list.left_out)))
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -66,7 +67,7 @@ pub(super) fn spec() -> ToolSpec {
     .needed_first()
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     if params.is_plain()
         && let Some(injected) = context.session.injected()
@@ -79,7 +80,8 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             since,
             &context.session.id,
             clock::now(),
-        ));
+        )
+        .into());
     }
     let sections: Vec<Kind> = match params.sections {
         Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
@@ -112,7 +114,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         project.mark_shown(load.notices_shown);
     }
     let memories = Memories { first: &view.memory, personal: Some(loading.personal_memory()) };
-    context.gave_newest(memories, &load.shown, load.truncated);
-    context.left(load.next, None);
-    Ok(load.text)
+    let answer = ToolAnswer::from(load.text).with_newest(memories, &load.shown);
+    Ok(answer.truncated(load.truncated).with_rest(load.next, None))
 }

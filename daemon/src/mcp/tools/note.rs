@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::params::{NoteParams, ScopeParams, importance};
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::error::ToolError;
-use crate::mcp::input;
+use crate::mcp::input::{self, UnknownFields};
 use crate::mcp::tool::{Effect, ToolSpec};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,7 +47,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { content, key, summary, tags, importance, scope, expires, pinned, items } = params;
     let loose = key.is_some() || importance.is_some() || expires.is_some() || pinned;
     if content.is_none() && (loose || !summary.is_empty() || !tags.is_empty()) {
@@ -68,10 +69,11 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let single = alone.is_some() && items.is_empty();
     let first = alone.map(|note| note.into_note(if single { "" } else { "items[0]." }, now));
     let shift = usize::from(first.is_some());
+    let mut ignored = UnknownFields::default();
     let others = items.into_iter().enumerate().map(|(at, item)| {
         let place = format!("items[{}]", at + shift);
         let (note, unknown) = input::read::<NoteParams>(item, &place);
-        context.ignored(unknown);
+        ignored.extend(unknown);
         let note = note.map_err(|error| Refusal::Invalid {
             field: error.place,
             why: format!("cannot be read: {}", error.why),
@@ -89,15 +91,16 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         first.into_iter().chain(others).map(|note| note.map(scoped)).collect();
     let (of_user, of_project): (Vec<&NewNote>, Vec<&NewNote>) =
         notes.iter().flatten().partition(|note| note.personal);
-    match (of_user.is_empty(), of_project.is_empty()) {
-        (true, _) => context.note(notes, reply).await,
-        (false, true) => context.personal().note(notes, reply_to_user).await,
+    let answer = match (of_user.is_empty(), of_project.is_empty()) {
+        (true, _) => context.note(notes, reply).await?,
+        (false, true) => context.personal().note(notes, reply_to_user).await?,
         (false, false) => {
             let text = "failed to note: some items have scope user and others have not; they go to two memories, so \
                         send them in two calls";
-            Err(ToolError::Caller(text.to_owned()))
+            return Err(ToolError::Caller(text.to_owned()));
         }
-    }
+    };
+    Ok(ToolAnswer { unknown: ignored, ..answer })
 }
 
 fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {

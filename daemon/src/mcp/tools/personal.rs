@@ -4,6 +4,8 @@
 //! An id says which memory its record is in. A key leads to the project's fact before the user's
 //! fact of the same name. Outside any project only the user's own memory is available.
 
+use std::sync::Arc;
+
 use anchord_memory::{
     Memories, Memory, ParseIdError, Plan, Provenance, Reader, RecordId, Refusal, Staged, Timestamp,
     find_fact,
@@ -11,6 +13,7 @@ use anchord_memory::{
 use serde::{Deserialize, Serialize};
 
 use super::params::ScopeParams;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
 use crate::project::{Outcome, Reply};
@@ -179,7 +182,7 @@ pub(super) async fn change<O: Outcome>(
     reader: fn(&Context) -> Reader,
     plan: impl PlanChange<O>,
     words: fn(&O) -> String,
-) -> Result<String, ToolError> {
+) -> Result<ToolAnswer, ToolError> {
     match name.parse::<RecordId>() {
         Ok(id) => {
             let context = if id.is_personal() { context.personal() } else { context.clone() };
@@ -203,18 +206,19 @@ async fn change_fact<O: Outcome>(
     reader: fn(&Context) -> Reader,
     plan: impl PlanChange<O>,
     words: fn(&O) -> String,
-) -> Result<String, ToolError> {
+) -> Result<ToolAnswer, ToolError> {
     let personal = context.personal();
     if let Some(reply) = personal.answered::<ChangedFact<O>>().await? {
-        return Ok(reply.in_words(|changed| changed.in_words(words)));
+        return Ok(reply.in_words(|changed| changed.in_words(words)).into());
     }
     let by_key = |reader: Reader| {
         let (plan, key) = (plan.clone(), key.to_owned());
+        let audience = Arc::clone(&context.audience);
         move |memory: &Memory, by: &Provenance, _: Staged| {
             let found = match find_fact(memory, &reader, &key) {
                 Ok(record) => record.id,
                 Err(missing) => {
-                    let outcome = ChangedFact::Missing(missing.to_string());
+                    let outcome = ChangedFact::Missing(missing.worded(&audience));
                     return Ok(Plan { changes: Vec::new(), outcome });
                 }
             };
@@ -231,7 +235,10 @@ async fn change_fact<O: Outcome>(
         ToolError::from(error)
     } else {
         match try_change(context, operation, by_key(reader(context)), words).await? {
-            Ok(said) => return Ok(said + &of_user.map(hides).unwrap_or_default()),
+            Ok(answer) => {
+                let text = answer.text + &of_user.map(hides).unwrap_or_default();
+                return Ok(ToolAnswer { text, ..answer });
+            }
             Err(missing) => {
                 ToolError::Caller(format!("failed to {operation}: {not_an_id}, and {missing}"))
             }
@@ -250,13 +257,12 @@ async fn try_change<O: Outcome>(
     operation: &'static str,
     change: impl WritePlan<ChangedFact<O>>,
     words: fn(&O) -> String,
-) -> Result<Result<String, String>, ToolError> {
+) -> Result<Result<ToolAnswer, String>, ToolError> {
     let written = context.commit(operation, Staged::default(), change).await?;
     if let Reply::Outcome(ChangedFact::Missing(why)) = written.outcome {
         return Ok(Err(why));
     }
-    let said = written.outcome.in_words(|changed| changed.in_words(words));
-    Ok(Ok(said + &context.gave_up(&written.compacted).await?))
+    Ok(Ok(context.answer(written, |changed| changed.in_words(words)).await?))
 }
 
 /// The outcome of changing the fact with a key.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::CategoryParams;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -31,7 +32,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_rewrite", "Change what a person corrects.", Effect::Adds, run)
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let id: RecordId =
         params.id.parse().map_err(|error| ToolError::Caller(format!("failed to edit: {error}")))?;
     let view = context.view().await?;

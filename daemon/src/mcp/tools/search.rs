@@ -13,6 +13,7 @@ use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use super::personal::{of_key, own, reading};
 use crate::blocking::run_blocking;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -49,7 +50,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to search: {error}"));
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
@@ -130,9 +131,9 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         },
     );
     reading.accessed(&answer.shown, now);
-    context.gave_newest(reading.memories(), &answer.shown, answer.next.is_some());
-    context.left(answer.next, Some(answer.left_out));
-    Ok(reading.remark + &answer.text)
+    let text = ToolAnswer::from(reading.remark.clone() + &answer.text);
+    let shown = text.with_newest(reading.memories(), &answer.shown);
+    Ok(shown.truncated(answer.next.is_some()).with_rest(answer.next, Some(answer.left_out)))
 }
 
 /// Answers with the fact that has a key, as the only hit of a search.
@@ -141,7 +142,7 @@ async fn fact(
     scope: Option<ScopeParams>,
     key: &str,
     tokens_max: Option<u32>,
-) -> Result<String, ToolError> {
+) -> Result<ToolAnswer, ToolError> {
     let caller = |error: String| ToolError::Caller(format!("failed to search: {error}"));
     let found = of_key(context, scope, Context::reader, key).await?.map_err(caller)?;
     let (context, now) = (&found.context, clock::now());
@@ -158,9 +159,9 @@ async fn fact(
         audience: &context.audience,
     };
     let answer = render::search(&found.view.memory, &hits, &view);
-    context.gave_newest(&found.view.memory, &answer.shown, false);
     if let Some(project) = &found.view.project {
         project.accessed(&answer.shown, now);
     }
-    Ok(answer.text + &found.hidden())
+    let text = ToolAnswer::from(answer.text + &found.hidden());
+    Ok(text.with_newest(&found.view.memory, &answer.shown))
 }

@@ -51,5 +51,5 @@ async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
         ..Lesson::default()
     };
     let part = Staged { lessons: vec![lesson], ..Staged::default() };
-    context.checkpoint(part, |_| "waited".to_owned()).await
+    Ok(context.checkpoint(part, |_| "waited".to_owned()).await?.text)
 }

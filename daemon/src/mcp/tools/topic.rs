@@ -7,6 +7,7 @@ use anchord_memory::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -39,7 +40,7 @@ pub(super) fn spec() -> ToolSpec {
     .reading_when(|params: &Params| !matches!(params.action, Action::Bind))
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     match params.action {
         Action::List => list(&context).await,
         Action::Read => read(&context, params.name.as_deref()).await,
@@ -47,7 +48,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     }
 }
 
-async fn list(context: &Context) -> Result<String, ToolError> {
+async fn list(context: &Context) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let mut live: Vec<BoundSession> = context
         .others_live(&view)
@@ -60,12 +61,12 @@ async fn list(context: &Context) -> Result<String, ToolError> {
         own: true,
     });
     let records: Vec<_> = view.memory.topics().map(|(record, _)| record.id).collect();
-    context.gave_newest(&view.memory, &records, false);
-    Ok(render::topics(&view.memory, &live))
+    let text = ToolAnswer::from(render::topics(&view.memory, &live));
+    Ok(text.with_newest(&view.memory, &records))
 }
 
 /// Returns the topic as it will be once this session saves.
-async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError> {
+async fn read(context: &Context, name: Option<&str>) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let memory = &view.memory;
     let key = session_key(&context.session);
@@ -84,11 +85,10 @@ async fn read(context: &Context, name: Option<&str>) -> Result<String, ToolError
     if memory.topic(&name).and_then(|record| record.topic()) != Some(&topic) {
         text.push_str("With what you staged and did not save yet.\n");
     }
-    context.gave_newest(memory, record.as_slice(), false);
-    Ok(text)
+    Ok(ToolAnswer::from(text).with_newest(memory, record.as_slice()))
 }
 
-async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolError> {
+async fn bind(context: &Context, name: Option<String>) -> Result<ToolAnswer, ToolError> {
     let key = session_key(&context.session);
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let plan = plan_bind(memory, &key, name.as_deref())?;
@@ -99,6 +99,5 @@ async fn bind(context: &Context, name: Option<String>) -> Result<String, ToolErr
     };
     let written = context.commit("bind", Staged::default(), plan).await?;
     let memory = context.view().await?.memory;
-    let said = written.outcome.in_words(|bound| render::bind(&memory, bound));
-    Ok(said + &context.gave_up(&written.compacted).await?)
+    context.answer(written, |bound| render::bind(&memory, bound)).await
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::params::{ScopeParams, expires, importance};
 use super::personal::change;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -38,7 +39,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let caller =
         |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to update: {error}"));
     let is_personal = params.id.parse().is_ok_and(RecordId::is_personal);

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::bounded_fs;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -108,7 +109,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     specs.into_iter().map(ToolSpec::silent_about_unknown).collect()
 }
 
-async fn load(context: Context, params: LoadParams) -> Result<String, ToolError> {
+async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let view = context.view().await?;
     let sections = kinds(&params.sections);
@@ -127,17 +128,17 @@ async fn load(context: Context, params: LoadParams) -> Result<String, ToolError>
     if let Some(project) = &view.project {
         project.mark_shown(loaded.notices_shown);
     }
-    context.gave_newest(&view.memory, &loaded.shown, loaded.truncated);
-    Ok(loaded.text)
+    let answer = ToolAnswer::from(loaded.text).with_newest(&view.memory, &loaded.shown);
+    Ok(answer.truncated(loaded.truncated))
 }
 
-async fn checkpoint(context: Context, params: CheckpointParams) -> Result<String, ToolError> {
+async fn checkpoint(context: Context, params: CheckpointParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
     context.checkpoint(part, form::checkpoint).await
 }
 
-async fn save(context: Context, params: SaveParams) -> Result<String, ToolError> {
+async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(None, params.blueprints, params.anchors, params.lessons)?;
     context.save(params.session_summary, part, None, form::save).await

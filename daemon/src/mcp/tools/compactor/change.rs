@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Caller, item, percent};
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -60,17 +61,17 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     ]
 }
 
-async fn update(context: Context, params: UpdateParams) -> Result<String, ToolError> {
+async fn update(context: Context, params: UpdateParams) -> Result<ToolAnswer, ToolError> {
     let update = Update { summary: Some(params.summary), ..Update::default() };
     changed(context, "update", params.id, update, form::update).await
 }
 
-async fn pin(context: Context, params: IdParams) -> Result<String, ToolError> {
+async fn pin(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let update = Update { pinned: Some(true), ..Update::default() };
     changed(context, "pin", params.id, update, |id| form::pin(id, true)).await
 }
 
-async fn unpin(context: Context, params: IdParams) -> Result<String, ToolError> {
+async fn unpin(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let update = Update { pinned: Some(false), ..Update::default() };
     changed(context, "unpin", params.id, update, |id| form::pin(id, false)).await
 }
@@ -81,7 +82,7 @@ async fn changed(
     id: String,
     update: Update,
     words: fn(&str) -> String,
-) -> Result<String, ToolError> {
+) -> Result<ToolAnswer, ToolError> {
     let caller = Caller::of(&context);
     let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
@@ -93,7 +94,7 @@ async fn changed(
     caller.write(&context, operation, plan, words).await
 }
 
-async fn forget(context: Context, params: IdParams) -> Result<String, ToolError> {
+async fn forget(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let caller = Caller::of(&context);
     let keeper = caller.clone();
     let plan = move |memory: &Memory, by: &Provenance, _| {
@@ -106,7 +107,7 @@ async fn forget(context: Context, params: IdParams) -> Result<String, ToolError>
     caller.write(&context, "forget", plan, words).await
 }
 
-async fn configure(context: Context, params: ConfigureParams) -> Result<String, ToolError> {
+async fn configure(context: Context, params: ConfigureParams) -> Result<ToolAnswer, ToolError> {
     let tokens = limits::BUDGET_TOKENS_MIN..=limits::BUDGET_TOKENS_MAX;
     if let Some(wrong) = params.token_budget.filter(|budget| !tokens.contains(budget)) {
         let (min, max) = (tokens.start(), tokens.end());

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::{Caller, percent};
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -32,7 +33,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     )]
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let target = percent("target_usage", params.target_usage, 0)?;
     let caller = Caller::of(&context);
     let view = context.view().await?;
@@ -40,7 +41,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let plan = context.compaction(&view, pool, target).await;
     if view.project.is_none() {
         let outcome = plan.apply(&view.memory).outcome;
-        return Ok(form::compact(&view.memory, &outcome, clock::now()));
+        return Ok(form::compact(&view.memory, &outcome, clock::now()).into());
     }
     context.compact(plan, form::compact).await
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::{Caller, Tags};
 use crate::blocking::run_blocking;
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -91,7 +92,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     ]
 }
 
-async fn recall(context: Context, params: RecallParams) -> Result<String, ToolError> {
+async fn recall(context: Context, params: RecallParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
@@ -99,11 +100,11 @@ async fn recall(context: Context, params: RecallParams) -> Result<String, ToolEr
     let mut records = form::ranked(memory, &reader, |record| ranking.parts(record).score());
     records.truncate(params.limit.clamp(1, limits::LIST_RECORDS_MAX));
     let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
-    context.gave_newest(memory, &ids, false);
-    Ok(form::recall(&caller.usage(memory), &records, now))
+    let text = form::recall(&caller.usage(memory), &records, now);
+    Ok(ToolAnswer::from(text).with_newest(memory, &ids))
 }
 
-async fn query(context: Context, params: QueryParams) -> Result<String, ToolError> {
+async fn query(context: Context, params: QueryParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
@@ -122,8 +123,8 @@ async fn query(context: Context, params: QueryParams) -> Result<String, ToolErro
     if let Some(project) = &view.project {
         project.accessed(&ids, now);
     }
-    context.gave_newest(memory, &ids, false);
-    Ok(form::query(&caller.usage(memory), &records, now))
+    let text = form::query(&caller.usage(memory), &records, now);
+    Ok(ToolAnswer::from(text).with_newest(memory, &ids))
 }
 
 async fn status(context: Context, _: NoParams) -> Result<String, ToolError> {
@@ -131,15 +132,16 @@ async fn status(context: Context, _: NoParams) -> Result<String, ToolError> {
     Ok(form::status(&Caller::of(&context).usage(&view.memory)))
 }
 
-async fn list(context: Context, params: ListParams) -> Result<String, ToolError> {
+async fn list(context: Context, params: ListParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let reader = Caller::of(&context).reader(&view.memory);
     let limit = params.limit.clamp(1, limits::LIST_RECORDS_MAX);
     let items = form::items(&view.memory, &reader);
     let page = items.iter().rev().skip(params.offset).take(limit);
     let ids: Vec<RecordId> = page.map(|record| record.id).collect();
-    context.gave_newest(&view.memory, &ids, items.len() > params.offset + limit);
-    Ok(form::list(&items, params.offset, limit, clock::now()))
+    let text = form::list(&items, params.offset, limit, clock::now());
+    let answer = ToolAnswer::from(text).with_newest(&view.memory, &ids);
+    Ok(answer.truncated(items.len() > params.offset + limit))
 }
 
 async fn export(context: Context, params: ExportParams) -> Result<String, ToolError> {

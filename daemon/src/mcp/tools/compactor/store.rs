@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Caller, Tags};
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::input;
@@ -72,14 +73,14 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     ]
 }
 
-async fn store(context: Context, params: ItemParams) -> Result<String, ToolError> {
+async fn store(context: Context, params: ItemParams) -> Result<ToolAnswer, ToolError> {
     let caller = Caller::of(&context);
     let notes = vec![Ok(params.into_note())];
     let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
     caller.write(&context, "store", plan, form::store).await
 }
 
-async fn bulk_store(context: Context, params: BulkParams) -> Result<String, ToolError> {
+async fn bulk_store(context: Context, params: BulkParams) -> Result<ToolAnswer, ToolError> {
     let items = match params.items {
         Value::String(text) => serde_json::from_str::<Value>(&text)
             .map_err(|error| ToolError::Caller(format!("items is not JSON: {error}")))?,

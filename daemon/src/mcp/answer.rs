@@ -1,0 +1,68 @@
+//! The answer of a tool: a text for its caller, and the data behind the text.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::{CompactionPlan, Memories, Record, RecordId};
+
+use super::input::UnknownFields;
+
+/// The answer of a tool. The data is for the log, and for programs that need more than the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ToolAnswer {
+    pub(crate) text: String,
+    /// The records that the answer has or that the call wrote, in the order of the text.
+    pub(crate) records: Vec<Arc<Record>>,
+    /// Whether there is more than the answer has.
+    pub(crate) truncated: bool,
+    /// The part that did not fit.
+    pub(crate) rest: Option<Rest>,
+    /// A compaction that the answer only shows.
+    pub(crate) plan: Option<Arc<CompactionPlan>>,
+    /// The time that the journal took for the call's writes; `None` if it wrote nothing.
+    pub(crate) append: Option<Duration>,
+    /// Fields within the call's items that no parameter accepts.
+    pub(crate) unknown: UnknownFields,
+}
+
+/// The part of an answer that did not fit.
+#[derive(Clone, Debug)]
+pub(crate) struct Rest {
+    /// The cursor that fetches it.
+    pub(crate) cursor: String,
+    /// The minimum number of records; `None` if it is the rest of one record.
+    pub(crate) left_out: Option<usize>,
+}
+
+impl From<String> for ToolAnswer {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl ToolAnswer {
+    /// Adds the records that the answer has.
+    #[must_use]
+    pub(crate) fn with_records(self, records: impl IntoIterator<Item = Arc<Record>>) -> Self {
+        Self { records: records.into_iter().collect(), ..self }
+    }
+
+    /// Adds records that the answer has at their newest version.
+    #[must_use]
+    pub(crate) fn with_newest<'a>(self, memory: impl Into<Memories<'a>>, ids: &[RecordId]) -> Self {
+        let memory = memory.into();
+        self.with_records(ids.iter().filter_map(|id| memory.record(*id).cloned()))
+    }
+
+    /// Says whether there is more than the answer has.
+    #[must_use]
+    pub(crate) fn truncated(self, truncated: bool) -> Self {
+        Self { truncated, ..self }
+    }
+
+    /// Adds the cursor that fetches the part that did not fit, if there is one.
+    #[must_use]
+    pub(crate) fn with_rest(self, cursor: Option<String>, left_out: Option<usize>) -> Self {
+        Self { rest: cursor.map(|cursor| Rest { cursor, left_out }), ..self }
+    }
+}
