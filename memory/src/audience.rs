@@ -14,6 +14,8 @@ pub enum Audience {
     /// An agent, which calls tools.
     #[default]
     Agent,
+    /// An agent that has the compactor's tools.
+    Compactor,
     /// A person, who types commands.
     Person(Shell),
 }
@@ -57,11 +59,12 @@ impl Tool {
 }
 
 impl Audience {
-    /// Names a tool: `memory_list` for an agent, and `anchord list` in backticks for a person.
+    /// Names a tool: `memory_list` or the compactor's `list` for an agent, and `anchord list` in backticks for a person.
     pub fn tool(&self, tool: Tool) -> String {
         let name = tool.command();
         match self {
             Self::Agent => format!("memory_{name}"),
+            Self::Compactor => name.to_owned(),
             Self::Person(_) => format!("`anchord {name}`"),
         }
     }
@@ -70,7 +73,7 @@ impl Audience {
     /// person.
     pub fn call(&self, tool: Tool, parameters: &[(&str, Value)]) -> String {
         match self {
-            Self::Agent => format!("{} {}", self.tool(tool), object(parameters)),
+            Self::Agent | Self::Compactor => format!("{} {}", self.tool(tool), object(parameters)),
             Self::Person(shell) => in_backticks(&shell.command(tool, parameters)),
         }
     }
@@ -79,7 +82,7 @@ impl Audience {
     /// the whole command for a person.
     pub fn again(&self, cursor: &str) -> String {
         match self {
-            Self::Agent => object(&[("cursor", cursor.into())]),
+            Self::Agent | Self::Compactor => object(&[("cursor", cursor.into())]),
             Self::Person(shell) => in_backticks(&shell.again(cursor)),
         }
     }

@@ -116,7 +116,9 @@ impl Refusal {
             Self::NotesAlone { field, id } => {
                 let noun = id.kind.noun();
                 let rest = match audience {
-                    Audience::Agent => "written again with memory_checkpoint or memory_save",
+                    Audience::Agent | Audience::Compactor => {
+                        "written again with memory_checkpoint or memory_save"
+                    }
                     Audience::Person(_) => "changed with `anchord edit`",
                 };
                 format!(
@@ -174,7 +176,7 @@ impl std::error::Error for Refusal {}
 fn making_room(kind: Kind, audience: &Audience) -> String {
     let forget = audience.tool(Tool::Forget);
     match (kind, audience) {
-        (Kind::Note, Audience::Agent) => format!(
+        (Kind::Note, Audience::Agent | Audience::Compactor) => format!(
             "{forget} records that no longer hold; a person at a shell can also `anchord forget` \
              what past sessions kept for themselves"
         ),
@@ -203,7 +205,9 @@ fn topics(known: &[String], more: usize, audience: &Audience) -> String {
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
     match (names.is_empty(), more) {
         (true, _) => match audience {
-            Audience::Agent => "; memory_checkpoint with a topic begins one".to_owned(),
+            Audience::Agent | Audience::Compactor => {
+                "; memory_checkpoint with a topic begins one".to_owned()
+            }
             Audience::Person(_) => "; an agent's checkpoint with a topic begins one".to_owned(),
         },
         (false, 0) => format!("; there are {}", names.join(", ")),

@@ -70,7 +70,8 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
             plan: plan.as_deref().map(PlannedCompaction::from),
         }),
-        Err(ToolError::Caller(error)) => {
+        Err(ToolError::Caller(mistake)) => {
+            let error = mistake.to_string();
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
         }
         Err(ToolError::Damaged(error)) => {

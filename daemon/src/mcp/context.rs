@@ -16,7 +16,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
-use crate::sessions::{LiveSession, Session, View, WriteOutcome, session_key};
+use crate::sessions::{BindError, LiveSession, Session, View, WriteOutcome, session_key};
 use crate::store::Call;
 
 /// One call of a tool.
@@ -98,7 +98,7 @@ impl Context {
 
     /// Words the refusal of an operation.
     pub(crate) fn refused(&self, operation: &str, refusal: &Refusal) -> ToolError {
-        ToolError::Caller(refused(operation, refusal, &self.audience))
+        ToolError::failed(operation, refusal.worded(&self.audience))
     }
 
     /// Returns the memory that the session reads.
@@ -143,12 +143,12 @@ impl Context {
             None => part,
         };
         let audience = Arc::clone(&self.audience);
-        let refused = move |refusal: Refusal| refused(operation, &refusal, &audience);
+        let worded = move |refusal: Refusal| refusal.worded(&audience);
         if self.session.project_id().is_none() && self.view().await?.project.is_none() {
             // The write would create the project. A call that changes nothing must not do that.
             let by = self.session.provenance(clock::now());
             let plan = plan(&Memory::default(), &by, part.clone())
-                .map_err(|refusal| ToolError::Caller(refused(refusal)))?;
+                .map_err(|refusal| self.refused(operation, &refusal))?;
             if plan.changes.is_empty() {
                 return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
             }
@@ -156,10 +156,14 @@ impl Context {
         let session = Arc::clone(&self.session);
         let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
             let Plan { changes, outcome } =
-                plan(memory, &session.provenance(now), part.clone()).map_err(&refused)?;
+                plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
-        Ok(self.session.write(&self.daemon, self.call.as_ref(), operation, command).await?)
+        let written = self.session.write(&self.daemon, self.call.as_ref(), operation, command);
+        written.await.map_err(|error| match error {
+            BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
+            error => error.into(),
+        })
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -288,8 +292,4 @@ impl Context {
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
         self.session.others_live(&self.daemon, view)
     }
-}
-
-fn refused(operation: &str, refusal: &Refusal, audience: &Audience) -> String {
-    format!("failed to {operation}: {}", refusal.worded(audience))
 }

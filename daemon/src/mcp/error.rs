@@ -1,6 +1,7 @@
 //! The ways in which a call fails, and texts made safe to show.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use anchord_memory::defuse::defuse_answer;
 use anchord_memory::limits::ANSWER_CHARS_MAX;
@@ -11,9 +12,9 @@ use crate::sessions::BindError;
 /// The ways in which a call fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ToolError {
-    /// An error that the caller can fix; the text says how. Becomes a result with `isError`.
+    /// An error that the caller can fix. Becomes a result with `isError`.
     #[error("{0}")]
-    Caller(String),
+    Caller(Mistake),
     /// The memory is damaged or has a newer format, and can only be read; the text names the
     /// remedy. An agent gets it like an error of its own; a command has a separate exit code for
     /// it.
@@ -24,11 +25,54 @@ pub(crate) enum ToolError {
     Internal(String),
 }
 
+/// A mistake of the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// What failed, such as `failed to note` or the tool's name; empty if the reason says it.
+    what: Cow<'static, str>,
+    /// The reason, and what to do about it.
+    pub(super) why: String,
+}
+
+impl Mistake {
+    /// Creates a mistake of which the text says all.
+    pub(super) fn of(text: String) -> Self {
+        Self { what: Cow::Borrowed(""), why: text }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.what.is_empty() {
+            return f.write_str(&self.why);
+        }
+        write!(f, "{}: {}", self.what, self.why)
+    }
+}
+
 impl ToolError {
+    /// Creates an error that the caller can fix. The text says what failed.
+    pub(crate) fn caller(text: impl Into<String>) -> Self {
+        Self::Caller(Mistake::of(text.into()))
+    }
+
+    /// Creates an error that the caller can fix: `failed to note: content is missing`.
+    pub(crate) fn failed(operation: &str, why: impl fmt::Display) -> Self {
+        let what = Cow::Owned(format!("failed to {operation}"));
+        Self::Caller(Mistake { what, why: why.to_string() })
+    }
+
+    /// Creates an error for parameters that a tool cannot read.
+    pub(super) fn unreadable(tool: &'static str, why: impl fmt::Display) -> Self {
+        Self::Caller(Mistake { what: Cow::Borrowed(tool), why: why.to_string() })
+    }
+
     /// Makes the text of an error safe to show to a model.
     pub(super) fn defused(self) -> Self {
         match self {
-            Self::Caller(text) => Self::Caller(defused(text)),
+            Self::Caller(Mistake { what, why }) => {
+                Self::Caller(Mistake { what, why: defused(why) })
+            }
             Self::Damaged(text) => Self::Damaged(defused(text)),
             Self::Internal(text) => Self::Internal(defused(text)),
         }
@@ -39,10 +83,10 @@ impl From<WriteError> for ToolError {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Unreadable(_) | WriteError::Internal => Self::Internal(error.to_string()),
-            WriteError::Refused(text) => Self::Caller(text),
+            WriteError::Refused(text) => Self::caller(text),
             WriteError::NotSaved(why) if why.is_damage() => Self::Damaged(why.to_string()),
             WriteError::Busy | WriteError::NotSaved(_) | WriteError::Closed | WriteError::Stale => {
-                Self::Caller(error.to_string())
+                Self::caller(error.to_string())
             }
         }
     }
@@ -53,13 +97,13 @@ impl From<BindError> for ToolError {
         match error {
             BindError::Write(error) => error.into(),
             BindError::NotAProject(_) | BindError::Unreadable(_) => {
-                Self::Caller(format!("failed to {error}"))
+                Self::caller(format!("failed to {error}"))
             }
             BindError::Store(ref why) if why.is_damage() => Self::Damaged(error.to_string()),
             BindError::Foreign
             | BindError::Hangs(_)
             | BindError::Unknown(_)
-            | BindError::Store(_) => Self::Caller(error.to_string()),
+            | BindError::Store(_) => Self::caller(error.to_string()),
         }
     }
 }

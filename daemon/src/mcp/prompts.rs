@@ -72,7 +72,7 @@ async fn get(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         other => {
             let other: String = other.chars().take(PROMPT_NAME_CHARS_MAX).collect();
             let text = format!("no prompt `{other}`; there are {SAVE}, {RESUME} and {HANDOFF}");
-            return Err(ToolError::Caller(text));
+            return Err(ToolError::caller(text));
         }
     };
     Ok(request.into_answer())

@@ -70,7 +70,7 @@ async fn read(context: Context, params: Params) -> Result<ToolAnswer, ToolError>
             "no resource `{}`; there are {MEMORY}, {TOPIC}{{name}} and {RECORD}{{id}}",
             params.uri.chars().take(100).collect::<String>()
         );
-        return Err(ToolError::Caller(text));
+        return Err(ToolError::caller(text));
     };
     run_tool(context, tool, arguments).await
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anchord_agents::McpNames;
+use anchord_memory::Memory;
 use anchord_memory::defuse::defuse_line;
-use anchord_memory::{Audience, Memory};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
     ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -21,7 +21,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
-use super::error::ToolError;
+use super::error::{Mistake, ToolError};
 use super::tool::ToolSpec;
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
@@ -85,8 +85,12 @@ impl Service {
         let called = self.called(spec, arguments, context).await?.defused();
         match called.outcome {
             Ok(answer) => Ok(CallToolResult::success(blocks(answer.text, called.remark))),
-            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
-                let text = self.tools.error_text(&spec.definition.name, &text);
+            Err(ToolError::Caller(mistake)) => {
+                let text = self.tools.error_text(&spec.definition.name, &mistake);
+                Ok(CallToolResult::error(blocks(text, called.remark)))
+            }
+            Err(ToolError::Damaged(text)) => {
+                let text = self.tools.error_text(&spec.definition.name, &Mistake::of(text));
                 Ok(CallToolResult::error(blocks(text, called.remark)))
             }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
@@ -122,7 +126,7 @@ impl Service {
         let thread = match thread {
             Some(name) => match self.connection.thread_here(&self.daemon, name).await {
                 Ok(thread) if !thread.is_elsewhere() && self.connection.is_full(name) => {
-                    return refused(ToolError::Caller(TOO_MANY_THREADS.to_owned()));
+                    return refused(ToolError::caller(TOO_MANY_THREADS));
                 }
                 Ok(thread) => Some(thread),
                 Err(error) => return refused(error.into()),
@@ -130,7 +134,7 @@ impl Service {
             None => None,
         };
         let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
-        let (line, audience) = (Some(ticket.call), Audience::Agent);
+        let (line, audience) = (Some(ticket.call), self.tools.audience());
         Ok(calls::call(&self.daemon, session, spec, arguments, line, audience).await)
     }
 
@@ -262,7 +266,8 @@ impl ServerHandler for Service {
                 result.description = description;
                 Ok(result.into())
             }
-            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
+            Err(error @ (ToolError::Caller(_) | ToolError::Damaged(_))) => {
+                let text = error.to_string();
                 Err(ErrorData::invalid_params(text, None))
             }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),
@@ -307,7 +312,8 @@ impl ServerHandler for Service {
                 let contents = vec![ResourceContents::text(answer.text, request.uri)];
                 Ok(ReadResourceResult::new(contents).into())
             }
-            Err(ToolError::Caller(text) | ToolError::Damaged(text)) => {
+            Err(error @ (ToolError::Caller(_) | ToolError::Damaged(_))) => {
+                let text = error.to_string();
                 Err(ErrorData::resource_not_found(text, None))
             }
             Err(ToolError::Internal(text)) => Err(internal(&called.id, &text)),

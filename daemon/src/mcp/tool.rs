@@ -72,11 +72,11 @@ impl ToolSpec {
             Box::pin(async move {
                 let mut answer: Result<ToolAnswer, ToolError> = match running {
                     Ok(running) => running.await.map(Into::into),
-                    Err(error) => Err(ToolError::Caller(match &*audience {
-                        Audience::Agent => format!("{name}: {error}"),
+                    Err(error) => Err(match &*audience {
+                        Audience::Agent | Audience::Compactor => ToolError::unreadable(name, error),
                         // A person knows the command, not the tool.
-                        Audience::Person(_) => error.to_string(),
-                    })),
+                        Audience::Person(_) => ToolError::caller(error.to_string()),
+                    }),
                 };
                 if let Ok(answer) = &mut answer {
                     unknown.extend(std::mem::take(&mut answer.unknown));

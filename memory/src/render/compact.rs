@@ -64,7 +64,7 @@ pub fn compaction(
     let mut text = done(outcome);
     let (search, get) = (audience.tool(Tool::Search), audience.tool(Tool::Get));
     let other = match audience {
-        Audience::Agent => "memory_update",
+        Audience::Agent | Audience::Compactor => "memory_update",
         Audience::Person(_) => "an agent",
     };
     append(
@@ -137,7 +137,9 @@ fn wants_summary(memory: &Memory, ids: &[RecordId], now: Timestamp, audience: &A
         format!("{} ({tokens} tokens)", title(memory, *id, now))
     });
     let what = match audience {
-        Audience::Agent => "Without a summary, which memory_update can give them",
+        Audience::Agent | Audience::Compactor => {
+            "Without a summary, which memory_update can give them"
+        }
         Audience::Person(_) => "Without a summary, which `anchord edit ID --summary` gives them",
     };
     section(&mut text, what, ids.len(), lines);
@@ -177,7 +179,7 @@ pub fn full_of_pinned(full: &FullOfPinned, budget: &Budget, audience: &Audience)
         (None, None) => "Other notes make room for them".to_owned(),
     };
     let remedy = match audience {
-        Audience::Agent => {
+        Audience::Agent | Audience::Compactor => {
             "unpin some (memory_update with pinned: false), or raise the budget with memory_configure"
         }
         Audience::Person(_) => {

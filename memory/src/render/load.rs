@@ -142,7 +142,7 @@ pub(super) fn fitted(
         let tokens = (tokens::count(&load.text) as usize).saturating_sub(whole.tokens);
         if chars == 0 && tokens == 0 || room.chars == 0 || room.tokens == 0 {
             return match view.audience {
-                Audience::Agent => Ok(load),
+                Audience::Agent | Audience::Compactor => Ok(load),
                 Audience::Person(_) => {
                     Around::of(memory, view, whole).filled(memory, view, room, room_max)
                 }
@@ -207,7 +207,7 @@ fn within(
     let mut text = first_line(view, cut) + "\n" + personal;
     if memory.totals().active() == 0 && entries.is_empty() && view.just_ended.is_empty() {
         text.push_str(match view.audience {
-            Audience::Agent => {
+            Audience::Agent | Audience::Compactor => {
                 "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n"
             }
             Audience::Person(_) => {

@@ -195,12 +195,13 @@ async fn what_needs_no_turn_lets_no_call_pass_the_one_before_it() {
     assert_eq!(*ended.lock().unwrap(), ["held", "quick"]);
 }
 
+async fn panics(_: Context, _: Nothing) -> Result<String, ToolError> {
+    panic!("on purpose")
+}
+
 #[tokio::test]
 async fn a_panic_is_answered_and_the_next_call_works() {
     let world = World::new().await;
-    async fn panics(_: Context, _: Nothing) -> Result<String, ToolError> {
-        panic!("on purpose")
-    }
     let (mut tools, ..) = held_and_quick();
     tools.push(ToolSpec::new("panics", "Panics", Effect::Reads, panics));
     let mut shim = serve_tools(&world, tools);

@@ -28,6 +28,6 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { blueprints, anchors, lessons } = params;
     let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
-        .map_err(|refusal| ToolError::Caller(format!("failed to add: {refusal}")))?;
+        .map_err(|refusal| ToolError::failed("add", refusal))?;
     context.write("add", part, plan_add, render::add).await
 }

@@ -53,6 +53,6 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         params.topic,
         clock::now(),
     )
-    .map_err(|refusal| ToolError::Caller(format!("failed to checkpoint: {refusal}")))?;
+    .map_err(|refusal| ToolError::failed("checkpoint", refusal))?;
     context.checkpoint(part, render::checkpoint).await
 }

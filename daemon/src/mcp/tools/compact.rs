@@ -47,9 +47,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let percent = match params.target_usage {
         None => context.session.in_force(&context.daemon, &view.memory, &pool).budget.to,
         Some(share) => percent(share).ok_or_else(|| {
-            let text =
-                format!("failed to compact: target_usage is {share}; give a number from 0 to 1");
-            ToolError::Caller(text)
+            let why = format!("target_usage is {share}; give a number from 0 to 1");
+            ToolError::failed("compact", why)
         })?,
     };
     let plan = context.compaction(&view, pool, percent).await;

@@ -122,7 +122,7 @@ fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
         return Ok(percent as u8);
     }
     let min = f64::from(percent_min) / 100.0;
-    Err(ToolError::Caller(format!("{field} is {part}; give a number from {min} to 1")))
+    Err(ToolError::caller(format!("{field} is {part}; give a number from {min} to 1")))
 }
 
 /// Finds the item that an id names. The error has that system's words.

@@ -50,7 +50,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         .checkpoint_mode
         .map(|mode| mode.parse::<CheckpointMode>())
         .transpose()
-        .map_err(|error| ToolError::Caller(format!("failed to configure: {error}")))?;
+        .map_err(|error| ToolError::failed("configure", error))?;
     let told = Settings {
         budget_tokens: params.budget_tokens,
         load_tokens: params.load_tokens,

@@ -45,8 +45,8 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let tokens_max = tokens_max(params.max_tokens)
-        .map_err(|refusal| ToolError::Caller(format!("failed to export: {refusal}")))?;
+    let tokens_max =
+        tokens_max(params.max_tokens).map_err(|refusal| ToolError::failed("export", refusal))?;
     let context = match params.scope {
         Some(ScopeParams::User) => context.personal(),
         Some(ScopeParams::Project | ScopeParams::Session) | None => context,
@@ -81,7 +81,7 @@ fn page(
     tokens_max: Option<u32>,
     revision: Revision,
 ) -> Result<(String, bool), ToolError> {
-    let refused = |why: String| ToolError::Caller(format!("failed to export: {why}"));
+    let refused = |why: String| ToolError::failed("export", why);
     let from = match cursor.map(|cursor| (cursor, cursor.parse::<PageCursor>())) {
         None => 0,
         Some((_, Ok(cursor))) if cursor.revision == revision => cursor.from,

@@ -52,8 +52,7 @@ const MARKS_CHARS: usize = 400;
 const ROOM_CHARS: usize = 1_000;
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let caller =
-        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to get: {error}"));
+    let caller = |error: &dyn std::fmt::Display| ToolError::failed("get", error);
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
     let (context, view, id, hidden) = match (&params.id, &params.key) {
         (Some(id), _) => {
@@ -202,12 +201,11 @@ impl Code {
     /// Reads the lines from the project's file.
     async fn read(place: &Arc<SessionLocation>, anchor: &Anchor) -> Result<Self, ToolError> {
         let failed = |why: &dyn std::fmt::Display| {
-            ToolError::Caller(format!("failed to expand {}: {why}", anchor.file))
+            ToolError::failed(&format!("expand {}", anchor.file), why)
         };
         let LineRange::Span { first, last } = anchor.lines else {
-            let text =
-                format!("failed to expand: `{}` is no line range; read the file", anchor.lines);
-            return Err(ToolError::Caller(text));
+            let why = format!("`{}` is no line range; read the file", anchor.lines);
+            return Err(ToolError::failed("expand", why));
         };
         let (there, file) = (Arc::clone(place), anchor.file.clone());
         let reading = bounded_fs::run(place.root().unwrap_or(Path::new("/")), move || {
@@ -217,9 +215,8 @@ impl Code {
             Some(Ok(excerpt)) => Ok(Self { file: anchor.file.clone(), first, last, excerpt }),
             Some(Err(refusal)) => Err(failed(&refusal)),
             None => {
-                let text =
-                    "failed to expand: the project's files cannot be seen from here; read the file";
-                Err(ToolError::Caller(text.to_owned()))
+                let why = "the project's files cannot be seen from here; read the file";
+                Err(ToolError::failed("expand", why))
             }
         }
     }

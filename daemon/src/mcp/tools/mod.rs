@@ -24,11 +24,12 @@ mod update;
 mod why;
 mod zipmem;
 
-use anchord_memory::guide;
+use anchord_memory::{Audience, guide};
 use anchord_proto::hello::ToolSet;
 use rmcp::model::Tool;
 use sha2::{Digest, Sha256};
 
+use super::error::Mistake;
 use super::tool::ToolSpec;
 
 /// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
@@ -123,20 +124,22 @@ impl ToolList {
     }
 
     /// Returns a failure in the words of this set.
-    pub(crate) fn error_text(&self, tool: &str, text: &str) -> String {
+    pub(super) fn error_text(&self, tool: &str, mistake: &Mistake) -> String {
         match self.set {
-            ToolSet::Default | ToolSet::All => text.to_owned(),
+            ToolSet::Default | ToolSet::All => mistake.to_string(),
             // zipmem names the call itself, so ours would name it a second time.
-            ToolSet::Zipmem => format!("{tool} failed: {}", reason(tool, text)),
-            ToolSet::Compactor => reason(tool, text).replace("memory_forget", "forget"),
+            ToolSet::Zipmem => format!("{tool} failed: {}", mistake.why),
+            ToolSet::Compactor => mistake.why.clone(),
         }
     }
-}
 
-/// Returns a failure's text without the name of the call.
-fn reason<'a>(tool: &str, text: &'a str) -> &'a str {
-    let own = text.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
-    own.or_else(|| Some(text.strip_prefix("failed to ")?.split_once(": ")?.1)).unwrap_or(text)
+    /// Returns the reader of answers from this set.
+    pub(super) fn audience(&self) -> Audience {
+        match self.set {
+            ToolSet::Default | ToolSet::All | ToolSet::Zipmem => Audience::Agent,
+            ToolSet::Compactor => Audience::Compactor,
+        }
+    }
 }
 
 impl std::fmt::Debug for ToolList {

@@ -51,9 +51,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let Params { content, key, summary, tags, importance, scope, expires, pinned, items } = params;
     let loose = key.is_some() || importance.is_some() || expires.is_some() || pinned;
     if content.is_none() && (loose || !summary.is_empty() || !tags.is_empty()) {
-        let text =
-            "failed to note: content is missing; what is meant for items stands in each of them";
-        return Err(ToolError::Caller(text.to_owned()));
+        let why = "content is missing; what is meant for items stands in each of them";
+        return Err(ToolError::failed("note", why));
     }
     let alone = content.map(|content| NoteParams {
         content,
@@ -95,9 +94,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         (true, _) => context.note(notes, reply).await?,
         (false, true) => context.personal().note(notes, reply_to_user).await?,
         (false, false) => {
-            let text = "failed to note: some items have scope user and others have not; they go to two memories, so \
+            let why = "some items have scope user and others have not; they go to two memories, so \
                         send them in two calls";
-            return Err(ToolError::Caller(text.to_owned()));
+            return Err(ToolError::failed("note", why));
         }
     };
     Ok(ToolAnswer { unknown: ignored, ..answer })

@@ -239,16 +239,14 @@ async fn change_fact<O: Outcome>(
                 let text = answer.text + &of_user.map(hides).unwrap_or_default();
                 return Ok(ToolAnswer { text, ..answer });
             }
-            Err(missing) => {
-                ToolError::Caller(format!("failed to {operation}: {not_an_id}, and {missing}"))
-            }
+            Err(missing) => ToolError::failed(operation, format!("{not_an_id}, and {missing}")),
         }
     };
     if of_user.is_none() {
         return Err(refused);
     }
     let changed = try_change(&personal, operation, by_key(reader(&personal)), words).await?;
-    changed.map_err(|missing| ToolError::Caller(format!("failed to {operation}: {missing}")))
+    changed.map_err(|missing| ToolError::failed(operation, missing))
 }
 
 /// Changes a fact in one memory. The inner error says that the memory has no such fact.

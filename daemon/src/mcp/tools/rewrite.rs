@@ -33,8 +33,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let id: RecordId =
-        params.id.parse().map_err(|error| ToolError::Caller(format!("failed to edit: {error}")))?;
+    let id: RecordId = params.id.parse().map_err(|error| ToolError::failed("edit", error))?;
     let view = context.view().await?;
     let named = |file: String| view.place.relative(&file);
     let rewrite = Rewrite {

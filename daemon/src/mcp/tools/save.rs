@@ -53,7 +53,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         params.topic,
         clock::now(),
     )
-    .map_err(|refusal| ToolError::Caller(format!("failed to save: {refusal}")))?;
+    .map_err(|refusal| ToolError::failed("save", refusal))?;
     let expected_revision = params.expected_revision.map(Revision);
     context.save(params.session_summary, part, expected_revision, render::save).await
 }

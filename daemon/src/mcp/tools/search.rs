@@ -51,8 +51,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let caller =
-        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to search: {error}"));
+    let caller = |error: &dyn std::fmt::Display| ToolError::failed("search", error);
     let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
     let limit = limit(params.limit, limits::HITS, limits::HITS_MAX);
     let limit = limit.map_err(|refusal| caller(&refusal))?;
@@ -143,7 +142,7 @@ async fn fact(
     key: &str,
     tokens_max: Option<u32>,
 ) -> Result<ToolAnswer, ToolError> {
-    let caller = |error: String| ToolError::Caller(format!("failed to search: {error}"));
+    let caller = |error: String| ToolError::failed("search", error);
     let found = of_key(context, scope, Context::reader, key).await?.map_err(caller)?;
     let (context, now) = (&found.context, clock::now());
     let hit = Hit::certain(found.id, 1.0);

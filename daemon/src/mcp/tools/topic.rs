@@ -71,7 +71,7 @@ async fn read(context: &Context, name: Option<&str>) -> Result<ToolAnswer, ToolE
     let memory = &view.memory;
     let key = session_key(&context.session);
     let name = name.or_else(|| memory.bound(&key)).unwrap_or(MAIN);
-    let refused = |refusal| ToolError::Caller(format!("failed to read: {refusal}"));
+    let refused = |refusal| ToolError::failed("read", refusal);
     let name = topic_name(name).map_err(refused)?;
     let Some(topic) = memory.topic_as_staged(&name, &context.session.id) else {
         return Err(match find_topic(memory, &name) {

@@ -40,8 +40,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let caller =
-        |error: &dyn std::fmt::Display| ToolError::Caller(format!("failed to update: {error}"));
+    let caller = |error: &dyn std::fmt::Display| ToolError::failed("update", error);
     let is_personal = params.id.parse().is_ok_and(RecordId::is_personal);
     if params.scope == Some(ScopeParams::User) || (is_personal && params.scope.is_some()) {
         return Err(caller(

@@ -37,6 +37,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             let file = view.place.relative(&file);
             Ok(why_file(&view.memory, &FileContext { reader, file: &file, given, now }))
         }
-        _ => Err(ToolError::Caller("failed to explain: give a prompt or a file".to_owned())),
+        _ => Err(ToolError::failed("explain", "give a prompt or a file")),
     }
 }

@@ -159,7 +159,7 @@ async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<()
         return Ok(());
     }
     let own = own.map_or_else(|| "another one".to_owned(), |own| own.display().to_string());
-    Err(ToolError::Caller(format!(
+    Err(ToolError::caller(format!(
         "project_dir {directory} is not this session's project ({own}); leave it out, or start the agent \
          there"
     )))
@@ -191,7 +191,7 @@ fn part(
         let category: Category = params
             .category
             .parse()
-            .map_err(|error| ToolError::Caller(format!("blueprints[{at}].category {error}")))?;
+            .map_err(|error| ToolError::caller(format!("blueprints[{at}].category {error}")))?;
         Ok(Blueprint {
             category,
             title: params.title,

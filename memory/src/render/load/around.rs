@@ -104,7 +104,7 @@ fn personal_section(view: &LoadView<'_>, whole: Room) -> PersonalText {
 /// Cuts a text to the room there is, and says how to see the rest.
 pub(super) fn cut_to(text: &str, room: Room, audience: &Audience) -> String {
     let rest = match audience {
-        Audience::Agent => "\nCut to fit. The rest: memory_status {}.\n",
+        Audience::Agent | Audience::Compactor => "\nCut to fit. The rest: memory_status {}.\n",
         // No command shows these remarks.
         Audience::Person(_) => "\nCut to fit.\n",
     };

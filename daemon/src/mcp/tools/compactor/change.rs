@@ -112,7 +112,7 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<ToolAnsw
     if let Some(wrong) = params.token_budget.filter(|budget| !tokens.contains(budget)) {
         let (min, max) = (tokens.start(), tokens.end());
         let text = format!("token_budget is {wrong}; give a number from {min} to {max}");
-        return Err(ToolError::Caller(text));
+        return Err(ToolError::caller(text));
     }
     let threshold = params
         .auto_compact_threshold
