@@ -59,7 +59,8 @@ impl Tool {
 }
 
 impl Audience {
-    /// Names a tool: `memory_list` or the compactor's `list` for an agent, and `anchord list` in backticks for a person.
+    /// Names a tool: `memory_list` for an agent, `list` for one that has the compactor's tools, and
+    /// `anchord list` in backticks for a person.
     pub fn tool(&self, tool: Tool) -> String {
         let name = tool.command();
         match self {

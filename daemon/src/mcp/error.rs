@@ -28,7 +28,7 @@ pub(crate) enum ToolError {
 /// A mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// What failed, such as `failed to note` or the tool's name; empty if the reason says it.
+    /// The operation, such as `failed to note` or the tool's name; empty if the reason says it.
     what: Cow<'static, str>,
     /// The reason, and what to do about it.
     pub(super) why: String,
