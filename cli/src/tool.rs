@@ -99,6 +99,20 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
+/// Calls a tool in a memory and prints its answer. Leaves out those of the arguments, an object,
+/// that are null or empty.
+pub(crate) fn run(
+    out: &mut dyn Write,
+    memory: String,
+    tool: &str,
+    arguments: Value,
+    json: bool,
+) -> Result<ToolReply, Error> {
+    let reply = Caller::new(memory)?.call(tool, arguments)?;
+    print(out, &reply, json)?;
+    Ok(reply)
+}
+
 /// Calls a tool for each record, in the memory that has it, and prints the answers. A failure does
 /// not stop the others; all errors are returned as one.
 pub(crate) fn for_each(

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Bring notes down to a share of their budget, or show what that would do
 ///
@@ -35,8 +35,7 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let arguments = json!({ "target_usage": self.target_usage, "dry_run": self.dry_run });
-        let reply = Caller::new(self.memory.resolve()?)?.call("memory_compact", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.memory.resolve()?, "memory_compact", arguments, self.json).map(drop)
     }
 }
 

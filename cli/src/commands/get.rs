@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Print one record in full, by its id or a fact's key
 #[derive(Debug, clap::Args)]
@@ -45,8 +45,7 @@ impl Args {
             "expand": self.expand,
             "cursor": self.cursor,
         });
-        let reply =
-            Caller::new(self.memory.resolve_for(&self.name)?)?.call("memory_get", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.memory.resolve_for(&self.name)?, "memory_get", arguments, self.json)
+            .map(drop)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller, Kind};
+use crate::tool::{self, Kind};
 
 /// List records, newest first, a line each
 ///
@@ -46,7 +46,6 @@ impl Args {
             "limit": self.limit,
             "cursor": self.cursor,
         });
-        let reply = Caller::new(self.memory.resolve()?)?.call("memory_list", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.memory.resolve()?, "memory_list", arguments, self.json).map(drop)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::ProjectArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Print what an agent would get at its start
 ///
@@ -48,7 +48,6 @@ impl Args {
             "max_tokens": self.max_tokens,
             "cursor": self.cursor,
         });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_load", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.project.resolve()?, "memory_load", arguments, self.json).map(drop)
     }
 }

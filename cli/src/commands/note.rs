@@ -9,7 +9,7 @@ use serde_json::json;
 use super::MemoryArg;
 use crate::exit::Error;
 use crate::text;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Store a note, or with a key a fact that a later one replaces
 ///
@@ -63,7 +63,6 @@ impl Args {
             "pinned": self.pin,
             "scope": self.memory.user.then_some("user"),
         });
-        let reply = Caller::new(self.memory.resolve()?)?.call("memory_note", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.memory.resolve()?, "memory_note", arguments, self.json).map(drop)
     }
 }

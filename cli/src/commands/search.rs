@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller, Kind, Scope};
+use crate::tool::{self, Kind, Scope};
 
 /// Find records by words, tags, file or time, best first
 ///
@@ -77,8 +77,7 @@ impl Args {
             "cursor": self.cursor,
             "explain": self.explain,
         });
-        let reply = Caller::new(self.memory.resolve()?)?.call("memory_search", arguments)?;
-        tool::print(out, &reply, self.json)?;
+        let reply = tool::run(out, self.memory.resolve()?, "memory_search", arguments, self.json)?;
         Ok(ExitCode::from(u8::from(reply.records.is_empty())))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::ProjectArg;
 use crate::exit::Error;
-use crate::tool::{self, Caller};
+use crate::tool;
 
 /// Show what an agent would be given at a prompt or before it uses a file, and why nothing more
 ///
@@ -33,7 +33,6 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let file = self.file.map(|file| self.project.file(file));
         let arguments = json!({ "prompt": self.prompt, "file": file });
-        let reply = Caller::new(self.project.resolve()?)?.call("memory_why", arguments)?;
-        tool::print(out, &reply, self.json)
+        tool::run(out, self.project.resolve()?, "memory_why", arguments, self.json).map(drop)
     }
 }
