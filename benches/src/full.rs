@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     println!("| --- | --- | --- | --- | --- |");
     let (instance, project) = (Instance::shipped(), Project::git());
     instance.start_daemon();
-    let mut agent = Agent::open(&instance, project.path());
+    let mut agent = Agent::with_all_tools(&instance, project.path());
     // A budget would archive notes, which count as well.
     agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
     let mut words = Words(1);
@@ -192,10 +192,11 @@ fn anchors(words: &mut Words, call: usize) -> Value {
 }
 
 fn topics(words: &mut Words, call: usize) -> Value {
-    let items: Vec<Value> = (0..100)
-        .map(|item| json!({"name": format!("topic {call} {item}"), "status": words.text(3_900)}))
+    let decisions: Vec<Value> = (0..20)
+        .map(|item| json!({"question": format!("question {item}"), "decision": words.text(1_500)}))
         .collect();
-    json!({ "topics": items })
+    let (name, status) = (format!("topic {call}"), words.text(3_900));
+    json!({ "topic": {"name": name, "status": status, "decisions": decisions} })
 }
 
 fn staged_part(words: &mut Words, call: usize) -> Value {

@@ -30,7 +30,7 @@ pub(crate) fn run() -> Vec<Row> {
 fn with(notes: u64) -> Vec<Row> {
     let instance = Instance::shipped();
     let project = Project::git();
-    let mut agent = open(&instance, &project);
+    let mut agent = Agent::with_all_tools(&instance, project.path());
     agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
     for first in (0..notes).step_by(usize::try_from(BATCH).expect("small")) {
         let items: Vec<Value> =
@@ -53,7 +53,7 @@ fn with(notes: u64) -> Vec<Row> {
     instance.wait_gone(daemon);
     let logged = Logged::of(&instance);
     let start = Instant::now();
-    let mut agent = open(&instance, &project);
+    let mut agent = Agent::with_all_tools(&instance, project.path());
     agent.tool("memory_search", &json!({ "query": query(7) }));
     let opened = start.elapsed();
     let reopened = bytes();
@@ -126,14 +126,6 @@ fn with(notes: u64) -> Vec<Row> {
     ]
 }
 
-fn open(instance: &Instance, project: &Project) -> Agent {
-    let mut shim = instance.shim(project.path());
-    shim.args(["--tools", "all"]);
-    let mut agent = Agent::start_by(shim);
-    agent.initialize();
-    agent
-}
-
 fn write(agent: &mut Agent, first: u64) -> Times {
     Times::of(WRITES, |number| {
         agent.tool("memory_note", &json!({ "content": text(first + number as u64) }));
@@ -148,11 +140,11 @@ fn search(agent: &mut Agent) -> Times {
 
 /// Measures how long a note takes, and the floor, while another session searches without a pause.
 fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> (Times, Times) {
-    let mut writer = open(instance, project);
+    let mut writer = Agent::with_all_tools(instance, project.path());
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut searcher = open(instance, project);
+            let mut searcher = Agent::with_all_tools(instance, project.path());
             for number in (0..).take_while(|_| !ended.load(Ordering::Relaxed)) {
                 searcher.tool("memory_search", &json!({ "query": query(number) }));
             }

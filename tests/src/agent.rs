@@ -62,6 +62,15 @@ impl Agent {
         agent
     }
 
+    /// Starts a shim that offers all tools, and makes the handshake.
+    pub fn with_all_tools(instance: &Instance, directory: &Path) -> Self {
+        let mut shim = instance.shim(directory);
+        shim.args(["--tools", "all"]);
+        let mut agent = Self::start_by(shim);
+        agent.initialize();
+        agent
+    }
+
     /// Starts any command that speaks MCP on stdio.
     pub fn start_by(mut command: Command) -> Self {
         let mut child = command

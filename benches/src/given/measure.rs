@@ -119,12 +119,7 @@ pub(super) fn at_size(dataset: &Dataset, size: usize, print: Print) -> Result<Fi
     let project = Project::git();
     instance.start_daemon();
     let stored = import(&instance, project.path(), &sessions)?;
-    let mut agent = Agent::start_by({
-        let mut shim = instance.shim(project.path());
-        shim.args(["--tools", "all"]);
-        shim
-    });
-    agent.initialize();
+    let mut agent = Agent::with_all_tools(&instance, project.path());
     // The conversations below must not leave anything in memory for the next ones.
     agent.tool("memory_configure", &json!({ "checkpoint_mode": "conservative" }));
 

@@ -25,10 +25,7 @@ pub(crate) struct ToolPath {
 impl ToolPath {
     pub(crate) fn store(instance: &Instance, notes: &[String]) -> Result<Self> {
         let project = Project::git();
-        let mut shim = instance.shim(project.path());
-        shim.args(["--tools", "all"]);
-        let mut agent = Agent::start_by(shim);
-        agent.initialize();
+        let mut agent = Agent::with_all_tools(instance, project.path());
         // No note may be archived.
         agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
         let mut ids = HashMap::new();
