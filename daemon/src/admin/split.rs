@@ -21,9 +21,9 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::SPLIT_TITLES_MAX;
-use crate::project::{OpenProject, Outcome, WriteCommand};
+use crate::project::{BudgetKeeper, OpenProject, Outcome, WriteCommand, WriteSet};
 use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
-use crate::sessions::{self, WriteSet, is_foreign_process};
+use crate::sessions::{self, is_foreign_process};
 
 /// Splits a memory, shows what that would do, or undoes the last split.
 pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answer<SplitReply> {
@@ -92,7 +92,7 @@ async fn take_in(
     let (by, split) = (provenance(split), split.clone());
     let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
     let taken = write(&open, "split", taking).await?;
-    sessions::keep_to_budget(daemon, &open, WriteSet::default()).await;
+    BudgetKeeper::of_daemon(&daemon.config).keep(&open, WriteSet::default()).await;
     Ok(taken)
 }
 

@@ -20,10 +20,10 @@ use crate::blocking::run_blocking;
 use crate::clock;
 use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
-use crate::project::{Transition, WriteCommand};
+use crate::project::{BudgetKeeper, Transition, WriteCommand, WriteSet};
 use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
-use crate::sessions::{self, WriteSet};
+use crate::sessions;
 
 /// Exports a project's memory as a document.
 pub(crate) async fn export_document(
@@ -149,7 +149,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = sessions::keep_to_budget(daemon, &open, WriteSet::default()).await;
+    let compacted = BudgetKeeper::of_daemon(&daemon.config).keep(&open, WriteSet::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));

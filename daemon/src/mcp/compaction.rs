@@ -11,15 +11,16 @@ use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use crate::clock;
-use crate::sessions::{Compacted, Compaction, View, plan_within};
+use crate::project::{Compacted, plan_within};
+use crate::sessions::{Compaction, View};
 
 impl Context {
     /// Plans how to bring a pool down to `percent` of its budget.
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
-        let (daemon, memory) = (&self.daemon, view.memory.clone());
-        let target = self.session.in_force(daemon, &memory, &pool).budget.share(percent);
+        let (config, memory) = (&self.daemon.config, view.memory.clone());
+        let target = self.session.in_force(&self.daemon, &memory, &pool).budget.share(percent);
         let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
-        plan_within(daemon, memory, view.accesses(), pool, target, spare, &mut near).await
+        plan_within(config, memory, view.accesses(), pool, target, spare, &mut near).await
     }
 
     /// Carries out the parts of a plan that are still up to date. `words` renders the outcome for

@@ -2,6 +2,7 @@
 //! when nobody uses it.
 
 mod access_counts;
+mod budget;
 mod queue;
 mod writer;
 
@@ -14,6 +15,7 @@ use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Times
 use arc_swap::ArcSwapOption;
 
 use access_counts::AccessCounts;
+pub(crate) use budget::{BudgetKeeper, Compacted, OwnNotes, WriteSet, plan as plan_within, sum};
 pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
 
 use crate::blocking::{join_or_resume_panic, run_blocking};

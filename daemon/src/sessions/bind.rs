@@ -11,14 +11,15 @@ use anchord_memory::files::relative;
 use anchord_memory::{Accesses, Change, MAIN, Memory, Provenance, Record, SessionId};
 use anchord_proto::hello::Hello;
 
-use super::compaction::{Compacted, WriteSet, sum};
 use super::error::BindError;
 use super::processes::{is_dead, is_foreign, is_foreign_process};
 use super::{Session, end};
 use crate::bounded_fs;
 use crate::clock;
 use crate::daemon::Daemon;
-use crate::project::{OpenProject, Outcome, Transition, WriteCommand, WriteError, Written};
+use crate::project::{
+    Compacted, OpenProject, Outcome, Transition, WriteCommand, WriteError, WriteSet, Written, sum,
+};
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,

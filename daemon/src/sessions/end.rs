@@ -23,14 +23,11 @@ use std::sync::Arc;
 
 use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_adopt, plan_keep};
 
-use futures::future::BoxFuture;
-
 use super::Session;
-use super::compaction::{WriteSet, keep_to_budget};
 use super::error::BindError;
 use super::table::{EndGuard, SessionTable};
 use crate::daemon::Daemon;
-use crate::project::{OpenProject, Transition, WriteCommand, WriteError};
+use crate::project::{BudgetKeeper, OpenProject, Transition, WriteCommand, WriteError, WriteSet};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
 use crate::store::StoreError;
 
@@ -240,7 +237,7 @@ pub(super) async fn staged_in(
 /// Folds a session's staged work, unless the session has come back.
 async fn fold(
     daemon: &Daemon,
-    project: &Arc<OpenProject>,
+    project: &OpenProject,
     leaving: &EndingSession,
     cause: NoticeCause,
 ) -> Result<(), WriteError> {
@@ -259,19 +256,8 @@ async fn fold(
     let session = Some(leaving.session.clone());
     let written = project.owner.write(session, None, "keep", decide).await?;
     let (write_set, (), _) = WriteSet::split(written);
-    within_budget(daemon, project, write_set).await;
+    BudgetKeeper::of_daemon(&daemon.config).keep(project, write_set).await;
     Ok(())
-}
-
-/// Boxed, since compacting is a write, and a write may end a session.
-fn within_budget<'a>(
-    daemon: &'a Daemon,
-    project: &'a Arc<OpenProject>,
-    written: WriteSet,
-) -> BoxFuture<'a, ()> {
-    Box::pin(async move {
-        keep_to_budget(daemon, project, written).await;
-    })
 }
 
 /// Removes a session from the registry's open ones, unless it has come back or now works elsewhere.

@@ -27,7 +27,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{PERSONAL_NAME, SessionLocation, View, WriteOutcome, establish_in_registry};
-pub(crate) use compaction::{Compacted, Compaction, WriteSet, keep_to_budget, plan as plan_within};
+pub(crate) use compaction::Compaction;
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
@@ -184,17 +184,7 @@ impl Session {
     /// Creates an ephemeral session for one call that a command makes, not an agent. It ends with
     /// the call.
     pub(crate) fn ephemeral(client: &str, place: SessionLocation) -> Self {
-        Self::brief("cli", client, place)
-    }
-
-    /// Creates the session under which the daemon writes on its own.
-    pub(crate) fn of_daemon(project: &Arc<OpenProject>) -> Self {
-        Self::brief("daemon", "anchord", SessionLocation::without_files(project.id)).within(project)
-    }
-
-    /// Creates a session that ends at once. In the journal its id begins with `whose`.
-    fn brief(whose: &str, client: &str, place: SessionLocation) -> Self {
-        let id = SessionId::new(format!("{whose}-{}", uuid::Uuid::now_v7()));
+        let id = SessionId::new(format!("cli-{}", uuid::Uuid::now_v7()));
         let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
         let session = Self::new(id, Arc::new(hello), None, clock::now());
         session.set_client(client);

@@ -26,8 +26,8 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::ToolSpec;
-use crate::project::Outcome;
-use crate::sessions::{Compacted, WriteOutcome};
+use crate::project::{Compacted, Outcome};
+use crate::sessions::WriteOutcome;
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     let specs = [read::specs(), store::specs(), compact::specs(), change::specs()].concat();

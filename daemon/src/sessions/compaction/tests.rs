@@ -4,6 +4,8 @@ use anchord_memory::SessionId;
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
+use std::sync::Arc;
+
 use super::*;
 use crate::testing::{Shim, World, dead, poll};
 

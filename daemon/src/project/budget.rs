@@ -1,0 +1,207 @@
+//! Keeps notes within their budgets. Each compaction is planned on a snapshot, so that it delays
+//! nobody. It is committed as writes that leave alone the records that have changed since.
+//!
+//! Knows no sessions. The one who wrote passes which pools the write may have filled.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::render::FullOfPinned;
+use anchord_memory::{
+    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Pool,
+    Reader, Record, RecordId, Scoring, SessionId, limits, plan_compaction,
+};
+
+use super::{OpenProject, WriteCommand, WriteError, Written};
+use crate::blocking::run_blocking;
+use crate::budgets::{self, Holder, InForce};
+use crate::clock;
+use crate::config::Config;
+
+/// The compaction that brought a pool down to its budget.
+#[derive(Clone, Debug)]
+pub(crate) struct Compacted {
+    pub(crate) budget: Budget,
+    /// The outcome; the default if there was nothing left to set aside.
+    pub(crate) outcome: CompactionOutcome,
+    /// Set if pinned notes leave too little room, and the writer should know. Either its write
+    /// belongs to this budget, or it caused the shortage.
+    pub(crate) full: Option<FullOfPinned>,
+    /// The time that the journal took.
+    pub(crate) append: Option<Duration>,
+}
+
+/// The records that a write wrote, and the memory that it was decided on.
+#[derive(Debug, Default)]
+pub(crate) struct WriteSet {
+    before: Memory,
+    records: BTreeSet<RecordId>,
+}
+
+impl WriteSet {
+    /// Separates the write set of a write from its outcome and the time that the journal took.
+    pub(crate) fn split<O>(written: Written<Memory, O>) -> (Self, O, Option<Duration>) {
+        let Written { outcome, before, changes, append } = written;
+        let records = changes.iter().filter_map(Change::record).map(|record| record.id).collect();
+        (Self { before, records }, outcome, append)
+    }
+}
+
+/// The private notes that a write may have filled.
+#[derive(Debug)]
+pub(crate) struct OwnNotes {
+    /// The reader whose own notes count together.
+    pub(crate) reader: Reader,
+    pub(crate) holder: Holder,
+}
+
+/// Brings pools of notes down to their budgets after a write.
+#[derive(Debug)]
+pub(crate) struct BudgetKeeper<'a> {
+    config: &'a Config,
+    /// The session that the journal names for a compaction.
+    session: SessionId,
+    own: Option<OwnNotes>,
+}
+
+impl<'a> BudgetKeeper<'a> {
+    /// Creates the keeper for a session's writes.
+    pub(crate) fn of_session(config: &'a Config, session: SessionId, own: OwnNotes) -> Self {
+        Self { config, session, own: Some(own) }
+    }
+
+    /// Creates the keeper for a write of the daemon, which fills no private notes.
+    pub(crate) fn of_daemon(config: &'a Config) -> Self {
+        let session = SessionId::new(format!("daemon-{}", uuid::Uuid::now_v7()));
+        Self { config, session, own: None }
+    }
+
+    /// Compacts the pools that a write has taken above their budgets. A failure does not undo the
+    /// write. Its records stay active, as far as there is room.
+    pub(crate) async fn keep(&self, project: &OpenProject, written: WriteSet) -> Vec<Compacted> {
+        let own = self.own.as_ref().map(|own| Pool::Own(own.reader.clone()));
+        let mut all = Vec::new();
+        for pool in [Pool::Project].into_iter().chain(own) {
+            let budget = self.in_force(&project.memory(), &pool).budget;
+            let is_exceeded = || budget.is_exceeded(pool.used(&project.memory()));
+            if !is_exceeded() {
+                continue;
+            }
+            // If several sessions exceed the shared budget at once, one of them compacts for all.
+            let (mut turn, mut afresh) = (None, NearDuplicates::default());
+            if matches!(pool, Pool::Project) {
+                turn = project.compaction_turn().await;
+                if turn.is_none() || !is_exceeded() {
+                    continue;
+                }
+            }
+            let near = turn.as_deref_mut().unwrap_or(&mut afresh);
+            match self.bring_down(project, pool, &written, near).await {
+                Ok(compacted) => {
+                    let set_aside = compacted.outcome.set_aside();
+                    tracing::info!(project = %project.id, session = %self.session, ?set_aside, "compacted");
+                    all.push(compacted);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "compacting failed; the next write tries again");
+                }
+            }
+        }
+        all
+    }
+
+    async fn bring_down(
+        &self,
+        project: &OpenProject,
+        pool: Pool,
+        written: &WriteSet,
+        near: &mut NearDuplicates,
+    ) -> Result<Compacted, WriteError> {
+        let begins = !self.is_full_of_pinned(&written.before, &pool);
+        let memory = project.memory();
+        let budget = self.in_force(&memory, &pool).budget;
+        let pinned = pool.pinned(&memory);
+        let own = written.records.iter().filter_map(|id| memory.record(*id));
+        let own: Vec<Arc<Record>> =
+            own.filter(|record| record.state.is_active() && pool.has(record)).cloned().collect();
+        let (accesses, target) = (project.accesses(), budget.share(budget.to));
+        let spare = written.records.clone();
+        let plan = plan(self.config, memory, accesses, pool, target, spare, near).await;
+        let (outcome, append) = if plan.is_empty() {
+            (CompactionOutcome::default(), None)
+        } else {
+            self.commit(project, plan).await?
+        };
+        let full = (pinned > target && (begins || !own.is_empty())).then(|| {
+            let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
+            let set_aside: BTreeSet<RecordId> = outcome.set_aside().into_iter().collect();
+            let (archived, stays) = others.partition(|id| set_aside.contains(id));
+            FullOfPinned { pinned, stays, archived }
+        });
+        Ok(Compacted { budget, outcome, full, append })
+    }
+
+    /// Returns whether pinned notes take more of a budget than a compaction comes down to.
+    fn is_full_of_pinned(&self, memory: &Memory, pool: &Pool) -> bool {
+        let budget = self.in_force(memory, pool).budget;
+        pool.pinned(memory) > budget.share(budget.to)
+    }
+
+    fn in_force(&self, memory: &Memory, pool: &Pool) -> InForce {
+        match (pool, &self.own) {
+            (Pool::Own(_), Some(own)) => budgets::session(memory, self.config, &own.holder),
+            _ => budgets::project(memory, self.config),
+        }
+    }
+
+    /// Carries out a plan on those records that have not changed since. This is the daemon's own
+    /// work, so it may run twice.
+    async fn commit(
+        &self,
+        project: &OpenProject,
+        plan: CompactionPlan,
+    ) -> Result<(CompactionOutcome, Option<Duration>), WriteError> {
+        let mut done = (CompactionOutcome::default(), None);
+        for round in plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX) {
+            let command: WriteCommand<Memory, CompactionOutcome> =
+                Arc::new(move |memory, _| Ok(round.apply(memory).into()));
+            let session = Some(self.session.clone());
+            let written = project.owner.write(session, None, "compact", command).await?;
+            done = (written.outcome.after(&done.0), sum(done.1, written.append));
+        }
+        Ok(done)
+    }
+}
+
+/// Plans how to bring a pool down to `target` tokens while leaving out the records in `spare`.
+/// `near` is as for [`plan_compaction`]. It is left empty if the caller stops waiting.
+pub(crate) async fn plan(
+    config: &Config,
+    memory: Arc<Memory>,
+    accesses: Accesses,
+    pool: Pool,
+    target: u64,
+    spare: BTreeSet<RecordId>,
+    near: &mut NearDuplicates,
+) -> CompactionPlan {
+    let half_life_factor = budgets::project_settings(&memory, config).half_life_factor();
+    let now = clock::now();
+    let mut known = std::mem::take(near);
+    let (plan, known) = run_blocking(move || {
+        let scoring = Scoring { accesses: &accesses, half_life_factor, now };
+        let plan = plan_compaction(&memory, &pool, target, scoring, &spare, &mut known);
+        (plan, known)
+    })
+    .await;
+    *near = known;
+    plan
+}
+
+/// Adds the journal times of two writes.
+pub(crate) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}
