@@ -3,6 +3,8 @@
 //! A module imports another if its code has a path that begins with `crate::` or `super::` and
 //! leads there. Tests do not count. Paths inside macro calls are not seen. Neither are those
 //! through which a parent calls its own children.
+//!
+//! In the daemon, imports also follow the direction of calls that ARCHITECTURE.md shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,6 +16,25 @@ use crate::tidy::root;
 
 /// The path of a module from its crate's root. The root's own path is empty.
 type Module = Vec<String>;
+
+/// The layers of the daemon, highest first. A module may import its own layer and those below. All
+/// other modules are one layer below these.
+const LAYERS: &[&[&str]] = &[
+    &["run"],
+    &["socket"],
+    &["http"],
+    &["admin", "jobs"],
+    &["daemon"],
+    &["mcp", "hooks"],
+    &["sessions"],
+    &["project", "projects", "registry_store"],
+    &["api", "retrieval_log"],
+    &["store"],
+];
+
+/// Today's imports of a higher layer. The list may only shrink.
+const TOLERATED: &[(&str, &str)] =
+    &[("hooks", "daemon"), ("mcp", "daemon"), ("sessions", "daemon")];
 
 #[test]
 fn modules_do_not_import_each_other() {
@@ -46,6 +67,31 @@ fn a_cycle_is_seen_and_a_line_is_not() {
     assert_eq!(cycles(&circle), [["a", "b", "c"]]);
     let by_a_test = crate_of("use super::b::C;", "#[cfg(test)] mod tests { use crate::a::B; }", "");
     assert!(cycles(&by_a_test).is_empty());
+}
+
+#[test]
+fn daemon_modules_import_downwards_only() {
+    let files = read(&root().join("daemon/src"));
+    for name in LAYERS.iter().copied().flatten() {
+        assert!(files.contains_key(&vec![(*name).to_owned()]), "{name} is not a module");
+    }
+    let tolerated: BTreeSet<(String, String)> =
+        TOLERATED.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+    assert_eq!(upward(&imports(&files)), tolerated);
+}
+
+#[test]
+fn an_upward_import_is_seen() {
+    let import = |from: &[&str], to: &[&str]| {
+        let module = |path: &[&str]| path.iter().map(|&part| part.to_owned()).collect::<Module>();
+        upward(&Imports::from([(module(from), BTreeSet::from([module(to)]))]))
+    };
+    assert!(import(&["mcp", "tools"], &["sessions"]).is_empty());
+    assert!(import(&["mcp"], &["hooks"]).is_empty(), "they share a layer");
+    assert!(import(&["store"], &["clock"]).is_empty());
+    let found = import(&["project", "writer"], &["sessions", "table"]);
+    assert_eq!(found, BTreeSet::from([("project".to_owned(), "sessions".to_owned())]));
+    assert_eq!(import(&["clock"], &["store"]).len(), 1);
 }
 
 type Files = BTreeMap<Module, Vec<syn::Item>>;
@@ -97,6 +143,18 @@ fn imports(files: &Files) -> Imports {
         (module.clone(), paths.leads_to)
     };
     files.iter().map(of).collect()
+}
+
+/// Returns the modules at the crate's root that import one of a higher layer, with that one.
+fn upward(imports: &Imports) -> BTreeSet<(String, String)> {
+    let depth =
+        |name: &str| LAYERS.iter().position(|layer| layer.contains(&name)).unwrap_or(LAYERS.len());
+    let pairs = imports.iter().flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+    pairs
+        .filter_map(|(from, to)| Some((from.first()?, to.first()?)))
+        .filter(|(from, to)| depth(to) < depth(from))
+        .map(|(from, to)| (from.clone(), to.clone()))
+        .collect()
 }
 
 /// Returns the groups of modules that import each other, sorted.
