@@ -73,7 +73,7 @@ fn filter(tokenizer: &CoreBPE) -> Row {
     let made = tokens::filter_of(vocabulary.iter().map(Vec::as_slice));
     let same = made == tokens::filter();
     if std::env::var_os("UPDATE_FILTER").is_some() {
-        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memory/src/tokens/o200k.filter");
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memory/tokens/src/o200k.filter");
         std::fs::write(place, &made).expect("the tree can be written");
     }
     Row {

@@ -18,9 +18,8 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
+use anchord_secrets::is_hidden;
 use hidden::is_part_of_a_word;
-
-pub(crate) use hidden::is_hidden;
 use marks::{Mark, mark};
 
 /// Makes a multi-line text safe. Tabs and line breaks stay; `\r\n` becomes `\n`. The function is

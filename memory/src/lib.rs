@@ -44,16 +44,17 @@ pub mod render;
 mod retention;
 mod room;
 pub mod search;
-pub mod secrets;
 mod settings;
 mod shell;
 mod size;
 mod staged;
 #[cfg(test)]
 mod testing;
-pub mod tokens;
 mod topic;
 mod when;
+
+pub use anchord_secrets as secrets;
+pub use anchord_tokens as tokens;
 
 pub use activity::SessionActivity;
 pub use archive::{ArchivePlan, Archived};

@@ -13,7 +13,9 @@ use cargo_metadata::MetadataCommand;
 /// all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
-    ("anchord-memory", &[]),
+    ("anchord-secrets", &[]),
+    ("anchord-tokens", &[]),
+    ("anchord-memory", &["anchord-secrets", "anchord-tokens"]),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
     ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-proto"]),

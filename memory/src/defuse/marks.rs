@@ -4,9 +4,9 @@
 //! full-width forms do not matter. A mark that begins at one bracket ends before the next. A text
 //! is therefore read once, however many brackets it has.
 
+use anchord_secrets::is_hidden;
 use unicode_normalization::UnicodeNormalization;
 
-use super::hidden::is_hidden;
 use super::wrappers::{BARE, BRACKETED, JOINED};
 use crate::limits::MARK_NAME_BYTES_MAX;
 

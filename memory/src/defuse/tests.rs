@@ -127,7 +127,7 @@ fn hostile_texts_come_to_an_end() {
 
 /// Reads a text as loosely as a model might: without invisible characters, in small letters.
 fn loosely(text: &str) -> String {
-    let is_seen = |c: &char| !super::hidden::is_hidden(*c) && !c.is_whitespace();
+    let is_seen = |c: &char| !super::is_hidden(*c) && !c.is_whitespace();
     text.nfkc().filter(is_seen).flat_map(char::to_lowercase).collect()
 }
 

@@ -6,11 +6,14 @@
 //! in doubt, a text that only looks random stays: hashes, UUIDs, checksums, code and examples. Only
 //! the value itself is removed; the words around it stay.
 //!
-//! The rules are our own; decision 31 names what else there is.
+//! The rules are our own; decision 31 names what else there is. Texts and names are all that this
+//! crate knows: no records, no I/O.
 
 mod broken;
 #[cfg(test)]
 mod corpus;
+mod hidden;
+pub mod limits;
 mod names;
 mod normal;
 mod pattern;
@@ -31,6 +34,7 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind, PatternID, StartKind};
 
 use crate::limits::{SECRET_NAME_BYTES_MAX, SECRET_PASSES_MAX};
+pub use hidden::is_hidden;
 use normal::Normal;
 use rules::Rule;
 use words::{WORDS, Word};

@@ -167,7 +167,7 @@ fn unescaped(line: &str) -> String {
 
 /// Removes line breaks and invisible characters from a text.
 fn bare(text: &str) -> String {
-    let is_between = |c: &char| c.is_whitespace() || *c == '\\' || crate::defuse::is_hidden(*c);
+    let is_between = |c: &char| c.is_whitespace() || *c == '\\' || crate::hidden::is_hidden(*c);
     text.chars().filter(|c| !is_between(c)).collect()
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use unicode_normalization::char::compose;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-use crate::defuse::is_hidden;
+use crate::hidden::is_hidden;
 
 /// A text in its plain form.
 pub(super) struct Normal<'a> {
