@@ -1,5 +1,7 @@
 //! Every limit of the domain, with its unit last in the name.
 
+pub use anchord_search::limits::{QUERY_CHARS_MAX, QUERY_TERMS_MAX};
+
 /// Work that one session may have staged. More is refused, with the advice to save.
 pub const STAGED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Staged work of all sessions of a project.
@@ -252,22 +254,6 @@ pub const COMPACTION_SHOWN_MAX: usize = 20;
 pub const COMPACTOR_PREVIEW_CHARS_MAX: usize = 200;
 /// Characters of an item in the compactor's `list`.
 pub const COMPACTOR_LINE_CHARS_MAX: usize = 80;
-
-/// Characters of a query that are read.
-pub const QUERY_CHARS_MAX: usize = 2_000;
-/// Terms of a query that are searched.
-pub const QUERY_TERMS_MAX: usize = 64;
-/// Terms of a query that are corrected if nothing is found.
-pub const CORRECTED_TERMS_MAX: usize = 8;
-/// Bytes of a word that are significant in a search.
-pub const SEARCH_TERM_BYTES_MAX: usize = 64;
-/// Long texts whose passages one search reads, the most promising first. Texts read to decide what
-/// need not be added are not counted. Each text takes about five microseconds.
-pub const SEARCH_LONG_TEXTS_MAX: usize = 100;
-/// Words whose stems are remembered on one thread.
-pub const SEARCH_MEMO_WORDS_MAX: usize = 16_384;
-/// Words kept with their terms on one thread while many documents are read.
-pub const SEARCH_LEXICON_WORDS_MAX: usize = 65_536;
 
 /// Bytes read from the beginning of a failed command's output.
 pub const OUTPUT_HEAD_BYTES_MAX: usize = 1024;

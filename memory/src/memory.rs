@@ -6,7 +6,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use crate::change::{Change, Notice, Purged};
-use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId, Timestamp};
+use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, MergeKey, Totals};
 use crate::limits::NOTICES_MAX;
 use crate::note::Scope;
@@ -501,10 +501,8 @@ pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
     };
     Some(Document {
         id: record.id,
-        session: &record.created.session,
-        time: Timestamp(
-            record.created.time.0 + if record.owner().is_some() { OWN_APART_MS } else { 0 },
-        ),
+        session: &record.created.session.0,
+        time: record.created.time.0 + if record.owner().is_some() { OWN_APART_MS } else { 0 },
         texts,
         tags: record.tags.iter().map(String::as_str).collect(),
         files,

@@ -13,9 +13,10 @@ use cargo_metadata::MetadataCommand;
 /// all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
+    ("anchord-search", &[]),
     ("anchord-secrets", &[]),
     ("anchord-tokens", &[]),
-    ("anchord-memory", &["anchord-secrets", "anchord-tokens"]),
+    ("anchord-memory", &["anchord-search", "anchord-secrets", "anchord-tokens"]),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
     ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-proto"]),

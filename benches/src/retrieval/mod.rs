@@ -17,7 +17,7 @@ mod tool_path;
 use std::path::PathBuf;
 
 use anchord_memory::search::{Document, Find, Query, SearchIndex, Tuning};
-use anchord_memory::{Kind, RecordId, SessionId, Timestamp};
+use anchord_memory::{Kind, RecordId, SessionId};
 use anchord_tests::Instance;
 use anyhow::{Result, bail};
 use commits::Commits;
@@ -99,8 +99,8 @@ impl InProcess {
             let id = RecordId::new(Kind::Note, number);
             index.insert(&Document {
                 id,
-                session: &session,
-                time: Timestamp(time * STEP_MS),
+                session: &session.0,
+                time: time * STEP_MS,
                 texts: vec![note],
                 tags: Vec::new(),
                 files: Vec::new(),

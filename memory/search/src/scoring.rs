@@ -10,11 +10,11 @@ use super::neighbour_boost::NeighbourBoost;
 use super::query::Query;
 use super::segment::{Segment, TermEntry};
 use super::slots::{Posting, Slot};
-use super::{SearchIndex, Tuning, passages, phrases};
+use super::{DocumentId, SearchIndex, Tuning, passages, phrases};
 
 /// The score sums of one query, by place.
-pub(super) struct Sums<'i> {
-    index: &'i SearchIndex,
+pub(super) struct Sums<'i, I> {
+    index: &'i SearchIndex<I>,
     tuning: &'i Tuning,
     bm25: Bm25,
     places: Places,
@@ -78,7 +78,7 @@ impl Room {
     const NONE: Self = Self { sums: Vec::new(), lent: Vec::new(), own: Vec::new() };
 }
 
-impl Drop for Sums<'_> {
+impl<I> Drop for Sums<'_, I> {
     fn drop(&mut self) {
         ROOM.set(Room {
             sums: std::mem::take(&mut self.sums),
@@ -88,9 +88,9 @@ impl Drop for Sums<'_> {
     }
 }
 
-impl<'i> Sums<'i> {
+impl<'i, I: DocumentId> Sums<'i, I> {
     /// Creates the sums, all zero.
-    pub(super) fn new(index: &'i SearchIndex, query: &Query, tuning: &'i Tuning) -> Self {
+    pub(super) fn new(index: &'i SearchIndex<I>, query: &Query, tuning: &'i Tuning) -> Self {
         let places = Places::of(index);
         let Room { mut sums, mut lent, mut own } = ROOM.take();
         for numbers in [&mut sums, &mut lent] {
@@ -145,12 +145,12 @@ impl<'i> Sums<'i> {
     }
 
     /// Returns the document at a place.
-    pub(super) fn place(&self, at: u32) -> Option<(&'i Segment, Slot)> {
+    pub(super) fn place(&self, at: u32) -> Option<(&'i Segment<I>, Slot)> {
         self.place_on_shelf(at).map(|(_, segment, slot)| (segment, slot))
     }
 
     /// Returns the document at a place, with the number of its shelf.
-    pub(super) fn place_on_shelf(&self, at: u32) -> Option<(usize, &'i Segment, Slot)> {
+    pub(super) fn place_on_shelf(&self, at: u32) -> Option<(usize, &'i Segment<I>, Slot)> {
         let (shelf, base) = self.places.shelf(at)?;
         Some((shelf, &self.index.shelves.get(shelf)?.segment, at - base))
     }
@@ -319,7 +319,12 @@ impl<'i> Term<'i> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    fn of(hash: u64, index: &'i SearchIndex, bm25: &Bm25, tuning: &Tuning) -> Self {
+    fn of<I: DocumentId>(
+        hash: u64,
+        index: &'i SearchIndex<I>,
+        bm25: &Bm25,
+        tuning: &Tuning,
+    ) -> Self {
         let found = index.found(hash);
         let frequency = index.frequency_in(&found);
         let share_max = tuning.neighbour_share_max * index.documents as f32;

@@ -1,4 +1,4 @@
-//! Full-text search over every kind of record: an inverted index with BM25 ranking, as a value.
+//! Full-text search over documents: an inverted index with BM25 ranking, as a value.
 //!
 //! The index is a list of shelves. A shelf is a sealed segment plus the set of its documents that
 //! have since been removed. A write adds a segment of one document. Once enough segments of one
@@ -11,13 +11,18 @@
 //!
 //! Phrases are matched by positions stored beside the postings, at about one byte per word. Keeping
 //! the texts themselves would cost more, because a reader would have to fetch them one by one.
+//!
+//! The crate knows no records. A document has an id of the caller's type, texts, a session and a
+//! time.
 
 mod adjacency;
 mod bits;
 mod bm25;
 mod cover;
 mod find;
+mod id;
 mod lexicon;
+pub mod limits;
 mod merge;
 mod neighbour_boost;
 mod passages;
@@ -27,6 +32,8 @@ mod scoring;
 mod segment;
 mod slots;
 mod snippet;
+#[cfg(test)]
+mod testing;
 mod tuning;
 mod typo;
 mod verbs;
@@ -38,27 +45,27 @@ use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use crate::ids::{RecordId, SessionId, Timestamp};
 use adjacency::Adjacency;
 pub use cover::Cover;
 pub use find::{Bonus, Find, Hit, SearchResults, TermShare};
+pub use id::DocumentId;
 pub use query::{Query, Terms};
 use segment::Segment;
 use slots::Slot;
 pub use snippet::snippet;
 pub use tuning::Tuning;
-pub(crate) use typo::as_written;
+pub use typo::as_written;
 
-/// A record as the index sees it.
+/// A document as the index sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document<'a> {
-    /// The record's id; ties between hits break by it.
-    pub id: RecordId,
-    /// The session that stored it. Documents of one session are neighbours of each other.
-    pub session: &'a SessionId,
-    /// The time at which it was first stored. Records stored just before and after it are likely to
-    /// be related.
-    pub time: Timestamp,
+pub struct Document<'a, I> {
+    /// The document's id; ties between hits break by it.
+    pub id: I,
+    /// The id of the session that stored it. Documents of one session are neighbours of each other.
+    pub session: &'a Arc<str>,
+    /// The time at which it was first stored, in milliseconds. Documents stored just before and
+    /// after it are likely to be related.
+    pub time: i64,
     /// Its texts. A phrase never spans two of them.
     pub texts: Vec<&'a str>,
     /// Its tags, which weigh more than its texts.
@@ -69,9 +76,9 @@ pub struct Document<'a> {
 
 /// An immutable search index. Cloning copies one pointer per segment, and there are a few dozen
 /// segments.
-#[derive(Clone, Default)]
-pub struct SearchIndex {
-    shelves: Vec<Shelf>,
+#[derive(Clone)]
+pub struct SearchIndex<I> {
+    shelves: Vec<Shelf<I>>,
     documents: usize,
     /// The total length of all documents, in words.
     length: u64,
@@ -86,8 +93,8 @@ pub struct SearchIndex {
 
 /// A segment and the set of its removed documents.
 #[derive(Clone)]
-struct Shelf {
-    segment: Arc<Segment>,
+struct Shelf<I> {
+    segment: Arc<Segment<I>>,
     /// One bit per slot; `None` if nothing has been removed.
     dead: Option<Arc<Vec<u64>>>,
     live: usize,
@@ -100,7 +107,7 @@ const BATCH: usize = 4096;
 /// `size` documents each, they merge into one.
 const SIZES: [(usize, usize); 3] = [(32, 32), (16, 512), (8, 4096)];
 
-impl SearchIndex {
+impl<I: DocumentId> SearchIndex<I> {
     /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents
@@ -112,7 +119,7 @@ impl SearchIndex {
     }
 
     /// Adds a document, replacing the one with the same id.
-    pub fn insert(&mut self, document: &Document<'_>) {
+    pub fn insert(&mut self, document: &Document<'_, I>) {
         let segment = merge::Reader::default().segment(vec![document]);
         let Some(new) = segment.doc(0).copied() else { return };
         if let Some((at, slot)) = self.locate(document.id) {
@@ -129,16 +136,16 @@ impl SearchIndex {
     /// the later document wins. This is several times as fast as adding them one by one.
     ///
     /// It uses as many threads as there are processors. The result does not depend on their number.
-    pub fn insert_all<'a>(&mut self, documents: impl IntoIterator<Item = Document<'a>>) {
-        let documents: Vec<Document<'a>> = documents.into_iter().collect();
-        let batches: Vec<&[Document<'a>]> = documents.chunks(BATCH).collect();
+    pub fn insert_all<'a>(&mut self, documents: impl IntoIterator<Item = Document<'a, I>>) {
+        let documents: Vec<Document<'a, I>> = documents.into_iter().collect();
+        let batches: Vec<&[Document<'a, I>]> = documents.chunks(BATCH).collect();
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let share = batches.len().div_ceil(processors).max(1);
-        let read = |batches: &[&[Document<'a>]]| -> Vec<_> {
+        let read = |batches: &[&[Document<'a, I>]]| -> Vec<_> {
             let mut reader = merge::Reader::default();
             batches.iter().map(|batch| of_batch(&mut reader, batch)).collect()
         };
-        let segments: Vec<Vec<(Vec<RecordId>, Segment)>> = thread::scope(|scope| {
+        let segments: Vec<Vec<(Vec<I>, Segment<I>)>> = thread::scope(|scope| {
             let mut shares = batches.chunks(share);
             let first = shares.next().unwrap_or_default();
             let others: Vec<_> = shares.map(|share| scope.spawn(move || read(share))).collect();
@@ -157,7 +164,7 @@ impl SearchIndex {
         }
     }
 
-    fn add(&mut self, segment: Segment) {
+    fn add(&mut self, segment: Segment<I>) {
         self.chains = OnceLock::new();
         self.documents += segment.len();
         for length in segment.lengths() {
@@ -171,7 +178,7 @@ impl SearchIndex {
     }
 
     /// Removes a document, if it is there.
-    pub fn remove(&mut self, id: RecordId) {
+    pub fn remove(&mut self, id: I) {
         let Some((at, slot)) = self.locate(id) else { return };
         let Some(shelf) = self.shelves.get_mut(at) else { return };
         let Some(doc) = shelf.segment.doc(slot) else { return };
@@ -190,7 +197,7 @@ impl SearchIndex {
     }
 
     /// Returns the shelf and slot of a document.
-    fn locate(&self, id: RecordId) -> Option<(usize, Slot)> {
+    fn locate(&self, id: I) -> Option<(usize, Slot)> {
         // Recently written documents are looked up most often.
         self.shelves.iter().enumerate().rev().find_map(|(at, shelf)| {
             let slot = shelf.segment.slot(id).filter(|slot| shelf.is_live(*slot))?;
@@ -201,7 +208,7 @@ impl SearchIndex {
     fn tidy(&mut self) {
         let mut least = 0;
         for (count, size) in SIZES {
-            let fits = |shelf: &Shelf| (least..size).contains(&shelf.segment.len());
+            let fits = |shelf: &Shelf<I>| (least..size).contains(&shelf.segment.len());
             if self.shelves.iter().filter(|shelf| fits(shelf)).count() >= count {
                 let (small, rest): (Vec<_>, Vec<_>) =
                     std::mem::take(&mut self.shelves).into_iter().partition(fits);
@@ -215,15 +222,18 @@ impl SearchIndex {
 
 /// Builds the segment of some documents and returns it with their ids. If an id repeats, the later
 /// document wins.
-fn of_batch(reader: &mut merge::Reader, batch: &[Document<'_>]) -> (Vec<RecordId>, Segment) {
+fn of_batch<I: DocumentId>(
+    reader: &mut merge::Reader,
+    batch: &[Document<'_, I>],
+) -> (Vec<I>, Segment<I>) {
     let mut seen = HashSet::new();
-    let last: Vec<&Document<'_>> =
+    let last: Vec<&Document<'_, I>> =
         batch.iter().rev().filter(|document| seen.insert(document.id)).collect();
     (last.iter().map(|document| document.id).collect(), reader.segment(last))
 }
 
-impl Shelf {
-    fn of(segment: Segment) -> Self {
+impl<I: DocumentId> Shelf<I> {
+    fn of(segment: Segment<I>) -> Self {
         let live = segment.len();
         Self { segment: Arc::new(segment), dead: None, live }
     }
@@ -246,14 +256,27 @@ impl Shelf {
     }
 }
 
+impl<I> Default for SearchIndex<I> {
+    fn default() -> Self {
+        Self {
+            shelves: Vec::new(),
+            documents: 0,
+            length: 0,
+            passages: 0,
+            digest: 0,
+            chains: OnceLock::new(),
+        }
+    }
+}
+
 /// Two indexes are equal if they contain the same documents.
-impl PartialEq for SearchIndex {
+impl<I> PartialEq for SearchIndex<I> {
     fn eq(&self, other: &Self) -> bool {
         (self.documents, self.length, self.digest) == (other.documents, other.length, other.digest)
     }
 }
 
-impl fmt::Debug for SearchIndex {
+impl<I> fmt::Debug for SearchIndex<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SearchIndex")
             .field("documents", &self.documents)

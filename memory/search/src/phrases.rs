@@ -1,14 +1,18 @@
 //! Selects the documents that may be hits at all: those with every phrase of the query and without
 //! unwanted words.
 
-use super::SearchIndex;
 use super::adjacency::Places;
 use super::query::{Phrase, Query};
 use super::segment::{self, Occurrence, Segment};
 use super::slots::Slot;
+use super::{DocumentId, SearchIndex};
 
 /// Returns whether each place may be a hit, or `None` if all may.
-pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Option<Vec<bool>> {
+pub(super) fn allowed<I: DocumentId>(
+    index: &SearchIndex<I>,
+    places: &Places,
+    query: &Query,
+) -> Option<Vec<bool>> {
     if query.phrases.is_empty() && query.unwanted.is_empty() {
         return None;
     }
@@ -29,7 +33,7 @@ pub(super) fn allowed(index: &SearchIndex, places: &Places, query: &Query) -> Op
 }
 
 /// Returns the slots, ascending, in which the terms occur at their distances.
-fn with_phrase(segment: &Segment, phrase: &Phrase) -> Vec<Slot> {
+fn with_phrase<I: DocumentId>(segment: &Segment<I>, phrase: &Phrase) -> Vec<Slot> {
     if let [(_, only)] = phrase.as_slice() {
         let postings = segment.find(*only).into_iter().flat_map(segment::TermEntry::postings);
         return postings.map(|posting| posting.slot).collect();

@@ -6,17 +6,16 @@ use std::collections::HashMap;
 
 use super::query::Query;
 use super::words::{self, hash};
-use super::{Document, SearchIndex};
-use crate::ids::RecordId;
+use super::{Document, DocumentId, SearchIndex};
 use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// Replaces each term that no document has by the nearest one that some have. Returns the new query
 /// and the replacements, or `None` if nothing is near. Documents that the filter rejects do not
 /// count, so their words never leak.
-pub(super) fn correct(
-    index: &SearchIndex,
+pub(super) fn correct<I: DocumentId>(
+    index: &SearchIndex<I>,
     query: &Query,
-    keep: &dyn Fn(RecordId) -> Option<f32>,
+    keep: &dyn Fn(I) -> Option<f32>,
 ) -> Option<(Query, Vec<(String, String)>)> {
     let having = |hash: u64, most: usize| {
         index.having(hash).filter(|id| keep(*id).is_some()).take(most).count()
@@ -69,7 +68,7 @@ const KIN_LETTERS: usize = 6;
 /// those in most documents.
 const KIN: usize = 3;
 
-impl SearchIndex {
+impl<I: DocumentId> SearchIndex<I> {
     /// Returns, as one text, the indexed terms that begin like the words of a query, without those
     /// words.
     pub fn kin(&self, query: &Query) -> String {
@@ -105,7 +104,7 @@ impl SearchIndex {
 }
 
 /// Returns a stemmed term as a document first writes it, in lower case.
-pub(crate) fn as_written(document: &Document<'_>, term: &str) -> Option<String> {
+pub fn as_written<I>(document: &Document<'_, I>, term: &str) -> Option<String> {
     let mut written = None;
     for text in document.texts.iter().chain(&document.tags).chain(&document.files) {
         words::words(text, 0, &mut |word| {

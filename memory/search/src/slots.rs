@@ -1,32 +1,37 @@
 //! The numbers that a segment gives its documents, and what it stores under them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::ids::{RecordId, SessionId, Timestamp};
+use super::DocumentId;
+
+/// The id of a session.
+pub(super) type Session = Arc<str>;
 
 /// The number of a document in its segment.
 pub(super) type Slot = u32;
 
 /// The data that the index keeps of a document besides its terms.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Doc {
-    pub id: RecordId,
-    pub time: Timestamp,
+pub(super) struct Doc<I> {
+    pub id: I,
+    /// Milliseconds.
+    pub time: i64,
     /// A digest of everything that was indexed.
     pub digest: u64,
 }
 
-impl Doc {
+impl<I: DocumentId> Doc<I> {
     /// Returns the sort key within a session.
-    pub(super) fn place(&self) -> (Timestamp, u64, RecordId) {
-        (self.time, self.id.number, self.id)
+    pub(super) fn place(&self) -> (i64, u64, I) {
+        (self.time, self.id.number(), self.id)
     }
 }
 
 /// The documents of one session.
 #[derive(Debug)]
 pub(super) struct Run {
-    pub session: SessionId,
+    pub session: Session,
     /// The hash of the session id.
     pub hash: u64,
     pub slots: Range<Slot>,

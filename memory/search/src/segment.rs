@@ -15,10 +15,9 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bits::any;
-use super::slots::{Doc, Posting, Run, Slot, narrow};
+use super::slots::{Doc, Posting, Run, Session, Slot, narrow};
 use super::words::hash;
-use super::{adjacency, passages};
-use crate::ids::{RecordId, SessionId};
+use super::{DocumentId, adjacency, passages};
 
 /// The data stored for a term's hash.
 #[derive(Clone, Copy, Debug)]
@@ -80,9 +79,9 @@ impl<'a> Occurrences<'a> {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Segment {
-    docs: Vec<Doc>,
+#[derive(Debug)]
+pub(super) struct Segment<I> {
+    docs: Vec<Doc<I>>,
     /// The number of words in each document, stop words aside.
     lengths: Vec<u32>,
     /// Slots, sorted by the documents' ids.
@@ -219,16 +218,34 @@ impl<'a> TermEntry<'a> {
     }
 }
 
-impl Segment {
+impl<I> Default for Segment<I> {
+    fn default() -> Self {
+        Self {
+            docs: Vec::new(),
+            lengths: Vec::new(),
+            by_id: Vec::new(),
+            runs: Vec::new(),
+            hashes: Vec::new(),
+            entries: Vec::new(),
+            text: String::new(),
+            postings: Vec::new(),
+            positions: Vec::new(),
+            open: Open::default(),
+            turns: OnceLock::new(),
+        }
+    }
+}
+
+impl<I: DocumentId> Segment<I> {
     /// Starts a segment with its documents, which must be sorted by session, then by place.
-    pub(super) fn with(docs: impl Iterator<Item = (SessionId, Doc, u32)>) -> Self {
+    pub(super) fn with(docs: impl Iterator<Item = (Session, Doc<I>, u32)>) -> Self {
         let mut segment = Self::default();
         for (session, doc, length) in docs {
             let slot = narrow(segment.docs.len());
             match segment.runs.last_mut() {
                 Some(run) if run.session == session => run.slots.end = slot + 1,
                 _ => {
-                    let hash = hash(&session.0);
+                    let hash = hash(&session);
                     segment.runs.push(Run { session, hash, slots: slot..slot + 1 });
                 }
             }
@@ -310,11 +327,11 @@ impl Segment {
         self.docs.len()
     }
 
-    pub(super) fn docs(&self) -> &[Doc] {
+    pub(super) fn docs(&self) -> &[Doc<I>] {
         &self.docs
     }
 
-    pub(super) fn doc(&self, slot: Slot) -> Option<&Doc> {
+    pub(super) fn doc(&self, slot: Slot) -> Option<&Doc<I>> {
         self.docs.get(slot as usize)
     }
 
@@ -324,7 +341,7 @@ impl Segment {
     }
 
     /// Returns the slot of a document.
-    pub(super) fn slot(&self, id: RecordId) -> Option<Slot> {
+    pub(super) fn slot(&self, id: I) -> Option<Slot> {
         let order = |slot: &Slot| self.doc(*slot).map_or(Ordering::Less, |doc| doc.id.cmp(&id));
         let (first, last) = (self.by_id.first()?, self.by_id.last()?);
         if order(first).is_gt() || order(last).is_lt() {

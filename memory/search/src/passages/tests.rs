@@ -1,18 +1,20 @@
 //! Terms close together in a long text count; short texts rank as before.
 
+use std::sync::Arc;
+
 use super::*;
-use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::search::{Document, Find, Query, SearchIndex, Tuning};
+use crate::testing::Id;
+use crate::{Document, Find, Query, SearchIndex, Tuning};
 
 /// Builds an index of these texts, numbered from 1. Each has a session of its own, so that none
 /// boosts another.
-fn index(texts: &[String]) -> SearchIndex {
+fn index(texts: &[String]) -> SearchIndex<Id> {
     let mut index = SearchIndex::default();
     for (number, text) in (1..).zip(texts) {
         index.insert(&Document {
-            id: RecordId::new(Kind::Note, number),
-            session: &SessionId::new(number.to_string()),
-            time: Timestamp(0),
+            id: Id(number),
+            session: &Arc::from(number.to_string()),
+            time: 0,
             texts: vec![text],
             tags: Vec::new(),
             files: Vec::new(),
@@ -21,11 +23,11 @@ fn index(texts: &[String]) -> SearchIndex {
     index
 }
 
-fn scores(index: &SearchIndex, query: &str, tuning: &Tuning) -> Vec<(u64, f32)> {
+fn scores(index: &SearchIndex<Id>, query: &str, tuning: &Tuning) -> Vec<(u64, f32)> {
     let query = &Query::parse(query);
     let hits =
         index.find(&Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: false }).hits;
-    hits.iter().map(|hit| (hit.id.number, hit.score)).collect()
+    hits.iter().map(|hit| (hit.id.0, hit.score)).collect()
 }
 
 /// Returns this many words that no query contains.

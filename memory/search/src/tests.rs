@@ -5,34 +5,29 @@ mod naive;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::ids::Kind;
+use crate::testing::Id;
 
 const MINUTE: i64 = 60_000;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Note {
-    session: SessionId,
-    time: Timestamp,
+    session: Arc<str>,
+    time: i64,
     text: String,
     tags: Vec<String>,
 }
 
-type Notes = BTreeMap<RecordId, Note>;
+type Notes = BTreeMap<Id, Note>;
 
-fn id(number: u64) -> RecordId {
-    RecordId::new(Kind::Lesson, number)
+fn id(number: u64) -> Id {
+    Id(number)
 }
 
 fn note(text: &str) -> Note {
-    Note {
-        session: SessionId::new("one"),
-        time: Timestamp(0),
-        text: text.to_owned(),
-        tags: Vec::new(),
-    }
+    Note { session: Arc::from("one"), time: 0, text: text.to_owned(), tags: Vec::new() }
 }
 
-fn document(id: RecordId, note: &Note) -> Document<'_> {
+fn document(id: Id, note: &Note) -> Document<'_, Id> {
     Document {
         id,
         session: &note.session,
@@ -45,27 +40,27 @@ fn document(id: RecordId, note: &Note) -> Document<'_> {
 
 /// Builds an index of these texts, numbered from 1. Each has a session of its own, so that none
 /// boosts another.
-fn index(texts: &[&str]) -> SearchIndex {
+fn index(texts: &[&str]) -> SearchIndex<Id> {
     let mut index = SearchIndex::default();
     for (number, text) in (1..).zip(texts) {
-        let note = Note { session: SessionId::new(number.to_string()), ..note(text) };
+        let note = Note { session: Arc::from(number.to_string()), ..note(text) };
         index.insert(&document(id(number), &note));
     }
     index
 }
 
 /// Asks for the ten best of all documents, explained.
-fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a> {
+fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a, Id> {
     Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: true }
 }
 
-fn find(index: &SearchIndex, query: &str) -> SearchResults {
+fn find(index: &SearchIndex<Id>, query: &str) -> SearchResults<Id> {
     index.find(&all(&Query::parse(query), &Tuning::default()))
 }
 
 /// Returns the numbers of the hits, best first.
-fn numbers(index: &SearchIndex, query: &str) -> Vec<u64> {
-    find(index, query).hits.iter().map(|hit| hit.id.number).collect()
+fn numbers(index: &SearchIndex<Id>, query: &str) -> Vec<u64> {
+    find(index, query).hits.iter().map(|hit| hit.id.0).collect()
 }
 
 #[test]
@@ -215,7 +210,7 @@ fn tags_weigh_more_than_text() {
     let tagged = Note { tags: vec!["redis".to_owned()], ..note("nothing of it there") };
     index.insert(&document(id(3), &tagged));
     let found = find(&index, "redis");
-    assert_eq!(found.hits[0].id.number, 3);
+    assert_eq!(found.hits[0].id.0, 3);
     assert!(found.hits[0].why[0].in_tag && !found.hits[1].why[0].in_tag);
 }
 
@@ -223,7 +218,7 @@ fn tags_weigh_more_than_text() {
 fn a_typo_is_corrected_only_when_nothing_is_found() {
     let index = index(&["authentication by token", "the tokens of a lexer"]);
     let found = find(&index, "authnetication");
-    assert_eq!(found.hits[0].id.number, 1);
+    assert_eq!(found.hits[0].id.0, 1);
     assert_eq!(found.corrected, [("authnetication".to_owned(), "authent".to_owned())]);
     assert_eq!(find(&index, "authnetication lexer").corrected, [], "lexer is found");
     assert_eq!(find(&index, "xylophone"), SearchResults::default(), "nothing is near");
@@ -252,15 +247,15 @@ fn what_was_stored_next_to_a_hit_gains_by_it() {
     let mut index = SearchIndex::default();
     let texts = ["alpha", "omega one", "beta", "omega two", "gamma"];
     for (number, text) in (1..).zip(texts) {
-        let time = Timestamp(MINUTE * i64::try_from(number).unwrap());
+        let time = MINUTE * i64::try_from(number).unwrap();
         index.insert(&document(id(number), &Note { time, ..note(text) }));
     }
-    let far = Note { time: Timestamp(MINUTE * 600), ..note("omega three") };
+    let far = Note { time: MINUTE * 600, ..note("omega three") };
     index.insert(&document(id(6), &far));
     let found = find(&index, "beta omega");
-    assert_eq!(found.hits[0].id.number, 3);
+    assert_eq!(found.hits[0].id.0, 3);
     let lent = |number: u64| {
-        found.hits.iter().find(|hit| hit.id.number == number).map_or(0.0, |hit| hit.neighbours)
+        found.hits.iter().find(|hit| hit.id.0 == number).map_or(0.0, |hit| hit.neighbours)
     };
     assert!(lent(2) > 0.0 && lent(4) > 0.0, "beta stands beside both");
     assert!(lent(6).abs() < f32::EPSILON, "hours away");
@@ -306,7 +301,7 @@ fn any_text_is_a_query() {
     let long = "word ".repeat(10_000);
     assert_eq!(Query::parse(&long).wanted.len(), 1);
     let many: String = (0..10_000).map(|n| format!("w{n} ")).collect();
-    assert_eq!(Query::parse(&many).wanted.len(), crate::limits::QUERY_TERMS_MAX);
+    assert_eq!(Query::parse(&many).wanted.len(), limits::QUERY_TERMS_MAX);
     assert!(Query::parse(&many).is_cut() && Query::parse(&long).is_cut());
     assert!(!Query::parse("\"alpha beta\" gamma -delta").is_cut());
 }
@@ -320,5 +315,5 @@ fn so_many_phrases_are_looked_for() {
     };
     assert_eq!(demanded(&"\"the same\" ".repeat(99)), (2, false), "each is looked for once");
     let phrases: String = (0..99).map(|n| format!("\"a{n} b\" -c{n} ")).collect();
-    assert_eq!(demanded(&phrases), (crate::limits::QUERY_TERMS_MAX, true));
+    assert_eq!(demanded(&phrases), (limits::QUERY_TERMS_MAX, true));
 }

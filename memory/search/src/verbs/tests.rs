@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::search::words::term;
+use crate::words::term;
 
 #[test]
 fn tenses_are_one_term() {

@@ -1,13 +1,13 @@
 //! Builds segments, either from documents or by merging segments without their removed documents.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use super::lexicon::{Lexicon, Met};
 use super::segment::{Occurrence, Segment, put_varint};
-use super::slots::{Doc, Posting, Slot, narrow};
+use super::slots::{Doc, Posting, Session, Slot, narrow};
 use super::words::{Part, Word, words};
-use super::{Document, Shelf};
-use crate::ids::SessionId;
+use super::{Document, DocumentId, Shelf};
 
 /// The gap in positions between two texts of a document, so that no phrase spans both.
 const GAP: u32 = 16;
@@ -43,9 +43,12 @@ struct At {
 
 impl Reader {
     /// Builds one segment from documents with distinct ids.
-    pub(super) fn segment(&mut self, mut documents: Vec<&Document<'_>>) -> Segment {
+    pub(super) fn segment<I: DocumentId>(
+        &mut self,
+        mut documents: Vec<&Document<'_, I>>,
+    ) -> Segment<I> {
         documents.sort_by_cached_key(|document| {
-            (document.session, document.time, document.id.number, document.id)
+            (document.session, document.time, document.id.number(), document.id)
         });
         self.lexicon.tidy();
         self.read.clear();
@@ -82,7 +85,11 @@ impl Reader {
         segment.seal()
     }
 
-    fn document(&mut self, document: &Document<'_>, slot: Slot) -> (SessionId, Doc, u32) {
+    fn document<I: DocumentId>(
+        &mut self,
+        document: &Document<'_, I>,
+        slot: Slot,
+    ) -> (Session, Doc<I>, u32) {
         let mut length = 0;
         let mut position = 0;
         let mut said = 0;
@@ -105,7 +112,7 @@ impl Reader {
         (document.id, document.session, document.time).hash(&mut digest);
         said.hash(&mut digest);
         let doc = Doc { id: document.id, time: document.time, digest: digest.finish() };
-        (document.session.clone(), doc, length)
+        (Arc::clone(document.session), doc, length)
     }
 
     /// Adds a position and mixes it into the document's digest. Returns whether the word is a stop
@@ -156,8 +163,8 @@ impl Reader {
 }
 
 /// Merges the live documents of several shelves into one segment.
-pub(super) fn of_shelves(shelves: &[Shelf]) -> Segment {
-    let mut docs: Vec<(&SessionId, Doc, usize, Slot, u32)> = Vec::new();
+pub(super) fn of_shelves<I: DocumentId>(shelves: &[Shelf<I>]) -> Segment<I> {
+    let mut docs: Vec<(&Session, Doc<I>, usize, Slot, u32)> = Vec::new();
     for (from, shelf) in shelves.iter().enumerate() {
         for run in shelf.segment.runs() {
             for slot in run.slots.clone().filter(|slot| shelf.is_live(*slot)) {
@@ -184,7 +191,7 @@ pub(super) fn of_shelves(shelves: &[Shelf]) -> Segment {
     terms.sort_unstable();
 
     let mut segment = Segment::with(
-        docs.iter().map(|(session, doc, _, _, length)| (SessionId::clone(session), *doc, *length)),
+        docs.iter().map(|(session, doc, _, _, length)| (Arc::clone(session), *doc, *length)),
     );
     let mut occurrences: Vec<Occurrence<'_>> = Vec::new();
     for same in terms.chunk_by(|(a, ..), (b, ..)| a == b) {

@@ -56,7 +56,7 @@ pub(super) struct Bm25 {
 
 impl Bm25 {
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    pub(super) fn of(index: &SearchIndex, tuning: &Tuning) -> Self {
+    pub(super) fn of<I>(index: &SearchIndex<I>, tuning: &Tuning) -> Self {
         let Tuning { k1, b, tag_weight, passage, .. } = *tuning;
         let documents = index.documents as f32;
         let average = (index.length as f32 / documents.max(1.0)).max(1.0);

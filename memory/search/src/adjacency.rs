@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use super::bits::{WORD, is_set, set};
 use super::slots::{Doc, Run, Slot, narrow};
-use super::{SearchIndex, Shelf};
-use crate::ids::{RecordId, Timestamp};
+use super::{DocumentId, SearchIndex, Shelf};
 
 /// The place of each shelf's first slot in the whole index. Each is a multiple of [`WORD`], so that
 /// the bits of segments can be concatenated.
@@ -24,9 +23,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of(index: &SearchIndex) -> Self {
+    pub(super) fn of<I: DocumentId>(index: &SearchIndex<I>) -> Self {
         let mut count = 0;
-        let base = |shelf: &Shelf| {
+        let base = |shelf: &Shelf<I>| {
             let base = narrow(count);
             count += shelf.segment.len().next_multiple_of(WORD);
             base
@@ -66,13 +65,17 @@ impl Adjacency {
     ///
     /// The index keeps the result until it changes, since most searches use the same index as the
     /// one before.
-    pub(super) fn of(index: &SearchIndex, places: &Places, ms_max: i64) -> Arc<Self> {
+    pub(super) fn of<I: DocumentId>(
+        index: &SearchIndex<I>,
+        places: &Places,
+        ms_max: i64,
+    ) -> Arc<Self> {
         let find = || Arc::new(Self::find(index, places, ms_max));
         let known = index.chains.get_or_init(find);
         if known.ms_max == ms_max { Arc::clone(known) } else { find() }
     }
 
-    fn find(index: &SearchIndex, places: &Places, ms_max: i64) -> Self {
+    fn find<I: DocumentId>(index: &SearchIndex<I>, places: &Places, ms_max: i64) -> Self {
         let mut turns = Vec::with_capacity(places.count / WORD);
         for shelf in &index.shelves {
             turns.extend_from_slice(&shelf.segment.turns(ms_max));
@@ -147,7 +150,7 @@ fn linked(links: &[(u32, u32)], at: u32) -> Option<u32> {
 
 /// Returns one bit per slot of a segment with these documents. A bit is set if the next slot is not
 /// a neighbour in session and time. Bits beyond the last slot are set.
-pub(super) fn turns(docs: &[Doc], runs: &[Run], ms_max: i64) -> Vec<u64> {
+pub(super) fn turns<I>(docs: &[Doc<I>], runs: &[Run], ms_max: i64) -> Vec<u64> {
     let mut turns = vec![u64::MAX; docs.len().div_ceil(WORD)];
     for run in runs {
         let docs = docs.get(run.slots.start as usize..run.slots.end as usize);
@@ -164,13 +167,13 @@ pub(super) fn turns(docs: &[Doc], runs: &[Run], ms_max: i64) -> Vec<u64> {
     turns
 }
 
-fn is_near(one: Timestamp, other: Timestamp, ms_max: i64) -> bool {
-    one.0.abs_diff(other.0) <= ms_max.unsigned_abs()
+fn is_near(one: i64, other: i64, ms_max: i64) -> bool {
+    one.abs_diff(other) <= ms_max.unsigned_abs()
 }
 
 /// The state while turns are searched for.
-struct Turning<'i> {
-    index: &'i SearchIndex,
+struct Turning<'i, I> {
+    index: &'i SearchIndex<I>,
     places: &'i Places,
     ms_max: i64,
     turns: Vec<u64>,
@@ -180,21 +183,21 @@ struct Turning<'i> {
 
 /// The documents of one session in one shelf that are still to be ordered. The earliest compares as
 /// greatest.
-struct Rest {
-    place: Reverse<(Timestamp, u64, RecordId)>,
+struct Rest<I> {
+    place: Reverse<(i64, u64, I)>,
     shelf: usize,
     /// The remaining slots, starting with a live one.
     slots: Range<Slot>,
 }
 
-impl Turning<'_> {
+impl<I: DocumentId> Turning<'_, I> {
     fn link(&mut self, from: u32, to: Option<u32>) {
         set(&mut self.turns, from);
         self.links.insert(from, to);
     }
 
     /// Links the documents on both sides of removed ones.
-    fn step_over_removed(&mut self, shelf: &Shelf, base: u32) {
+    fn step_over_removed(&mut self, shelf: &Shelf<I>, base: u32) {
         let mut removed = shelf.removed().peekable();
         while let Some(first) = removed.next() {
             let mut next = first + 1;
@@ -225,8 +228,8 @@ impl Turning<'_> {
         runs.sort_unstable_by_key(|(hash, at, _)| (*hash, *at));
         for session in runs.chunk_by(|(a, ..), (b, ..)| a == b).filter(|runs| runs.len() > 1) {
             let rests = session.iter().filter_map(|(_, at, slots)| self.rest(*at, slots.clone()));
-            let mut waiting: BinaryHeap<Rest> = rests.collect();
-            let mut last: Option<(u32, Timestamp)> = None;
+            let mut waiting: BinaryHeap<Rest<I>> = rests.collect();
+            let mut last: Option<(u32, i64)> = None;
             while let Some(Rest { shelf, slots, .. }) = waiting.pop() {
                 let next = waiting.peek().map(|rest| rest.place.0);
                 let Some((block, time)) = self.block(shelf, &slots, next) else { continue };
@@ -242,7 +245,7 @@ impl Turning<'_> {
     }
 
     /// Returns what remains of a run, from its first live document on.
-    fn rest(&self, at: usize, mut slots: Range<Slot>) -> Option<Rest> {
+    fn rest(&self, at: usize, mut slots: Range<Slot>) -> Option<Rest<I>> {
         let shelf = self.index.shelves.get(at)?;
         let first = slots.find(|slot| shelf.is_live(*slot))?;
         let place = Reverse(shelf.segment.doc(first)?.place());
@@ -254,8 +257,8 @@ impl Turning<'_> {
         &self,
         at: usize,
         slots: &Range<Slot>,
-        next: Option<(Timestamp, u64, RecordId)>,
-    ) -> Option<(Range<Slot>, Range<Timestamp>)> {
+        next: Option<(i64, u64, I)>,
+    ) -> Option<(Range<Slot>, Range<i64>)> {
         let shelf = self.index.shelves.get(at)?;
         let docs = shelf.segment.docs().get(slots.start as usize..slots.end as usize)?;
         let count = next.map_or(docs.len(), |next| docs.partition_point(|doc| doc.place() < next));
@@ -266,21 +269,21 @@ impl Turning<'_> {
     }
 }
 
-impl PartialEq for Rest {
+impl<I: DocumentId> PartialEq for Rest<I> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Rest {}
+impl<I: DocumentId> Eq for Rest<I> {}
 
-impl PartialOrd for Rest {
+impl<I: DocumentId> PartialOrd for Rest<I> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Rest {
+impl<I: DocumentId> Ord for Rest<I> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.place.cmp(&other.place)
     }

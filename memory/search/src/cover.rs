@@ -5,10 +5,9 @@
 //! So each term weighs by its rarity, from 0 if every document has it to 1 if none has. A document
 //! covers the terms that it contains itself; boosts from neighbours do not count.
 
-use super::SearchIndex;
 use super::find::{Find, Search};
 use super::query::{Query, Terms};
-use crate::ids::RecordId;
+use super::{DocumentId, SearchIndex};
 
 /// The smallest index size used for rarities. Fewer documents say nothing about how common a word
 /// is.
@@ -16,17 +15,17 @@ const DOCUMENTS_MIN: usize = 100;
 
 /// A document and the query terms that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cover {
+pub struct Cover<I> {
     /// The document.
-    pub id: RecordId,
+    pub id: I,
     /// The terms that it has.
     pub terms: Terms,
 }
 
-impl SearchIndex {
+impl<I: DocumentId> SearchIndex<I> {
     /// Returns the best documents for a query, best first, each with the terms that it has; see
     /// [`SearchIndex::find`]. It does not correct typing errors.
-    pub fn cover(&self, find: &Find<'_>) -> Vec<Cover> {
+    pub fn cover(&self, find: &Find<'_, I>) -> Vec<Cover<I>> {
         let hits = Search::new(self, &Find { explain: true, ..*find }).best();
         let terms = |why: &[super::TermShare]| {
             find.query.terms_where(|asked| why.iter().any(|share| share.term == asked))
@@ -45,7 +44,7 @@ impl SearchIndex {
 
     /// Returns the best documents, best first. Each comes with the query terms that it has, as
     /// written in the query, and their rarity.
-    pub(crate) fn covered(&self, find: &Find<'_>) -> Vec<(RecordId, Vec<(String, f32)>)> {
+    pub fn covered(&self, find: &Find<'_, I>) -> Vec<(I, Vec<(String, f32)>)> {
         let rarities = self.term_rarities(find.query);
         let of = |why: &[super::TermShare]| {
             let has = |asked: &str| why.iter().any(|share| share.term == asked);
@@ -56,7 +55,7 @@ impl SearchIndex {
     }
 
     /// Returns the terms of a query as they are written there, each with its rarity.
-    pub(crate) fn term_rarities(&self, query: &Query) -> Vec<(String, f32)> {
+    pub fn term_rarities(&self, query: &Query) -> Vec<(String, f32)> {
         let terms = query.wanted.iter().map(|wanted| wanted.asked.clone());
         terms.zip(self.rarities(query)).collect()
     }

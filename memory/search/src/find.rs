@@ -11,13 +11,12 @@ use super::query::{Query, Wanted};
 use super::scoring::{Sums, Term};
 use super::segment::{self, Occurrences};
 use super::tuning::Tuning;
-use super::{SearchIndex, bits, passages, phrases, typo};
-use crate::ids::RecordId;
+use super::{DocumentId, SearchIndex, bits, passages, phrases, typo};
 use crate::limits::SEARCH_LONG_TEXTS_MAX;
 
 /// A search request.
 #[derive(Clone, Copy)]
-pub struct Find<'a> {
+pub struct Find<'a, I> {
     /// The query.
     pub query: &'a Query,
     /// The ranking constants.
@@ -25,7 +24,7 @@ pub struct Find<'a> {
     /// The caller's filter and prior. Returns the factor, in (0, 1], that multiplies a document's
     /// score, or `None` to leave the document out. It is called at most once per document, and only
     /// for candidates.
-    pub keep: &'a dyn Fn(RecordId) -> Option<f32>,
+    pub keep: &'a dyn Fn(I) -> Option<f32>,
     /// The maximum number of hits.
     pub limit: usize,
     /// Whether to report what each term contributed to each hit. This takes time.
@@ -33,10 +32,10 @@ pub struct Find<'a> {
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SearchResults {
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchResults<I> {
     /// The hits, best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<Hit<I>>,
     /// Words that no document contains, each with the word searched instead. Empty unless the query
     /// as written found nothing.
     pub corrected: Vec<(String, String)>,
@@ -47,9 +46,9 @@ pub struct SearchResults {
 /// A document found by a search. If an explanation was requested, `score` is (the sum of `why` +
 /// `neighbours`) × `prior` + the sum of `gains`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct Hit<I> {
     /// The document.
-    pub id: RecordId,
+    pub id: I,
     /// Its score, comparable only within one answer.
     pub score: f32,
     /// The contribution of each query term that the document contains, in query order. Empty unless
@@ -62,7 +61,7 @@ pub struct Hit {
     /// The number of query terms that the document itself contains.
     pub terms: usize,
     /// The neighbour that boosts it most, if the document itself contains no query term.
-    pub beside: Option<RecordId>,
+    pub beside: Option<I>,
     /// The caller's additions to the score.
     pub gains: Vec<Bonus>,
 }
@@ -70,15 +69,21 @@ pub struct Hit {
 /// An addition to a hit's score; a deduction if it is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bonus {
-    /// The property of the record that earned it, in one word.
+    /// The property of the document that earned it, in one word.
     pub reason: &'static str,
     /// Its size.
     pub score: f32,
 }
 
-impl Hit {
+impl<I> Default for SearchResults<I> {
+    fn default() -> Self {
+        Self { hits: Vec::new(), corrected: Vec::new(), terms: 0 }
+    }
+}
+
+impl<I> Hit<I> {
     /// Creates a hit with this score that needed no query.
-    pub fn certain(id: RecordId, score: f32) -> Self {
+    pub fn certain(id: I, score: f32) -> Self {
         Self {
             id,
             score,
@@ -103,11 +108,11 @@ pub struct TermShare {
     pub in_tag: bool,
 }
 
-impl SearchIndex {
+impl<I: DocumentId> SearchIndex<I> {
     /// Returns the best documents for a query. A document that is left out never scores higher than
     /// one that is returned, with one exception. If very many long texts match, passages are scored
     /// only in those that could score most.
-    pub fn find(&self, find: &Find<'_>) -> SearchResults {
+    pub fn find(&self, find: &Find<'_, I>) -> SearchResults<I> {
         let search = Search::new(self, find);
         let (hits, terms) = (search.best(), search.known());
         if !hits.is_empty() || find.limit == 0 {
@@ -126,7 +131,7 @@ impl SearchIndex {
     }
 
     /// Counts the documents that pass the filter and contain a query term themselves, up to `most`.
-    pub fn count(&self, find: &Find<'_>, most: usize) -> usize {
+    pub fn count(&self, find: &Find<'_, I>, most: usize) -> usize {
         let count = self.having_any(find, find.query, most);
         if count > 0 || most == 0 {
             return count;
@@ -135,7 +140,7 @@ impl SearchIndex {
         corrected.map_or(0, |(query, _)| self.having_any(find, &query, most))
     }
 
-    fn having_any(&self, find: &Find<'_>, query: &Query, most: usize) -> usize {
+    fn having_any(&self, find: &Find<'_, I>, query: &Query, most: usize) -> usize {
         let places = Places::of(self);
         let allowed = phrases::allowed(self, &places, query);
         let mut seen = vec![0; places.count.div_ceil(bits::WORD)];
@@ -170,7 +175,7 @@ impl SearchIndex {
     }
 
     /// Returns the live documents that contain a term.
-    pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = RecordId> {
+    pub(super) fn having(&self, hash: u64) -> impl Iterator<Item = I> {
         self.shelves.iter().flat_map(move |shelf| {
             let postings =
                 shelf.segment.find(hash).into_iter().flat_map(segment::TermEntry::postings);
@@ -220,11 +225,11 @@ const FLOOR_SPARE: usize = 8;
 const ROUNDING: f32 = 0.9999;
 
 /// One query over one index.
-pub(super) struct Search<'i> {
-    find: Find<'i>,
+pub(super) struct Search<'i, I> {
+    find: Find<'i, I>,
     /// The query's terms, in its order.
     terms: Vec<Term<'i>>,
-    sums: Sums<'i>,
+    sums: Sums<'i, I>,
     /// The cached results of [`Find::keep`] by place. Asking again costs as much as scoring the
     /// document.
     priors: RefCell<HashMap<u32, Option<f32>>>,
@@ -232,12 +237,12 @@ pub(super) struct Search<'i> {
     own: RefCell<HashMap<u32, f32>>,
 }
 
-impl<'i> Search<'i> {
+impl<'i, I: DocumentId> Search<'i, I> {
     /// Adds the scores of the query's terms, heaviest first, as far as they can still affect the
     /// best documents (`MaxScore`; Turtle, Flood: "Query Evaluation: Strategies and Optimizations",
     /// 1995).
     #[expect(clippy::cast_precision_loss, reason = "seven digits of a count are enough")]
-    pub(super) fn new(index: &'i SearchIndex, find: &Find<'i>) -> Self {
+    pub(super) fn new(index: &'i SearchIndex<I>, find: &Find<'i, I>) -> Self {
         let find = *find;
         let sums = Sums::new(index, find.query, find.tuning);
         let terms: Vec<Term<'i>> =
@@ -310,7 +315,7 @@ impl<'i> Search<'i> {
     }
 
     /// Returns the factor for a document's score, or `None` if the filter rejects it.
-    fn prior(&self, at: u32, id: RecordId) -> Option<f32> {
+    fn prior(&self, at: u32, id: I) -> Option<f32> {
         *self.priors.borrow_mut().entry(at).or_insert_with(|| (self.find.keep)(id))
     }
 
@@ -321,7 +326,7 @@ impl<'i> Search<'i> {
     }
 
     /// Takes documents in the order of their sums, until no other can be among the best.
-    pub(super) fn best(&self) -> Vec<Hit> {
+    pub(super) fn best(&self) -> Vec<Hit<I>> {
         let limit = self.find.limit;
         if limit == 0 {
             return Vec::new();
@@ -342,8 +347,7 @@ impl<'i> Search<'i> {
                 let (segment, slot) = self.sums.place(at)?;
                 Some((sum.to_bits(), Reverse(segment.doc(slot)?.id), at))
             };
-            let mut waiting: BinaryHeap<(u32, Reverse<RecordId>, u32)> =
-                band.filter_map(place).collect();
+            let mut waiting: BinaryHeap<(u32, Reverse<I>, u32)> = band.filter_map(place).collect();
             while let Some((sum, Reverse(id), at)) = waiting.pop() {
                 let sum = f32::from_bits(sum);
                 let last = best.last();
@@ -381,9 +385,9 @@ impl<'i> Search<'i> {
         self.find.tuning.passage > 0.0 && passages::are_several(length)
     }
 
-    fn hits(&self, best: Vec<Candidate>) -> Vec<Hit> {
+    fn hits(&self, best: Vec<Candidate<I>>) -> Vec<Hit<I>> {
         let mut room = Room::default();
-        let mut hit = |Candidate { score, id, at, prior, has_words }: Candidate| {
+        let mut hit = |Candidate { score, id, at, prior, has_words }: Candidate<I>| {
             let neighbours = self.sums.lent(at);
             let term = |given: &TermScore<'_>| TermShare {
                 term: given.wanted.asked.clone(),
@@ -409,7 +413,7 @@ impl<'i> Search<'i> {
     }
 
     /// Returns the neighbour that boosts a document most. On a tie, the first wins.
-    fn lender(&self, at: u32) -> Option<RecordId> {
+    fn lender(&self, at: u32) -> Option<I> {
         let lends = |(at, share): (u32, f32)| {
             let (shelf, segment, slot) = self.sums.place_on_shelf(at)?;
             let length = segment.lengths().get(slot as usize).copied()?;
@@ -479,27 +483,27 @@ struct Room<'i> {
 }
 
 /// The best candidates so far, with a cap on those that contain none of the words.
-struct Best {
+struct Best<I> {
     limit: usize,
     lent_max: usize,
     /// Candidates that contain a word. They are reversed, so that the heap's top is the worst.
-    having: BinaryHeap<Reverse<Candidate>>,
-    lent: BinaryHeap<Reverse<Candidate>>,
+    having: BinaryHeap<Reverse<Candidate<I>>>,
+    lent: BinaryHeap<Reverse<Candidate<I>>>,
 }
 
-impl Best {
+impl<I: DocumentId> Best<I> {
     fn new(limit: usize, lent_max: usize) -> Self {
         Self { limit, lent_max, having: BinaryHeap::new(), lent: BinaryHeap::new() }
     }
 
     /// Returns the worst kept candidate, once there are as many as wanted.
-    fn last(&self) -> Option<&Candidate> {
+    fn last(&self) -> Option<&Candidate<I>> {
         let is_full = self.having.len() + self.lent.len() >= self.limit;
         let lasts = [self.having.peek(), self.lent.peek()].into_iter().flatten();
         lasts.map(|Reverse(last)| last).min().filter(|_| is_full)
     }
 
-    fn push(&mut self, candidate: Candidate) {
+    fn push(&mut self, candidate: Candidate<I>) {
         let full = self.having.len() + self.lent.len() >= self.limit;
         let (heap, other) = if candidate.has_words {
             (&mut self.having, &mut self.lent)
@@ -524,9 +528,9 @@ impl Best {
     }
 
     /// Returns the candidates, best first.
-    fn sorted(self) -> Vec<Candidate> {
+    fn sorted(self) -> Vec<Candidate<I>> {
         let all = self.having.into_iter().chain(self.lent).map(|Reverse(candidate)| candidate);
-        let mut all: Vec<Candidate> = all.collect();
+        let mut all: Vec<Candidate<I>> = all.collect();
         all.sort_by(|a, b| b.cmp(a));
         all
     }
@@ -541,37 +545,37 @@ struct TermScore<'i> {
 }
 
 /// A candidate hit. The better of two compares as greater.
-struct Candidate {
+struct Candidate<I> {
     score: f32,
-    id: RecordId,
+    id: I,
     at: u32,
     prior: f32,
     /// Whether the document itself contains a query word, and is not found only through neighbours.
     has_words: bool,
 }
 
-impl Candidate {
+impl<I: DocumentId> Candidate<I> {
     /// Whether it is better than a document with this id that scores at most `score`.
-    fn beats(&self, score: f32, id: RecordId) -> bool {
+    fn beats(&self, score: f32, id: I) -> bool {
         score < self.score || score <= self.score && id > self.id
     }
 }
 
-impl PartialEq for Candidate {
+impl<I: DocumentId> PartialEq for Candidate<I> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Candidate {}
+impl<I: DocumentId> Eq for Candidate<I> {}
 
-impl PartialOrd for Candidate {
+impl<I: DocumentId> PartialOrd for Candidate<I> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Candidate {
+impl<I: DocumentId> Ord for Candidate<I> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.score.total_cmp(&other.score).then_with(|| other.id.cmp(&self.id))
     }
