@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::draft::Draft;
 use crate::files::is_inside;
 use crate::ids::{Kind, RecordId, Timestamp, Version};
+use crate::kinds::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 use crate::limits::{
     ACTIVE_TEXT_HARD_BYTES_MAX, ACTIVE_TEXT_SOFT_BYTES_MAX, ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN,
     ROWS_KEPT_MIN, TOPIC_KEPT_DAYS_MIN,
@@ -24,7 +25,6 @@ use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState, SessionRow};
 use crate::staged::count;
-use crate::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 
 /// Records to archive, each at the version that was planned. A record that has changed since stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -19,9 +19,9 @@ use std::sync::Arc;
 pub use duplicates::NearDuplicates;
 
 use crate::ids::{RecordId, Timestamp, Version};
+use crate::kinds::note::Note;
 use crate::limits::SUMMARY_WANTED_ABOVE_TOKENS;
 use crate::memory::Memory;
-use crate::note::Note;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::retention::{Accesses, RetentionParts};

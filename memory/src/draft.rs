@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
-use crate::index::MergeKey;
+use crate::kinds::MergeKey;
+use crate::kinds::blueprint::{Verdict, judge};
+use crate::kinds::note::{NewNote, Note, Scope};
+use crate::kinds::topic::{Topic, TopicPart};
 use crate::lines::Ranges;
 use crate::memory::Memory;
-use crate::merge::{Verdict, judge};
-use crate::note::{NewNote, Note, Scope};
 use crate::provenance::Provenance;
 use crate::record::{Anchor, Blueprint, Body, Lesson, Record, RecordState};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
-use crate::topic::{Topic, TopicPart};
 
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
@@ -155,7 +155,7 @@ impl<'a> Draft<'a> {
     /// Returns the anchors of a file by their line ranges.
     fn ranges(&self, file: &str) -> Ranges<RecordId> {
         let mut ranges = Ranges::default();
-        for record in self.head.keyed(&MergeKey::Anchor(file.into())) {
+        for record in self.head.keyed(&MergeKey::anchor(file)) {
             if let Body::Anchor(anchor) = &record.body {
                 let (lines, mut there) = ranges.take(&anchor.lines);
                 there.push(record.id);
@@ -438,7 +438,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the stored record that a body merges with, if its key alone decides that.
     fn existing_match(&self, body: &Body) -> Option<(RecordId, Body)> {
-        let twin = self.head.keyed(&MergeKey::of(body)?).next()?;
+        let twin = self.head.keyed(&body.key()?).next()?;
         Some((twin.id, twin.body.clone()))
     }
 

@@ -40,54 +40,7 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
 }
 
 fn item(record: &Record) -> Value {
-    let timestamp = record.updated.time.iso();
-    match &record.body {
-        Body::Blueprint(blueprint) => json!({
-            "id": record.id.to_string(),
-            "category": blueprint.category.name(),
-            "title": blueprint.title,
-            "content": blueprint.content,
-            "immutable": blueprint.immutable,
-            "timestamp": timestamp,
-        }),
-        Body::Anchor(anchor) => json!({
-            "file_path": anchor.file,
-            "line_range": anchor.lines.to_string(),
-            "concept": anchor.concept,
-            "timestamp": timestamp,
-        }),
-        Body::Lesson(lesson) => json!({
-            "id": record.id.to_string(),
-            "summary": lesson.summary,
-            "detail": lesson.detail,
-            "related_files": lesson.files,
-            "timestamp": timestamp,
-        }),
-        Body::Note(note) => json!({
-            "id": record.id.to_string(),
-            "key": note.key,
-            "content": note.content,
-            "summary": note.summary,
-            "tags": record.tags,
-            "importance": note.importance,
-            "pinned": record.pinned,
-            "timestamp": timestamp,
-        }),
-        Body::Topic(topic) => json!({
-            "id": record.id.to_string(),
-            "name": topic.name,
-            "status": topic.status,
-            "timestamp": timestamp,
-        }),
-        Body::SessionRow(row) => json!({
-            "session_id": row.session.to_string(),
-            "started_at": row.started.iso(),
-            "ended_at": row.ended.iso(),
-            "summary": item::trail_text(row),
-            "anchors_added": row.anchors_added,
-            "lessons_added": row.lessons_added,
-        }),
-    }
+    record.body.fields().zipmem(record)
 }
 
 /// Returns the active notes that `sees` accepts, as the compactor's `state.json`. Access counts are
@@ -128,19 +81,14 @@ pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
         bytes => format!(" ({})", render::bytes(bytes)),
     };
     let mut page = vec![format!("# {project}: memory at revision {}{size}", memory.revision().0)];
-    for (kind, heading) in [
-        (Kind::Blueprint, "## Blueprints"),
-        (Kind::Anchor, "## Anchors"),
-        (Kind::Note, "## Notes"),
-        (Kind::Lesson, "## Lessons"),
-        (Kind::Topic, "## Topics"),
-        (Kind::SessionRow, "## Sessions"),
-    ] {
+    let mut kinds = Kind::ALL;
+    kinds.sort_by_key(|kind| kind.facts().page_place);
+    for kind in kinds {
         let parts: Vec<String> = memory.active_of(kind).map(|record| part(record, now)).collect();
         if !parts.is_empty() {
             // Lists stay together; texts are set apart.
             let gap = if kind == Kind::Blueprint { "\n\n" } else { "\n" };
-            page.push(heading.to_owned());
+            page.push(format!("## {}", kind.facts().heading));
             page.push(parts.join(gap));
         }
     }
@@ -148,36 +96,7 @@ pub fn markdown(memory: &Memory, project: &str, now: Timestamp) -> String {
 }
 
 fn part(record: &Record, now: Timestamp) -> String {
-    let id = record.id;
-    match &record.body {
-        Body::Blueprint(blueprint) => {
-            let category = blueprint.category.name();
-            format!("### {id} {} ({category})\n\n{}", blueprint.title, blueprint.content.trim_end())
-        }
-        Body::Lesson(lesson) => {
-            let files: Vec<String> = lesson.files.iter().map(|file| format!("`{file}`")).collect();
-            let files =
-                if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
-            let detail = if lesson.detail.is_empty() {
-                String::new()
-            } else {
-                format!("\n  {}", lesson.detail.replace('\n', "\n  "))
-            };
-            format!("- {id} **{}**{files}{detail}", lesson.summary)
-        }
-        Body::Anchor(anchor) => {
-            format!("- {id} `{}` {}: {}", anchor.file, anchor.lines, anchor.concept)
-        }
-        Body::Topic(_) => format!("- {}", item::whole(record)),
-        Body::Note(note) => {
-            let expired = if note.is_expired(now) { "[EXPIRED] " } else { "" };
-            format!("- {expired}{}", item::whole(record))
-        }
-        Body::SessionRow(row) => {
-            let summary = item::trail_text(row).replace('\n', "\n  ");
-            format!("- {id} {}: {summary}", row.ended.date())
-        }
-    }
+    record.body.fields().page(record, &item::whole(record), now)
 }
 
 #[cfg(test)]

@@ -101,5 +101,17 @@ pub(crate) fn keep_end(text: String, bytes_max: usize) -> String {
     format!("{CUT_HERE}{}", end.get(paragraph..).unwrap_or_default().trim_start_matches('\n'))
 }
 
+/// Joins a head and the lines of a text, each on its own line and indented. Blank lines stay blank.
+pub(crate) fn with_block(mut head: String, text: &str, indent: &str) -> String {
+    for line in text.lines() {
+        head.push('\n');
+        if !line.trim().is_empty() {
+            head.push_str(indent);
+            head.push_str(line);
+        }
+    }
+    head
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,16 +5,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The table that says which kind a thing is. Nothing else explains kinds.
-pub const WHERE_IT_GOES: &str = "\
-| it is | so it is a |
-| --- | --- |
-| settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |
-| learned from a failure | **lesson** (summary, detail, files) |
-| where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
-| how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
-| anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
-";
+use crate::ids::Kind;
+use crate::kinds::Which;
+
+/// Returns the table that says which kind a thing is. Nothing else explains kinds.
+pub fn which_kind() -> String {
+    let mut lines: Vec<&Which> =
+        Kind::ALL.into_iter().filter_map(|kind| kind.facts().which.as_ref()).collect();
+    lines.sort_by_key(|which| which.place);
+    let lines = lines.iter().map(|which| format!("{}\n", which.line));
+    format!("| it is | so it is a |\n| --- | --- |\n{}", lines.collect::<String>())
+}
 
 /// The instructions that the server sends to a client that connects.
 pub const INSTRUCTIONS: &str = "\
@@ -170,10 +171,11 @@ next session cannot see from the code, and never code itself. `memory_forget` wh
 
 Where does it go?
 
-{WHERE_IT_GOES}{MARKER_END}
+{}{MARKER_END}
 ",
         marker(mode, DIRECTIVE_VERSION),
         mode.advice(loading),
+        which_kind(),
     )
 }
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::kinds::Kind;
+
 /// Milliseconds since the Unix epoch, UTC. The domain never reads a clock; times are arguments.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -119,71 +121,6 @@ impl fmt::Display for SessionId {
 )]
 #[serde(transparent)]
 pub struct NoticeId(pub u64);
-
-/// The kind of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Settled and lasting; kept verbatim.
-    Blueprint,
-    /// The place of some code, and why it matters.
-    Anchor,
-    /// Learned from a failure.
-    Lesson,
-    /// Anything else worth keeping; with a key it is a fact.
-    Note,
-    /// The state of a thread of work.
-    Topic,
-    /// The account of a session; written by the daemon alone.
-    SessionRow,
-}
-
-impl Kind {
-    /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::Blueprint, Self::Anchor, Self::Lesson, Self::Note, Self::Topic, Self::SessionRow];
-
-    /// Returns the singular noun.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Blueprint => "blueprint",
-            Self::Anchor => "anchor",
-            Self::Lesson => "lesson",
-            Self::Note => "note",
-            Self::Topic => "topic",
-            Self::SessionRow => "session",
-        }
-    }
-
-    /// Returns the plural noun, which is also the name of the kind's section in a load.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Blueprint => "blueprints",
-            Self::Anchor => "anchors",
-            Self::Lesson => "lessons",
-            Self::Note => "notes",
-            Self::Topic => "topics",
-            Self::SessionRow => "sessions",
-        }
-    }
-
-    /// Formats a count with its noun: `1 anchor`, `2 anchors`.
-    pub fn count(self, count: u64) -> String {
-        let noun = if count == 1 { self.noun() } else { self.plural() };
-        format!("{count} {noun}")
-    }
-
-    fn letter(self) -> char {
-        match self {
-            Self::Blueprint => 'b',
-            Self::Anchor => 'a',
-            Self::Lesson => 'l',
-            Self::Note => 'n',
-            Self::Topic => 't',
-            Self::SessionRow => 's',
-        }
-    }
-}
 
 /// First letter of the id of a note that belongs to the user.
 const USER: char = 'u';

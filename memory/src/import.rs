@@ -21,8 +21,8 @@ pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::index::MergeKey;
 use crate::intake::accept;
+use crate::kinds::MergeKey;
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
@@ -257,7 +257,8 @@ fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
 /// Stores a blueprint, unless the one here was written after the original. Then that one stays,
 /// mutable or not.
 fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
-    let stored = MergeKey::of(&Body::Blueprint(new.clone()))
+    let stored = Body::Blueprint(new.clone())
+        .key()
         .and_then(|key| draft.head().keyed(&key).next())
         .map(|record| (record.id, record.updated.time));
     match stored {
@@ -269,7 +270,7 @@ fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
 /// Stores an anchor. The newest concept wins, so a newer one here replaces that of an older
 /// original.
 fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
-    let key = MergeKey::Anchor(new.file.as_str().into());
+    let key = MergeKey::anchor(&new.file);
     let newer = draft
         .head()
         .keyed(&key)

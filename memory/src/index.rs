@@ -3,63 +3,16 @@
 //! records alone and updated with each record. So the cost of a save depends on what it writes, not
 //! on what is stored.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId};
-use crate::note::{Note, Scope};
+use crate::kinds::MergeKey;
+use crate::kinds::note::{Note, Scope};
 use crate::per_kind::PerKind;
-use crate::record::{Body, Category, Record, RecordState};
+use crate::record::{Record, RecordState};
 use crate::size::Sizes;
-use crate::topic::topic_key;
-
-/// The property that two merging records share.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MergeKey {
-    /// Category and folded title.
-    Blueprint(Category, Arc<str>),
-    /// The file; lines are compared one by one.
-    Anchor(Arc<str>),
-    /// The summary's words of substance.
-    Lesson(Arc<str>),
-    /// The scope and the fact's key.
-    Fact(Scope, Arc<str>),
-    /// The scope and a hash of the content, which is compared as well.
-    Note(Scope, u64),
-    /// The folded name.
-    Topic(Arc<str>),
-    /// The session. A row that covers folded ones has no key.
-    SessionRow(SessionId),
-}
-
-impl MergeKey {
-    pub(crate) fn of(body: &Body) -> Option<Self> {
-        match body {
-            Body::Blueprint(blueprint) => {
-                let (category, title) = blueprint.key();
-                Some(Self::Blueprint(category, title.into()))
-            }
-            Body::Anchor(anchor) => Some(Self::Anchor(anchor.file.as_str().into())),
-            Body::Lesson(lesson) => Some(Self::Lesson(lesson.key().into())),
-            Body::Note(note) => Some(Self::note(&note.scope, note.key.as_deref(), &note.content)),
-            Body::Topic(topic) => Some(Self::Topic(topic_key(&topic.name).into())),
-            Body::SessionRow(row) if row.folded > 0 => None,
-            Body::SessionRow(row) => Some(Self::SessionRow(row.session.clone())),
-        }
-    }
-
-    /// Returns the merge key of a note with this key, or else with this content.
-    pub(crate) fn note(scope: &Scope, key: Option<&str>, content: &str) -> Self {
-        if let Some(key) = key {
-            return Self::Fact(scope.clone(), key.into());
-        }
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
-        Self::Note(scope.clone(), hasher.finish())
-    }
-}
 
 /// Counts of a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -261,7 +214,7 @@ impl Index {
     /// Returns a record's merge key. A forgotten record has none, since nothing merges into it.
     fn key(record: &Record) -> Option<MergeKey> {
         match record.state {
-            RecordState::Active | RecordState::Archived => MergeKey::of(&record.body),
+            RecordState::Active | RecordState::Archived => record.body.key(),
             RecordState::Forgotten => None,
         }
     }

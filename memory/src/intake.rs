@@ -2,15 +2,15 @@
 
 use crate::files::normalise;
 use crate::fold::one_line;
+use crate::kinds::note::accept_note;
+use crate::kinds::topic::{self, HistoryLine, TopicPart, topic_name};
 use crate::limits::{
     ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX, TOPIC_FILES_MAX,
     TOPIC_STATUS_CHARS_MAX,
 };
 use crate::lines::LineRange;
-use crate::note::accept_note;
 use crate::refusal::Refusal;
 use crate::staged::Staged;
-use crate::topic::{HistoryLine, TopicPart, topic_name};
 
 /// Checks a write's items and returns them in their stored form: titles, concepts and summaries on
 /// one line, paths in one spelling, contents verbatim. The refusal names the item:
@@ -67,7 +67,7 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
     let topics = std::mem::take(&mut part.topics).into_iter();
     let mut topics = topics.map(accept_topic).collect::<Result<Vec<TopicPart>, Refusal>>()?;
     topics.retain(|topic| topic.name.is_some() || !topic.is_empty());
-    part.absorb_topics(&topics);
+    topic::absorb(&mut part.topics, &topics);
     Ok(part)
 }
 

@@ -25,13 +25,13 @@ pub mod import;
 mod index;
 pub mod injected;
 mod intake;
+mod kinds;
 pub mod lifecycle;
 pub mod limits;
 pub mod lines;
 mod memories;
 mod memory;
 mod merge;
-mod note;
 mod per_kind;
 mod plan;
 mod provenance;
@@ -50,7 +50,6 @@ mod size;
 mod staged;
 #[cfg(test)]
 mod testing;
-mod topic;
 mod when;
 
 pub use anchord_secrets as secrets;
@@ -66,11 +65,17 @@ pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version, hashed,
 };
 pub use index::Totals;
-pub use memories::Memories;
-pub use memory::{Bound, Counters, Memory, Restore};
-pub use note::{
+pub use kinds::note::{
     ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
 };
+pub use kinds::topic::{
+    HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
+};
+pub use kinds::{
+    Anchor, Blueprint, Category, FixedFailure, Lesson, ParseCategoryError, SessionRow, TrailEntry,
+};
+pub use memories::Memories;
+pub use memory::{Bound, Counters, Memory, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
@@ -86,10 +91,7 @@ pub use recall::{
     Candidate, Evidence, FailureView, FileQuery, PromptChoice, PromptQuery, Recall, Recalled,
     about_file, for_prompt, recall, remedies,
 };
-pub use record::{
-    Anchor, Blueprint, Body, Category, ContentVersion, FixedFailure, Lesson, ParseCategoryError,
-    Record, RecordState, SessionRow, TrailEntry,
-};
+pub use record::{Body, ContentVersion, Record, RecordState};
 pub use refusal::Refusal;
 pub use retention::{Access, Accesses, RetentionParts};
 pub use room::limit;
@@ -97,7 +99,4 @@ pub use settings::{Budget, Settings, Unfit};
 pub use shell::{shell_line, shell_word};
 pub use size::{Size, Sizes};
 pub use staged::{Counts, Staged};
-pub use topic::{
-    HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
-};
 pub use when::{ParsePastError, parse_past};

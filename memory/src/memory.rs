@@ -7,9 +7,11 @@ use imbl::OrdMap;
 
 use crate::change::{Change, Notice, Purged};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
-use crate::index::{Index, MergeKey, Totals};
+use crate::index::{Index, Totals};
+use crate::kinds::note::Scope;
+use crate::kinds::topic::{Topic, topic_key};
+use crate::kinds::{MergeKey, Searched, topic};
 use crate::limits::NOTICES_MAX;
-use crate::note::Scope;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
@@ -17,7 +19,6 @@ use crate::record::{Body, Record, RecordState};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
-use crate::topic::{Topic, topic_key};
 
 /// Everything that a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -166,7 +167,7 @@ impl Memory {
 
     /// Returns the topic with this name, active or archived.
     pub fn topic(&self, name: &str) -> Option<&Arc<Record>> {
-        self.keyed(&MergeKey::Topic(topic_key(name).into())).next()
+        self.keyed(&topic::merge_key(name)).next()
     }
 
     /// Returns a topic as it will be when this session saves. Returns `None` if the topic does not
@@ -473,32 +474,7 @@ pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
     if record.state == RecordState::Forgotten {
         return None;
     }
-    let (texts, files): (Vec<&str>, Vec<&str>) = match &record.body {
-        Body::Blueprint(blueprint) => {
-            (vec![blueprint.category.name(), &blueprint.title, &blueprint.content], Vec::new())
-        }
-        Body::Anchor(anchor) => (vec![&anchor.concept], vec![&anchor.file]),
-        Body::Lesson(lesson) => (
-            vec![&lesson.summary, &lesson.detail],
-            lesson.files.iter().map(String::as_str).collect(),
-        ),
-        Body::Note(note) => {
-            let key = note.key.as_deref().unwrap_or_default();
-            (vec![key, &note.summary, &note.content], Vec::new())
-        }
-        Body::Topic(topic) => {
-            let decisions = topic.decisions.iter();
-            let decided = decisions
-                .flat_map(|it| std::iter::once(it.question.as_str()).chain(it.decided.as_deref()));
-            let history = topic.history.iter().map(|line| line.text.as_str());
-            let texts = [topic.name.as_str(), &topic.status].into_iter();
-            (
-                texts.chain(decided).chain(history).collect(),
-                topic.files.iter().map(String::as_str).collect(),
-            )
-        }
-        Body::SessionRow(row) => (row.summaries().collect(), Vec::new()),
-    };
+    let Searched { texts, files } = record.body.fields().searched();
     Some(Document {
         id: record.id,
         session: &record.created.session.0,

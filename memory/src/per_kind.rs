@@ -1,46 +1,32 @@
 //! One value for each kind of record.
 
-use crate::ids::Kind;
 use serde::{Deserialize, Serialize};
 
-/// A value for each kind of record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerKind<T> {
-    /// Blueprints.
-    pub blueprints: T,
-    /// Anchors.
-    pub anchors: T,
-    /// Lessons.
-    pub lessons: T,
-    /// Notes.
-    pub notes: T,
-    /// Topics.
-    pub topics: T,
-    /// Session rows.
-    pub rows: T,
-}
+use crate::ids::Kind;
+use crate::kinds::each_kind;
 
-impl<T: Copy> PerKind<T> {
-    /// Returns the value of one kind.
-    pub fn of(&self, kind: Kind) -> T {
-        match kind {
-            Kind::Blueprint => self.blueprints,
-            Kind::Anchor => self.anchors,
-            Kind::Lesson => self.lessons,
-            Kind::Note => self.notes,
-            Kind::Topic => self.topics,
-            Kind::SessionRow => self.rows,
+macro_rules! per_kind {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident,)*) => {
+        /// A value for each kind of record.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct PerKind<T> {
+            $($(#[$doc])* pub $field: T,)*
         }
-    }
 
-    pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut T {
-        match kind {
-            Kind::Blueprint => &mut self.blueprints,
-            Kind::Anchor => &mut self.anchors,
-            Kind::Lesson => &mut self.lessons,
-            Kind::Note => &mut self.notes,
-            Kind::Topic => &mut self.topics,
-            Kind::SessionRow => &mut self.rows,
+        impl<T: Copy> PerKind<T> {
+            /// Returns the value of one kind.
+            pub fn of(&self, kind: Kind) -> T {
+                match kind {
+                    $(Kind::$kind => self.$field,)*
+                }
+            }
+
+            pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut T {
+                match kind {
+                    $(Kind::$kind => &mut self.$field,)*
+                }
+            }
         }
-    }
+    };
 }
+each_kind!(per_kind);

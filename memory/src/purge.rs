@@ -21,14 +21,13 @@ use crate::change::{Change, Notice, NoticeCause, Purged};
 use crate::fold::one_line;
 use crate::ids::hashed;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::index::MergeKey;
+use crate::kinds::note::{NewNote, Scope};
+use crate::kinds::{MergeKey, anchor, lesson, topic};
 use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
-use crate::note::{NewNote, Scope};
 use crate::record::{Anchor, Body, Record};
 use crate::refusal::Refusal;
 use crate::secrets::{SecretKind, scrub_named};
 use crate::staged::Staged;
-use crate::topic::topic_key;
 
 /// The replacement of a purged text, where one is needed.
 pub(crate) const GONE: &str = "[purged]";
@@ -40,12 +39,7 @@ const QUOTED_BYTES: usize = PURGED_TEXT_BYTES_MIN * 2;
 pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
     let named: Vec<(&str, &str)> = match change {
         Change::Put(record) => {
-            let name = match &record.body {
-                Body::Note(note) => note.key.as_deref().unwrap_or_default(),
-                Body::Blueprint(blueprint) => &blueprint.title,
-                Body::Lesson(lesson) => &lesson.summary,
-                Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => "",
-            };
+            let name = record.body.fields().secret_name().unwrap_or_default();
             texts::of_record(record).into_iter().map(|text| (name, text)).collect()
         }
         Change::Stage { part, .. } => texts::of_staged(part),
@@ -119,15 +113,15 @@ impl Tombstones {
         if self.times.is_empty() {
             return None;
         }
-        let blueprints = part.blueprints.iter().map(texts::of_blueprint);
-        let anchors = part.anchors.iter().map(texts::of_anchor);
+        let blueprints = part.blueprints.iter().map(|new| new.content.clone());
+        let anchors = part.anchors.iter().map(anchor::whole_text);
         let lessons = part.lessons.iter().enumerate().flat_map(|(at, lesson)| {
-            texts::of_lesson(lesson).into_iter().map(move |text| (at, text))
+            lesson::whole_texts(lesson).into_iter().map(move |text| (at, text))
         });
         let notes = part.notes.iter().map(|note| note.content.clone());
         let shorts = part.notes.iter().map(|note| note.summary.clone());
         let short = |(at, text)| (format!("notes[{at}].summary"), text);
-        let topics = part.topics.iter().flat_map(texts::of_topic_part);
+        let topics = part.topics.iter().flat_map(topic::part_texts);
         let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
         summary
@@ -237,10 +231,10 @@ impl Purge {
             let found = self.found.entry(record.id).or_insert(first);
             found.versions += 1;
             found.newest = Arc::clone(record);
-            let telling = |text: &&str| texts::is_telling(&record.body, text);
-            let texts = texts::of_body(&record.body).into_iter().filter(telling);
+            let telling = |text: &&str| record.body.fields().is_telling(text);
+            let texts = record.body.fields().own_texts().into_iter().filter(telling);
             self.texts.extend(texts.map(str::to_owned));
-            let said = texts::said(&record.body).into_iter();
+            let said = record.body.fields().tombstone_texts().into_iter();
             self.digests.extend(said.map(|said| digest(&self.salt, &said)));
             if let Body::Note(note) = &record.body {
                 // A summary repeats the content.
@@ -262,7 +256,7 @@ impl Purge {
                 let recorded = recorded.filter(|key| !key.is_empty());
                 self.recorded.extend(recorded.map(|key| (row.session.clone(), key.to_owned())));
             }
-            self.keys.extend(MergeKey::of(&record.body));
+            self.keys.extend(record.body.key());
         }
     }
 
@@ -339,7 +333,7 @@ impl Purge {
         let row_goes = self.sessions.contains(session);
         part.blueprints.retain(|blueprint| {
             let body = Body::Blueprint(blueprint.clone());
-            !self.goes(MergeKey::of(&body).as_ref(), &[&blueprint.title, &blueprint.content])
+            !self.goes(body.key().as_ref(), &[&blueprint.title, &blueprint.content])
         });
         part.anchors.retain(|anchor| {
             let met =
@@ -353,12 +347,12 @@ impl Purge {
                 .into_iter()
                 .chain(files)
                 .collect();
-            !self.goes(MergeKey::of(&body).as_ref(), &texts)
+            !self.goes(body.key().as_ref(), &texts)
         });
         part.notes.retain(|note| !self.note_goes(session, note));
         part.topics.retain(|topic| {
             let files = topic.files.iter().map(String::as_str);
-            let texts = texts::of_topic_part(topic).into_iter().chain(files);
+            let texts = topic::part_texts(topic).into_iter().chain(files);
             !(self.topic_goes(topic.topic()) || self.goes(None, &texts.collect::<Vec<_>>()))
         });
         let summary_goes = part.summary.as_deref().is_some_and(|summary| {
@@ -389,7 +383,7 @@ impl Purge {
     }
 
     fn topic_goes(&self, name: &str) -> bool {
-        self.goes(Some(&MergeKey::Topic(topic_key(name).into())), &[name])
+        self.goes(Some(&topic::merge_key(name)), &[name])
     }
 
     /// Returns whether a staged note must be removed. Another session's note under the same key

@@ -130,10 +130,7 @@ impl Refusal {
                 format!("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")
             }
             Self::Full { kind, unit, kept, more, most } => {
-                let kinds = match kind {
-                    Kind::SessionRow => "session rows",
-                    kind => kind.plural(),
-                };
+                let kinds = kind.facts().plural_in_full;
                 format!(
                     "no room for more {kinds} in this project: {kept} of {most} {unit} are used, \
                      {more} more are needed; {}",

@@ -11,9 +11,9 @@ use std::str::FromStr;
 use imbl::OrdMap;
 
 use crate::ids::{RecordId, Timestamp};
+use crate::kinds::note::{ContentType, Note};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
-use crate::note::{ContentType, Note};
-use crate::record::{Body, Record};
+use crate::record::Record;
 
 const MINUTE: f64 = 60.0 * 1000.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -49,7 +49,7 @@ impl RetentionParts {
     /// configured.
     pub fn of(record: &Record, accesses: &Accesses, now: Timestamp, factor: u32) -> Self {
         let access = accesses.of(record.id);
-        let (multiplier, session_half_life) = worth(content_type(record));
+        let (multiplier, session_half_life) = worth(record.body.fields().content_type());
         let shared = record.owner().is_none();
         let half_life = session_half_life * if shared { f64::from(factor.max(1)) } else { 1.0 };
         let note = record.note();
@@ -121,26 +121,8 @@ fn worth(content_type: ContentType) -> (f64, f64) {
     }
 }
 
-/// Returns the content type of a record. Other kinds count as the type that they resemble most.
-fn content_type(record: &Record) -> ContentType {
-    match &record.body {
-        Body::Note(note) => note.content_type,
-        Body::Blueprint(_) => ContentType::Decision,
-        Body::Anchor(_) => ContentType::Code,
-        Body::Lesson(_) => ContentType::Error,
-        Body::Topic(_) | Body::SessionRow(_) => ContentType::Prose,
-    }
-}
-
 fn tokens_about(record: &Record) -> u32 {
-    let bytes = match &record.body {
-        Body::Note(note) => note.content.len(),
-        Body::Blueprint(blueprint) => blueprint.title.len() + blueprint.content.len(),
-        Body::Anchor(anchor) => anchor.file.len() + anchor.concept.len(),
-        Body::Lesson(lesson) => lesson.summary.len() + lesson.detail.len(),
-        Body::Topic(topic) => topic.text_bytes(),
-        Body::SessionRow(row) => row.summaries().map(str::len).sum(),
-    };
+    let bytes = record.body.fields().worth_bytes();
     u32::try_from(bytes / TOKEN_BYTES).unwrap_or(u32::MAX)
 }
 

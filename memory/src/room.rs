@@ -6,11 +6,6 @@
 
 use crate::draft::Draft;
 use crate::ids::Kind;
-use crate::limits::{
-    ANCHORS_BYTES_MAX, ANCHORS_MAX, BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX, LESSONS_BYTES_MAX,
-    LESSONS_MAX, NOTES_BYTES_MAX, NOTES_MAX, SESSION_ROWS_BYTES_MAX, SESSION_ROWS_MAX,
-    TOPICS_BYTES_MAX, TOPICS_MAX,
-};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;
@@ -19,14 +14,7 @@ use crate::staged::Staged;
 
 /// Returns the most that a project keeps of a kind, including archived records.
 pub fn limit(kind: Kind) -> Size {
-    let (records, bytes) = match kind {
-        Kind::Blueprint => (BLUEPRINTS_MAX, BLUEPRINTS_BYTES_MAX),
-        Kind::Anchor => (ANCHORS_MAX, ANCHORS_BYTES_MAX),
-        Kind::Lesson => (LESSONS_MAX, LESSONS_BYTES_MAX),
-        Kind::Note => (NOTES_MAX, NOTES_BYTES_MAX),
-        Kind::Topic => (TOPICS_MAX, TOPICS_BYTES_MAX),
-        Kind::SessionRow => (SESSION_ROWS_MAX, SESSION_ROWS_BYTES_MAX),
-    };
+    let (records, bytes) = kind.facts().limit;
     Size { records, bytes }
 }
 

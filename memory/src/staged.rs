@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
+use crate::kinds::note::NewNote;
+use crate::kinds::topic::TopicPart;
 use crate::limits::STAGED_ITEM_BYTES;
-use crate::note::NewNote;
 use crate::record::{Anchor, Blueprint, Lesson};
-use crate::topic::TopicPart;
 
 /// One session's staged work, or one checkpoint's part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +116,8 @@ impl Staged {
 
     /// Returns the number of items of each kind.
     pub fn counts(&self) -> Counts {
-        let titles: BTreeSet<_> = self.blueprints.iter().map(Blueprint::key).collect();
+        let titles: BTreeSet<_> =
+            self.blueprints.iter().map(Blueprint::category_and_title).collect();
         Counts {
             blueprints: count(titles.len()),
             anchors: count(self.anchors.len()),

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{ArchivePlan, candidates, plan};
+use crate::kinds::topic::topic_named_after;
 use crate::testing::{
     anchor, anchors, apply, blueprint, blueprints, captured_lesson, checkpoint, day, lesson,
     lessons, origin, save,
 };
-use crate::topic::topic_named_after;
 use crate::{
     Archived, Body, Counts, Kind, Lesson, Memory, Reader, RecordId, RecordState, Save, Staged,
     Timestamp, TopicPart, Update, limits, plan_save, plan_update, plan_use,

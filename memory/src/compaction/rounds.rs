@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::CompactionPlan;
 use crate::ids::RecordId;
+use crate::kinds::note::Note;
 use crate::memory::Memory;
-use crate::note::Note;
 
 /// A generous estimate of a note's record in bytes, without its texts.
 const RECORD_BYTES: usize = 1_000;

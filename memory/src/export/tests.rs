@@ -155,7 +155,7 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
                 row.blueprints_added = 0;
                 row.on_behalf = false;
                 // anchord has an entry for each save; the other system has one text.
-                row.summary = crate::render::item::trail_text(row);
+                row.summary = row.trail_text();
                 row.earlier.clear();
             }
             (record.updated.time.iso(), serde_json::to_string(&body).unwrap())

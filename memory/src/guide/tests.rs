@@ -1,8 +1,8 @@
 //! The words agents are told.
 
 use super::{
-    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, Loading, MARKER_END, WHERE_IT_GOES, directive,
-    marker, parse_marker,
+    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, Loading, MARKER_END, directive, marker,
+    parse_marker, which_kind,
 };
 
 #[test]
@@ -13,7 +13,7 @@ fn instructions_are_short() {
 
 #[test]
 fn the_readme_has_the_same_table() {
-    assert!(include_str!("../../../README.md").contains(WHERE_IT_GOES));
+    assert!(include_str!("../../../README.md").contains(&which_kind()));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn markers_are_stable() {
 fn each_mode_has_its_own_advice_between_the_same_markers() {
     let texts = CheckpointMode::ALL.map(|mode| directive(mode, Loading::ByAgent));
     for text in &texts {
-        assert!(text.contains(WHERE_IT_GOES));
+        assert!(text.contains(&which_kind()));
         assert!(text.ends_with(&format!("{MARKER_END}\n")));
         assert_eq!(text.matches("<!-- anchord:").count(), 2);
     }

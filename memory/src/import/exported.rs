@@ -14,11 +14,12 @@ use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::intake::accept;
+use crate::kinds::note::{NewNote, Note, accept_tags};
+use crate::kinds::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
 };
 use crate::memory::Memory;
-use crate::note::{NewNote, Note, accept_tags};
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
@@ -27,7 +28,6 @@ use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
-use crate::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
 
 /// The source name under which imports of exports are remembered.
 pub const EXPORTED: &str = "anchord";

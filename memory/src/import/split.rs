@@ -81,24 +81,9 @@ fn moved(record: &Record, folder: &str) -> Option<Record> {
         let rest = file.strip_prefix(folder)?.strip_prefix('/')?;
         (!rest.is_empty()).then(|| rest.to_owned())
     };
-    let each = |files: &mut Vec<String>| {
-        for file in files {
-            if let Some(rest) = within(file) {
-                *file = rest;
-            }
-        }
-    };
     let mut record = record.clone();
-    match &mut record.body {
-        Body::Anchor(anchor) => anchor.file = within(&anchor.file)?,
-        Body::Lesson(lesson) => each(&mut lesson.files),
-        Body::Topic(topic) => each(&mut topic.files),
-        Body::SessionRow(row) => {
-            if let Some(captured) = row.captured.take() {
-                row.captured = Some(Box::new(captured.relative_to(folder)));
-            }
-        }
-        Body::Blueprint(_) | Body::Note(_) => {}
+    if !record.body.fields_mut().move_files(folder, &within) {
+        return None;
     }
     Some(record)
 }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use crate::change::Change;
+use crate::kinds::topic::{topic_key, topic_name};
 use crate::limits::BINDINGS_MAX;
 use crate::memory::Memory;
 use crate::refusal::Refusal;
 use crate::staged::Staged;
-use crate::topic::{topic_key, topic_name};
 
 /// The outcome of a binding, for the reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

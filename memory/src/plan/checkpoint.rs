@@ -3,11 +3,10 @@
 use super::{Contradiction, Plan, contradictions, is_default};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
-use crate::index::MergeKey;
 use crate::intake::accept;
+use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
-use crate::merge::{Verdict, judge};
 use crate::provenance::Provenance;
 use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;
@@ -98,11 +97,13 @@ fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), R
 
 /// Returns the stored blueprint that a save of `pending` leaves unchanged in spite of `new`.
 fn will_keep(memory: &Memory, pending: &Staged, new: &Blueprint) -> Option<KeptBlueprint> {
-    let replaces = |staged: &Blueprint| staged.key() == new.key() && !staged.immutable;
+    let replaces = |staged: &Blueprint| {
+        staged.category_and_title() == new.category_and_title() && !staged.immutable
+    };
     if pending.blueprints.iter().any(replaces) {
         return None;
     }
-    let record = memory.keyed(&MergeKey::of(&Body::Blueprint(new.clone()))?).next()?;
+    let record = memory.keyed(&Body::Blueprint(new.clone()).key()?).next()?;
     match &record.body {
         Body::Blueprint(stored) if judge(stored, new) == Verdict::Kept => {
             Some(KeptBlueprint { id: Some(record.id), title: new.title.clone() })

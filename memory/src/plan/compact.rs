@@ -10,9 +10,9 @@ use super::Plan;
 use crate::change::Change;
 use crate::compaction::CompactionPlan;
 use crate::ids::{RecordId, Version};
+use crate::kinds::note::Note;
 use crate::limits::TAGS_MAX;
 use crate::memory::Memory;
-use crate::note::Note;
 use crate::record::{Body, Record, RecordState};
 use crate::staged::count;
 

@@ -4,7 +4,7 @@
 //! them: only the writer knows which one holds.
 
 use crate::ids::RecordId;
-use crate::index::MergeKey;
+use crate::kinds::MergeKey;
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ fn stored<'m>(
     category: Category,
     title_of: &Blueprint,
 ) -> Option<(RecordId, &'m Blueprint)> {
-    let (_, title) = title_of.key();
+    let (_, title) = title_of.category_and_title();
     let blueprint = |record: &'m Record| match &record.body {
         Body::Blueprint(blueprint) if record.state.is_active() => Some((record.id, blueprint)),
         _ => None,

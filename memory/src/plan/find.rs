@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 
 use crate::ids::{RecordId, Version};
-use crate::index::MergeKey;
+use crate::kinds::MergeKey;
+use crate::kinds::note::{Scope, key_line};
+use crate::kinds::topic::topic_name;
 use crate::limits::{NEAREST_MAX, TOPICS_SHOWN_MAX};
 use crate::memory::Memory;
-use crate::note::{Scope, key_line};
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::render::title;
-use crate::topic::topic_name;
 
 /// Returns the record with this id.
 ///

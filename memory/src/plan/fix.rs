@@ -9,7 +9,6 @@ use crate::activity::{Fix, SessionActivity, own_files};
 use crate::draft::Draft;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, Timestamp};
-use crate::index::MergeKey;
 use crate::limits::{CAPTURED_LESSONS_MAX, FIX_COMMAND_CHARS_MAX, FIX_ERROR_CHARS_MAX};
 use crate::provenance::Provenance;
 use crate::record::{Body, FixedFailure, Lesson, Record, RecordState};
@@ -35,8 +34,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     }
     let body = Body::Lesson(lesson.clone());
-    let Some(stored) = MergeKey::of(&body).and_then(|key| draft.head().keyed(&key).next().cloned())
-    else {
+    let Some(stored) = body.key().and_then(|key| draft.head().keyed(&key).next().cloned()) else {
         draft.create(body, origin);
         return;
     };
@@ -118,13 +116,13 @@ fn without_level(error: &str) -> &str {
 
 /// Whether the same lesson made by rule was forgotten.
 fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
-    let key = lesson.key();
+    let key = lesson.text_key();
     let forgotten = draft
         .head()
         .records_of(Kind::Lesson)
         .filter(|record| record.state == RecordState::Forgotten);
     let mut same = forgotten.filter_map(|record| match &record.body {
-        Body::Lesson(lesson) if lesson.captured.is_some() => Some(lesson.key()),
+        Body::Lesson(lesson) if lesson.captured.is_some() => Some(lesson.text_key()),
         _ => None,
     });
     same.any(|forgotten| forgotten == key)

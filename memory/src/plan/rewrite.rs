@@ -6,10 +6,9 @@
 use super::{Plan, UpdateOutcome, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, Version};
-use crate::index::MergeKey;
 use crate::intake::accept;
+use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
-use crate::note::accept_tags;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record, RecordState};
@@ -180,7 +179,7 @@ fn body(part: Staged) -> Option<Body> {
 
 /// Finds another record that a new one with this body would merge into.
 fn same_place(memory: &Memory, record: &Record, body: &Body) -> Option<RecordId> {
-    let key = MergeKey::of(body)?;
+    let key = body.key()?;
     let meets = |other: &Record| match (&other.body, body) {
         (Body::Anchor(one), Body::Anchor(other)) => one.meets(other),
         _ => true,

@@ -4,7 +4,7 @@
 use crate::activity::SessionActivity;
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
-use crate::index::MergeKey;
+use crate::kinds::MergeKey;
 use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
 use crate::provenance::Provenance;
 use crate::record::{Body, RecordState, SessionRow, TrailEntry};

@@ -5,7 +5,6 @@ use crate::archive::{ArchivePlan, Archived};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
-use crate::index::MergeKey;
 use crate::intake::{accept, text};
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
@@ -126,7 +125,7 @@ pub fn plan_save(
     let written = draft.finish();
     let outgone = left_out.into_iter().map(|blueprint| {
         let title = blueprint.title.clone();
-        let key = MergeKey::of(&Body::Blueprint(blueprint));
+        let key = Body::Blueprint(blueprint).key();
         let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
         KeptBlueprint { id, title }
     });

@@ -3,12 +3,12 @@
 use super::{Plan, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{RecordId, Timestamp, Version};
-use crate::index::MergeKey;
-use crate::limits::TAGS_MAX;
-use crate::memory::Memory;
-use crate::note::{
+use crate::kinds::MergeKey;
+use crate::kinds::note::{
     Expires, Note, Scope, accept_tags, auto_tags, content_fits, summary_text, valid_importance,
 };
+use crate::limits::TAGS_MAX;
+use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};

@@ -427,14 +427,7 @@ fn is_port(number: &str, line: &str) -> bool {
 
 /// Returns the texts of a record that are compared with an error.
 fn text_of(record: &Record) -> String {
-    match &record.body {
-        Body::Blueprint(blueprint) => format!("{} {}", blueprint.title, blueprint.content),
-        Body::Lesson(lesson) => format!("{} {}", lesson.summary, lesson.detail),
-        Body::Note(note) => {
-            format!("{} {} {}", note.key.as_deref().unwrap_or_default(), note.summary, note.content)
-        }
-        Body::Anchor(_) | Body::Topic(_) | Body::SessionRow(_) => String::new(),
-    }
+    record.body.fields().error_text()
 }
 
 /// Whether a text says that something goes wrong, or how to prevent that.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::files::normalise;
 use crate::fold::{names_path, path_mentions};
-use crate::ids::{Kind, RecordId, Timestamp};
+use crate::ids::{RecordId, Timestamp};
 use crate::limits::ACTION_RECORDS_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -72,15 +72,7 @@ enum Nearness {
 type Rank = (bool, Nearness, u8, bool, std::cmp::Reverse<i64>);
 
 fn rank(record: &Record, nearness: Nearness) -> Rank {
-    let kind = match record.kind() {
-        Kind::Lesson => 0,
-        // An anchor is about this file, and short. A blueprint only mentions it.
-        Kind::Anchor => 1,
-        Kind::Blueprint => 2,
-        Kind::Note => 3,
-        Kind::Topic => 4,
-        Kind::SessionRow => 5,
-    };
+    let kind = record.kind().facts().file_place;
     let archived = !record.state.is_active();
     (archived, nearness, kind, record.is_captured(), std::cmp::Reverse(record.updated.time.0))
 }

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::memory::Memory;
-use crate::record::{Body, Record};
+use crate::record::Record;
 use crate::search::Query;
 
 /// A text that may name records.
@@ -37,17 +37,7 @@ impl<'a> Naming<'a> {
 
 /// Returns the words that name a record: its title, its key and summary, or its file and concept.
 pub(super) fn title(record: &Record) -> String {
-    match &record.body {
-        Body::Blueprint(blueprint) => blueprint.title.clone(),
-        Body::Lesson(lesson) => lesson.summary.clone(),
-        Body::Note(note) => {
-            let key = note.key.as_deref().unwrap_or_default();
-            format!("{key} {}", note.summary)
-        }
-        Body::Anchor(anchor) => format!("{} {}", anchor.file, anchor.concept),
-        Body::Topic(topic) => topic.name.clone(),
-        Body::SessionRow(_) => String::new(),
-    }
+    record.body.fields().name()
 }
 
 #[cfg(test)]

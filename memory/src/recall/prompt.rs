@@ -38,7 +38,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Record, RecordState};
 use crate::search::{Find, Query, Terms, Tuning};
 
 /// The number of hits that are considered for each clause.
@@ -287,17 +287,7 @@ fn score(record: &Record, evidence: &Evidence) -> f32 {
 
 /// Returns the text of a record that is compared with prompts, cut if it is long.
 fn text(record: &Record) -> String {
-    let mut text = match &record.body {
-        Body::Blueprint(blueprint) => format!("{}. {}", blueprint.title, blueprint.content),
-        Body::Lesson(lesson) => format!("{}. {}", lesson.summary, lesson.detail),
-        Body::Note(note) => {
-            let key = note.key.as_deref().unwrap_or_default();
-            format!("{key} {} {}", note.summary, note.content)
-        }
-        Body::Anchor(anchor) => format!("{} {}", anchor.file, anchor.concept),
-        Body::Topic(topic) => format!("{}. {}", topic.name, topic.status),
-        Body::SessionRow(row) => row.summary.clone(),
-    };
+    let mut text = record.body.fields().prompt_text();
     text.truncate(text.floor_char_boundary(PROMPT_TEXT_BYTES_READ));
     text
 }

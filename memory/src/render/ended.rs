@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use super::{append, item};
 use crate::audience::{Audience, Tool};
-use crate::fold::{clip, fold, one_line};
+use crate::fold::{clip, fold, one_line, with_block};
 use crate::ids::{Kind, Timestamp};
+use crate::kinds::topic::{TopicDecision, TopicPart};
 use crate::limits::{ENDED_ITEMS_MAX, ENDED_SESSIONS_SHOWN_MAX, TITLE_CHARS_MAX};
 use crate::staged::Staged;
 use crate::tokens;
-use crate::topic::{TopicDecision, TopicPart};
 
 /// A session that has ended without saving all its work, which is still staged.
 #[derive(Clone, Debug)]
@@ -253,7 +253,7 @@ struct Item {
 impl Item {
     /// Creates an item from a head, which is its title, and a text beneath it.
     fn new(part: Part, head: &str, text: &str) -> Self {
-        let full = item::with_block(format!("- {head}"), text, "  ") + "\n";
+        let full = with_block(format!("- {head}"), text, "  ") + "\n";
         let line = format!("- {}", one_line(head));
         let is_whole = text.is_empty() && line.chars().count() <= TITLE_CHARS_MAX;
         let title = if is_whole {

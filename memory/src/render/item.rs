@@ -1,10 +1,10 @@
 //! Renders one record for a load: in full, or on a single line if there is no room.
 
 use super::topic;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, one_line, with_block};
 use crate::ids::Timestamp;
+use crate::kinds::note::Note;
 use crate::limits::{IMPORTANCE, ROW_LINE_CHARS_MAX, TITLE_CHARS_MAX};
-use crate::note::Note;
 use crate::record::{Body, Lesson, Record, SessionRow};
 use crate::search::{Query, snippet};
 use crate::tokens;
@@ -47,7 +47,7 @@ pub(crate) fn full(record: &Record) -> String {
         Body::Note(_) => whole(record),
         Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
-            let text = trail_text(row);
+            let text = row.trail_text();
             let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
             with_block(format!("{}: {first}", row_head(record, row)), rest, "  ")
         }
@@ -101,21 +101,6 @@ pub(super) fn joined(text: &str) -> String {
         line.push_str(&part);
     }
     line
-}
-
-/// Renders the whole trail: the newest entry, then each earlier one under its time, the newest
-/// first.
-pub(crate) fn trail_text(row: &SessionRow) -> String {
-    let mut text = row.summary.trim().to_owned();
-    for entry in row.earlier.iter().rev() {
-        let mark = if entry.on_behalf { " (ended without saving)" } else { "" };
-        let summary = entry.summary.trim();
-        let (first, rest) = summary.split_once('\n').unwrap_or((summary, ""));
-        text.push('\n');
-        let head = format!("Earlier, {}{mark}: {first}", entry.time.minute());
-        text.push_str(&with_block(head, rest, "  "));
-    }
-    text
 }
 
 /// Renders ` (+2 earlier)`, or nothing if the newest entry is the only one.
@@ -172,7 +157,7 @@ pub(crate) fn excerpt(record: &Record, query: &Query, chars_max: usize) -> Strin
         }
         Body::SessionRow(row) => {
             let head = format!("{} {}{}:", record.id, row.ended.date(), row_mark(row));
-            part(head, &trail_text(row))
+            part(head, &row.trail_text())
         }
         Body::Topic(_) => {
             let (first, rest) = full.split_once('\n').unwrap_or((&full, ""));
@@ -289,16 +274,4 @@ pub(super) fn clip_within(text: &str, chars_max: usize, tokens_max: u32) -> Stri
         clipped = clip(&clipped, clipped.chars().count() * 3 / 4);
     }
     clipped
-}
-
-/// Joins a head and the lines of a text, each on its own line and indented. Blank lines stay blank.
-pub(super) fn with_block(mut head: String, text: &str, indent: &str) -> String {
-    for line in text.lines() {
-        head.push('\n');
-        if !line.trim().is_empty() {
-            head.push_str(indent);
-            head.push_str(line);
-        }
-    }
-    head
 }

@@ -22,6 +22,7 @@ use super::{Tight, append, item, newest_row, newest_rows, size};
 use crate::audience::{Audience, Tool};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
+use crate::kinds::topic::{MAIN, Topic};
 use crate::limits::{
     ACTIVE_TEXT_SOFT_BYTES_MAX, ANSWER_CHARS_MIN, LOAD_TOKENS_MIN, PART_RECORDS_MAX,
     PART_TEXT_BYTES_MAX, READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX, ROWS_SHOWN_MAX,
@@ -32,7 +33,6 @@ use crate::reader::Reader;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 use crate::tokens;
-use crate::topic::{MAIN, Topic};
 
 /// The arguments of a load.
 #[derive(Clone, Copy, Debug)]
@@ -504,14 +504,7 @@ fn spot(record: &Record) -> (&str, u32, RecordId) {
 }
 
 fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind], audience: &Audience) -> String {
-    let title = match kind {
-        Kind::Blueprint => "Blueprints",
-        Kind::Lesson => "Lessons",
-        Kind::Note => "Notes",
-        Kind::Anchor => "Anchors",
-        Kind::Topic => "Topics",
-        Kind::SessionRow => "Sessions",
-    };
+    let title = kind.facts().heading;
     if shown == total {
         return title.to_owned();
     }

@@ -3,17 +3,15 @@
 //! Each form begins with the record's id, by which `memory_get` returns the rest. A text that says
 //! less than the record is marked with [`CUT`].
 
-use super::item::{
-    CUT, clip_within, earlier, end, joined, lesson_files, lesson_head, trail_text, with_block,
-};
+use super::item::{CUT, clip_within, earlier, end, joined, lesson_files, lesson_head};
 use super::topic;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, one_line, with_block};
 use crate::gist::{gist, gist_first};
+use crate::kinds::note::Note;
+use crate::kinds::topic::Topic;
 use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_BRIEF_CHARS_MAX};
-use crate::note::Note;
 use crate::record::{Anchor, Body, Record, SessionRow};
 use crate::search::Query;
-use crate::topic::Topic;
 
 /// Renders the record in full. Lines after the first are indented, so that content cannot pass for
 /// the text around it.
@@ -32,7 +30,7 @@ pub(crate) fn whole(record: &Record) -> String {
         Body::Note(note) => note_text(record, note, &note.content),
         Body::Topic(topic) => topic::loaded(record, topic),
         Body::SessionRow(row) => {
-            let trail = trail_text(row);
+            let trail = row.trail_text();
             let (first, rest) = trail.split_once('\n').unwrap_or((&trail, ""));
             with_block(format!("{} {first}", row_head(record, row)), rest, "  ")
         }

@@ -12,8 +12,8 @@ use super::shares::{Allotment, Items, Share, Size, divide};
 use super::topic::{self, Detail};
 use super::{item, loaded};
 use crate::ids::{Kind, RecordId};
+use crate::kinds::topic::Topic;
 use crate::record::{Body, Record};
-use crate::topic::Topic;
 
 /// A record to be printed. Its texts are rendered on demand, since most of a large memory is never
 /// shown.

@@ -8,11 +8,11 @@ use std::cmp::Reverse;
 
 use super::{append, item};
 use crate::audience::{Audience, Tool};
-use crate::fold::one_line;
+use crate::fold::{one_line, with_block};
 use crate::ids::{Kind, RecordId, Timestamp};
+use crate::kinds::note::Note;
 use crate::limits::{PERSONAL_NOTE_TOKENS_MAX, PERSONAL_TITLE_TOKENS_MAX, TITLE_CHARS_MAX};
 use crate::memory::Memory;
-use crate::note::Note;
 use crate::record::Record;
 use crate::tokens;
 
@@ -125,7 +125,7 @@ fn full(record: &Record, note: &Note) -> String {
     match text.split_once('\n') {
         None => format!("{} {text}\n", head(record, note)),
         Some((first, rest)) => {
-            item::with_block(format!("{} {first}", head(record, note)), rest, "  ") + "\n"
+            with_block(format!("{} {first}", head(record, note)), rest, "  ") + "\n"
         }
     }
 }

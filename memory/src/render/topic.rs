@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::append;
 use crate::fold::{clip, one_line};
 use crate::ids::RecordId;
+use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 use crate::limits::{
     ANSWER_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_DECISIONS_SHOWN_MAX, TOPIC_HISTORY_LOADED_MAX,
     TOPIC_HISTORY_SHOWN_MAX, TOPIC_LINE_CHARS_MAX,
@@ -13,7 +14,6 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::plan::BindOutcome;
 use crate::record::{Record, RecordState};
-use crate::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 
 /// The remark at the end of a topic that is shown with the reader's staged work.
 pub(super) const STAGED: &str = "\n  (with what you staged; not saved yet)";

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::load::LoadText;
 use super::{append, item, newest_rows, notice};
 use crate::change::{Notice, NoticeCause};
-use crate::fold::one_line;
+use crate::fold::{one_line, with_block};
 use crate::ids::{Kind, NoticeId, Timestamp};
 use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, ZIPMEM_FILES_MAX};
 use crate::memory::Memory;
@@ -93,7 +93,7 @@ fn section(memory: &Memory, kind: Kind) -> String {
 
 fn lines(records: &[&Record]) -> String {
     let line = |(at, record): (usize, &&Record)| match &record.body {
-        Body::Blueprint(blueprint) => item::with_block(
+        Body::Blueprint(blueprint) => with_block(
             format!("[{}] {}", tag(blueprint.category), blueprint.title),
             &blueprint.content,
             "    ",
@@ -108,7 +108,7 @@ fn lines(records: &[&Record]) -> String {
                 format!(" ({})", lesson.files.join(", "))
             };
             let head = format!("[L{}] {}{files}", at + 1, lesson.summary);
-            item::with_block(head, &one_line(&lesson.detail), "    ")
+            with_block(head, &one_line(&lesson.detail), "    ")
         }
         Body::Note(_) | Body::Topic(_) => item::full(record),
         Body::SessionRow(row) => {

@@ -1,6 +1,7 @@
 //! Writes of every kind into projects that are full, and staged work of many sessions.
 
 use super::*;
+use crate::kinds::topic::TopicPart;
 use crate::limits::{
     SHORT_SUMMARY_BYTES_MAX, STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES,
     TEXT_BYTES_MAX,
@@ -9,7 +10,6 @@ use crate::record::{Body, Record, SessionRow};
 use crate::testing::{
     anchor, anchors, apply, blueprint, blueprints, checkpoint, lesson, lessons, note, origin, save,
 };
-use crate::topic::TopicPart;
 use crate::{
     Change, NoticeCause, Reader, RecordId, Rewrite, Save, Seq, Update, Version, plan_add,
     plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_update,

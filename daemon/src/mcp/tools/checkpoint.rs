@@ -1,6 +1,6 @@
 //! `memory_checkpoint`: stages progress. It is durable once answered, and private until saved.
 
-use anchord_memory::guide::WHERE_IT_GOES;
+use anchord_memory::guide::which_kind;
 use anchord_memory::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,7 +35,8 @@ pub(super) fn spec() -> ToolSpec {
         "memory_checkpoint",
         format!(
             "Stage progress: after a decision, a finding, a fixed failure, before a risky step. Durable; \
-             private until memory_save.\n{WHERE_IT_GOES}"
+             private until memory_save.\n{}",
+            which_kind()
         ),
         Effect::Adds,
         run,

@@ -3,7 +3,6 @@
 use super::*;
 use crate::memory::Memory;
 use crate::plan::{Save, plan_save};
-use crate::purge::texts;
 use crate::record::Record;
 use crate::render::item;
 use crate::testing::{apply, day, origin};
@@ -52,8 +51,8 @@ fn every_entry_is_searched_exported_and_purged() {
     let page = crate::export::markdown(&memory, "demo", day(9));
     assert!(page.contains("Spaces, too.") && page.contains("marzipan"), "{page}");
     let body = &row(&memory).0.body;
-    assert!(texts::of_body(body).iter().any(|text| text.contains("marzipan")));
-    assert_eq!(texts::said(body), ["Spaces, too.", "The parser accepts marzipan."]);
+    assert!(body.fields().own_texts().iter().any(|text| text.contains("marzipan")));
+    assert_eq!(body.fields().tombstone_texts(), ["Spaces, too.", "The parser accepts marzipan."]);
 }
 
 #[test]

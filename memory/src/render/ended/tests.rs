@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::activity::SessionActivity;
+use crate::kinds::note::NewNote;
 use crate::lifecycle::Event;
-use crate::note::NewNote;
 use crate::record::Lesson;
 use crate::testing::{anchor, any_part, blueprint, day, lesson, note};
 

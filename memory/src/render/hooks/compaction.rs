@@ -3,9 +3,10 @@
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::activity::SessionActivity;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, one_line, with_block};
 use crate::ids::{SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
+use crate::kinds::topic::{MAIN, Topic, TopicPart, topic_key};
 use crate::limits::{
     COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, RESTORED_CHARS_MAX, RESTORED_LOAD_CHARS,
     TITLE_CHARS_MAX,
@@ -13,12 +14,11 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
-use crate::render::item::{lesson_files, with_block};
+use crate::render::item::lesson_files;
 use crate::render::loaded::place;
 use crate::render::{LoadText, LoadView, append};
 use crate::shell::bare;
 use crate::staged::Staged;
-use crate::topic::{MAIN, Topic, TopicPart, topic_key};
 
 /// A conversation that is about to lose its context or has lost it.
 #[derive(Clone, Copy, Debug)]

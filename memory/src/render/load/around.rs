@@ -5,6 +5,7 @@ use super::{LoadText, LoadView, frame_room, within};
 use crate::audience::Audience;
 use crate::fold::clip;
 use crate::ids::Kind;
+use crate::kinds::topic::{MAIN, Topic};
 use crate::limits::{ENDED_CHARS_MAX, LOAD_TOKENS_MIN, PERSONAL_SHARE, PERSONAL_TOKENS_MAX};
 use crate::memory::Memory;
 use crate::refusal::Refusal;
@@ -12,7 +13,6 @@ use crate::render::ended::ended;
 use crate::render::personal::{PersonalText, personal};
 use crate::render::room::Room;
 use crate::render::topic::{self, Detail};
-use crate::topic::{MAIN, Topic};
 
 /// The parts of a load that are not the project's saved records.
 pub(super) struct Around {

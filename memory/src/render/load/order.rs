@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::LoadView;
-use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{IMPORTANT_MIN, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX};
 use crate::memory::Memory;
@@ -63,12 +62,5 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
 
 /// Returns text that orders records with otherwise equal keys, regardless of the order of storing.
 pub(super) fn words(record: &Record) -> String {
-    match &record.body {
-        Body::Blueprint(blueprint) => blueprint.title.clone(),
-        Body::Anchor(anchor) => format!("{}:{}", anchor.file, anchor.lines),
-        Body::Lesson(lesson) => lesson.summary.clone(),
-        Body::Note(note) => clip(&note.content, 100),
-        Body::Topic(topic) => topic.name.clone(),
-        Body::SessionRow(row) => clip(&row.summary, 100),
-    }
+    record.body.fields().order()
 }

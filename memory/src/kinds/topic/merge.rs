@@ -7,9 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Staged;
+use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
-use crate::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 
 impl Topic {
     /// Applies one write.
@@ -66,28 +65,25 @@ impl TopicPart {
     }
 }
 
-impl Staged {
-    /// Merges later parts, with one part for each topic.
-    pub(crate) fn absorb_topics(&mut self, later: &[TopicPart]) {
-        if later.is_empty() {
-            return;
-        }
-        let keys = self.topics.iter().map(|known| topic_key(known.topic()));
-        let mut at: BTreeMap<String, usize> = keys.enumerate().map(|(at, key)| (key, at)).collect();
-        for part in later {
-            let slot = *at.entry(topic_key(part.topic())).or_insert(self.topics.len());
-            if let Some(known) = self.topics.get_mut(slot) {
-                known.absorb(part);
-            } else {
-                // A part may itself say something twice.
-                let mut first = TopicPart { name: part.name.clone(), ..TopicPart::default() };
-                first.absorb(part);
-                self.topics.push(first);
-            }
+/// Merges later parts into staged ones, with one part for each topic.
+pub(crate) fn absorb(staged: &mut Vec<TopicPart>, later: &[TopicPart]) {
+    if later.is_empty() {
+        return;
+    }
+    let keys = staged.iter().map(|known| topic_key(known.topic()));
+    let mut at: BTreeMap<String, usize> = keys.enumerate().map(|(at, key)| (key, at)).collect();
+    for part in later {
+        let slot = *at.entry(topic_key(part.topic())).or_insert(staged.len());
+        if let Some(known) = staged.get_mut(slot) {
+            known.absorb(part);
+        } else {
+            // A part may itself say something twice.
+            let mut first = TopicPart { name: part.name.clone(), ..TopicPart::default() };
+            first.absorb(part);
+            staged.push(first);
         }
     }
 }
-
 /// Moves items behind all others, ordered by their last mention.
 fn move_to_end<T: Clone + Ord>(items: &mut Vec<T>, mentioned: &[T]) {
     let mut last: BTreeSet<&T> = BTreeSet::new();

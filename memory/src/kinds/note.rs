@@ -6,9 +6,14 @@ mod expiry;
 mod intake;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use super::{Facts, Fields, MergeKey, Searched, Which};
+use crate::fold::clip;
+use crate::forgotten::{beginning, shorten};
 use crate::ids::{SessionId, Timestamp};
-use crate::limits::IMPORTANCE;
+use crate::limits::{FORGOTTEN_BYTES_MAX, IMPORTANCE, NOTES_BYTES_MAX, NOTES_MAX};
+use crate::record::Record;
 use crate::tokens;
 
 pub use detect::{auto_tags, detect};
@@ -16,6 +21,21 @@ pub use expiry::{Expires, ParseExpiryError};
 pub use intake::tag_as_kept;
 pub(crate) use intake::{
     accept_note, accept_tags, content_fits, key_line, summary_text, valid_importance,
+};
+
+pub(crate) const FACTS: Facts = Facts {
+    noun: "note",
+    plural: "notes",
+    plural_in_full: "notes",
+    heading: "Notes",
+    letter: 'n',
+    limit: (NOTES_MAX, NOTES_BYTES_MAX),
+    which: Some(Which {
+        place: 4,
+        line: "| anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |",
+    }),
+    page_place: 2,
+    file_place: 3,
 };
 
 /// Anything worth keeping that fits no other kind.
@@ -239,5 +259,148 @@ impl NewNote {
     /// Returns its tags, or tags found in the content if it has none.
     pub(crate) fn tags(&self) -> Vec<String> {
         if self.tags.is_empty() { auto_tags(&self.content) } else { self.tags.clone() }
+    }
+}
+
+impl Fields for Note {
+    fn key(&self) -> Option<MergeKey> {
+        Some(MergeKey::note(&self.scope, self.key.as_deref(), &self.content))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.text_bytes() + self.key.as_ref().map_or(0, String::len)
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.key.as_deref().unwrap_or_default(), self.summary)
+    }
+
+    fn secret_name(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    fn order(&self) -> String {
+        clip(&self.content, 100)
+    }
+
+    fn searched(&self) -> Searched<'_> {
+        let key = self.key.as_deref().unwrap_or_default();
+        Searched { texts: vec![key, &self.summary, &self.content], files: Vec::new() }
+    }
+
+    fn own_texts(&self) -> Vec<&str> {
+        vec![&self.content, &self.summary]
+    }
+
+    fn other_texts(&self) -> Vec<&str> {
+        self.key.as_deref().into_iter().collect()
+    }
+
+    fn tombstone_texts(&self) -> Vec<String> {
+        self.telling(self.content.clone())
+    }
+
+    fn shorten(&mut self) -> bool {
+        shorten(&mut self.content);
+        if self.summary.len() > FORGOTTEN_BYTES_MAX {
+            self.summary = beginning(&self.summary);
+        }
+        true
+    }
+
+    fn prompt_text(&self) -> String {
+        self.error_text()
+    }
+
+    fn error_text(&self) -> String {
+        let key = self.key.as_deref().unwrap_or_default();
+        format!("{key} {} {}", self.summary, self.content)
+    }
+
+    fn content_type(&self) -> ContentType {
+        self.content_type
+    }
+
+    fn worth_bytes(&self) -> usize {
+        self.content.len()
+    }
+
+    fn zipmem(&self, of: &Record) -> Value {
+        json!({
+            "id": of.id.to_string(),
+            "key": self.key,
+            "content": self.content,
+            "summary": self.summary,
+            "tags": of.tags,
+            "importance": self.importance,
+            "pinned": of.pinned,
+            "timestamp": of.updated.time.iso(),
+        })
+    }
+
+    fn page(&self, _: &Record, whole: &str, now: Timestamp) -> String {
+        let expired = if self.is_expired(now) { "[EXPIRED] " } else { "" };
+        format!("- {expired}{whole}")
+    }
+}
+
+impl Note {
+    /// Merges the note's next version. A fact is replaced, except for a pin and an importance that
+    /// the new version leaves out.
+    ///
+    /// A repeated content gains what the new version adds. It keeps its expiry, unless the new
+    /// version sets or cancels it, or `told` is after it.
+    pub(crate) fn rewrite(
+        &mut self,
+        new: &NewNote,
+        tags: &mut Vec<String>,
+        pinned: &mut bool,
+        told: Timestamp,
+    ) {
+        let is_fact = self.key.is_some();
+        if is_fact || !new.tags.is_empty() {
+            *tags = new.tags();
+        }
+        if is_fact || !new.summary.is_empty() {
+            self.set_summary(new.summary.clone());
+        }
+        if !is_fact {
+            self.repeats = self.repeats.saturating_add(new.repeats).saturating_add(1);
+        }
+        self.set_content(new.content.clone());
+        self.importance = new.importance.unwrap_or(self.importance);
+        let over = is_fact || new.lasts || self.is_expired(told);
+        self.expires = new.expires.or(self.expires.filter(|_| !over));
+        *pinned |= new.pinned;
+    }
+}
+
+impl NewNote {
+    /// Merges like [`Note::rewrite`], for a note that is not in memory yet.
+    pub(crate) fn unite(&mut self, later: &Self, told: Timestamp) {
+        let is_fact = self.key.is_some();
+        if is_fact || !later.tags.is_empty() {
+            self.tags.clone_from(&later.tags);
+        }
+        if is_fact || !later.summary.is_empty() {
+            self.summary.clone_from(&later.summary);
+        }
+        if !is_fact {
+            self.repeats = self.repeats.saturating_add(later.repeats).saturating_add(1);
+        }
+        self.content.clone_from(&later.content);
+        self.importance = later.importance.or(self.importance);
+        let over = later.lasts || self.is_expired(told);
+        self.lasts = later.lasts || (!is_fact && (self.lasts || over) && later.expires.is_none());
+        self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !over));
+        self.pinned |= later.pinned;
+    }
+}
+
+impl NewNote {
+    /// Returns the bytes that it adds to the stored notes, unless it merges.
+    pub(crate) fn record_bytes(&self) -> usize {
+        let tags = self.tags.iter().map(String::len).sum::<usize>();
+        self.text_bytes() + self.key.as_ref().map_or(0, String::len) + tags
     }
 }

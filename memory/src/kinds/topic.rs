@@ -4,16 +4,42 @@
 //! A conversation finds its topic again by a binding: the key of an agent's conversation, and the
 //! topic's name.
 
+mod merge;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::{Facts, Fields, Kind, MergeKey, Searched, Which};
 use crate::fold::{clip, fold, one_line};
+use crate::forgotten::{LEFT_OUT, beginning};
 use crate::ids::Timestamp;
-use crate::limits::{TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX};
+use crate::limits::{
+    PURGED_LINE_BYTES_MIN, TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX, TOPICS_BYTES_MAX,
+    TOPICS_MAX,
+};
 use crate::provenance::Provenance;
+use crate::record::Record;
 use crate::refusal::Refusal;
+
+pub(crate) use merge::absorb;
+
+pub(crate) const FACTS: Facts = Facts {
+    noun: "topic",
+    plural: "topics",
+    plural_in_full: "topics",
+    heading: "Topics",
+    letter: 't',
+    limit: (TOPICS_MAX, TOPICS_BYTES_MAX),
+    which: Some(Which {
+        place: 3,
+        line: "| how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |",
+    }),
+    page_place: 4,
+    file_place: 4,
+};
 
 /// The project's own topic. A part without a name belongs to it, unless another topic is bound.
 pub const MAIN: &str = "main";
@@ -206,6 +232,103 @@ pub(crate) fn is_named_after_session(name: &str) -> bool {
         _ => byte == shape,
     };
     name.len() == shape.len() && name.bytes().zip(shape.bytes()).all(fits)
+}
+
+impl Fields for Topic {
+    fn key(&self) -> Option<MergeKey> {
+        Some(merge_key(&self.name))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.text_bytes()
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn searched(&self) -> Searched<'_> {
+        let decided = self.decisions.iter().flat_map(decision_texts);
+        let history = self.history.iter().map(|line| line.text.as_str());
+        let texts = [self.name.as_str(), &self.status].into_iter();
+        Searched {
+            texts: texts.chain(decided).chain(history).collect(),
+            files: self.files.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn own_texts(&self) -> Vec<&str> {
+        let mut texts = vec![self.status.as_str()];
+        texts.extend(self.decisions.iter().flat_map(decision_texts));
+        texts.extend(self.history.iter().map(|line| line.text.as_str()));
+        texts
+    }
+
+    fn other_texts(&self) -> Vec<&str> {
+        std::iter::once(&self.name).chain(&self.files).map(String::as_str).collect()
+    }
+
+    /// A topic never comes back as a whole, only its parts.
+    fn tombstone_texts(&self) -> Vec<String> {
+        let said = self.own_texts().into_iter().filter(|text| self.is_telling(text));
+        said.map(str::to_owned).collect()
+    }
+
+    fn telling_bytes_min(&self) -> usize {
+        PURGED_LINE_BYTES_MIN
+    }
+
+    /// A topic without a status is named by its last line of history.
+    fn shorten(&mut self) -> bool {
+        let last = self.history.pop();
+        self.decisions = Vec::new();
+        self.files = Vec::new();
+        self.history = Vec::new();
+        match self.status.trim().lines().next().map(beginning) {
+            Some(first) => self.status = format!("{first}\n{LEFT_OUT}"),
+            None => self.history = last.into_iter().collect(),
+        }
+        true
+    }
+
+    fn prompt_text(&self) -> String {
+        format!("{}. {}", self.name, self.status)
+    }
+
+    fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
+        super::move_each(&mut self.files, within);
+        true
+    }
+
+    fn zipmem(&self, of: &Record) -> Value {
+        json!({
+            "id": of.id.to_string(),
+            "name": self.name,
+            "status": self.status,
+            "timestamp": of.updated.time.iso(),
+        })
+    }
+
+    fn page(&self, _: &Record, whole: &str, _: Timestamp) -> String {
+        format!("- {whole}")
+    }
+}
+
+/// Returns the merge key of the topic with this name.
+pub(crate) fn merge_key(name: &str) -> MergeKey {
+    MergeKey::Text(Kind::Topic, topic_key(name).into())
+}
+
+fn decision_texts(decision: &TopicDecision) -> impl Iterator<Item = &str> {
+    std::iter::once(decision.question.as_str()).chain(decision.decided.as_deref())
+}
+
+/// Returns the texts in a write to a topic, except its name.
+pub(crate) fn part_texts(part: &TopicPart) -> Vec<&str> {
+    let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
+    texts.extend(part.decisions.iter().flat_map(decision_texts));
+    texts.extend(part.history.iter().map(|line| line.text.as_str()));
+    texts
 }
 
 #[cfg(test)]

@@ -1,0 +1,190 @@
+//! Blueprints: settled and lasting statements, kept verbatim and replaced only on purpose.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Facts, Fields, MergeKey, Searched, Which};
+use crate::fold::fold;
+use crate::forgotten::shorten;
+use crate::ids::Timestamp;
+use crate::kinds::note::ContentType;
+use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
+use crate::record::Record;
+
+pub(crate) const FACTS: Facts = Facts {
+    noun: "blueprint",
+    plural: "blueprints",
+    plural_in_full: "blueprints",
+    heading: "Blueprints",
+    letter: 'b',
+    limit: (BLUEPRINTS_MAX, BLUEPRINTS_BYTES_MAX),
+    which: Some(Which {
+        place: 0,
+        line: "| settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |",
+    }),
+    page_place: 0,
+    file_place: 2,
+};
+
+/// A settled and lasting statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blueprint {
+    /// The subject.
+    pub category: Category,
+    /// The title, on one line. With the category it identifies the blueprint.
+    pub title: String,
+    /// The content, verbatim. anchord never rewrites it.
+    pub content: String,
+    /// Whether it stays unchanged until a write says `immutable: false`.
+    pub immutable: bool,
+}
+
+impl Blueprint {
+    /// Returns the parts of the merge key: two blueprints with the same key are one.
+    pub(crate) fn category_and_title(&self) -> (Category, String) {
+        (self.category, fold(&self.title))
+    }
+}
+
+impl Fields for Blueprint {
+    fn key(&self) -> Option<MergeKey> {
+        let (category, title) = self.category_and_title();
+        Some(MergeKey::Blueprint(category, title.into()))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.title.len() + self.content.len()
+    }
+
+    fn name(&self) -> String {
+        self.title.clone()
+    }
+
+    fn secret_name(&self) -> Option<&str> {
+        Some(&self.title)
+    }
+
+    fn searched(&self) -> Searched<'_> {
+        Searched {
+            texts: vec![self.category.name(), &self.title, &self.content],
+            files: Vec::new(),
+        }
+    }
+
+    fn own_texts(&self) -> Vec<&str> {
+        vec![&self.title, &self.content]
+    }
+
+    fn tombstone_texts(&self) -> Vec<String> {
+        self.telling(self.content.clone())
+    }
+
+    fn shorten(&mut self) -> bool {
+        shorten(&mut self.content);
+        true
+    }
+
+    fn prompt_text(&self) -> String {
+        format!("{}. {}", self.title, self.content)
+    }
+
+    fn error_text(&self) -> String {
+        format!("{} {}", self.title, self.content)
+    }
+
+    fn content_type(&self) -> ContentType {
+        ContentType::Decision
+    }
+
+    fn zipmem(&self, of: &Record) -> Value {
+        json!({
+            "id": of.id.to_string(),
+            "category": self.category.name(),
+            "title": self.title,
+            "content": self.content,
+            "immutable": self.immutable,
+            "timestamp": of.updated.time.iso(),
+        })
+    }
+
+    fn page(&self, of: &Record, _: &str, _: Timestamp) -> String {
+        let category = self.category.name();
+        format!("### {} {} ({category})\n\n{}", of.id, self.title, self.content.trim_end())
+    }
+}
+
+/// The effect on a stored blueprint when its category and title are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The content is the same.
+    Same,
+    /// Both are immutable, so the stored one stays, verbatim.
+    Kept,
+    /// The new one replaces it.
+    Replaced,
+}
+
+pub(crate) fn judge(stored: &Blueprint, new: &Blueprint) -> Verdict {
+    if stored.content == new.content && stored.immutable == new.immutable {
+        Verdict::Same
+    } else if stored.immutable && new.immutable {
+        Verdict::Kept
+    } else {
+        Verdict::Replaced
+    }
+}
+
+/// The subject of a blueprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// The structure of the system: its parts and how they work together.
+    Architecture,
+    /// The shape of data.
+    Schema,
+    /// A decision with its reasons.
+    Decision,
+    /// A convention of the project.
+    Convention,
+    /// A dependency.
+    Dependency,
+}
+
+impl Category {
+    /// All categories, in the order in which they are shown.
+    pub const ALL: [Self; 5] =
+        [Self::Architecture, Self::Schema, Self::Decision, Self::Convention, Self::Dependency];
+}
+
+impl Category {
+    /// Returns the name that agents write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Architecture => "architecture",
+            Self::Schema => "schema",
+            Self::Decision => "decision",
+            Self::Convention => "convention",
+            Self::Dependency => "dependency",
+        }
+    }
+}
+
+/// The text does not name a category.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is none of the categories architecture, schema, decision, convention, dependency: `{0}`")]
+pub struct ParseCategoryError(String);
+
+impl FromStr for Category {
+    type Err = ParseCategoryError;
+
+    /// Parses a name in any case. Its first four letters suffice: `ARCH`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wanted = text.trim().to_lowercase();
+        Self::ALL
+            .into_iter()
+            .find(|category| wanted.len() >= 4 && category.name().starts_with(&wanted))
+            .ok_or_else(|| ParseCategoryError(text.chars().take(40).collect()))
+    }
+}

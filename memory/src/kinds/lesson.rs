@@ -1,0 +1,280 @@
+//! Lessons: what was learned from a failure, written by an agent or recorded by rule.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Facts, Fields, Kind, MergeKey, Searched, Which};
+use crate::error_line::normalised;
+use crate::fold::{clip, fold, keep_end, one_line, substance};
+use crate::forgotten::{LEFT_OUT, shorten};
+use crate::ids::Timestamp;
+use crate::kinds::note::ContentType;
+use crate::limits::{
+    CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, FORGOTTEN_BYTES_MAX, LESSON_FILES_MAX,
+    LESSONS_BYTES_MAX, LESSONS_MAX, PURGED_LINE_BYTES_MIN, TEXT_BYTES_MAX,
+};
+use crate::record::Record;
+
+pub(crate) const FACTS: Facts = Facts {
+    noun: "lesson",
+    plural: "lessons",
+    plural_in_full: "lessons",
+    heading: "Lessons",
+    letter: 'l',
+    limit: (LESSONS_MAX, LESSONS_BYTES_MAX),
+    which: Some(Which {
+        place: 1,
+        line: "| learned from a failure | **lesson** (summary, detail, files) |",
+    }),
+    page_place: 3,
+    file_place: 0,
+};
+
+/// Knowledge gained from a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// The summary, on one line. Its folded form identifies the lesson.
+    pub summary: String,
+    /// Further text, if there is any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// The files that it concerns, relative to the project's root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The failure that was fixed, if the lesson was recorded by rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Box<FixedFailure>>,
+}
+
+/// A failure whose fix the daemon observed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedFailure {
+    /// The command that failed and later passed.
+    pub command: String,
+    /// The line of its output that identifies the error.
+    pub error: String,
+    /// The command that succeeded in between and is related to the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// The number of times that it was fixed.
+    pub times: u32,
+    /// The time of the last fix.
+    pub last: Timestamp,
+}
+
+impl Lesson {
+    /// Returns the key by which lessons merge. A lesson recorded by rule is identified by its
+    /// failure. Its key has a line break, which no summary has, so it never merges with a lesson
+    /// that an agent wrote.
+    pub(crate) fn text_key(&self) -> String {
+        match &self.captured {
+            Some(fixed) => format!("{}\n{}", fixed.command, normalised(&fixed.error)),
+            None => substance(&self.summary),
+        }
+    }
+
+    /// Cuts a lesson to a record's limits: keeps the end of the detail, and the files named last.
+    #[must_use]
+    pub(crate) fn within_limits(mut self) -> Self {
+        self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
+        self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        if let Some(fixed) = &mut self.captured {
+            fixed.command = clip(&one_line(&fixed.command), CAPTURED_COMMAND_CHARS_MAX);
+            fixed.error = clip(&one_line(&fixed.error), ERROR_LINE_CHARS_MAX);
+            let remedy = fixed.remedy.take();
+            fixed.remedy = remedy.map(|line| clip(&one_line(&line), CAPTURED_COMMAND_CHARS_MAX));
+        }
+        self
+    }
+
+    /// Merges another version of the same lesson: the more specific summary, all details, all
+    /// files.
+    pub(crate) fn unite(&mut self, later: &Self) {
+        let mut known = Known::of(self);
+        self.unite_known(later, &mut known);
+    }
+
+    /// Merges the same lesson from another project, if both are recorded by rule. The newer one
+    /// says what to do. Both may count the same fixes, so the larger count is kept. Returns whether
+    /// both are recorded by rule.
+    fn unite_captured(&mut self, later: &Self) -> bool {
+        let (Some(known), Some(new)) = (&self.captured, &later.captured) else { return false };
+        let times = known.times.max(new.times);
+        if new.last >= known.last {
+            *self = later.clone();
+        }
+        if let Some(fixed) = &mut self.captured {
+            fixed.times = times;
+        }
+        true
+    }
+
+    /// Merges one of many versions like [`Lesson::unite`]. `known` is the lesson's content so far.
+    pub(crate) fn unite_known(&mut self, later: &Self, known: &mut Known) {
+        if self.unite_captured(later) {
+            return;
+        }
+        let length = |summary: &str| fold(summary).chars().count();
+        if length(&later.summary) > length(&self.summary) {
+            self.summary.clone_from(&later.summary);
+        }
+        for paragraph in paragraphs(&later.detail) {
+            if known.paragraphs.insert(fold(paragraph)) {
+                add_paragraph(&mut self.detail, paragraph);
+            }
+        }
+        for file in &later.files {
+            if known.files.insert(file.clone()) {
+                self.files.push(file.clone());
+            }
+        }
+    }
+}
+
+impl Fields for Lesson {
+    fn key(&self) -> Option<MergeKey> {
+        Some(MergeKey::Text(Kind::Lesson, self.text_key().into()))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.summary.len() + self.detail.len() + self.files.iter().map(String::len).sum::<usize>()
+    }
+
+    fn name(&self) -> String {
+        self.summary.clone()
+    }
+
+    fn secret_name(&self) -> Option<&str> {
+        Some(&self.summary)
+    }
+
+    fn searched(&self) -> Searched<'_> {
+        Searched {
+            texts: vec![&self.summary, &self.detail],
+            files: self.files.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn own_texts(&self) -> Vec<&str> {
+        // Commands occur in many texts; the error is specific to this lesson.
+        let error = self.captured.as_ref().map(|fixed| fixed.error.as_str());
+        [self.summary.as_str(), &self.detail].into_iter().chain(error).collect()
+    }
+
+    fn other_texts(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        if let Some(fixed) = &self.captured {
+            texts.extend([fixed.command.as_str()].into_iter().chain(fixed.remedy.as_deref()));
+        }
+        texts
+    }
+
+    fn tombstone_texts(&self) -> Vec<String> {
+        // A later part of the lesson follows the earlier ones, and would come back alone.
+        let (whole, paragraphs) = (whole_text(self), paragraphs(&self.detail));
+        let whole = Some(whole).filter(|whole| self.is_telling(whole.trim()));
+        // A heading such as "## Root cause" occurs in many lessons.
+        let telling = paragraphs.filter(|text| text.len() >= PURGED_LINE_BYTES_MIN);
+        let fixed = self.captured.iter().flat_map(|fixed| [&fixed.error, &self.summary]);
+        whole.into_iter().chain(telling.map(str::to_owned)).chain(fixed.cloned()).collect()
+    }
+
+    /// A lesson made by rule is told by its failure, which is short and stays.
+    fn shorten(&mut self) -> bool {
+        shorten(&mut self.detail);
+        let is_long = self.files.iter().map(String::len).sum::<usize>() > FORGOTTEN_BYTES_MAX;
+        if is_long && self.captured.is_none() {
+            self.files = Vec::new();
+            if self.detail.is_empty() {
+                LEFT_OUT.clone_into(&mut self.detail);
+            }
+        }
+        true
+    }
+
+    fn prompt_text(&self) -> String {
+        format!("{}. {}", self.summary, self.detail)
+    }
+
+    fn error_text(&self) -> String {
+        format!("{} {}", self.summary, self.detail)
+    }
+
+    fn content_type(&self) -> ContentType {
+        ContentType::Error
+    }
+
+    fn worth_bytes(&self) -> usize {
+        self.summary.len() + self.detail.len()
+    }
+
+    fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
+        super::move_each(&mut self.files, within);
+        true
+    }
+
+    fn zipmem(&self, of: &Record) -> Value {
+        json!({
+            "id": of.id.to_string(),
+            "summary": self.summary,
+            "detail": self.detail,
+            "related_files": self.files,
+            "timestamp": of.updated.time.iso(),
+        })
+    }
+
+    fn page(&self, of: &Record, _: &str, _: Timestamp) -> String {
+        let files: Vec<String> = self.files.iter().map(|file| format!("`{file}`")).collect();
+        let files =
+            if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
+        let detail = if self.detail.is_empty() {
+            String::new()
+        } else {
+            format!("\n  {}", self.detail.replace('\n', "\n  "))
+        };
+        format!("- {} **{}**{files}{detail}", of.id, self.summary)
+    }
+}
+
+/// Returns a lesson as a whole, and each paragraph of its detail: the texts of which a purge keeps
+/// digests.
+pub(crate) fn whole_texts(lesson: &Lesson) -> Vec<String> {
+    let paragraphs = paragraphs(&lesson.detail).map(str::to_owned);
+    std::iter::once(whole_text(lesson)).chain(paragraphs).collect()
+}
+
+fn whole_text(lesson: &Lesson) -> String {
+    format!("{}\n{}", lesson.summary, lesson.detail)
+}
+
+/// A lesson's content, built once for all the versions that merge into it.
+pub(crate) struct Known {
+    /// Folded paragraphs.
+    paragraphs: BTreeSet<String>,
+    files: BTreeSet<String>,
+}
+
+impl Known {
+    pub(crate) fn of(lesson: &Lesson) -> Self {
+        let paragraphs = paragraphs(&lesson.detail).map(fold).collect();
+        Self { paragraphs, files: lesson.files.iter().cloned().collect() }
+    }
+}
+
+/// Returns the paragraphs of a text. Each version of a lesson may have some of them.
+pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\n\n")
+        .map(|paragraph| paragraph.trim_start_matches('\n').trim_end())
+        .filter(|paragraph| !paragraph.is_empty())
+}
+
+/// Appends a paragraph to a text, and trims blanks before it.
+fn add_paragraph(text: &mut String, paragraph: &str) {
+    text.truncate(text.trim_end().len());
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(paragraph);
+}

@@ -1,0 +1,107 @@
+//! The list of kinds. Everything that has one part for each kind is made from it.
+
+use serde::{Deserialize, Serialize};
+
+/// Calls a macro with a line for each kind, in the order in which they are shown.
+///
+/// A line has the variant and type, the module, and the field of
+/// [`PerKind`](crate::per_kind::PerKind).
+macro_rules! each_kind {
+    ($then:ident) => {
+        $then! {
+            /// Settled and lasting; kept verbatim.
+            Blueprint blueprint blueprints,
+            /// The place of some code, and why it matters.
+            Anchor anchor anchors,
+            /// Learned from a failure.
+            Lesson lesson lessons,
+            /// Anything else worth keeping; with a key it is a fact.
+            Note note notes,
+            /// The state of a thread of work.
+            Topic topic topics,
+            /// The account of a session; written by the daemon alone.
+            SessionRow session_row rows,
+        }
+    };
+}
+
+pub(crate) use each_kind;
+
+macro_rules! kind {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident,)*) => {
+        /// The kind of a record.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// All kinds, in the order in which they are shown.
+            pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
+
+            /// Returns what is fixed about the kind.
+            pub(crate) fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::$kind => &super::$module::FACTS,)*
+                }
+            }
+        }
+    };
+}
+each_kind!(kind);
+
+/// The facts of a kind. Each kind's module has a constant of them.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// The singular noun.
+    pub(crate) noun: &'static str,
+    /// The plural noun, which is also the name of the kind's section in a load.
+    pub(crate) plural: &'static str,
+    /// The plural noun in a refusal.
+    pub(crate) plural_in_full: &'static str,
+    /// The heading of the kind's section.
+    pub(crate) heading: &'static str,
+    /// The first letter of ids.
+    pub(crate) letter: char,
+    /// The most records that a project keeps, and the most bytes of their text.
+    pub(crate) limit: (u64, u64),
+    /// The kind's line in the table "Which kind?"; `None` if agents do not write the kind.
+    pub(crate) which: Option<Which>,
+    /// The place of the kind's section on an exported page.
+    pub(crate) page_place: u8,
+    /// The place of the kind among records about a file that are equally near.
+    pub(crate) file_place: u8,
+}
+
+/// A line of the table "Which kind?".
+#[derive(Debug)]
+pub(crate) struct Which {
+    /// The line's place in the table.
+    pub(crate) place: u8,
+    /// The line, from its first bar to its last.
+    pub(crate) line: &'static str,
+}
+
+impl Kind {
+    /// Returns the singular noun.
+    pub fn noun(self) -> &'static str {
+        self.facts().noun
+    }
+
+    /// Returns the plural noun, which is also the name of the kind's section in a load.
+    pub fn plural(self) -> &'static str {
+        self.facts().plural
+    }
+
+    /// Formats a count with its noun: `1 anchor`, `2 anchors`.
+    pub fn count(self, count: u64) -> String {
+        let noun = if count == 1 { self.noun() } else { self.plural() };
+        format!("{count} {noun}")
+    }
+
+    /// Returns the first letter of the kind's ids.
+    pub(crate) fn letter(self) -> char {
+        self.facts().letter
+    }
+}
