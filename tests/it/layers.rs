@@ -8,9 +8,9 @@ use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
 
-/// Each crate of ours, with those that it may import. `cli` uses `memory` for its limits, its texts
-/// for instruction files and its readers of other systems' data. `tests` and `benches` may import
-/// all.
+/// Each crate of ours, with those that it may import. Those in memory's folder know no records.
+/// `cli` uses `memory` for its limits, its texts for instruction files and its readers of other
+/// systems' data. `tests` and `benches` may import all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
     ("anchord-search", &[]),

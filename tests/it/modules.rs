@@ -1,5 +1,5 @@
 //! The module graph inside `daemon`, `memory` and the crates in its folder, read from the paths in
-//! their source.
+//! their source. Also the rule that the domain inside `memory` does not import its wording.
 //!
 //! A module imports another if its code has a path that begins with `crate::` or `super::` and
 //! leads there. Tests do not count. Paths inside macro calls are not seen. Neither are those
@@ -102,6 +102,43 @@ fn an_upward_import_is_seen() {
     let found = import(&["project", "writer"], &["sessions", "table"]);
     assert_eq!(found, BTreeSet::from([("project".to_owned(), "sessions".to_owned())]));
     assert_eq!(import(&["clock"], &["store"]).len(), 1);
+}
+
+/// The modules of `memory` that word what readers see. All others are the domain.
+const PRESENTATION: [&str; 2] = ["render", "export"];
+
+/// The modules of the domain that still import `render`. The list may only shrink.
+const WORDING: [&str; 6] =
+    ["plan::add", "plan::find", "plan::forget", "plan::rewrite", "plan::save", "plan::update"];
+
+#[test]
+fn the_domain_does_not_depend_on_wording() {
+    let found = importers_of_render(&imports(&read(&root().join("memory/src"))));
+    assert_eq!(found, WORDING, "modules of the domain that import `render`");
+}
+
+#[test]
+fn an_import_of_wording_is_seen() {
+    let file = |text: &str| syn::parse_file(text).unwrap().items;
+    let module = |path: &[&str]| path.iter().map(|part| (*part).to_owned()).collect::<Module>();
+    let found = importers_of_render(&imports(&Files::from([
+        (module(&[]), file("mod draft; mod export; pub mod render; pub use render::title;")),
+        (module(&["draft"]), file("use crate::render::item::full;")),
+        (module(&["export"]), file("use crate::render;")),
+        (module(&["render"]), file("mod item; pub fn title() {}")),
+        (module(&["render", "item"]), file("use super::title;")),
+    ])));
+    assert_eq!(found, ["draft"]);
+}
+
+/// Returns the modules outside presentation that import `render`, sorted.
+fn importers_of_render(imports: &Imports) -> Vec<String> {
+    let begins = |module: &Module, name: &str| module.first().is_some_and(|first| first == name);
+    let is_domain = |module: &Module| !PRESENTATION.iter().any(|name| begins(module, name));
+    let importers = imports
+        .iter()
+        .filter(|(module, to)| is_domain(module) && to.iter().any(|to| begins(to, "render")));
+    importers.map(|(module, _)| module.join("::")).collect()
 }
 
 type Files = BTreeMap<Module, Vec<syn::Item>>;
