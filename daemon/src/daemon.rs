@@ -1,4 +1,4 @@
-//! The daemon's shared state, and the requests that its parts may make of it.
+//! The parts of a daemon, each made of those below it. Only the layers above name this type.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,34 +10,31 @@ use tokio_util::sync::CancellationToken;
 use crate::api::HttpState;
 use crate::clock;
 use crate::config::Config;
-use crate::hooks::state::HookState;
+use crate::hooks::HookService;
 use crate::instance::Instance;
-use crate::mcp::ToolList;
+use crate::mcp::ToolService;
 use crate::metrics::Metrics;
-use crate::project::{OpenProject, OpenProjects, Transition, WriteCommand};
-use crate::projects::{ProjectId, Registry, RegistryChange, Surroundings};
+use crate::project::{OpenProjects, ProjectService};
+use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
-use crate::sessions::{Connection, SessionTable};
-use crate::store::StoreError;
+use crate::sessions::{Connection, SessionService, SessionTable};
 
 /// One running daemon.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) instance: Instance,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) surroundings: Surroundings,
     pub(crate) started: Timestamp,
     pub(crate) up_since: Instant,
-    pub(crate) registry: RegistryStore,
-    pub(crate) projects: OpenProjects,
-    /// Whether the daemon before this one, or the machine, ended without an orderly stop.
-    pub(crate) after_crash: bool,
+    pub(crate) registry: Arc<RegistryStore>,
+    pub(crate) projects: Arc<OpenProjects>,
+    pub(crate) sessions: Arc<SessionService>,
+    pub(crate) hooks: Arc<HookService>,
+    pub(crate) tools: Arc<ToolService>,
     pub(crate) http_state: std::sync::OnceLock<HttpState>,
-    sessions: Arc<SessionTable>,
-    hooks: HookState,
-    metrics: Metrics,
+    metrics: Arc<Metrics>,
     stopping: CancellationToken,
-    tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
 /// The parts of a daemon, opened by [`crate::run`].
@@ -53,6 +50,17 @@ pub(crate) struct Parts {
 impl Daemon {
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
         let Parts { instance, config, surroundings, registry, projects, after_crash } = parts;
+        let (config, metrics) = (Arc::new(config), Arc::<Metrics>::default());
+        let (registry, projects) = (Arc::new(registry), Arc::new(projects));
+        let memories =
+            ProjectService { registry: Arc::clone(&registry), open: Arc::clone(&projects) };
+        let sessions = Arc::new(SessionService {
+            projects: Arc::new(memories),
+            table: Arc::<SessionTable>::default(),
+            config: Arc::clone(&config),
+            surroundings: surroundings.clone(),
+            after_crash,
+        });
         Arc::new(Self {
             instance,
             config,
@@ -61,54 +69,13 @@ impl Daemon {
             up_since: clock::start(),
             registry,
             projects,
-            after_crash,
+            hooks: Arc::new(HookService::new(Arc::clone(&sessions), Arc::clone(&metrics))),
+            tools: Arc::new(ToolService::new(Arc::clone(&sessions), Arc::clone(&metrics))),
+            sessions,
             http_state: std::sync::OnceLock::new(),
-            sessions: Arc::default(),
-            hooks: HookState::default(),
-            metrics: Metrics::default(),
+            metrics,
             stopping: CancellationToken::new(),
-            tools: ToolSet::ALL.map(|set| Arc::new(ToolList::new(set))),
         })
-    }
-
-    /// Opens a project's memory or the user's own, or creates it. A memory that was on disk before
-    /// and is missing is an error, never an empty memory.
-    pub(crate) async fn open_project(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
-        let stored = self.registry.snapshot().is_stored(id);
-        if stored && !self.projects.has_data(id)? {
-            return Err(StoreError::Missing {
-                path: self.projects.directory(id),
-                personal: id.is_personal(),
-            });
-        }
-        let open = self.projects.open(id).await?;
-        if !stored {
-            self.remember_stored(id).await;
-        }
-        Ok(open)
-    }
-
-    /// Opens a project's memory or the user's own, if it exists.
-    pub(crate) async fn open_known(
-        &self,
-        id: ProjectId,
-    ) -> Result<Option<Arc<OpenProject>>, StoreError> {
-        if !self.registry.snapshot().is_stored(id) && !self.projects.exists(id)? {
-            return Ok(None);
-        }
-        self.open_project(id).await.map(Some)
-    }
-
-    /// Records that a memory is on disk. If that fails, the next opening records it.
-    async fn remember_stored(&self, id: ProjectId) {
-        let decide: WriteCommand<Registry> = Arc::new(move |registry, _| {
-            let known = registry.is_stored(id);
-            let changes = (!known).then_some(RegistryChange::MemoryStored { id });
-            Ok(Transition::silent(changes.into_iter().collect()))
-        });
-        if let Err(error) = self.registry.write(None, None, "stored", decide).await {
-            tracing::warn!(memory = %id, %error, "failed to record that a memory is on disk");
-        }
     }
 
     /// Opens a shim's connection. It resumes the session that its token names, or begins a new one.
@@ -124,28 +91,11 @@ impl Daemon {
             Some((id, digest)) => (id.to_owned(), Some(digest.to_owned())),
             None => (uuid::Uuid::now_v7().to_string(), None),
         };
-        let held = SessionId::new(format!("{id}~{}", self.tools(tool_set).digest()));
+        let held = SessionId::new(format!("{id}~{}", self.tools.tools(tool_set).digest()));
         let token = self.instance.key().sign(&held, &instance);
         let stop = self.stopping.child_token();
         let id = SessionId::new(id);
-        (self.sessions.connect(id, hello, tool_set, tools_seen, stop), token)
-    }
-
-    /// Returns the tools of a set.
-    pub(crate) fn tools(&self, set: ToolSet) -> Arc<ToolList> {
-        let at = ToolSet::ALL.iter().position(|each| *each == set).unwrap_or_default();
-        let [default, ..] = &self.tools;
-        Arc::clone(self.tools.get(at).unwrap_or(default))
-    }
-
-    /// Returns the sessions that are open or not yet gone.
-    pub(crate) fn sessions(&self) -> &Arc<SessionTable> {
-        &self.sessions
-    }
-
-    /// Returns the conversations that hooks have reported.
-    pub(crate) fn hooks(&self) -> &HookState {
-        &self.hooks
+        (self.sessions.table.connect(id, hello, tool_set, tools_seen, stop), token)
     }
 
     /// Returns the metrics.

@@ -32,10 +32,11 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
         if let Err(error) = daemon.registry.retry().await {
             tracing::error!(%error, "the daemon's own records cannot be opened again");
         }
-        hooks::stage_silent(&daemon, limits::NOTED_STAGED_AFTER).await;
-        sessions::sweep(&daemon).await;
+        hooks::stage_silent(&daemon.hooks, limits::NOTED_STAGED_AFTER).await;
+        sessions::sweep(&daemon.sessions).await;
         let in_use: BTreeSet<ProjectId> = daemon
-            .sessions()
+            .sessions
+            .table
             .all()
             .into_iter()
             .filter(|status| status.disconnected.is_none())

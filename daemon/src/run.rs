@@ -135,7 +135,7 @@ async fn serve(
             }
         });
     }
-    sessions::recover(&daemon);
+    sessions::recover(&daemon.sessions);
     let http_state = http::listen(&daemon, &daemon.config.http).await;
     tracing::info!(
         build = env!("CARGO_PKG_VERSION"),
@@ -171,7 +171,7 @@ async fn serve(
         tracing::warn!(open = connections.len(), "something under way did not end in time");
         jobs.abort();
     }
-    hooks::stage_silent(&daemon, Duration::ZERO).await;
+    hooks::stage_silent(&daemon.hooks, Duration::ZERO).await;
     daemon.projects.close_all().await;
     if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {
         tracing::warn!(%error, "the mark of a good end was lost");

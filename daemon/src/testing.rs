@@ -384,6 +384,6 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Arc<Daem
     let projects = OpenProjects::new(stores.memories);
     let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
     let daemon = Daemon::new(parts);
-    sessions::recover(&daemon);
+    sessions::recover(&daemon.sessions);
     daemon
 }

@@ -33,10 +33,6 @@ const LAYERS: &[&[&str]] = &[
     &["store"],
 ];
 
-/// Today's imports of a higher layer. The list may only shrink.
-const TOLERATED: &[(&str, &str)] =
-    &[("hooks", "daemon"), ("mcp", "daemon"), ("sessions", "daemon")];
-
 /// The crates that are checked. Each has at least this number of modules.
 const CRATES: [(&str, usize); 5] = [
     ("memory", 40),
@@ -85,9 +81,7 @@ fn daemon_modules_import_downwards_only() {
     for name in LAYERS.iter().copied().flatten() {
         assert!(files.contains_key(&vec![(*name).to_owned()]), "{name} is not a module");
     }
-    let tolerated: BTreeSet<(String, String)> =
-        TOLERATED.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-    assert_eq!(upward(&imports(&files)), tolerated);
+    assert_eq!(upward(&imports(&files)), BTreeSet::new());
 }
 
 #[test]

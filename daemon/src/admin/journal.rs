@@ -137,7 +137,7 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
     let discard = move |closed: &ClosedStore| closed.discard_index(&snapshots);
     let discarded = daemon.projects.close_and(target.id, discard).await;
     discarded.map_err(|error| internal(&error.to_string()))?;
-    let open = daemon.open_project(target.id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
         project: target.reference,
         entries: open.report.entries,
@@ -156,7 +156,7 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
         plan,
         is_done,
     };
-    let read_only = match daemon.open_project(target.id).await {
+    let read_only = match daemon.sessions.projects.open_project(target.id).await {
         Ok(open) => open.owner.health().read_only.clone(),
         // Nothing is created in the place of a missing store, not even by a plan.
         Err(error @ StoreError::Missing { .. }) => return Err(store_error(error)),

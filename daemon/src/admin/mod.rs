@@ -35,7 +35,7 @@ pub(crate) type Answer<T> = Result<T, ErrorReply>;
 
 /// Starts draining.
 pub(crate) fn stop(daemon: &Daemon) -> StopReply {
-    let sessions = u32::try_from(daemon.sessions().connections()).unwrap_or(u32::MAX);
+    let sessions = u32::try_from(daemon.sessions.table.connections()).unwrap_or(u32::MAX);
     daemon.stop("asked by the command line");
     StopReply { pid: std::process::id(), sessions }
 }
@@ -176,7 +176,7 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
 
 pub(super) async fn opened(daemon: &Daemon, project: &str) -> Answer<(Target, Arc<OpenProject>)> {
     let target = target(daemon, project).await?;
-    let open = daemon.open_project(target.id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
     Ok((target, open))
 }
 

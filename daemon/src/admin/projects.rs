@@ -98,7 +98,8 @@ fn refuse_while_live(daemon: &Daemon, id: ProjectId) -> Answer<()> {
     let bound =
         |session: &SessionId| registry.session(session).is_some_and(|record| record.project == id);
     let live = daemon
-        .sessions()
+        .sessions
+        .table
         .all()
         .into_iter()
         .filter(|status| {

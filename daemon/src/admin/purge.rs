@@ -42,7 +42,7 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     }
     // Pending activity exists only in the daemon's memory. It is staged so that the purge covers
     // it.
-    hooks::stage_of(daemon, target.id).await.map_err(bind_error)?;
+    hooks::stage_of(&daemon.hooks, target.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = daemon.projects.retrievals();
     retrievals.flush().await;
@@ -79,8 +79,8 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
-    daemon.hooks().forget_given_of(target.id);
-    let open = daemon.open_project(target.id).await.map_err(store_error)?;
+    daemon.hooks.state.forget_given_of(target.id);
+    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");

@@ -105,7 +105,7 @@ async fn take_in(
         bounded_fs::run(root, move || identify(&there, &registry).map(|found| found.id));
     let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
     let open = match known {
-        Some(id) => daemon.open_known(id).await.map_err(store_error)?,
+        Some(id) => daemon.sessions.projects.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = open.map(|open| open.memory().as_ref().clone()).unwrap_or_default();
@@ -122,9 +122,9 @@ async fn take_in(
     if dry_run || outcome.added + outcome.updated == 0 {
         return Ok((project, None));
     }
-    let established = crate::sessions::establish_in_registry(daemon, located).await;
+    let established = crate::sessions::establish_in_registry(&daemon.registry, located).await;
     let (id, remark) = established.map_err(bind_error)?;
-    let open = daemon.open_project(id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
         Ok(Transition::silent(plan.changes))

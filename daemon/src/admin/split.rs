@@ -86,9 +86,9 @@ async fn take_in(
     records: Vec<Record>,
     split: &SessionId,
 ) -> Answer<TakenIn> {
-    let established = sessions::establish_in_registry(daemon, located.clone()).await;
+    let established = sessions::establish_in_registry(&daemon.registry, located.clone()).await;
     let (id, _) = established.map_err(bind_error)?;
-    let open = daemon.open_project(id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
     let (by, split) = (provenance(split), split.clone());
     let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
     let taken = write(&open, "split", taking).await?;
@@ -124,7 +124,11 @@ async fn undo(
         if dry_run { back(&memory).outcome } else { write(open, "split", back).await? };
     let registry = daemon.registry.snapshot();
     for other in registry.projects().filter(|other| other.id != target.id) {
-        let Some(open) = daemon.open_known(other.id).await.map_err(store_error)? else { continue };
+        let Some(open) =
+            daemon.sessions.projects.open_known(other.id).await.map_err(store_error)?
+        else {
+            continue;
+        };
         let planned = give(&open.memory()).outcome;
         if planned == 0 {
             continue;

@@ -88,13 +88,14 @@ pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectSta
         return Ok(memory_status(daemon, target.id, Some(open)).await);
     }
     let record = known(daemon, project).await?;
-    let open = daemon.open_project(record.id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(record.id).await.map_err(store_error)?;
     Ok(project_status(daemon, &record, Some(open)).await)
 }
 
 fn connections(daemon: &Daemon) -> Vec<ConnectionStatus> {
     let mut connections: Vec<ConnectionStatus> = daemon
-        .sessions()
+        .sessions
+        .table
         .shims()
         .iter()
         .map(|connection| {
@@ -113,7 +114,8 @@ fn connections(daemon: &Daemon) -> Vec<ConnectionStatus> {
 
 fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
     let mut sessions: Vec<SessionStatus> = daemon
-        .sessions()
+        .sessions
+        .table
         .all()
         .into_iter()
         .map(|session_status| {
@@ -169,7 +171,7 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
 /// Reports the user's own memory, if there is one. Opens it, because `anchord status` shows how
 /// many notes it has.
 async fn personal_status(daemon: &Daemon) -> Option<ProjectStatus> {
-    match daemon.open_known(ProjectId::PERSONAL).await {
+    match daemon.sessions.projects.open_known(ProjectId::PERSONAL).await {
         Ok(open) => {
             let open = open?;
             Some(memory_status(daemon, open.id, Some(open)).await)

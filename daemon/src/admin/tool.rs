@@ -52,7 +52,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         });
     }
     let session = Arc::new(Session::ephemeral(COMMAND_LINE, place(daemon, &project).await?));
-    let called = call_by_name(daemon, session, &tool, arguments, audience(&typed)).await;
+    let called = call_by_name(&daemon.tools, session, &tool, arguments, audience(&typed)).await;
     let Some(Called { outcome, remark, id }) = called else {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,

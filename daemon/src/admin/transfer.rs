@@ -52,7 +52,7 @@ pub(crate) async fn export_document(
         ..Retrieval::default()
     };
     // The document goes to a file: nobody receives its tokens.
-    ephemeral_session(&open).log(daemon, line, started.elapsed(), String::new());
+    ephemeral_session(&open).log(&daemon.sessions, line, started.elapsed(), String::new());
     Ok(text)
 }
 
@@ -104,7 +104,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         time: clock::now(),
     };
     let existing = match asked.id {
-        Some(id) => daemon.open_known(id).await.map_err(store_error)?,
+        Some(id) => daemon.sessions.projects.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
@@ -132,7 +132,8 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     }
     let id = match (&asked.located, asked.id) {
         (Some(located), _) => {
-            let established = sessions::establish_in_registry(daemon, located.clone()).await;
+            let established =
+                sessions::establish_in_registry(&daemon.registry, located.clone()).await;
             let (id, notice) = established.map_err(bind_error)?;
             reply.remarks.extend(notice);
             id
@@ -140,7 +141,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, Some(id)) => id,
         (None, None) => return Err(not_found(&named)),
     };
-    let open = daemon.open_project(id).await.map_err(store_error)?;
+    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let by = Provenance { time: now, ..by.clone() };
         let plan = source.plan(memory, &digest, &by);

@@ -33,14 +33,14 @@ pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<HookResponse, 
 
 /// Returns what was learned from this failure before. No record is given twice.
 async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResponse, HookError> {
-    let view = call.session.view(call.daemon).await?;
-    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let view = call.session.view(&call.service.sessions).await?;
+    let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
     let given = call.with_context(|thread| thread.given.union(&thread.remedies).copied().collect());
     let of = FailureView {
-        reader: &call.session.reader(call.daemon),
+        reader: &call.session.reader(&call.service.sessions),
         command,
         output,
         given: &given,
@@ -63,8 +63,8 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, 
     if !files.iter().any(|file| new(&file)) {
         return Ok(HookResponse::default());
     }
-    let view = call.session.view(call.daemon).await?;
-    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let view = call.session.view(&call.service.sessions).await?;
+    let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
@@ -78,7 +78,7 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, 
         let context = file_context(
             &view.memory,
             &FileContext {
-                reader: &call.session.reader(call.daemon),
+                reader: &call.session.reader(&call.service.sessions),
                 file: &view.place.relative(file),
                 given: &given,
                 now: clock::now(),

@@ -12,9 +12,9 @@ use anchord_memory::{
 use futures::future::join_all;
 
 use super::conversations::Name;
+use super::service::HookService;
 use super::{Call, HookError};
 use crate::blocking::join_or_resume_panic;
-use crate::daemon::Daemon;
 use crate::project::{Transition, WriteCommand};
 use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
@@ -46,7 +46,7 @@ impl Call<'_> {
 
     /// Stages pending activity, so that it survives the daemon.
     pub(super) async fn stage_pending_activity(&self) -> Result<(), HookError> {
-        Ok(stage(self.daemon, &self.name, &self.session, Which::Significant).await?)
+        Ok(stage(self.service, &self.name, &self.session, Which::Significant).await?)
     }
 
     /// Stages a line for the history of the conversation's topic. Binds a conversation without a
@@ -56,9 +56,9 @@ impl Call<'_> {
         line: Option<String>,
         binds: bool,
     ) -> Result<(), HookError> {
-        let memory = self.session.view(self.daemon).await?.memory;
+        let memory = self.session.view(&self.service.sessions).await?.memory;
         let key = session_key(&self.session);
-        if only_shows(self.daemon, &memory) || (!binds && memory.bound(&key).is_none()) {
+        if only_shows(self.service, &memory) || (!binds && memory.bound(&key).is_none()) {
             return Ok(());
         }
         let session = Arc::clone(&self.session);
@@ -66,21 +66,21 @@ impl Call<'_> {
             let changes = history(memory, &session.provenance(now), &key, line.as_deref());
             Ok(Transition::silent(changes.map_err(|refusal| refusal.to_string())?))
         });
-        self.session.write(self.daemon, None, "thread", command).await?;
+        self.session.write(&self.service.sessions, None, "thread", command).await?;
         Ok(())
     }
 }
 
 /// Returns whether hooks store nothing in this project.
-fn only_shows(daemon: &Daemon, memory: &Memory) -> bool {
-    let mode = budgets::project_settings(memory, &daemon.config).checkpoint_mode;
+fn only_shows(service: &HookService, memory: &Memory) -> bool {
+    let mode = budgets::project_settings(memory, &service.sessions.config).checkpoint_mode;
     mode == Some(CheckpointMode::Conservative)
 }
 
 /// Stages pending activity of conversations that have been silent for at least `since`.
-pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duration) {
-    let silent = daemon.hooks().threads.silent(since).into_iter().map(async |(name, session)| {
-        let stage = stage(daemon, &name, &session, Which::Significant);
+pub(crate) async fn stage_silent(service: &Arc<HookService>, since: std::time::Duration) {
+    let silent = service.state.threads.silent(since).into_iter().map(async |(name, session)| {
+        let stage = stage(service, &name, &session, Which::Significant);
         match tokio::time::timeout(limits::JOB_TIME_MAX, stage).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -95,14 +95,17 @@ pub(crate) async fn stage_silent(daemon: &Arc<Daemon>, since: std::time::Duratio
 }
 
 /// Stages all pending activity in a project, so that a scan of its journal finds it.
-pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result<(), BindError> {
-    for (name, session) in daemon.hooks().threads.with_pending_activity() {
+pub(crate) async fn stage_of(
+    service: &Arc<HookService>,
+    project: ProjectId,
+) -> Result<(), BindError> {
+    for (name, session) in service.state.threads.with_pending_activity() {
         // A conversation with pending activity only may not have bound its project yet.
-        if session.project_id().is_none() && session.view(daemon).await.is_err() {
+        if session.project_id().is_none() && session.view(&service.sessions).await.is_err() {
             continue;
         }
         if session.project_id() == Some(project) {
-            stage(daemon, &name, &session, Which::All).await?;
+            stage(service, &name, &session, Which::All).await?;
         }
     }
     Ok(())
@@ -110,12 +113,12 @@ pub(crate) async fn stage_of(daemon: &Arc<Daemon>, project: ProjectId) -> Result
 
 /// Stages the pending activity of a conversation that ended without an event, then forgets it.
 pub(super) async fn stage_and_forget(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     name: &Name,
     session: &Arc<Session>,
 ) -> Result<(), BindError> {
-    stage(daemon, name, session, Which::Significant).await?;
-    daemon.hooks().threads.end(name);
+    stage(service, name, session, Which::Significant).await?;
+    service.state.threads.end(name);
     Ok(())
 }
 
@@ -131,25 +134,25 @@ enum Which {
 /// Stages pending activity. If the write fails, the activity stays pending. Continues when the
 /// caller is cancelled, since activity that was already taken would be lost half-way.
 async fn stage(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     name: &Name,
     session: &Arc<Session>,
     which: Which,
 ) -> Result<(), BindError> {
-    let (daemon, name, session) = (Arc::clone(daemon), name.clone(), Arc::clone(session));
+    let (service, name, session) = (Arc::clone(service), name.clone(), Arc::clone(session));
     join_or_resume_panic(tokio::spawn(async move {
-        take_and_write(&daemon, &name, &session, which).await
+        take_and_write(&service, &name, &session, which).await
     }))
     .await
 }
 
 async fn take_and_write(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     name: &Name,
     session: &Arc<Session>,
     which: Which,
 ) -> Result<(), BindError> {
-    let threads = &daemon.hooks().threads;
+    let threads = &service.state.threads;
     let activity = threads.with(name, |thread| {
         let empty = SessionActivity::of(thread.pending.key());
         std::mem::replace(&mut thread.pending, empty)
@@ -157,7 +160,7 @@ async fn take_and_write(
     if activity.is_empty() {
         return Ok(());
     }
-    let staged = write(daemon, session, &activity, which).await;
+    let staged = write(service, session, &activity, which).await;
     if !matches!(staged, Ok(true)) {
         threads.with(name, |thread| {
             let mut all = activity;
@@ -169,20 +172,20 @@ async fn take_and_write(
 }
 
 async fn write(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     session: &Arc<Session>,
     activity: &SessionActivity,
     which: Which,
 ) -> Result<bool, BindError> {
-    let memory = session.view(daemon).await?.memory;
-    if only_shows(daemon, &memory) {
+    let memory = session.view(&service.sessions).await?.memory;
+    if only_shows(service, &memory) {
         return Ok(true);
     }
     let before = || memory.staged_by(&session.id).is_some_and(|staged| staged.captured.is_some());
     if which == Which::Significant && !activity.leaves_row() && !before() {
         return Ok(false);
     }
-    let place = session.place(daemon).await?;
+    let place = session.place(&service.sessions).await?;
     let activity = match place.root().and_then(|root| root.to_str()) {
         Some(root) => activity.clone().relative_to(root),
         None => activity.clone(),
@@ -192,7 +195,7 @@ async fn write(
         let plan = plan_capture(memory, &writer.provenance(now), activity.clone());
         Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
     });
-    session.write(daemon, None, "capture", command).await?;
+    session.write(&service.sessions, None, "capture", command).await?;
     Ok(true)
 }
 

@@ -23,8 +23,8 @@ pub(super) async fn begins(
         thread.forget_given();
         thread.messages = messages;
     });
-    let view = call.session.view(call.daemon).await?;
-    let (activity, reader) = (call.pending_activity(), call.session.reader(call.daemon));
+    let view = call.session.view(&call.service.sessions).await?;
+    let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
     let context = compaction_instructions(&view.memory, &conversation(call, &activity, &reader));
     Ok(HookResponse::instructions(context))
 }
@@ -60,7 +60,7 @@ pub(super) async fn ended(
 pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> {
     // Some clients report a compaction only afterwards, so nothing was forgotten at its beginning.
     call.threads().with(&call.name, conversations::ConversationState::forget_given);
-    let (activity, reader) = (call.pending_activity(), call.session.reader(call.daemon));
+    let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
     let session = call.session.id.clone();
     let load = ready_load(call, None, move |memory, load| {
         let activity = Some(&activity);

@@ -13,7 +13,7 @@ pub(super) async fn turn(call: &Call<'_>) -> Result<HookResponse, HookError> {
 /// Folds the session's staged work into memory and ends the session. A later event or call begins
 /// again.
 pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> {
-    let _announced = call.daemon.sessions().announce_end(&call.session.id);
+    let _announced = call.service.sessions.table.announce_end(&call.session.id);
     let asked = call.noted_so_far().await;
     let mut staged = call.stage_pending_activity().await;
     if let Some(asked) = asked {
@@ -21,7 +21,7 @@ pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> 
     }
     call.threads().end(&call.name);
     // Work that cannot be staged must not hold back the rest.
-    sessions::keep_and_end(call.daemon, &call.session).await?;
+    sessions::keep_and_end(&call.service.sessions, &call.session).await?;
     staged?;
     Ok(HookResponse::default())
 }
@@ -29,7 +29,7 @@ pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> 
 impl Call<'_> {
     /// Returns the history line that an ending session leaves in its topic: its first request.
     async fn noted_so_far(&self) -> Option<String> {
-        let view = self.session.view(self.daemon).await.ok()?;
+        let view = self.session.view(&self.service.sessions).await.ok()?;
         let staged = view.memory.staged_by(&self.session.id);
         let mut activity =
             staged.and_then(|staged| staged.captured.as_deref().cloned()).unwrap_or_default();

@@ -12,6 +12,7 @@ mod conversations;
 mod ending;
 mod prompt;
 mod ready;
+mod service;
 mod start;
 pub(crate) mod state;
 mod subagent;
@@ -34,7 +35,7 @@ use futures::FutureExt;
 use self::conversations::{Conversations, Name, Waiting};
 pub(crate) use activity::{stage_of, stage_silent};
 
-use crate::daemon::Daemon;
+pub(crate) use self::service::HookService;
 use crate::retrieval_log::Retrieval;
 use crate::sessions::{
     self, BindError, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
@@ -60,7 +61,7 @@ enum HookError {
 
 /// One event while its policy handles it.
 struct Call<'a> {
-    daemon: &'a Arc<Daemon>,
+    service: &'a Arc<HookService>,
     envelope: &'a Envelope,
     session: Arc<Session>,
     confidence: MatchConfidence,
@@ -69,7 +70,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn threads(&self) -> &Conversations {
-        &self.daemon.hooks().threads
+        &self.service.state.threads
     }
 
     /// Returns the name of the context that the answer goes to. A subagent has a context of its
@@ -171,22 +172,22 @@ struct Delivery {
 
 impl Handled {
     /// Records that the hook received its answer.
-    pub(crate) fn delivered(self, daemon: &Daemon) {
+    pub(crate) fn delivered(self, service: &HookService) {
         let Some(telling) = self.told else { return };
         let Delivery { session, shown, line: (line, took, text), .. } = *telling;
         if let Some(project) = session.project() {
             project.mark_shown(shown.notices);
         }
-        session.log(daemon, line, took, text);
+        session.log(&service.sessions, line, took, text);
     }
 
     /// Takes back an answer that the hook did not receive because it had left. The model's context
     /// has none of it, so the next event or load has to give it.
-    pub(crate) fn undelivered(self, daemon: &Daemon) {
+    pub(crate) fn undelivered(self, service: &HookService) {
         let Some(telling) = self.told else { return };
         let Delivery { name, context, session, event, agent, before: (told, seen), shown, .. } =
             *telling;
-        let threads = &daemon.hooks().threads;
+        let threads = &service.state.threads;
         threads.with(&context, |thread| {
             thread.take_back(&shown.ids, &shown.whole, &files_of(&event));
         });
@@ -217,31 +218,31 @@ impl Handled {
 }
 
 /// Handles the event in a line that a hook sent.
-pub(crate) async fn handle(daemon: &Arc<Daemon>, hello: &Hello, line: &[u8]) -> Handled {
+pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8]) -> Handled {
     let started = clock::start();
     let client = hello.client.as_deref().unwrap_or_default();
     let Some(adapter) = Adapter::of(client) else {
-        daemon.hooks().unknown(client, "the client");
+        service.state.unknown(client, "the client");
         return Handled::default();
     };
     let mut event = None;
-    let handling = handled(daemon, hello, adapter, line, &mut event, started);
+    let handling = handled(service, hello, adapter, line, &mut event, started);
     let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
-        daemon.metrics().panicked();
+        service.metrics().panicked();
         Err(HookError::Panicked)
     });
     let event = event.unwrap_or_else(|| "unknown".to_owned());
-    daemon.metrics().hook_handled(adapter.client, &event, handled.is_ok(), started.elapsed());
+    service.metrics().hook_handled(adapter.client, &event, handled.is_ok(), started.elapsed());
     handled.unwrap_or_else(|error| {
         tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
-        daemon.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
+        service.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
         Handled::default()
     })
 }
 
 /// Handles a payload. Sets `event` to the event's name as soon as that is known.
 async fn handled(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     hello: &Hello,
     adapter: Adapter,
     line: &[u8],
@@ -250,17 +251,17 @@ async fn handled(
 ) -> Result<Handled, HookError> {
     let (heard, unknown) = adapter.read(line)?;
     for field in unknown {
-        daemon.hooks().unknown(adapter.client, &format!("field {field}"));
+        service.state.unknown(adapter.client, &format!("field {field}"));
     }
     let envelope = match heard {
         ParsedEvent::Event(envelope) => envelope,
         ParsedEvent::Unknown(name) => {
-            daemon.hooks().unknown(adapter.client, &format!("event {name}"));
+            service.state.unknown(adapter.client, &format!("event {name}"));
             return Ok(Handled::default());
         }
         ParsedEvent::Skipped(trigger) => {
             tracing::debug!(client = adapter.client, ?trigger, "no conversation with a person");
-            daemon.metrics().hook_skipped();
+            service.metrics().hook_skipped();
             *event = Some("skipped".to_owned());
             return Ok(Handled::default());
         }
@@ -272,20 +273,20 @@ async fn handled(
     *event = Some(envelope.name.clone());
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
-    let threads = &daemon.hooks().threads;
+    let threads = &service.state.threads;
     if envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event) {
-        daemon.metrics().hook_doubled();
+        service.metrics().hook_doubled();
         return Ok(Handled::default());
     }
     let Answered { session, context, before, said } =
-        match answer(daemon, hello, &envelope, &name).await {
+        match answer(service, hello, &envelope, &name).await {
             // A home directory is not a project. Nothing is wrong, and there is nothing to say.
             Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
             answered => answered?,
         };
     let text = adapter.write(&envelope, &said.answer);
     if text.is_empty() {
-        keep_for_prompt(daemon, &envelope, &context, said);
+        keep_for_prompt(service, &envelope, &context, said);
         return Ok(Handled::default());
     }
     let agent = match &envelope.event {
@@ -310,7 +311,7 @@ async fn handled(
 
 /// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
 /// further prompt, so its text is dropped.
-fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, name: &Name, said: HookResponse) {
+fn keep_for_prompt(service: &HookService, envelope: &Envelope, name: &Name, said: HookResponse) {
     let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
     let files = files_of(&envelope.event);
     if let (true, None, Answer::Context(text), Some(shown)) =
@@ -319,7 +320,7 @@ fn keep_for_prompt(daemon: &Daemon, envelope: &Envelope, name: &Name, said: Hook
         let Shown { ids: shown, whole, truncated, notices: _ } = shown;
         let context = RenderedContext { text, shown, whole, truncated };
         let waiting = Waiting { context, files };
-        daemon.hooks().threads.with(name, |thread| thread.keep_waiting(waiting));
+        service.state.threads.with(name, |thread| thread.keep_waiting(waiting));
     }
 }
 
@@ -343,26 +344,26 @@ struct Answered {
 }
 
 async fn answer(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     hello: &Hello,
     envelope: &Envelope,
     name: &Name,
 ) -> Result<Answered, HookError> {
     let ResolvedSession { session, confidence, replaced } =
-        daemon.sessions().resolve_session(&source(hello, envelope));
+        service.sessions.table.resolve_session(&source(hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
-            sessions::hand_over(daemon, &before, &session).await?;
+            sessions::hand_over(&service.sessions, &before, &session).await?;
         }
         Some(Replaced::Cleared(before)) => {
             let agent_session = before.agent_session.as_deref().unwrap_or_default();
-            activity::stage_and_forget(daemon, &(name.0, agent_session.to_owned()), &before)
+            activity::stage_and_forget(service, &(name.0, agent_session.to_owned()), &before)
                 .await?;
-            sessions::keep_and_end(daemon, &before).await?;
+            sessions::keep_and_end(&service.sessions, &before).await?;
         }
         None => {}
     }
-    let call = Call { daemon, envelope, session, confidence, name: name.clone() };
+    let call = Call { service, envelope, session, confidence, name: name.clone() };
     let told = call.threads().with(name, |thread| {
         thread.session = Some(Arc::clone(&call.session));
         thread.told

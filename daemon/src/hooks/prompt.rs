@@ -15,7 +15,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookRespo
     if !is_task {
         call.note();
     }
-    let view = call.session.view(call.daemon).await?;
+    let view = call.session.view(&call.service.sessions).await?;
     let revision = view.memory.revision();
     let (since, given, waiting) = call.with_context(|thread| {
         if !is_task {
@@ -23,7 +23,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookRespo
         }
         (thread.told, thread.given.clone(), std::mem::take(&mut thread.waiting))
     });
-    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     let skipped = settings.subagent_skip.as_deref().unwrap_or_default();
     if call.envelope.agent.as_ref().is_some_and(|agent| skipped.contains(&agent.agent_type)) {
         return Ok(HookResponse::default());
@@ -31,7 +31,7 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookRespo
     let context = prompt_context(
         &view.memory,
         &PromptContext {
-            reader: &call.session.reader(call.daemon),
+            reader: &call.session.reader(&call.service.sessions),
             session: &call.session.id,
             prompt: settings.prompt_recall.unwrap_or(true).then_some(prompt),
             since,

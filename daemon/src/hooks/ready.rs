@@ -51,15 +51,18 @@ pub(super) async fn ready_load(
     task: Option<String>,
     render: impl Fn(&Memory, &LoadView<'_>) -> LoadText + Send + Sync + 'static,
 ) -> Result<Option<ReadyLoad>, HookError> {
-    let (begin, patience) = (clock::start(), call.daemon.hooks().patience());
-    let Some(view) = in_time(begin + patience.open, call.session.view(call.daemon)).await else {
+    let (begin, patience) = (clock::start(), call.service.state.patience());
+    let Some(view) =
+        in_time(begin + patience.open, call.session.view(&call.service.sessions)).await
+    else {
         return Ok(None);
     };
     let view = view?;
-    let looked = call.session.loading(call.daemon, &view, None);
+    let looked = call.session.loading(&call.service.sessions, &view, None);
     let looked = in_time(begin + patience.look, looked).await;
     let until = looked.is_some().then(|| begin + patience.render);
-    let loading = looked.unwrap_or_else(|| call.session.loading_at_hand(call.daemon, &view));
+    let loading =
+        looked.unwrap_or_else(|| call.session.loading_at_hand(&call.service.sessions, &view));
     let (loading, render) = (Arc::new(loading), Arc::new(render));
     let rendered = |part: bool| {
         let (memory, loading) = (Arc::clone(&view.memory), Arc::clone(&loading));

@@ -69,7 +69,7 @@ async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
 /// Answers a resumed conversation. It still has its load, so it gets only what others changed
 /// since. A conversation unknown to anchord gets the load.
 async fn resumes(call: &Call<'_>) -> Result<HookResponse, HookError> {
-    let view = call.session.view(call.daemon).await?;
+    let view = call.session.view(&call.service.sessions).await?;
     let told = call.threads().with(&call.name, |thread| thread.told);
     let key = format!("{}:{}", call.name.0, call.name.1);
     let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {

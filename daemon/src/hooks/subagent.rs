@@ -11,19 +11,20 @@ use crate::projects::ProjectId;
 use crate::{budgets, clock, sessions};
 
 pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookResponse, HookError> {
-    let view = call.session.view(call.daemon).await?;
-    let settings = budgets::project_settings(&view.memory, &call.daemon.config);
+    let view = call.session.view(&call.service.sessions).await?;
+    let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
         return Ok(HookResponse::default());
     }
     // Unreadable notes of the user do not stop the answer. A load reports the error.
-    let personal = call.daemon.open_known(ProjectId::PERSONAL).await.ok().flatten();
+    let personal =
+        call.service.sessions.projects.open_known(ProjectId::PERSONAL).await.ok().flatten();
     let personal = personal.map(|open| open.memory());
     let task = call.threads().take_task(&call.name, &agent.agent_type);
     let context = subagent_context(
         &view.memory,
         &SubagentContext {
-            reader: &call.session.reader(call.daemon),
+            reader: &call.session.reader(&call.service.sessions),
             task: task.as_ref().map(|task| task.prompt.as_str()),
             personal: personal.as_deref(),
             now: clock::now(),
@@ -36,13 +37,13 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookRes
 /// Assigns the call with this id to the subagent of the event, once the call arrives.
 pub(super) fn calls(call: &Call<'_>, id: &str) {
     if let Some(agent) = &call.envelope.agent {
-        call.daemon.sessions().expect_call(&call.session, &agent.id, id);
+        call.service.sessions.table.expect_call(&call.session, &agent.id, id);
     }
 }
 
 pub(super) async fn ended(call: &Call<'_>, agent: &Subagent) -> Result<HookResponse, HookError> {
-    if let Some(session) = call.daemon.sessions().subagent(&call.session, &agent.id) {
-        sessions::keep_and_end(call.daemon, &session).await?;
+    if let Some(session) = call.service.sessions.table.subagent(&call.session, &agent.id) {
+        sessions::keep_and_end(&call.service.sessions, &session).await?;
     }
     Ok(HookResponse::default())
 }

@@ -111,7 +111,7 @@ async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs(
     let load = shim.call("memory_load", json!({})).await;
     assert!(load.starts_with("Memory is already loaded in your context"), "{load}");
     assert_eq!(
-        world.daemon.sessions().all().iter().filter_map(|one| one.confidence).max(),
+        world.daemon.sessions.table.all().iter().filter_map(|one| one.confidence).max(),
         Some(MatchConfidence::ById)
     );
 
@@ -168,9 +168,9 @@ async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
     let id = gone.welcome.session.clone().unwrap();
     drop(gone);
     let away =
-        || !world.daemon.sessions().is_connected(&anchord_memory::SessionId::new(id.clone()));
+        || !world.daemon.sessions.table.is_connected(&anchord_memory::SessionId::new(id.clone()));
     poll(|| away().then_some(())).await;
-    sessions::sweep(&world.daemon).await;
+    sessions::sweep(&world.daemon.sessions).await;
     world.hook_that_leaves("claude-code", &started("a", "startup")).await;
     let log = world.daemon.projects.retrievals();
     let directory = world.daemon.projects.directory(world.daemon.projects.all()[0].id);
@@ -262,7 +262,7 @@ async fn a_session_that_called_no_tool_leaves_its_row() {
     ] {
         assert!(load.contains(part), "`{part}` is missing in {load}");
     }
-    let all = world.daemon.sessions().all();
+    let all = world.daemon.sessions.table.all();
     assert!(all.iter().all(|status| status.confidence.is_none()), "it is over");
 }
 
@@ -283,10 +283,10 @@ async fn a_client_that_is_killed_in_its_first_turn_leaves_what_it_was_asked() {
     let gone = Hello { agent_pid: Some(i32::MAX.unsigned_abs()), ..claude(world.hello()) };
     world.hook_by(gone.clone(), &started("a", "startup")).await;
     world.hook_by(gone, &prompt("a", "find the leak")).await;
-    let all = world.daemon.sessions().all();
+    let all = world.daemon.sessions.table.all();
     assert_eq!(all.first().and_then(|status| status.confidence), Some(MatchConfidence::Alone));
-    stage_silent(&world.daemon, Duration::ZERO).await;
-    sessions::sweep(&world.daemon).await;
+    stage_silent(&world.daemon.hooks, Duration::ZERO).await;
+    sessions::sweep(&world.daemon.sessions).await;
     let load = loaded(&world).await;
     assert!(load.contains("Asked: find the leak"), "{load}");
 }
@@ -295,7 +295,7 @@ async fn a_client_that_is_killed_in_its_first_turn_leaves_what_it_was_asked() {
 async fn what_is_noted_is_staged_also_when_nobody_waits_for_it() {
     let world = World::new().await;
     told(&world, &[started("a", "startup"), prompt("a", "find the leak")]).await;
-    let staging = stage_silent(&world.daemon, Duration::ZERO);
+    let staging = stage_silent(&world.daemon.hooks, Duration::ZERO);
     assert!(staging.now_or_never().is_none(), "it was cut short half-way");
     poll(|| world.daemon.projects.all().first()?.memory().staged().next().map(|_| ())).await;
 }

@@ -129,8 +129,8 @@ async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
         "version": env!("CARGO_PKG_VERSION"),
         "protocol": anchord_proto::PROTOCOL,
         "uptime_ms": u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "connections_open": daemon.sessions().connections(),
-        "sessions": daemon.sessions().all().len(),
+        "connections_open": daemon.sessions.table.connections(),
+        "sessions": daemon.sessions.table.all().len(),
         "projects_known": daemon.registry.snapshot().projects().count(),
         "projects_open": projects_open(&daemon),
         "calls": { "ok": ok, "failed": failed },
@@ -148,7 +148,7 @@ fn projects_open(daemon: &Daemon) -> usize {
 async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     let used = daemon.projects.filled().into_iter().map(|filled| filled.share(&daemon.config));
     let text = daemon.metrics().prometheus(Seen {
-        sessions: daemon.sessions().all().len(),
+        sessions: daemon.sessions.table.all().len(),
         projects_open: projects_open(&daemon),
         budget_used: used.fold(0.0, f64::max),
         tokens: daemon.projects.retrievals().tokens(),

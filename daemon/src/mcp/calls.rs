@@ -14,10 +14,10 @@ use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::{ToolError, defused};
 use super::input::UnknownFields;
+use super::service::ToolService;
 use super::tool::ToolSpec;
 use super::tools;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::retrieval_log::Retrieval;
 use crate::secrets::{self, Removed};
 use crate::sessions::Session;
@@ -46,7 +46,7 @@ impl Called {
 /// Runs a tool for a session. `line` is the shim's line, if a shim sent the call. The answer is
 /// worded for `audience`.
 pub(super) async fn call(
-    daemon: &Arc<Daemon>,
+    service: &Arc<ToolService>,
     session: Arc<Session>,
     spec: &ToolSpec,
     mut arguments: Map<String, Value>,
@@ -62,25 +62,25 @@ pub(super) async fn call(
     let asked = spec.reads(&arguments).then(|| arguments.clone());
     let reads = asked.is_some();
     let context = Context {
-        daemon: Arc::clone(daemon),
+        sessions: Arc::clone(&service.sessions),
         session: Arc::clone(&session),
         call: line,
         audience: Arc::new(audience),
     };
     let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
     let (outcome, unknown) = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
-        daemon.metrics().panicked();
+        service.metrics().panicked();
         (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
     });
     let took = started.elapsed();
     let append = outcome.as_ref().ok().and_then(|answer| answer.append);
-    daemon.metrics().tool_called(tool, outcome.is_ok(), took);
+    service.metrics().tool_called(tool, outcome.is_ok(), took);
     if let Some(append) = append {
-        daemon.metrics().committed(took, append);
+        service.metrics().committed(took, append);
     }
     if let Some(asked) = asked {
         let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
-        daemon.metrics().retrieved(took, outcome.is_ok(), truncated);
+        service.metrics().retrieved(took, outcome.is_ok(), truncated);
         let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
         let records = outcome.iter().flat_map(|answer| &answer.records);
         let line = Retrieval {
@@ -91,7 +91,7 @@ pub(super) async fn call(
             refused: outcome.is_err(),
             ..Retrieval::default()
         };
-        session.log(daemon, line, took, text);
+        session.log(&service.sessions, line, took, text);
     }
     let _logged_with = span.enter();
     let append_micros = append.map(|append| append.as_micros());
@@ -107,15 +107,15 @@ pub(super) async fn call(
 
 /// Runs a tool of the set `all`, or one that only commands have. `None` if there is no such tool.
 pub(crate) async fn call_by_name(
-    daemon: &Arc<Daemon>,
+    service: &Arc<ToolService>,
     session: Arc<Session>,
     tool: &str,
     arguments: Map<String, Value>,
     audience: Audience,
 ) -> Option<Called> {
-    let tools = daemon.tools(ToolSet::All);
+    let tools = service.tools(ToolSet::All);
     let spec = tools.get(tool).cloned().or_else(|| tools::of_commands(tool))?;
-    Some(call(daemon, session, &spec, arguments, None, audience).await)
+    Some(call(service, session, &spec, arguments, None, audience).await)
 }
 
 fn remark(removed: &Removed, stored: bool) -> Option<String> {

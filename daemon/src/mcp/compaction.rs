@@ -17,8 +17,8 @@ use crate::sessions::{Compaction, View};
 impl Context {
     /// Plans how to bring a pool down to `percent` of its budget.
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
-        let (config, memory) = (&self.daemon.config, view.memory.clone());
-        let target = self.session.in_force(&self.daemon, &memory, &pool).budget.share(percent);
+        let (config, memory) = (&self.sessions.config, view.memory.clone());
+        let target = self.session.in_force(&self.sessions, &memory, &pool).budget.share(percent);
         let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
         plan_within(config, memory, view.accesses(), pool, target, spare, &mut near).await
     }
@@ -30,7 +30,7 @@ impl Context {
         plan: CompactionPlan,
         words: impl FnOnce(&Memory, &CompactionOutcome, Timestamp) -> String,
     ) -> Result<ToolAnswer, ToolError> {
-        let done = self.session.compact(&self.daemon, plan, self.call.as_ref()).await?;
+        let done = self.session.compact(&self.sessions, plan, self.call.as_ref()).await?;
         let Compaction { outcome, append } = done;
         let memory = self.view().await?.memory;
         let text = outcome.in_words(|outcome| words(&memory, outcome, clock::now()));

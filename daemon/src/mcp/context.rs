@@ -14,16 +14,17 @@ use super::error::ToolError;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
-use crate::daemon::Daemon;
 use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
-use crate::sessions::{BindError, LiveSession, Session, View, WriteOutcome, session_key};
+use crate::sessions::{
+    BindError, LiveSession, Session, SessionService, View, WriteOutcome, session_key,
+};
 use crate::store::Call;
 
 /// One call of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// The daemon's shared state.
-    pub(crate) daemon: Arc<Daemon>,
+    /// The sessions, and the parts below them.
+    pub(crate) sessions: Arc<SessionService>,
     /// The calling session.
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.
@@ -103,7 +104,7 @@ impl Context {
 
     /// Returns the memory that the session reads.
     pub(crate) async fn view(&self) -> Result<View, ToolError> {
-        Ok(self.session.view(&self.daemon).await?)
+        Ok(self.session.view(&self.sessions).await?)
     }
 
     /// Decides on the newest memory and makes the result durable. Returns the outcome in words,
@@ -137,7 +138,7 @@ impl Context {
         part: Staged,
         plan: impl WritePlan<O>,
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
-        let place = self.session.place(&self.daemon).await?;
+        let place = self.session.place(&self.sessions).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
             None => part,
@@ -159,7 +160,7 @@ impl Context {
                 plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
-        let written = self.session.write(&self.daemon, self.call.as_ref(), operation, command);
+        let written = self.session.write(&self.sessions, self.call.as_ref(), operation, command);
         written.await.map_err(|error| match error {
             BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
             error => error.into(),
@@ -222,7 +223,7 @@ impl Context {
         let now = clock::now();
         let gone = view.absent(archive::candidates(&view.memory, now)).await;
         let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
-        let sessions = self.daemon.sessions().all();
+        let sessions = self.sessions.table.all();
         let bound = sessions.iter().filter_map(|status| topic(&status.session)).collect();
         let plan = archive::plan(&view.memory, now, &gone, &bound);
         Ok((!plan.is_empty()).then_some(plan))
@@ -230,7 +231,7 @@ impl Context {
 
     /// Words what this conversation has staged but not saved.
     pub(crate) fn staged(&self, view: &View) -> Option<String> {
-        self.session.staged(&self.daemon, view)
+        self.session.staged(&self.sessions, view)
     }
 
     /// Stores notes. `words` renders the outcome for the tool set.
@@ -242,13 +243,13 @@ impl Context {
         let plan = move |memory: &Memory, by: &Provenance, _| plan_notes(memory, by, notes.clone());
         let written = self.commit("note", Staged::default(), plan).await?;
         let view = self.view().await?;
-        let budgets = Budgets::new(&view.memory, &self.daemon.config, &self.holder());
+        let budgets = Budgets::new(&view.memory, &self.sessions.config, &self.holder());
         self.answer(written, |outcome| words(outcome, &budgets)).await
     }
 
     /// Returns the data by which retention ranks records now.
     pub(crate) fn ranking(&self, view: &View, now: Timestamp) -> Ranking {
-        let settings = budgets::project_settings(&view.memory, &self.daemon.config);
+        let settings = budgets::project_settings(&view.memory, &self.sessions.config);
         Ranking { accesses: view.accesses(), now, factor: settings.half_life_factor() }
     }
 
@@ -265,7 +266,7 @@ impl Context {
             let plan = plan_use(memory, id, &session.provenance(now));
             Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
         });
-        match self.session.write(&self.daemon, None, "use", command).await {
+        match self.session.write(&self.sessions, None, "use", command).await {
             Ok(wrote) => {
                 // The answer may have room only for the record itself.
                 let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);
@@ -280,16 +281,16 @@ impl Context {
 
     /// Returns this session as a reader of records.
     pub(crate) fn reader(&self) -> Reader {
-        self.session.reader(&self.daemon)
+        self.session.reader(&self.sessions)
     }
 
     /// Returns this session as a reader for operations on single records.
     pub(crate) fn keeper(&self) -> Reader {
-        self.session.keeper(&self.daemon)
+        self.session.keeper(&self.sessions)
     }
 
     /// Returns the other live sessions in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
-        self.session.others_live(&self.daemon, view)
+        self.session.others_live(&self.sessions, view)
     }
 }

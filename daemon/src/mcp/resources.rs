@@ -1,6 +1,8 @@
 //! Resources: memory, a topic or a record, for people who attach them by hand. A resource has the
 //! same text as the answer of the tool with the same purpose.
 
+use std::sync::LazyLock;
+
 use anchord_memory::defuse::defuse_line;
 use anchord_memory::{MAIN, Memory};
 use anchord_proto::hello::ToolSet;
@@ -14,6 +16,7 @@ use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use super::tool::{Effect, ToolSpec};
+use super::tools::ToolList;
 use crate::limits::RESOURCES_LISTED_MAX;
 
 const MEMORY: &str = "anchord://memory";
@@ -75,14 +78,16 @@ async fn read(context: Context, params: Params) -> Result<ToolAnswer, ToolError>
     run_tool(context, tool, arguments).await
 }
 
+/// All tools. The list depends only on the build.
+static TOOLS: LazyLock<ToolList> = LazyLock::new(|| ToolList::new(ToolSet::All));
+
 /// Runs one of our tools for a request that is not a tool call.
 pub(super) async fn run_tool(
     context: Context,
     tool: &str,
     arguments: Map<String, Value>,
 ) -> Result<ToolAnswer, ToolError> {
-    let tools = context.daemon.tools(ToolSet::All);
-    let Some(spec) = tools.get(tool) else {
+    let Some(spec) = TOOLS.get(tool) else {
         return Err(ToolError::Internal(format!("there is no tool {tool}")));
     };
     spec.run(context, arguments).await.0

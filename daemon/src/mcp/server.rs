@@ -22,11 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{self, Called, internal_text, request_id};
 use super::error::{Mistake, ToolError};
+use super::service::ToolService;
 use super::tool::ToolSpec;
 use super::tools::ToolList;
 use super::transport::{NumberedLines, Ticket};
 use super::{prompts, resources};
-use crate::daemon::Daemon;
 use crate::limits;
 use crate::lines::LineReader;
 use crate::sessions::Connection;
@@ -37,7 +37,7 @@ const TOO_MANY_THREADS: &str = "this connection already serves the most agent th
 
 /// Serves one shim until it disconnects or `stop` is cancelled.
 pub(crate) async fn serve<R, W>(
-    daemon: Arc<Daemon>,
+    service: Arc<ToolService>,
     connection: Arc<Connection>,
     lines: LineReader<R>,
     writer: W,
@@ -46,12 +46,12 @@ pub(crate) async fn serve<R, W>(
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let service = Service { tools: daemon.tools(connection.tool_set), daemon, connection };
+    let service = Service { tools: service.tools(connection.tool_set), service, connection };
     service.serve_lines(lines, writer, stop).await;
 }
 
 struct Service {
-    daemon: Arc<Daemon>,
+    service: Arc<ToolService>,
     connection: Arc<Connection>,
     tools: Arc<ToolList>,
 }
@@ -124,7 +124,7 @@ impl Service {
             Ok(Called { outcome, remark: None, id })
         };
         let thread = match thread {
-            Some(name) => match self.connection.thread_here(&self.daemon, name).await {
+            Some(name) => match self.connection.thread_here(&self.service.sessions, name).await {
                 Ok(thread) if !thread.is_elsewhere() && self.connection.is_full(name) => {
                     return refused(ToolError::caller(TOO_MANY_THREADS));
                 }
@@ -135,12 +135,12 @@ impl Service {
         };
         let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
         let (line, audience) = (Some(ticket.call), self.tools.audience());
-        Ok(calls::call(&self.daemon, session, spec, arguments, line, audience).await)
+        Ok(calls::call(&self.service, session, spec, arguments, line, audience).await)
     }
 
     /// Returns the memory of this connection's project if it is open. A list opens nothing.
     fn known_memory(&self) -> Option<Arc<Memory>> {
-        let session = self.daemon.sessions().served_by(&self.connection)?;
+        let session = self.service.sessions.table.served_by(&self.connection)?;
         Some(session.project()?.memory())
     }
 }

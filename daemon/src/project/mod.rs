@@ -4,6 +4,7 @@
 mod access_counts;
 mod budget;
 mod queue;
+mod service;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,6 +17,7 @@ use arc_swap::ArcSwapOption;
 
 use access_counts::AccessCounts;
 pub(crate) use budget::{BudgetKeeper, Compacted, OwnNotes, WriteSet, plan as plan_within, sum};
+pub(crate) use service::ProjectService;
 pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
 
 use crate::blocking::{join_or_resume_panic, run_blocking};

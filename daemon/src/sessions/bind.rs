@@ -13,10 +13,10 @@ use anchord_proto::hello::Hello;
 
 use super::error::BindError;
 use super::processes::{is_dead, is_foreign, is_foreign_process};
+use super::service::SessionService;
 use super::{Session, end};
 use crate::bounded_fs;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::project::{
     Compacted, OpenProject, Outcome, Transition, WriteCommand, WriteError, WriteSet, Written, sum,
 };
@@ -25,6 +25,7 @@ use crate::projects::{
     RegistryChange, SessionRecord, Status, Stored, Surroundings, establish, identify, locate,
     locate_exactly,
 };
+use crate::registry_store::RegistryStore;
 use crate::store::Call;
 
 /// The location of a session's work.
@@ -62,10 +63,10 @@ impl SessionLocation {
     }
 
     /// Returns the project's display name.
-    pub(crate) fn name(&self, daemon: &Daemon) -> String {
+    pub(crate) fn name(&self, service: &SessionService) -> String {
         match self {
             Self::Here(located) => located.name.clone(),
-            Self::Foreign(id) => match daemon.registry.snapshot().project(*id) {
+            Self::Foreign(id) => match service.projects.registry.snapshot().project(*id) {
                 Some(project) => project.name.clone(),
                 None => id.to_string(),
             },
@@ -171,9 +172,9 @@ impl View {
 
 impl Session {
     /// Returns the memory that the session's calls read. Creates nothing.
-    pub(crate) async fn view(&self, daemon: &Daemon) -> Result<View, BindError> {
-        let place = self.place(daemon).await?;
-        let registry = daemon.registry.snapshot();
+    pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
+        let place = self.place(service).await?;
+        let registry = service.projects.registry.snapshot();
         let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
             (SessionLocation::Personal, _) => (Some(ProjectId::PERSONAL), None),
@@ -195,7 +196,7 @@ impl Session {
             }
         };
         let project = match id {
-            Some(id) => daemon.open_known(id).await?,
+            Some(id) => service.projects.open_known(id).await?,
             None => None,
         };
         self.works_in(project.as_ref());
@@ -206,16 +207,16 @@ impl Session {
     /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
     pub(crate) async fn write<O: Outcome>(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         call: Option<&Call>,
         operation: &'static str,
         command: WriteCommand<Memory, O>,
     ) -> Result<WriteOutcome<O>, BindError> {
-        let written = self.write_alone(daemon, call, operation, command).await?;
+        let written = self.write_alone(service, call, operation, command).await?;
         let records = written.changes.iter().filter_map(Change::record).cloned().collect();
         let (write_set, outcome, append) = WriteSet::split(written);
         let compacted = match self.project() {
-            Some(project) => self.keep_to_budget(daemon, &project, write_set).await,
+            Some(project) => self.keep_to_budget(service, &project, write_set).await,
             None => Vec::new(),
         };
         let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
@@ -226,12 +227,12 @@ impl Session {
     /// it was closed in between.
     pub(super) async fn write_alone<O: Outcome>(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         call: Option<&Call>,
         operation: &'static str,
         command: WriteCommand<Memory, O>,
     ) -> Result<Written<Memory, O>, BindError> {
-        let project = self.bound(daemon).await?;
+        let project = self.bound(service).await?;
         let write = |project: Arc<OpenProject>| {
             let (session, call) = (self.id.clone(), call.cloned());
             let command = Arc::clone(&command);
@@ -240,14 +241,14 @@ impl Session {
         let id = project.id;
         let written = match write(Arc::clone(&project)).await {
             Err(WriteError::Closed) => {
-                let project = daemon.open_project(id).await?;
+                let project = service.projects.open_project(id).await?;
                 self.works_in(Some(&project));
                 write(project).await?
             }
             written => written?,
         };
         if !self.visits {
-            end::after_write(daemon, self, id).await;
+            end::after_write(service, self, id).await;
         }
         Ok(written)
     }
@@ -258,20 +259,23 @@ impl Session {
     }
 
     /// Returns the location of the session's work, which is the same for its whole life.
-    pub(crate) async fn place(&self, daemon: &Daemon) -> Result<Arc<SessionLocation>, BindError> {
+    pub(crate) async fn place(
+        &self,
+        service: &SessionService,
+    ) -> Result<Arc<SessionLocation>, BindError> {
         let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(place) = known {
             return Ok(place);
         }
-        let found = place_of(daemon, &self.hello).await?;
+        let found = place_of(service, &self.hello).await?;
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(place.get_or_insert(found)))
     }
 
     /// Returns the project, established and open, with this session in the registry.
-    async fn bound(&self, daemon: &Daemon) -> Result<Arc<OpenProject>, BindError> {
+    async fn bound(&self, service: &SessionService) -> Result<Arc<OpenProject>, BindError> {
         let mut bound = self.binding.lock().await;
-        let registry = daemon.registry.snapshot();
+        let registry = service.projects.registry.snapshot();
         // A project deleted meanwhile is established again, since nobody would find its data alone.
         // The same holds for staged work of a session that has ended and left the registry.
         if *bound
@@ -279,11 +283,11 @@ impl Session {
             && registry.project(id).is_some()
             && (self.visits || registry.session(&self.id).is_some())
         {
-            let project = daemon.open_project(id).await?;
+            let project = service.projects.open_project(id).await?;
             self.works_in(Some(&project));
             return Ok(project);
         }
-        let place = self.place(daemon).await?;
+        let place = self.place(service).await?;
         let bound_before = registry.session(&self.id).map(|record| record.project);
         let id = match (place.as_ref(), bound_before) {
             // The session itself may be bound to a project.
@@ -298,24 +302,29 @@ impl Session {
             }
             (SessionLocation::Foreign(id), _) => *id,
             (SessionLocation::Here(located), _) => {
-                let (id, notice) = establish_in_registry(daemon, located.clone()).await?;
+                let (id, notice) =
+                    establish_in_registry(&service.projects.registry, located.clone()).await?;
                 self.remark_on(notice);
                 id
             }
         };
-        let project = daemon.open_project(id).await?;
+        let project = service.projects.open_project(id).await?;
         if !self.visits {
-            self.register(daemon, id).await?;
-            self.take_over(daemon, &project).await?;
+            self.register(service, id).await?;
+            self.take_over(service, &project).await?;
         }
         self.works_in(Some(&project));
         *bound = true;
         Ok(project)
     }
 
-    async fn register(&self, daemon: &Daemon, project: ProjectId) -> Result<(), BindError> {
+    async fn register(
+        &self,
+        service: &SessionService,
+        project: ProjectId,
+    ) -> Result<(), BindError> {
         // A session that continues with a project of an earlier build is not located again.
-        let before = daemon.registry.snapshot().session(&self.id).cloned();
+        let before = service.projects.registry.snapshot().session(&self.id).cloned();
         let before = before.filter(|before| before.project == project);
         let is_bound_by_git_root = before.is_none_or(|before| before.is_bound_by_git_root);
         let record = SessionRecord {
@@ -347,7 +356,7 @@ impl Session {
                 if known { Vec::new() } else { vec![RegistryChange::SessionBound(record)] };
             Ok(Transition::silent(changes))
         });
-        daemon.registry.write(Some(self.id.clone()), None, "bind", decide).await?;
+        service.projects.registry.write(Some(self.id.clone()), None, "bind", decide).await?;
         Ok(())
     }
 
@@ -387,11 +396,11 @@ impl Session {
 
 /// Finds the location of a peer's work from its hello.
 pub(super) async fn place_of(
-    daemon: &Daemon,
+    service: &SessionService,
     hello: &Arc<Hello>,
 ) -> Result<Arc<SessionLocation>, BindError> {
-    let (hello, registry) = (Arc::clone(hello), daemon.registry.snapshot());
-    let surroundings = daemon.surroundings.clone();
+    let (hello, registry) = (Arc::clone(hello), service.projects.registry.snapshot());
+    let surroundings = service.surroundings.clone();
     let start = PathBuf::from(start(&hello));
     let found = bounded_fs::run(&start, move || find(&hello, &registry, &surroundings)).await??;
     Ok(Arc::new(found))
@@ -432,11 +441,11 @@ fn start(hello: &Hello) -> &str {
 /// Assigns a project id to a place, and returns it with a notice for the user. The caller reads the
 /// files, since a project's disk may hang. Only then is the registry written.
 pub(crate) async fn establish_in_registry(
-    daemon: &Daemon,
+    store: &RegistryStore,
     located: Located,
 ) -> Result<(ProjectId, Option<String>), BindError> {
     loop {
-        let registry = daemon.registry.snapshot();
+        let registry = store.snapshot();
         let (now, root, there) = (clock::now(), located.root.clone(), located.clone());
         let seen = registry.clone();
         let established = bounded_fs::run(&root, move || establish(&there, &seen, now)).await??;
@@ -470,7 +479,7 @@ pub(crate) async fn establish_in_registry(
             };
             Ok(Transition { changes, outcome })
         });
-        let written = daemon.registry.write(None, None, "establish", decide).await?;
+        let written = store.write(None, None, "establish", decide).await?;
         if let Some(id) = written.outcome {
             return Ok((id, notice));
         }

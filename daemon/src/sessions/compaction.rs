@@ -14,8 +14,8 @@ use anchord_proto::hello::ToolSet;
 
 use super::Session;
 use super::error::BindError;
+use super::service::SessionService;
 use crate::budgets::{self, InForce};
-use crate::daemon::Daemon;
 use crate::project::{
     BudgetKeeper, Compacted, OpenProject, OwnNotes, Reply, Transition, WriteCommand, WriteSet, sum,
 };
@@ -33,13 +33,13 @@ impl Session {
     /// Compacts the pools that this session's write has taken above their budgets.
     pub(super) async fn keep_to_budget(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         project: &OpenProject,
         written: WriteSet,
     ) -> Vec<Compacted> {
-        let reader = self.own_reader(daemon, &project.memory());
+        let reader = self.own_reader(service, &project.memory());
         let own = OwnNotes { reader, holder: self.holder() };
-        let keeper = BudgetKeeper::of_session(&daemon.config, self.id.clone(), own);
+        let keeper = BudgetKeeper::of_session(&service.config, self.id.clone(), own);
         keeper.keep(project, written).await
     }
 
@@ -47,16 +47,16 @@ impl Session {
     /// rounds but the last may run twice; the last reports the outcome of all.
     pub(crate) async fn compact(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         plan: CompactionPlan,
         call: Option<&Call>,
     ) -> Result<Compaction, BindError> {
-        let memory = self.view(daemon).await?.memory;
+        let memory = self.view(service).await?.memory;
         let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX);
         let last = rounds.pop();
         let mut done = (CompactionOutcome::default(), None);
         for round in rounds {
-            done = self.compact_round(daemon, round, done).await?;
+            done = self.compact_round(service, round, done).await?;
         }
         let (before, append) = done;
         let Some(last) = last else {
@@ -66,48 +66,58 @@ impl Session {
             let Plan { changes, outcome } = last.apply(memory);
             Ok(Transition { changes, outcome: Reply::Outcome(outcome.after(&before)) })
         });
-        let written = self.write_alone(daemon, call, "compact", command).await?;
+        let written = self.write_alone(service, call, "compact", command).await?;
         Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
     }
 
     /// Carries out one round of a plan, and adds its outcome to that of the rounds before.
     async fn compact_round(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         round: CompactionPlan,
         (before, append): (CompactionOutcome, Option<Duration>),
     ) -> Result<(CompactionOutcome, Option<Duration>), BindError> {
         let command: WriteCommand<Memory, CompactionOutcome> =
             Arc::new(move |memory, _| Ok(round.apply(memory).into()));
-        let written = self.write_alone(daemon, None, "compact", command).await?;
+        let written = self.write_alone(service, None, "compact", command).await?;
         Ok((written.outcome.after(&before), sum(append, written.append)))
     }
 
     /// Returns whether a note's budget has room for it: even as the only note, it would not be set
     /// aside again.
-    pub(crate) fn has_room_for(&self, daemon: &Daemon, memory: &Memory, record: &Record) -> bool {
+    pub(crate) fn has_room_for(
+        &self,
+        service: &SessionService,
+        memory: &Memory,
+        record: &Record,
+    ) -> bool {
         let pool = match record.owner() {
             None => Pool::Project,
-            Some(_) => Pool::Own(self.own_reader(daemon, memory)),
+            Some(_) => Pool::Own(self.own_reader(service, memory)),
         };
-        let budget = self.in_force(daemon, memory, &pool).budget;
+        let budget = self.in_force(service, memory, &pool).budget;
         let tokens = record.note().map_or(0, |note| u64::from(note.tokens));
         record.pinned || !budget.auto_compact || tokens <= budget.share(budget.to)
     }
 
     /// Returns which of the budgets that bound the session's view are nearly used up.
-    pub(crate) fn tight(&self, daemon: &Daemon, memory: &Memory) -> Tight {
+    pub(crate) fn tight(&self, service: &SessionService, memory: &Memory) -> Tight {
         let tight =
-            |pool: Pool| self.in_force(daemon, memory, &pool).budget.is_tight(pool.used(memory));
-        let own = Pool::Own(self.own_reader(daemon, memory));
+            |pool: Pool| self.in_force(service, memory, &pool).budget.is_tight(pool.used(memory));
+        let own = Pool::Own(self.own_reader(service, memory));
         Tight { project: tight(Pool::Project), own: tight(own) }
     }
 
     /// Returns the budget of a pool.
-    pub(crate) fn in_force(&self, daemon: &Daemon, memory: &Memory, pool: &Pool) -> InForce {
+    pub(crate) fn in_force(
+        &self,
+        service: &SessionService,
+        memory: &Memory,
+        pool: &Pool,
+    ) -> InForce {
         match pool {
-            Pool::Project => budgets::project(memory, &daemon.config),
-            Pool::Own(_) => budgets::session(memory, &daemon.config, &self.holder()),
+            Pool::Project => budgets::project(memory, &service.config),
+            Pool::Own(_) => budgets::session(memory, &service.config, &self.holder()),
         }
     }
 
@@ -118,11 +128,11 @@ impl Session {
 
     /// Returns the reader whose own notes count together. With the compactor's tools, a client
     /// continues with the notes of its ended sessions.
-    fn own_reader(&self, daemon: &Daemon, memory: &Memory) -> Reader {
+    fn own_reader(&self, service: &SessionService, memory: &Memory) -> Reader {
         if self.flags.load().tools != ToolSet::Compactor {
-            return self.reader(daemon);
+            return self.reader(service);
         }
-        let live = daemon.sessions().live();
+        let live = service.table.live();
         memory.successor(self.id.clone(), &self.client(), &live)
     }
 }

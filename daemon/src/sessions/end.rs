@@ -25,8 +25,8 @@ use anchord_memory::{Memory, NoticeCause, Provenance, SessionId, Staged, plan_ad
 
 use super::Session;
 use super::error::BindError;
+use super::service::SessionService;
 use super::table::{EndGuard, SessionTable};
-use crate::daemon::Daemon;
 use crate::project::{BudgetKeeper, OpenProject, Transition, WriteCommand, WriteError, WriteSet};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
 use crate::store::StoreError;
@@ -63,16 +63,19 @@ impl From<&SessionRecord> for EndingSession {
 /// # Errors
 /// Returns the first error and logs the others. All ends are tried, and the sweep retries those
 /// that failed.
-pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(), BindError> {
+pub(crate) async fn keep_and_end(
+    service: &SessionService,
+    session: &Session,
+) -> Result<(), BindError> {
     let mut outcome = Ok(());
-    let subagents = daemon.sessions().subagents(&session.id);
+    let subagents = service.table.subagents(&session.id);
     let ids = subagents.iter().map(|subagent| &subagent.id).chain([&session.id]);
     for id in ids {
-        let ending = daemon.sessions().end(id);
-        let Some(record) = daemon.registry.snapshot().session(id).cloned() else {
+        let ending = service.table.end(id);
+        let Some(record) = service.projects.registry.snapshot().session(id).cloned() else {
             continue; // It never wrote anything.
         };
-        match finish(daemon, &EndingSession::from(record.as_ref()), NoticeCause::Ended).await {
+        match finish(service, &EndingSession::from(record.as_ref()), NoticeCause::Ended).await {
             Ok(had_staged) => {
                 tracing::info!(session = %id, had_staged, "a session was ended by its agent");
             }
@@ -89,30 +92,30 @@ pub(crate) async fn keep_and_end(daemon: &Daemon, session: &Session) -> Result<(
 /// Hands a session's staged work to the session that turned out to be the same conversation, and
 /// ends it.
 pub(crate) async fn hand_over(
-    daemon: &Daemon,
+    service: &SessionService,
     from: &Session,
     to: &Session,
 ) -> Result<(), BindError> {
-    let ending = daemon.sessions().end(&from.id);
-    let Some(record) = daemon.registry.snapshot().session(&from.id).cloned() else {
+    let ending = service.table.end(&from.id);
+    let Some(record) = service.projects.registry.snapshot().session(&from.id).cloned() else {
         return Ok(());
     };
-    let adopted = to.write(daemon, None, "adopt", adopting(&from.id, to)).await;
-    finish_handed(daemon, ending, &record, adopted.map(drop)).await?;
+    let adopted = to.write(service, None, "adopt", adopting(&from.id, to)).await;
+    finish_handed(service, ending, &record, adopted.map(drop)).await?;
     tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
     Ok(())
 }
 
 /// Ends a session whose work was adopted. Puts it back if the adoption or the end failed.
 async fn finish_handed(
-    daemon: &Daemon,
+    service: &SessionService,
     ending: EndGuard<'_>,
     record: &SessionRecord,
     adopted: Result<(), BindError>,
 ) -> Result<(), BindError> {
     let finished = match adopted {
         Ok(()) => {
-            finish(daemon, &EndingSession::handed(record), NoticeCause::Ended).await.map(drop)
+            finish(service, &EndingSession::handed(record), NoticeCause::Ended).await.map(drop)
         }
         Err(error) => Err(error),
     };
@@ -126,15 +129,15 @@ impl Session {
     /// Takes over the staged work that a dead predecessor of the same agent session left here.
     pub(super) async fn take_over(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         project: &OpenProject,
     ) -> Result<(), BindError> {
-        for record in self.predecessors(&daemon.registry.snapshot(), project.id) {
-            let Some(ending) = daemon.sessions().end_if_away(&record.session) else { continue };
+        for record in self.predecessors(&service.projects.registry.snapshot(), project.id) {
+            let Some(ending) = service.table.end_if_away(&record.session) else { continue };
             let decide = adopting(&record.session, self);
             let adopted = project.owner.write(Some(self.id.clone()), None, "adopt", decide).await;
             let adopted = adopted.map(drop).map_err(BindError::from);
-            finish_handed(daemon, ending, &record, adopted).await?;
+            finish_handed(service, ending, &record, adopted).await?;
             tracing::info!(session = %self.id, from = %record.session, "took over staged work");
         }
         Ok(())
@@ -152,8 +155,8 @@ fn adopting(from: &SessionId, to: &Session) -> WriteCommand<Memory> {
 
 /// Handles a write that is on disk. If the session has ended meanwhile, ends it once more, since
 /// nobody else would see its staged work.
-pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: ProjectId) {
-    if daemon.sessions().holds(&session.id) {
+pub(super) async fn after_write(service: &SessionService, session: &Session, project: ProjectId) {
+    if service.table.holds(&session.id) {
         return;
     }
     let leaving = EndingSession {
@@ -163,7 +166,7 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
         files_unseen: false,
         handed: false,
     };
-    match finish(daemon, &leaving, NoticeCause::Ended).await {
+    match finish(service, &leaving, NoticeCause::Ended).await {
         Ok(had_staged) => {
             tracing::info!(session = %session.id, had_staged, "a call outlived its session");
         }
@@ -173,14 +176,14 @@ pub(super) async fn after_write(daemon: &Daemon, session: &Session, project: Pro
 }
 
 /// Returns the sessions whose ends were cut short, in this daemon or an earlier one.
-pub(super) fn left_over(daemon: &Daemon) -> Vec<EndingSession> {
-    let registry = daemon.registry.snapshot();
+pub(super) fn left_over(service: &SessionService) -> Vec<EndingSession> {
+    let registry = service.projects.registry.snapshot();
     let mut found: BTreeMap<(ProjectId, SessionId), EndingSession> = registry
         .sessions()
         .map(|record| EndingSession::from(record.as_ref()))
         .map(|leaving| ((leaving.project, leaving.session.clone()), leaving))
         .collect();
-    for project in daemon.projects.all() {
+    for project in service.projects.open.all() {
         for (session, staged) in project.memory().staged() {
             let leaving = || EndingSession {
                 session: session.clone(),
@@ -192,24 +195,24 @@ pub(super) fn left_over(daemon: &Daemon) -> Vec<EndingSession> {
             found.entry((project.id, session.clone())).or_insert_with(leaving);
         }
     }
-    let over = |leaving: &EndingSession| daemon.sessions().is_over(&leaving.session);
+    let over = |leaving: &EndingSession| service.table.is_over(&leaving.session);
     found.into_values().filter(over).collect()
 }
 
 /// Performs the last steps of an end: folds the staged work, and removes the session from the
 /// registry. Returns whether anything was staged.
 pub(super) async fn finish(
-    daemon: &Daemon,
+    service: &SessionService,
     leaving: &EndingSession,
     cause: NoticeCause,
 ) -> Result<bool, BindError> {
-    let staged = staged_in(daemon, leaving).await?;
+    let staged = staged_in(service, leaving).await?;
     if let Some((project, _)) = &staged {
-        fold(daemon, project, leaving, cause).await?;
+        fold(service, project, leaving, cause).await?;
     }
     let had_staged = staged.is_some();
-    out_of_registry(daemon, leaving, !had_staged && !leaving.handed).await?;
-    daemon.sessions().ended(&leaving.session);
+    out_of_registry(service, leaving, !had_staged && !leaving.handed).await?;
+    service.table.ended(&leaving.session);
     Ok(had_staged)
 }
 
@@ -218,10 +221,10 @@ pub(super) async fn finish(
 /// # Errors
 /// Also fails if the project accepts no writes, before anybody walks its files in vain.
 pub(super) async fn staged_in(
-    daemon: &Daemon,
+    service: &SessionService,
     leaving: &EndingSession,
 ) -> Result<Option<(Arc<OpenProject>, Arc<Staged>)>, BindError> {
-    let Some(project) = daemon.open_known(leaving.project).await? else {
+    let Some(project) = service.projects.open_known(leaving.project).await? else {
         return Ok(None); // Deleted, and its staged work with it.
     };
     let Some(staged) = project.memory().staged_by(&leaving.session).cloned() else {
@@ -236,13 +239,13 @@ pub(super) async fn staged_in(
 
 /// Folds a session's staged work, unless the session has come back.
 async fn fold(
-    daemon: &Daemon,
+    service: &SessionService,
     project: &OpenProject,
     leaving: &EndingSession,
     cause: NoticeCause,
 ) -> Result<(), WriteError> {
     let EndingSession { session, client, files_unseen, .. } = leaving.clone();
-    let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
+    let table: Arc<SessionTable> = Arc::clone(&service.table);
     let decide: WriteCommand<Memory> = Arc::new(move |memory, time| {
         let plan = if table.holds(&session) {
             None
@@ -256,18 +259,18 @@ async fn fold(
     let session = Some(leaving.session.clone());
     let written = project.owner.write(session, None, "keep", decide).await?;
     let (write_set, (), _) = WriteSet::split(written);
-    BudgetKeeper::of_daemon(&daemon.config).keep(project, write_set).await;
+    BudgetKeeper::of_daemon(&service.config).keep(project, write_set).await;
     Ok(())
 }
 
 /// Removes a session from the registry's open ones, unless it has come back or now works elsewhere.
 async fn out_of_registry(
-    daemon: &Daemon,
+    service: &SessionService,
     leaving: &EndingSession,
     saved: bool,
 ) -> Result<(), WriteError> {
     let EndingSession { session, project, .. } = leaving.clone();
-    let table: Arc<SessionTable> = Arc::clone(daemon.sessions());
+    let table: Arc<SessionTable> = Arc::clone(&service.table);
     let decide: WriteCommand<Registry> = Arc::new(move |registry, time| {
         let here = registry.session(&session).is_some_and(|record| record.project == project);
         let changes = if here && !table.holds(&session) {
@@ -277,7 +280,7 @@ async fn out_of_registry(
         };
         Ok(Transition::silent(changes))
     });
-    daemon.registry.write(None, None, "end", decide).await?;
+    service.projects.registry.write(None, None, "end", decide).await?;
     Ok(())
 }
 

@@ -13,9 +13,9 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::processes::{is_dead, is_foreign_process};
+use super::service::SessionService;
 use super::table::SessionStatus;
 use super::{Session, View};
-use crate::daemon::Daemon;
 use crate::{clock, limits};
 
 /// Liveness of a session.
@@ -31,9 +31,13 @@ enum End {
 impl Session {
     /// Finds the ended sessions of this project whose work is still staged, except those of this
     /// conversation. Waits at most [`limits::EXIT_TIME_MAX`] for processes that are exiting.
-    pub(super) async fn just_ended(&self, daemon: &Daemon, view: &View) -> Vec<EndedSession> {
+    pub(super) async fn just_ended(
+        &self,
+        service: &SessionService,
+        view: &View,
+    ) -> Vec<EndedSession> {
         let Some(project) = &view.project else { return Vec::new() };
-        let registry = daemon.registry.snapshot();
+        let registry = service.projects.registry.snapshot();
         // Work of this conversation is shown as this session's own.
         let mut own: BTreeSet<SessionId> = [self.id.clone()].into();
         own.extend(self.id.parent());
@@ -41,13 +45,13 @@ impl Session {
         let staged = || view.memory.staged().filter(|(session, _)| !own.contains(session));
 
         let until = clock::start() + limits::EXIT_TIME_MAX;
-        while staged().any(|(session, _)| end_of(daemon, session) == End::Exiting)
+        while staged().any(|(session, _)| end_of(service, session) == End::Exiting)
             && clock::start() < until
         {
             tokio::time::sleep(limits::EXIT_POLL).await;
         }
         let now = clock::now();
-        let ended = staged().filter_map(|(session, staged)| match end_of(daemon, session) {
+        let ended = staged().filter_map(|(session, staged)| match end_of(service, session) {
             End::Over(since) => Some(EndedSession {
                 client: staged.client.clone(),
                 ended: since.map_or(staged.last, |since| before(now, since)),
@@ -59,8 +63,8 @@ impl Session {
     }
 }
 
-fn end_of(daemon: &Daemon, session: &SessionId) -> End {
-    let table = daemon.sessions();
+fn end_of(service: &SessionService, session: &SessionId) -> End {
+    let table = &service.table;
     if table.is_ending(session) {
         return End::Over(None);
     }

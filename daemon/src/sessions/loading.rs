@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anchord_memory::render::{self, EndedSession, LoadView, Tight};
 use anchord_memory::{Audience, Kind, Memory, NoticeId, Reader, SessionId, Timestamp};
 
+use super::service::SessionService;
 use super::{Session, View, session_key};
-use crate::daemon::Daemon;
 use crate::projects::ProjectId;
 use crate::{budgets, clock};
 
@@ -37,32 +37,33 @@ impl Session {
     /// in full, or else the session's own.
     pub(crate) async fn loading(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         view: &View,
         topic: Option<&str>,
     ) -> Loading {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
-        let live = self.others_live(daemon, view).into_iter();
-        let mut last = self.remarks(daemon, view).await;
-        let personal = daemon.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
-            last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
-            None
-        });
+        let live = self.others_live(service, view).into_iter();
+        let mut last = self.remarks(service, view).await;
+        let personal =
+            service.projects.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
+                last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
+                None
+            });
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         Loading {
-            project: view.place.name(daemon),
+            project: view.place.name(service),
             personal: personal.map(|open| open.memory()).unwrap_or_default(),
-            load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
+            load_tokens: budgets::project_settings(&view.memory, &service.config).load_tokens(),
             gone: view.gone_files(topic).await,
             topic: topic.map(str::to_owned),
-            tight: self.tight(daemon, &view.memory),
-            reader: self.reader(daemon),
+            tight: self.tight(service, &view.memory),
+            reader: self.reader(service),
             session: self.id.clone(),
             notices_seen: seen.unwrap_or_default(),
             live: live
                 .map(|live| render::LiveSession { client: live.client.to_string() })
                 .collect(),
-            just_ended: self.just_ended(daemon, view).await,
+            just_ended: self.just_ended(service, view).await,
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
             now: clock::now(),
             last,
@@ -70,16 +71,16 @@ impl Session {
     }
 
     /// Collects what a load shows besides records, without reading a disk.
-    pub(crate) fn loading_at_hand(&self, daemon: &Daemon, view: &View) -> Loading {
+    pub(crate) fn loading_at_hand(&self, service: &SessionService, view: &View) -> Loading {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         Loading {
-            project: view.place.name(daemon),
+            project: view.place.name(service),
             personal: Arc::default(),
-            load_tokens: budgets::project_settings(&view.memory, &daemon.config).load_tokens(),
+            load_tokens: budgets::project_settings(&view.memory, &service.config).load_tokens(),
             gone: BTreeSet::new(),
             topic: view.memory.bound(&session_key(self)).map(str::to_owned),
-            tight: self.tight(daemon, &view.memory),
-            reader: self.reader(daemon),
+            tight: self.tight(service, &view.memory),
+            reader: self.reader(service),
             session: self.id.clone(),
             notices_seen: seen.unwrap_or_default(),
             live: Vec::new(),

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anchord_memory::{Counts, Reader, Staged, Timestamp};
 
+use super::service::SessionService;
 use super::{Session, View, session_key};
 use crate::bounded_fs;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::retrieval_log::Retrieval;
 
 /// Another session that is live in the same project.
@@ -23,12 +23,12 @@ pub(crate) struct LiveSession {
 
 impl Session {
     /// Returns the reader that represents this session.
-    pub(crate) fn reader(&self, daemon: &Daemon) -> Reader {
+    pub(crate) fn reader(&self, service: &SessionService) -> Reader {
         let reader = Reader::session(self.id.clone());
         let Some(project) = self.project_id() else { return reader };
         // Includes the work that an earlier process of this conversation left. The first write
         // takes that work over, unless that session has ended.
-        let registry = daemon.registry.snapshot();
+        let registry = service.projects.registry.snapshot();
         let earlier = self.predecessors(&registry, project);
         reader
             .inheriting(earlier.iter().map(|record| record.session.clone()))
@@ -38,15 +38,15 @@ impl Session {
 
     /// Returns the reader for the maintenance of single records. For a command it is the owner of
     /// all records: ended sessions leave some that nobody else reaches and that take up room.
-    pub(crate) fn keeper(&self, daemon: &Daemon) -> Reader {
-        if self.visits { Reader::owner() } else { self.reader(daemon) }
+    pub(crate) fn keeper(&self, service: &SessionService) -> Reader {
+        if self.visits { Reader::owner() } else { self.reader(service) }
     }
 
     /// Words what this conversation has staged and not saved. Includes the work of an earlier
     /// process, which the next write takes over.
-    pub(crate) fn staged(&self, daemon: &Daemon, view: &View) -> Option<String> {
+    pub(crate) fn staged(&self, service: &SessionService, view: &View) -> Option<String> {
         let project = view.project.as_ref()?;
-        let registry = daemon.registry.snapshot();
+        let registry = service.projects.registry.snapshot();
         let earlier = self.predecessors(&registry, project.id);
         let mut staged = Staged::default();
         for session in earlier.iter().map(|record| &record.session).chain([&self.id]) {
@@ -62,7 +62,13 @@ impl Session {
     }
 
     /// Logs what was given to the session. `line` says what and how; this fills in the rest.
-    pub(crate) fn log(&self, daemon: &Daemon, line: Retrieval, took: Duration, text: String) {
+    pub(crate) fn log(
+        &self,
+        service: &SessionService,
+        line: Retrieval,
+        took: Duration,
+        text: String,
+    ) {
         let line = Retrieval {
             time: clock::now().0,
             session: self.id.to_string(),
@@ -70,18 +76,18 @@ impl Session {
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             ..line
         };
-        let directory = self.project_id().map(|id| daemon.projects.directory(id));
-        daemon.projects.retrievals().write(directory, line, text);
+        let directory = self.project_id().map(|id| service.projects.open.directory(id));
+        service.projects.open.retrievals().write(directory, line, text);
     }
 
     /// Returns the other conversations that are live in this project, oldest first. A conversation
     /// counts once, with its subagents.
-    pub(crate) fn others_live(&self, daemon: &Daemon, view: &View) -> Vec<LiveSession> {
+    pub(crate) fn others_live(&self, service: &SessionService, view: &View) -> Vec<LiveSession> {
         let Some(project) = &view.project else { return Vec::new() };
         let conversation = |session: &Self| session.id.parent().unwrap_or(session.id.clone());
         let own = conversation(self);
-        let mut others: Vec<LiveSession> = daemon
-            .sessions()
+        let mut others: Vec<LiveSession> = service
+            .table
             .all()
             .into_iter()
             .filter(|status| status.disconnected.is_none())
@@ -101,9 +107,9 @@ impl Session {
 
     /// Returns the lines at a load's end that concern only this session: its staged work, its
     /// project's place, and a memory that can be imported.
-    pub(crate) async fn remarks(&self, daemon: &Daemon, view: &View) -> String {
+    pub(crate) async fn remarks(&self, service: &SessionService, view: &View) -> String {
         let mut remarks = String::new();
-        if let Some(staged) = self.staged(daemon, view) {
+        if let Some(staged) = self.staged(service, view) {
             remarks = format!("Staged by you and not saved yet: {staged}; memory_save keeps it.\n");
         }
         // A remark from a hook's write that no answer has carried yet.

@@ -17,17 +17,17 @@ use uuid::Uuid;
 use super::end::{EndingSession, finish, left_over, staged_in};
 use super::error::BindError;
 use super::processes::{is_dead, is_foreign_process};
+use super::service::SessionService;
 use super::table::SessionStatus;
 use super::{Session, SessionLocation};
 use crate::bounded_fs::{self, DiskTimeout};
-use crate::daemon::Daemon;
 use crate::limits;
 use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
 
 /// Restores the sessions that were open when an earlier daemon ended; they may reconnect.
-pub(crate) fn recover(daemon: &Daemon) {
-    for record in daemon.registry.snapshot().sessions() {
-        daemon.sessions().restore(restored(record));
+pub(crate) fn recover(service: &SessionService) {
+    for record in service.projects.registry.snapshot().sessions() {
+        service.table.restore(restored(record));
     }
 }
 
@@ -37,27 +37,27 @@ pub(crate) fn recover(daemon: &Daemon) {
 /// Sessions of one project are ended one after the other, and all projects at once. A disk that
 /// does not answer delays the sweep by up to [`limits::JOB_TIME_MAX`], but not the ends in other
 /// projects.
-pub(crate) async fn sweep(daemon: &Arc<Daemon>) {
-    let registry = daemon.registry.snapshot();
+pub(crate) async fn sweep(service: &SessionService) {
+    let registry = service.projects.registry.snapshot();
     let mut projects: BTreeMap<Option<ProjectId>, Vec<Due>> = BTreeMap::new();
-    for due in due(daemon) {
+    for due in due(service) {
         let project = match &due {
             Due::Gone(gone) => registry.session(&gone.session.id).map(|record| record.project),
             Due::LeftOver(leaving) => Some(leaving.project),
         };
         projects.entry(project).or_default().push(due);
     }
-    join_all(projects.into_values().map(|due| end_all(daemon, due))).await;
+    join_all(projects.into_values().map(|due| end_all(service, due))).await;
 }
 
-async fn end_all(daemon: &Arc<Daemon>, all: Vec<Due>) {
+async fn end_all(service: &SessionService, all: Vec<Due>) {
     for due in all {
         let session = due.session();
-        match due.end(daemon).await {
+        match due.end(service).await {
             Ok(Some(had_staged)) => tracing::info!(%session, had_staged, "a session is gone"),
             Ok(None) => {}
             Err(error) => {
-                daemon.sessions().end_failed(session);
+                service.table.end_failed(session);
                 tracing::warn!(%session, %error, "ending a session failed");
                 if matches!(error, BindError::Hangs(_)) {
                     return; // The others would wait as long.
@@ -90,24 +90,24 @@ impl Due {
 
     /// Performs the end. Returns whether anything was staged, or `None` if there was nothing to
     /// end.
-    async fn end(&self, daemon: &Arc<Daemon>) -> Result<Option<bool>, BindError> {
+    async fn end(&self, service: &SessionService) -> Result<Option<bool>, BindError> {
         match self {
-            Self::Gone(status) => end_gone(daemon, status).await,
+            Self::Gone(status) => end_gone(service, status).await,
             Self::LeftOver(leaving) => {
-                let finish = in_time(finish(daemon, leaving, NoticeCause::Ended));
+                let finish = in_time(finish(service, leaving, NoticeCause::Ended));
                 Ok(Some(finish.await?))
             }
         }
     }
 }
 
-fn due(daemon: &Daemon) -> Vec<Due> {
-    let gone = daemon.sessions().all().into_iter().filter(|status| {
+fn due(service: &SessionService) -> Vec<Due> {
+    let gone = service.table.all().into_iter().filter(|status| {
         let away = status.disconnected.map(|since| since.elapsed());
-        is_gone(&status.session.hello, away, daemon.config.sessions.grace)
+        is_gone(&status.session.hello, away, service.config.sessions.grace)
     });
-    let all = gone.map(Due::Gone).chain(left_over(daemon).into_iter().map(Due::LeftOver));
-    all.filter(|due| daemon.sessions().may_be_ended(due.session())).collect()
+    let all = gone.map(Due::Gone).chain(left_over(service).into_iter().map(Due::LeftOver));
+    all.filter(|due| service.table.may_be_ended(due.session())).collect()
 }
 
 /// Returns whether a session that has been away for this long will not come back. `away` is `None`
@@ -121,16 +121,19 @@ fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
 }
 
 /// Ends a session that is gone, unless it is back or another task has ended it meanwhile.
-async fn end_gone(daemon: &Arc<Daemon>, status: &SessionStatus) -> Result<Option<bool>, BindError> {
+async fn end_gone(
+    service: &SessionService,
+    status: &SessionStatus,
+) -> Result<Option<bool>, BindError> {
     let session = &status.session;
-    let Some(ending) = daemon.sessions().end_if_away(&session.id) else { return Ok(None) };
+    let Some(ending) = service.table.end_if_away(&session.id) else { return Ok(None) };
     if ending.status().is_none() {
         return Ok(None);
     }
-    let Some(record) = daemon.registry.snapshot().session(&session.id).cloned() else {
+    let Some(record) = service.projects.registry.snapshot().session(&session.id).cloned() else {
         return Ok(None); // It never wrote anything.
     };
-    let kept = in_time(keep(daemon, status, &record)).await;
+    let kept = in_time(keep(service, status, &record)).await;
     if kept.is_err() {
         ending.put_back();
     }
@@ -139,23 +142,23 @@ async fn end_gone(daemon: &Arc<Daemon>, status: &SessionStatus) -> Result<Option
 
 /// Folds the session's staged work and states the cause. Returns whether there was any.
 async fn keep(
-    daemon: &Arc<Daemon>,
+    service: &SessionService,
     status: &SessionStatus,
     record: &SessionRecord,
 ) -> Result<bool, BindError> {
     let mut leaving = EndingSession::from(record);
-    let Some((_, staged)) = staged_in(daemon, &leaving).await? else {
-        return finish(daemon, &leaving, NoticeCause::Ended).await;
+    let Some((_, staged)) = staged_in(service, &leaving).await? else {
+        return finish(service, &leaving, NoticeCause::Ended).await;
     };
     // Activity recorded by rule is kept without a notice, so nobody would read about files.
     let changed = if staged.has_work() {
-        changed_files(daemon, &status.session, record, staged.last).await
+        changed_files(service, &status.session, record, staged.last).await
     } else {
         None
     };
     leaving.files_unseen = changed.as_ref().is_some_and(|changed| !changed.complete);
     // A machine that crashes kills the daemon too. One that shuts down lets the daemon stop first.
-    let died = status.orphan && daemon.after_crash;
+    let died = status.orphan && service.after_crash;
     let cause = match changed {
         Some(changed) if !changed.files.is_empty() => {
             NoticeCause::Crashed { files: changed.files, more: changed.more }
@@ -163,13 +166,13 @@ async fn keep(
         _ if died => NoticeCause::Crashed { files: Vec::new(), more: 0 },
         _ => NoticeCause::Ended,
     };
-    finish(daemon, &leaving, cause).await
+    finish(service, &leaving, cause).await
 }
 
 /// Returns the files of the session's project that changed after its last checkpoint. Returns
 /// `None` if this machine cannot see them, or if the directory is another project by now.
 async fn changed_files(
-    daemon: &Daemon,
+    service: &SessionService,
     session: &Session,
     record: &SessionRecord,
     since: Timestamp,
@@ -177,8 +180,8 @@ async fn changed_files(
     if is_foreign_process(session.hello.pidns) {
         return None;
     }
-    let registry = daemon.registry.snapshot();
-    let surroundings = daemon.surroundings.clone();
+    let registry = service.projects.registry.snapshot();
+    let surroundings = service.surroundings.clone();
     let project = record.project;
     let named = session.hello.project.as_deref().map(PathBuf::from);
     let root = registry.project(project).map(|known| known.root.clone());

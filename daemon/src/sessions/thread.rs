@@ -10,9 +10,9 @@ use anchord_memory::SessionId;
 
 use super::bind::{SessionLocation, place_of};
 use super::error::BindError;
+use super::service::SessionService;
 use super::{Connection, Session};
 use crate::bounded_fs;
-use crate::daemon::Daemon;
 use crate::projects::{EstablishError, Located, ProjectId, identify};
 use crate::secrets;
 
@@ -44,14 +44,14 @@ impl Connection {
     /// answered in the connection's own session, which says so once.
     pub(crate) async fn thread_here(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         name: &str,
     ) -> Result<Thread, BindError> {
         let thread = self.thread(name);
         let Some(session) = self.table.begun_by_hooks(self, &thread.name) else {
             return Ok(thread);
         };
-        if thread.hooks.as_ref() == Some(&session.id) && self.works_with(daemon, &session).await? {
+        if thread.hooks.as_ref() == Some(&session.id) && self.works_with(service, &session).await? {
             return Ok(thread);
         }
         let thread = Thread { is_elsewhere: true, ..thread };
@@ -72,8 +72,12 @@ impl Connection {
 
     /// Returns whether this connection's own directory leads to the project that a session works
     /// in.
-    async fn works_with(&self, daemon: &Daemon, session: &Session) -> Result<bool, BindError> {
-        let own = match self.place.get_or_try_init(|| place_of(daemon, &self.hello)).await {
+    async fn works_with(
+        &self,
+        service: &SessionService,
+        session: &Session,
+    ) -> Result<bool, BindError> {
+        let own = match self.place.get_or_try_init(|| place_of(service, &self.hello)).await {
             Ok(place) => Arc::clone(place),
             // Its directory leads to no project.
             Err(BindError::NotAProject(_) | BindError::Foreign | BindError::Unknown(_)) => {
@@ -81,13 +85,13 @@ impl Connection {
             }
             Err(error) => return Err(error),
         };
-        let registry = daemon.registry.snapshot();
+        let registry = service.projects.registry.snapshot();
         let bound = registry.session(&session.id).map(|record| record.project);
         if let Some(project) = bound.or_else(|| session.project_id()) {
-            return Ok(self.project_of(daemon, &own).await? == Some(project));
+            return Ok(self.project_of(service, &own).await? == Some(project));
         }
         // The session has written nothing yet, so its project may have no id.
-        let theirs = session.place(daemon).await?;
+        let theirs = session.place(service).await?;
         Ok(match (own.as_ref(), theirs.as_ref()) {
             (SessionLocation::Here(own), SessionLocation::Here(theirs)) => {
                 directory(own) == directory(theirs)
@@ -99,12 +103,12 @@ impl Connection {
 
     async fn project_of(
         &self,
-        daemon: &Daemon,
+        service: &SessionService,
         place: &SessionLocation,
     ) -> Result<Option<ProjectId>, BindError> {
         match place {
             SessionLocation::Here(located) => {
-                let (there, registry) = (located.clone(), daemon.registry.snapshot());
+                let (there, registry) = (located.clone(), service.projects.registry.snapshot());
                 let looking = bounded_fs::run(&located.root, move || {
                     Ok::<_, EstablishError>(identify(&there, &registry)?.id)
                 });

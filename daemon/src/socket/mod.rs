@@ -131,7 +131,7 @@ where
     match role {
         Some(Admitted::Mcp(open)) => {
             let stop = open.0.stop.clone();
-            mcp::serve(Arc::clone(&daemon), Arc::clone(&open.0), lines, writer, stop).await;
+            mcp::serve(Arc::clone(&daemon.tools), Arc::clone(&open.0), lines, writer, stop).await;
         }
         Some(Admitted::Hook(hello)) => serve_hook(&daemon, &hello, lines, writer).await,
         Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
@@ -202,15 +202,15 @@ async fn serve_hook<R, W>(
     lines.set_bytes_max(wire::LINE_BYTES_MAX);
     let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
     let handled = match tokio::time::timeout(deadline, lines.next()).await {
-        Ok(Ok(Read::Line(event))) => hooks::handle(daemon, hello, event).await,
+        Ok(Ok(Read::Line(event))) => hooks::handle(&daemon.hooks, hello, event).await,
         Ok(Ok(Read::TooLong)) => Handled::default(),
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
     let Ok(mut reply) = serde_json::to_vec(&handled.reply) else { return };
     reply.push(b'\n');
     match writer.write_all(&reply).await {
-        Ok(()) => handled.delivered(daemon),
-        Err(_) => handled.undelivered(daemon),
+        Ok(()) => handled.delivered(&daemon.hooks),
+        Err(_) => handled.undelivered(&daemon.hooks),
     }
 }
 

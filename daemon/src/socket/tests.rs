@@ -84,7 +84,7 @@ async fn a_shim_that_goes_before_its_welcome_is_not_taken_for_connected() {
     peer.write_all(&line_of(&world.hello())).await.unwrap();
     drop(peer);
     serve(Arc::clone(&world.daemon), reader, writer).await;
-    assert_eq!(world.daemon.sessions().connections(), 0);
+    assert_eq!(world.daemon.sessions.table.connections(), 0);
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
     let kept = async || {
         let session =
             Session::ephemeral(COMMAND_LINE, place(&world.daemon, &demo(&world)).await.unwrap());
-        session.view(&world.daemon).await.unwrap().memory.totals().kept.notes.records
+        session.view(&world.daemon.sessions).await.unwrap().memory.totals().kept.notes.records
     };
     assert_eq!(kept().await, 1);
     let reply =
@@ -137,8 +137,8 @@ async fn a_person_who_loads_leaves_notices_to_the_next_agent() {
     gone.initialize("2025-06-18").await;
     gone.call("memory_checkpoint", json!({"summary": "half way"})).await;
     drop(gone);
-    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
-    sweep(&world.daemon).await;
+    poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
+    sweep(&world.daemon.sessions).await;
     let is_told = |text: &str| text.contains("Kept for");
     for _ in 0..2 {
         let loaded = command(&world, "memory_load", json!({})).await.unwrap();
@@ -280,7 +280,7 @@ async fn a_command_leaves_a_record_and_no_session() {
     let none = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
     assert!(none.records.is_empty() && none.text.starts_with("Nothing matches"), "{}", none.text);
 
-    assert_eq!(world.daemon.sessions().all().len(), 0);
+    assert_eq!(world.daemon.sessions.table.all().len(), 0);
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
     let status = super::super::status(&world.daemon).await.unwrap();
     assert_eq!(status.sessions, []);
@@ -363,8 +363,8 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
     gone.call("memory_note", json!({"content": "x"})).await;
     gone.call("memory_load", json!({})).await;
     drop(gone);
-    poll(|| (world.daemon.sessions().connections() == 1).then_some(())).await;
-    sweep(&world.daemon).await;
+    poll(|| (world.daemon.sessions.table.connections() == 1).then_some(())).await;
+    sweep(&world.daemon.sessions).await;
     let registry = world.daemon.registry.snapshot();
     let id = registry.projects().find(|project| project.root == other).unwrap().id;
     world.daemon.projects.retrievals().flush().await;
@@ -497,7 +497,7 @@ async fn what_somebody_stored_stays_as_it_is() {
 #[tokio::test]
 async fn every_tool_that_a_text_may_name_is_one() {
     let world = World::new().await;
-    let tools = world.daemon.tools(anchord_proto::hello::ToolSet::All);
+    let tools = world.daemon.tools.tools(anchord_proto::hello::ToolSet::All);
     for tool in anchord_memory::Tool::ALL {
         let name = Audience::Agent.tool(tool);
         assert!(tools.get(&name).is_some(), "{name}");

@@ -26,7 +26,7 @@ async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
     let ending = world.hook("claude-code", &end);
     let next = async {
         let id = SessionId::new("claude-code:a");
-        poll(|| world.daemon.sessions().is_ending(&id).then_some(())).await;
+        poll(|| world.daemon.sessions.table.is_ending(&id).then_some(())).await;
         let printed = world.hook("claude-code", &started("b", "startup")).await;
         drop(release);
         context(&printed)

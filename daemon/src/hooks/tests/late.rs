@@ -10,7 +10,7 @@ async fn impatient(open: Duration, look: Duration) -> (World, Shim) {
     let world = World::new().await;
     let shim = saved(&world, "Sockets, not ports").await;
     let patience = Patience { open, look, render: Duration::ZERO };
-    world.daemon.hooks().patience.set(patience).unwrap();
+    world.daemon.hooks.state.patience.set(patience).unwrap();
     (world, shim)
 }
 

@@ -77,7 +77,7 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
     for part in ["The parent's other half.", "not saved by its agent): Once more."] {
         assert!(load.contains(part), "`{part}` is missing in {load}");
     }
-    assert!(world.daemon.sessions().all().iter().all(|it| it.session.id.parent().is_none()));
+    assert!(world.daemon.sessions.table.all().iter().all(|it| it.session.id.parent().is_none()));
 }
 
 /// A call may wait long for a permission while other tools run.
@@ -100,10 +100,10 @@ async fn many_uses_of_files_do_not_push_out_a_call_that_a_subagent_is_about_to_m
         told(&world, &[begins(tool, &format!("f{number}"))]).await;
     }
     called(&mut shim, "t1", "memory_checkpoint", json!({"summary": "Looked."})).await;
-    let all = world.daemon.sessions().all();
+    let all = world.daemon.sessions.table.all();
     assert_eq!(all.iter().filter(|it| it.session.id.parent().is_some()).count(), 1);
     called(&mut shim, "f1", "memory_load", json!({})).await;
-    assert_eq!(world.daemon.sessions().all().len(), all.len(), "a file's is not expected");
+    assert_eq!(world.daemon.sessions.table.all().len(), all.len(), "a file's is not expected");
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn what_a_subagent_was_given_at_its_start_is_forgotten_with_the_rest() {
     let slice = context(&told(&world, &[agent("SubagentStart", "")]).await);
     assert!(slice.contains(lesson), "{slice}");
     let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    world.daemon.hooks().forget_given_of(project);
+    world.daemon.hooks.state.forget_given_of(project);
     let given = context(&told(&world, &[agent("PreToolUse", "src/store.rs")]).await);
     assert!(given.contains(lesson), "{given}");
 }

@@ -50,8 +50,8 @@ async fn saved(world: &World) -> String {
         json!({ "session_summary": "did it", "lessons": [{ "summary": "warm the cache" }] });
     shim.call("memory_save", lesson).await;
     drop(shim);
-    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
-    sessions::sweep(&world.daemon).await;
+    poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
+    sessions::sweep(&world.daemon.sessions).await;
     let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
     id.to_string()
 }
@@ -183,7 +183,7 @@ async fn a_project_is_not_taken_from_under_a_live_session() {
         assert!(reply.contains("1 live session(s) work"), "{reply}");
     }
     drop(shim);
-    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
     let (status, _) = send(
         &world,
         Method::POST,
@@ -225,8 +225,8 @@ async fn a_link_ends_with_its_project() {
         let arguments = json!({ "session_summary": "s", "lessons": [{ "summary": text }] });
         assert!(shim.call("memory_save", arguments).await.starts_with("Saved"));
         drop(shim);
-        poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
-        sessions::sweep(&world.daemon).await;
+        poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
+        sessions::sweep(&world.daemon.sessions).await;
     };
     let of_other = async || {
         let project = get_json(&world, &format!("{}?project={other}", api::PROJECT)).await;

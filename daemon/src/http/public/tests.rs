@@ -80,7 +80,7 @@ async fn the_status_counts_and_names_nobody() {
     for secret in [SECRET, "demo", "test-agent", instance.to_str().unwrap(), "/"] {
         assert!(!body.contains(secret), "{secret} is in {body}");
     }
-    let session = &world.daemon.sessions().all()[0].session.id;
+    let session = &world.daemon.sessions.table.all()[0].session.id;
     assert!(!body.contains(session.0.as_ref()), "{body}");
 }
 

@@ -27,7 +27,7 @@ async fn prompts_are_listed_with_their_arguments() {
         })
         .collect();
     assert_eq!(told, ["save takes nothing", "resume takes topic", "handoff takes to"]);
-    assert_eq!(world.daemon.sessions().all().len(), 0, "a list opens nothing");
+    assert_eq!(world.daemon.sessions.table.all().len(), 0, "a list opens nothing");
 }
 
 #[tokio::test]

@@ -39,7 +39,10 @@ async fn resources_are_listed_and_a_list_opens_nothing() {
     let mut shim = world.shim().await;
     let list = shim.request("resources/list", json!({})).await;
     assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 1, "{list}");
-    assert_eq!((world.daemon.projects.all().len(), world.daemon.sessions().all().len()), (0, 0));
+    assert_eq!(
+        (world.daemon.projects.all().len(), world.daemon.sessions.table.all().len()),
+        (0, 0)
+    );
     let templates = shim.request("resources/templates/list", json!({})).await;
     let templates = templates["result"]["resourceTemplates"].as_array().unwrap().clone();
     let uris: Vec<&str> =

@@ -62,7 +62,7 @@ async fn the_revision_without_a_handshake_is_spoken() {
         saved["result"]["content"][0]["text"].as_str().unwrap().starts_with("Saved"),
         "{saved}"
     );
-    let client = world.daemon.sessions().all()[0].session.client();
+    let client = world.daemon.sessions.table.all()[0].session.client();
     assert_eq!(client.as_ref(), "test-agent");
 }
 
@@ -84,7 +84,7 @@ async fn a_handshake_opens_nothing() {
     let mut shim = world.shim().await;
     shim.request("tools/list", json!({})).await;
     assert_eq!(world.daemon.projects.all().len(), 0);
-    assert_eq!(world.daemon.sessions().all().len(), 0);
+    assert_eq!(world.daemon.sessions.table.all().len(), 0);
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     };
     let tools = Arc::new(ToolList::of(tools, ToolSet::Default));
     let stop = connection.stop.clone();
-    let service = Service { daemon: Arc::clone(&world.daemon), connection, tools };
+    let service = Service { service: Arc::clone(&world.daemon.tools), connection, tools };
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let (reader, writer) = tokio::io::split(ours);
     tokio::spawn(service.serve_lines(LineReader::new(BufReader::new(reader), 1), writer, stop));

@@ -45,7 +45,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         Some(ScopeParams::Project | ScopeParams::User) | None => Pool::Project,
     };
     let percent = match params.target_usage {
-        None => context.session.in_force(&context.daemon, &view.memory, &pool).budget.to,
+        None => context.session.in_force(&context.sessions, &view.memory, &pool).budget.to,
         Some(share) => percent(share).ok_or_else(|| {
             let why = format!("target_usage is {share}; give a number from 0 to 1");
             ToolError::failed("compact", why)

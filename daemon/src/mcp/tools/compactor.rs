@@ -10,6 +10,7 @@ mod read;
 mod store;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
@@ -40,7 +41,7 @@ struct Caller {
     session: SessionId,
     holder: Holder,
     live: BTreeSet<SessionId>,
-    config: Config,
+    config: Arc<Config>,
 }
 
 impl Caller {
@@ -48,8 +49,8 @@ impl Caller {
         Self {
             session: context.session.id.clone(),
             holder: context.holder(),
-            live: context.daemon.sessions().live(),
-            config: context.daemon.config.clone(),
+            live: context.sessions.table.live(),
+            config: Arc::clone(&context.sessions.config),
         }
     }
 

@@ -65,14 +65,14 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let holder = context.holder();
     if told == Settings::default() {
         let view = context.view().await?;
-        return Ok(in_force(&view.memory, &context.daemon.config, &holder).into());
+        return Ok(in_force(&view.memory, &context.sessions.config, &holder).into());
     }
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
     let plan =
         move |memory: &Memory, _: &Provenance, _| plan_configure(memory, client.as_deref(), &told);
     let written = context.commit("configure", Staged::default(), plan).await?;
     let view = context.view().await?;
-    let now = in_force(&view.memory, &context.daemon.config, &holder);
+    let now = in_force(&view.memory, &context.sessions.config, &holder);
     context.answer(written, |_| format!("Configured.\n{now}")).await
 }
 

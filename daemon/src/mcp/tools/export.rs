@@ -52,7 +52,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         Some(ScopeParams::Project | ScopeParams::Session) | None => context,
     };
     let view = context.view().await?;
-    let name = view.place.name(&context.daemon);
+    let name = view.place.name(&context.sessions);
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
     let rendering = run_blocking(move || {
         let text = match params.format {

@@ -110,7 +110,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     }
     let by = context.session.provenance(now);
     let wakes = plan_use(&view.memory, id, &by).is_some()
-        && context.session.has_room_for(&context.daemon, &view.memory, &newest);
+        && context.session.has_room_for(&context.sessions, &view.memory, &newest);
     let page = |record: &Record| {
         let room = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
         let tokens_left = tokens_max.map(|max| max.saturating_sub(tokens::count(&marks)));

@@ -91,8 +91,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     if let Some(name) = &params.topic {
         find_topic(&view.memory, name).map_err(refused)?;
     }
-    let (session, daemon) = (&context.session, &context.daemon);
-    let loading = session.loading(daemon, &view, params.topic.as_deref()).await;
+    let (session, sessions) = (&context.session, &context.sessions);
+    let loading = session.loading(sessions, &view, params.topic.as_deref()).await;
     let whole = loading.view();
     let load = render::load(
         &view.memory,

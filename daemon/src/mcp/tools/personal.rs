@@ -75,7 +75,7 @@ pub(super) async fn reading(
         let view = personal.view().await?;
         return alone(personal, view, "");
     }
-    let view = match context.session.view(&context.daemon).await {
+    let view = match context.session.view(&context.sessions).await {
         Err(error) if scope.is_none() && is_nowhere(&error) => {
             let view = personal.view().await.ok().filter(|view| view.project.is_some());
             let Some(view) = view else { return Err(error.into()) };
@@ -226,7 +226,7 @@ async fn change_fact<O: Outcome>(
             Ok(Plan { changes, outcome: ChangedFact::Done(outcome) })
         }
     };
-    let is_nowhere = match context.session.view(&context.daemon).await {
+    let is_nowhere = match context.session.view(&context.sessions).await {
         Err(error) if is_nowhere(&error) => Some(error),
         _ => None,
     };

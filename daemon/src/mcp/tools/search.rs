@@ -123,7 +123,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             cursor,
             limit,
             tokens_max,
-            tight: context.session.tight(&context.daemon, &view.memory),
+            tight: context.session.tight(&context.sessions, &view.memory),
             explain: if params.explain { Some(&explain) } else { None },
             now,
             audience: &context.audience,

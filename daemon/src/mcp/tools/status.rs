@@ -26,7 +26,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     let memory = &view.memory;
     let totals = memory.totals();
     let mut lines = vec![
-        format!("project: {}", view.place.name(&context.daemon)),
+        format!("project: {}", view.place.name(&context.sessions)),
         format!("revision: {}", memory.revision().0),
         format!("active: {}", Kind::ALL.map(|kind| kind.count(totals.active.of(kind))).join(", ")),
         format!(
@@ -36,7 +36,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
             render::bytes(limits::ACTIVE_TEXT_HARD_BYTES_MAX)
         ),
     ];
-    let budgets = Budgets::new(memory, &context.daemon.config, &context.holder());
+    let budgets = Budgets::new(memory, &context.sessions.config, &context.holder());
     let reader = context.reader();
     let mut usage = |label: &str, notes: u64, pool: &Pool, in_force: &InForce| {
         let (tokens, pinned, budget) = (pool.used(memory), pool.pinned(memory), &in_force.budget);

@@ -114,7 +114,7 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
     let view = context.view().await?;
     let sections = kinds(&params.sections);
     let seen = view.project.as_ref().map(|project| project.notices_shown()).unwrap_or_default();
-    let name = view.place.name(&context.daemon);
+    let name = view.place.name(&context.sessions);
     let loaded = form::load(
         &view.memory,
         &form::LoadView {
@@ -148,7 +148,7 @@ async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolEr
 /// around an agent's sandbox.
 async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
     let Some(directory) = project_dir else { return Ok(()) };
-    let place = context.session.place(&context.daemon).await?;
+    let place = context.session.place(&context.sessions).await?;
     let named = PathBuf::from(directory);
     let canonical = move || named.canonicalize().ok();
     let named = bounded_fs::run(Path::new(directory), canonical).await.ok().flatten();

@@ -23,7 +23,7 @@ async fn agent(world: &World, hello: Hello, agent_session: &str) -> Shim {
 async fn hung_up(world: &World, shim: Shim) {
     let id = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
-    poll(|| (!world.daemon.sessions().is_connected(&id)).then_some(())).await;
+    poll(|| (!world.daemon.sessions.table.is_connected(&id)).then_some(())).await;
 }
 
 const LESSON: &str = "the cache must be warm";
@@ -74,7 +74,7 @@ async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
     let (hello, welcome) = (away.hello.clone(), away.welcome.clone());
     hung_up(&world, away).await;
     hung_up(&world, here).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     admin::delete_project(&world.daemon, &id, &id).await.unwrap();
 
     let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
@@ -174,7 +174,7 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
         refused.error, "1 live session(s) work in this project",
         "its work is not folded yet"
     );
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     admin::delete_project(&world.daemon, &id, &id).await.unwrap();
     assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
 
@@ -202,7 +202,7 @@ async fn sessions_keep_no_project_in_memory_that_is_closed() {
     }
     // The session continues, and its project is closed. An answered call may end a little later.
     poll(|| closed.iter().all(|project| project.strong_count() == 0).then_some(())).await;
-    let session = world.daemon.sessions().all().pop().unwrap().session;
+    let session = world.daemon.sessions.table.all().pop().unwrap().session;
     assert!(session.project_id().is_some() && session.project().is_none());
     assert!(shim.call("memory_status", json!({})).await.contains("staged by this session"));
 }
@@ -273,7 +273,7 @@ async fn a_project_that_is_named_by_its_id_is_not_what_stands_in_its_directory_n
         let all: Vec<_> = world.daemon.projects.all().iter().map(|project| project.id).collect();
         assert_eq!(all, [id], "{case}");
         let of_talk = |session: &Session| session.agent_session.as_deref() == Some("talk");
-        let mut sessions = world.daemon.sessions().all().into_iter().map(|one| one.session);
+        let mut sessions = world.daemon.sessions.table.all().into_iter().map(|one| one.session);
         let session = sessions.find(|session| of_talk(session)).unwrap();
         assert_eq!(session.known_root(), None, "{case}: no file there is the project's");
     }

@@ -28,7 +28,7 @@ async fn shim_of(world: &World, hello: Hello) -> Shim {
 async fn gone(world: &World, shim: Shim) -> SessionId {
     let id = SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
-    poll(|| (!world.daemon.sessions().is_connected(&id)).then_some(())).await;
+    poll(|| (!world.daemon.sessions.table.is_connected(&id)).then_some(())).await;
     id
 }
 
@@ -58,7 +58,7 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
     let staged = dies.call("memory_checkpoint", json!({ "notes": notes("staged", 12) })).await;
     assert!(staged.starts_with("Staged."), "{staged}");
     gone(&world, dies).await;
-    crate::sessions::sweep(&world.daemon).await;
+    crate::sessions::sweep(&world.daemon.sessions).await;
     let memory = memory(&world);
     assert_eq!(memory.totals().kept.notes.records, 20, "all are kept");
     let used = Pool::Project.used(&memory);
@@ -98,7 +98,7 @@ async fn the_flag_of_a_server_counts_also_in_a_session_that_hooks_began() {
     let status = shim.call("memory_status", json!({})).await;
     assert!(status.contains("1000 tokens (from --budget)"), "{status}");
     // A hook's own write keeps to the same budget, even if the agent's process has changed.
-    let session = |world: &World| Arc::clone(&world.daemon.sessions().all()[0].session);
+    let session = |world: &World| Arc::clone(&world.daemon.sessions.table.all()[0].session);
     let before = session(&world);
     let again = Hello { agent_pid: Some(i32::MAX.unsigned_abs()), ..world.hello() };
     let event = json!({ "hook_event_name": "Stop", "session_id": "a" });

@@ -13,7 +13,7 @@ use crate::sessions::sweep;
 use crate::testing::{Shim, World, hello_from, poll};
 
 fn status(world: &World, id: &SessionId) -> Option<SessionStatus> {
-    world.daemon.sessions().all().into_iter().find(|status| status.session.id == *id)
+    world.daemon.sessions.table.all().into_iter().find(|status| status.session.id == *id)
 }
 
 fn memory(world: &World) -> Arc<Memory> {
@@ -69,16 +69,16 @@ async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
     for subagent in [&broken, &other] {
         let hello = Arc::clone(&conversation.hello);
         let session = Session::new(subagent.clone(), hello, None, Timestamp(1));
-        world.daemon.sessions().restore(session);
+        world.daemon.sessions.table.restore(session);
     }
     let directory = in_a_broken_project(&world, &broken).await;
-    assert!(keep_and_end(&world.daemon, &conversation).await.is_err());
+    assert!(keep_and_end(&world.daemon.sessions, &conversation).await.is_err());
     assert!(status(&world, &id).is_none() && status(&world, &other).is_none());
     assert!(memory(&world).staged_by(&id).is_none(), "what the conversation staged is kept");
     assert!(status(&world, &broken).is_some_and(|it| it.orphan), "as it stood");
 
     std::fs::remove_dir_all(&directory).unwrap();
-    keep_and_end(&world.daemon, &conversation).await.unwrap();
+    keep_and_end(&world.daemon.sessions, &conversation).await.unwrap();
     assert!(status(&world, &broken).is_none());
     assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
 }
@@ -90,7 +90,7 @@ async fn a_session_whose_work_could_not_be_handed_over_stays() {
     let id = from.id.clone();
     let nowhere = Hello { cwd: Some("/nonexistent".to_owned()), ..hello_from("/".as_ref()) };
     let to = Session::new(SessionId::new("x:a"), Arc::new(nowhere), None, Timestamp(1));
-    assert!(hand_over(&world.daemon, &from, &to).await.is_err());
+    assert!(hand_over(&world.daemon.sessions, &from, &to).await.is_err());
     assert!(status(&world, &id).is_some());
     assert!(memory(&world).staged_by(&id).is_some());
 }
@@ -99,11 +99,11 @@ async fn a_session_whose_work_could_not_be_handed_over_stays() {
 async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
-    keep_and_end(&world.daemon, &session).await.unwrap();
+    keep_and_end(&world.daemon.sessions, &session).await.unwrap();
     let arguments = json!({ "lessons": [{ "summary": "a late lesson" }] });
     let arguments = arguments.as_object().unwrap().clone();
     let call = crate::mcp::call_by_name(
-        &world.daemon,
+        &world.daemon.tools,
         Arc::clone(&session),
         "memory_checkpoint",
         arguments,
@@ -119,7 +119,7 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
 async fn a_write_during_which_its_session_ends_is_folded() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
-    let (by, table) = (Arc::clone(&session), Arc::clone(world.daemon.sessions()));
+    let (by, table) = (Arc::clone(&session), Arc::clone(&world.daemon.sessions.table));
     let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
         // The end's own fold comes before this in the queue.
         drop(table.end(&by.id));
@@ -127,7 +127,7 @@ async fn a_write_during_which_its_session_ends_is_folded() {
         let plan = plan_checkpoint(memory, &by.provenance(now), part).unwrap();
         Ok(Transition::silent(plan.changes))
     });
-    session.write(&world.daemon, None, "checkpoint", command).await.unwrap();
+    session.write(&world.daemon.sessions, None, "checkpoint", command).await.unwrap();
     assert!(memory(&world).staged_by(&session.id).is_none());
     assert!(!registered(&world, &session.id));
 }
@@ -137,9 +137,11 @@ async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
     let record = world.daemon.registry.snapshot().session(&session.id).cloned().unwrap();
-    let ending = world.daemon.sessions().end(&session.id);
+    let ending = world.daemon.sessions.table.end(&session.id);
     shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
-    finish(&world.daemon, &EndingSession::from(record.as_ref()), NoticeCause::Ended).await.unwrap();
+    finish(&world.daemon.sessions, &EndingSession::from(record.as_ref()), NoticeCause::Ended)
+        .await
+        .unwrap();
     drop(ending);
     assert!(memory(&world).staged_by(&session.id).is_some(), "it is live");
     assert!(registered(&world, &session.id));
@@ -150,11 +152,11 @@ async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
 async fn an_end_that_was_cut_short_is_ended_by_the_sweep() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
-    let ending = world.daemon.sessions().end(&session.id);
-    sweep(&world.daemon).await;
+    let ending = world.daemon.sessions.table.end(&session.id);
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&session.id).is_some(), "somebody is about to end it");
     drop(ending);
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&session.id).is_none());
     assert!(!registered(&world, &session.id));
 }
@@ -174,14 +176,14 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
     drop((shim, session));
-    poll(|| (world.daemon.sessions().connections() == 0).then_some(())).await;
+    poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
     let world = world.restart(false).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert_eq!(world.daemon.projects.all().len(), 0, "no project is opened to look for it");
     let mut other = world.shim().await;
     other.call("memory_status", json!({})).await;
     assert!(memory(&world).staged_by(&id).is_some());
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&id).is_none());
     assert_eq!(memory(&world).notices().count(), 1, "the next load says so");
 }
@@ -197,7 +199,7 @@ async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_writ
         Ok(Transition::silent(changes))
     });
     world.daemon.registry.write(None, None, "end", decide).await.unwrap();
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&session.id).is_some(), "live work is never folded");
     shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
     assert!(registered(&world, &session.id));

@@ -16,7 +16,7 @@ async fn checkpointed(world: &World, hello: Hello) -> (Shim, SessionId) {
 }
 
 async fn until_away(world: &World, id: &SessionId) {
-    poll(|| (!world.daemon.sessions().is_connected(id)).then_some(())).await;
+    poll(|| (!world.daemon.sessions.table.is_connected(id)).then_some(())).await;
 }
 
 async fn loaded(world: &World) -> String {
@@ -53,12 +53,12 @@ async fn a_session_whose_process_goes_on_is_live_without_its_connection() {
 async fn work_is_seen_while_its_end_is_announced_and_while_it_is_under_way() {
     let world = World::new().await;
     let (_shim, id) = checkpointed(&world, world.hello()).await;
-    let announced = world.daemon.sessions().announce_end(&id);
+    let announced = world.daemon.sessions.table.announce_end(&id);
     let load = loaded(&world).await;
     assert!(load.contains("half way"), "the agent said that it is over: {load}");
     drop(announced);
     assert!(!loaded(&world).await.contains("half way"), "it did not end after all");
-    let ending = world.daemon.sessions().end(&id);
+    let ending = world.daemon.sessions.table.end(&id);
     let load = loaded(&world).await;
     assert!(load.contains(SEEN) && load.contains("half way"), "{load}");
     drop(ending);

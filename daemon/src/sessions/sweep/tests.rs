@@ -57,7 +57,7 @@ async fn checkpointed(world: &World, hello: Hello) -> (crate::testing::Shim, Ses
 }
 
 async fn until_away(world: &World, id: &SessionId) {
-    poll(|| (!world.daemon.sessions().is_connected(id)).then_some(())).await;
+    poll(|| (!world.daemon.sessions.table.is_connected(id)).then_some(())).await;
 }
 
 fn memory(world: &World) -> Arc<Memory> {
@@ -74,7 +74,7 @@ async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
     let (waiting, waiting_id) = checkpointed(&world, world.hello()).await;
     drop(waiting);
     until_away(&world, &waiting_id).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&live_id).is_some());
     assert!(
         memory(&world).staged_by(&waiting_id).is_some(),
@@ -84,7 +84,7 @@ async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
 
     drop(live);
     until_away(&world, &live_id).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     let memory = memory(&world);
     assert!(memory.staged_by(&live_id).is_none());
     let told = notices(&memory);
@@ -92,7 +92,7 @@ async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
     assert_eq!((&told[0].session, &told[0].cause), (&live_id, &NoticeCause::Ended));
     let registry = world.daemon.registry.snapshot();
     assert!(registry.session(&live_id).is_none() && registry.session(&waiting_id).is_some());
-    assert_eq!(world.daemon.sessions().all().len(), 1);
+    assert_eq!(world.daemon.sessions.table.all().len(), 1);
 }
 
 #[tokio::test]
@@ -104,8 +104,8 @@ async fn a_session_that_wrote_nothing_leaves_nothing() {
     let id = SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
     until_away(&world, &id).await;
-    sweep(&world.daemon).await;
-    assert_eq!(world.daemon.sessions().all().len(), 0);
+    sweep(&world.daemon.sessions).await;
+    assert_eq!(world.daemon.sessions.table.all().len(), 0);
     assert_eq!(world.daemon.projects.all().len(), 0);
     assert!(!world.directory("demo/.anchord").exists(), "a read creates nothing");
 }
@@ -117,7 +117,7 @@ async fn a_daemon_that_died_folds_what_its_dead_sessions_left_and_says_crash() {
     let (alive, alive_id) = checkpointed(&world, world.hello()).await;
     drop(gone);
     let world = world.restart(true).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     let kept = memory(&world);
     assert!(kept.staged_by(&gone_id).is_none() && kept.staged_by(&alive_id).is_some());
     let causes: Vec<NoticeCause> = notices(&kept).into_iter().map(|notice| notice.cause).collect();
@@ -145,7 +145,7 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
     });
     world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
     let world = world.restart(false).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     let kept = memory(&world);
     assert!(kept.staged_by(&id).is_none());
     let causes: Vec<NoticeCause> = notices(&kept).into_iter().map(|notice| notice.cause).collect();
@@ -161,7 +161,7 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
     file.set_modified(later).unwrap();
     drop(gone);
     until_away(&world, &id).await;
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     let causes: Vec<NoticeCause> =
         notices(&memory(&world)).into_iter().map(|notice| notice.cause).collect();
     assert_eq!(causes, [NoticeCause::Crashed { files: vec!["late.rs".to_owned()], more: 0 }]);
@@ -184,7 +184,7 @@ async fn a_notice_says_when_not_all_files_could_be_looked_at() {
         }
         drop(gone);
         until_away(&world, &id).await;
-        sweep(&world.daemon).await;
+        sweep(&world.daemon.sessions).await;
         let load = world.shim().await.call("memory_load", json!({})).await;
         assert!(load.contains(said), "{load}");
         assert_eq!(load.contains("- late.rs"), changed, "{load}");
@@ -202,21 +202,21 @@ async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
     let whole = std::fs::read(&journal).unwrap();
     world.daemon.projects.close_and(project, |_| ()).await;
     std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
-    let sessions = world.daemon.sessions();
+    let sessions = &world.daemon.sessions.table;
     for tries in 1..4 {
         sessions.wait_no_longer();
-        sweep(&world.daemon).await;
-        sweep(&world.daemon).await;
+        sweep(&world.daemon.sessions).await;
+        sweep(&world.daemon.sessions).await;
         assert_eq!(sessions.tries(&id), tries, "the second sweep is too early");
         assert_eq!(sessions.all().len(), 1);
     }
 
     world.daemon.projects.close_and(project, |_| ()).await;
     std::fs::write(&journal, whole).unwrap();
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(world.daemon.projects.all().is_empty(), "nothing opens it before the next try");
     sessions.wait_no_longer();
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&id).is_none());
     assert_eq!((sessions.tries(&id), sessions.all().len()), (0, 0));
 }
@@ -229,12 +229,12 @@ async fn a_project_that_takes_no_writes_is_not_walked_through() {
     until_away(&world, &id).await;
     let record = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
     let leaving = EndingSession::from(record.as_ref());
-    assert!(staged_in(&world.daemon, &leaving).await.unwrap().is_some());
+    assert!(staged_in(&world.daemon.sessions, &leaving).await.unwrap().is_some());
     let journal = world.daemon.projects.directory(record.project).join("journal/000001.jsonl");
     world.daemon.projects.close_and(record.project, |_| ()).await;
     let whole = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
-    let refused = staged_in(&world.daemon, &leaving).await;
+    let refused = staged_in(&world.daemon.sessions, &leaving).await;
     assert!(matches!(refused, Err(BindError::Write(WriteError::NotSaved(_)))), "{refused:?}");
 }
 
@@ -258,13 +258,13 @@ async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
 
     let registered = |id: &SessionId| world.daemon.registry.snapshot().session(id).is_some();
     tokio::select! {
-        () = sweep(&world.daemon) => panic!("the others are still held"),
+        () = sweep(&world.daemon.sessions) => panic!("the others are still held"),
         () = poll(|| (!registered(&free)).then_some(())) => {}
     }
     assert!(ids.iter().all(registered));
     drop(hold);
     assert!(holding.await.unwrap().unwrap());
-    sweep(&world.daemon).await;
+    sweep(&world.daemon.sessions).await;
     assert!(!ids.iter().any(registered), "what was cut short is ended");
 }
 
@@ -282,7 +282,7 @@ async fn a_session_of_hooks_works_in_the_project_that_they_name_also_after_a_res
     world.hook_by(hook.clone(), &event("SessionStart", "source")).await;
     let (shim, _) = checkpointed(&world, named).await;
     let of_hooks = |world: &World| {
-        let all = world.daemon.sessions().all();
+        let all = world.daemon.sessions.table.all();
         let own = all.iter().find(|status| status.session.id.0.starts_with("claude-code:"));
         (all.len(), own.unwrap().session.known_root().map(PathBuf::from))
     };

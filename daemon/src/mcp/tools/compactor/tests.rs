@@ -24,7 +24,7 @@ async fn shim_of(world: &World, hello: Hello) -> Shim {
 async fn gone(world: &World, shim: Shim) {
     let session = anchord_memory::SessionId::new(shim.welcome.session.as_deref().unwrap());
     drop(shim);
-    crate::testing::poll(|| (!world.daemon.sessions().live().contains(&session)).then_some(()))
+    crate::testing::poll(|| (!world.daemon.sessions.table.live().contains(&session)).then_some(()))
         .await;
 }
 

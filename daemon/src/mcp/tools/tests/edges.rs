@@ -12,7 +12,7 @@ use crate::testing::{Shim, World, dead, poll};
 async fn gone(world: &World, shim: Shim) {
     let id = anchord_memory::SessionId::new(shim.welcome.session.clone().unwrap());
     drop(shim);
-    poll(|| (!world.daemon.sessions().is_connected(&id)).then_some(())).await;
+    poll(|| (!world.daemon.sessions.table.is_connected(&id)).then_some(())).await;
 }
 
 fn pinned(scope: &str) -> serde_json::Value {
@@ -88,7 +88,7 @@ async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
         first.call("memory_note", private.clone()).await;
         gone(&world, first).await;
         if swept {
-            crate::sessions::sweep(&world.daemon).await;
+            crate::sessions::sweep(&world.daemon.sessions).await;
             assert_eq!(world.daemon.registry.snapshot().sessions_by_agent(&talk).count(), 0);
         }
         let mut stranger = world.connect(of(world.hello(), "another talk")).await;

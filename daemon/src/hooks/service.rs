@@ -1,0 +1,26 @@
+//! The parts that hooks work with.
+
+use std::sync::Arc;
+
+use super::state::HookState;
+use crate::metrics::Metrics;
+use crate::sessions::SessionService;
+
+/// The conversations that hooks have reported, and the parts below them.
+#[derive(Debug)]
+pub(crate) struct HookService {
+    pub(crate) sessions: Arc<SessionService>,
+    pub(crate) state: HookState,
+    metrics: Arc<Metrics>,
+}
+
+impl HookService {
+    pub(crate) fn new(sessions: Arc<SessionService>, metrics: Arc<Metrics>) -> Self {
+        Self { sessions, state: HookState::default(), metrics }
+    }
+
+    /// Returns the metrics.
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+}

@@ -1,0 +1,36 @@
+//! The parts that tools work with.
+
+use std::sync::Arc;
+
+use anchord_proto::hello::ToolSet;
+
+use super::tools::ToolList;
+use crate::metrics::Metrics;
+use crate::sessions::SessionService;
+
+/// The tools, and the parts below them.
+#[derive(Debug)]
+pub(crate) struct ToolService {
+    pub(crate) sessions: Arc<SessionService>,
+    metrics: Arc<Metrics>,
+    tools: [Arc<ToolList>; ToolSet::ALL.len()],
+}
+
+impl ToolService {
+    pub(crate) fn new(sessions: Arc<SessionService>, metrics: Arc<Metrics>) -> Self {
+        let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
+        Self { sessions, metrics, tools }
+    }
+
+    /// Returns the tools of a set.
+    pub(crate) fn tools(&self, set: ToolSet) -> Arc<ToolList> {
+        let at = ToolSet::ALL.iter().position(|each| *each == set).unwrap_or_default();
+        let [default, ..] = &self.tools;
+        Arc::clone(self.tools.get(at).unwrap_or(default))
+    }
+
+    /// Returns the metrics.
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+}
