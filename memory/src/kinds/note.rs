@@ -184,7 +184,7 @@ pub struct NewNote {
     /// See [`Note::summary`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// See [`Note::key`].
+    /// See [`Note::key`](field@Note::key).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The tags. If there are none, some are found in the content.
