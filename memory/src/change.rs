@@ -73,6 +73,9 @@ pub enum Change {
         digest: String,
         /// The number of records that it yielded.
         records: u32,
+        /// Whether the import was taken back, so that the source can be imported again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        undone: bool,
     },
 }
 

@@ -47,11 +47,15 @@ impl Memory {
         let imports = target
             .imports()
             .filter(|((source, digest), records)| self.imported(source, digest) != Some(**records));
-        changes.extend(imports.map(|((source, digest), records)| Change::Imported {
-            source: source.clone(),
-            digest: digest.clone(),
-            records: *records,
-        }));
+        let imported = |(source, digest): &(String, String), records, undone| {
+            let (source, digest) = (source.clone(), digest.clone());
+            Change::Imported { source, digest, records, undone }
+        };
+        changes.extend(imports.map(|(import, records)| imported(import, *records, false)));
+        let gone = self
+            .imports()
+            .filter(|((source, digest), _)| target.imported(source, digest).is_none());
+        changes.extend(gone.map(|(import, records)| imported(import, *records, true)));
         let mut digests: BTreeMap<Timestamp, Vec<String>> = BTreeMap::new();
         for (digest, time) in target.tombstones().digests_beyond(self.tombstones()) {
             digests.entry(time).or_default().push(digest.to_owned());

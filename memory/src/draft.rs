@@ -346,7 +346,8 @@ impl<'a> Draft<'a> {
         self.put(Fields { id, body: Body::Note(note), state, tags, pinned }, updated);
     }
 
-    fn put(&mut self, fields: Fields, updated: Provenance) {
+    /// Writes a record with this provenance, unless nothing in it changes.
+    pub(crate) fn put(&mut self, fields: Fields, updated: Provenance) {
         let Fields { id, body, state, tags, pinned } = fields;
         let Some(stored) = self.head.record(id) else { return };
         let is_same = stored.body == body

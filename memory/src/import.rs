@@ -169,7 +169,7 @@ fn remembered(
     changes.extend(others);
     if is_whole && !changes.is_empty() {
         let (source, digest) = (source.to_owned(), digest.to_owned());
-        changes.push(Change::Imported { source, digest, records: count });
+        changes.push(Change::Imported { source, digest, records: count, undone: false });
     }
     changes
 }

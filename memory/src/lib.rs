@@ -20,6 +20,7 @@ mod fold;
 mod forgotten;
 mod gist;
 pub mod guide;
+mod history;
 mod ids;
 pub mod import;
 mod index;
@@ -61,6 +62,11 @@ pub use audience::{Audience, Shell, Tool};
 pub use change::{Change, Notice, NoticeCause, Purged};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use draft::KeptBlueprint;
+pub use history::{
+    Commit, CommitCounts, CommitDetail, CommitHead, CommitPage, DiffLine, FieldDiff, HistoryView,
+    LineChange, RecordDiff, RecordVersions, RevisionDiff, StoredCommit, StoredVersion,
+    VersionContent, VersionDetail, Versions, Wanted, diff,
+};
 pub use ids::{
     Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version, hashed,
 };
@@ -79,10 +85,11 @@ pub use memory::{Bound, Counters, Memory, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
-    ForgetOutcome, NoteOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome, StoredNote, Update,
-    UpdateOutcome, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
-    plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
-    plan_rewrite, plan_save, plan_update, plan_use,
+    ForgetOutcome, LeftRecord, NoteOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome,
+    StoredNote, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
+    Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic, in_thread, is_expired, plan_add,
+    plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
+    plan_notes, plan_rewrite, plan_save, plan_undo, plan_update, plan_use,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -353,3 +353,20 @@ pub const SUBAGENT_TYPES_MAX: usize = 50;
 
 /// Characters of the name of one such type.
 pub const SUBAGENT_TYPE_CHARS_MAX: usize = 100;
+
+/// Lines of a text around a difference.
+pub const DIFF_CONTEXT_LINES: usize = 2;
+/// Lines of one field's difference.
+pub const DIFF_LINES_MAX: usize = 400;
+/// Records of one commit, or between two revisions, whose differences are shown.
+pub const DIFF_RECORDS_MAX: usize = 200;
+/// Commits on a page of history, unless the caller says otherwise.
+pub const HISTORY_COMMITS: usize = 20;
+/// Commits on a page of history.
+pub const HISTORY_COMMITS_MAX: usize = 200;
+/// Records that the outcome of a rollback names in each of its lists.
+pub const ROLLBACK_NAMED_MAX: usize = 50;
+/// Commits that a conflict names.
+pub const CONFLICT_COMMITS_NAMED_MAX: usize = 5;
+/// Characters of the words that name a record in a list of changes.
+pub const NAME_CHARS_MAX: usize = 80;

@@ -374,7 +374,10 @@ impl Memory {
                 self.last_notice = self.last_notice.max(notice.id);
                 self.keep_notice(Notice::clone(notice));
             }
-            Change::Imported { source, digest, records } => {
+            Change::Imported { source, digest, undone: true, .. } => {
+                self.imports.remove(&(source.clone(), digest.clone()));
+            }
+            Change::Imported { source, digest, records, undone: false } => {
                 self.imports.insert((source.clone(), digest.clone()), *records);
             }
         }

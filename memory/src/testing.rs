@@ -232,41 +232,46 @@ pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     let mut memory = Memory::default();
     let mut entries = Vec::new();
     for (on, step) in (1..).zip(steps) {
-        let changes = match step {
-            Step::Checkpoint(session, part) => {
-                plan_checkpoint(&memory, &origin(session, on), part.clone()).unwrap().changes
-            }
-            Step::Save(session, part) => {
-                let session_summary = "worked";
-                let save = Save { session_summary, part: part.clone(), ..Save::default() };
-                plan_save(&memory, &origin(session, on), save).unwrap().changes
-            }
-            Step::Keep(session, crash) => {
-                let files = vec!["src/a.rs".to_owned()];
-                let cause = match crash {
-                    true => NoticeCause::Crashed { files, more: 1 },
-                    false => NoticeCause::Ended,
-                };
-                let by = origin("anchord", on);
-                plan_keep(&memory, &SessionId::new(*session), &by, cause, false)
-                    .map_or_else(Vec::new, |plan| plan.changes)
-            }
-            Step::Forget(which) => {
-                let ids: Vec<_> = memory.records().map(|record| record.id).collect();
-                match ids.get(which % ids.len().max(1)) {
-                    Some(id) => {
-                        plan_forget(&memory, &owner_of(&memory, *id), *id, None, &origin("one", on))
-                            .unwrap()
-                            .changes
-                    }
-                    None => Vec::new(),
-                }
-            }
-        };
+        let changes = changes_of(&memory, step, on);
         memory.apply(Seq(memory.seq().0 + 1), &changes);
         entries.push(changes);
     }
     (memory, entries)
+}
+
+/// Returns the changes of one step on a day.
+pub(crate) fn changes_of(memory: &Memory, step: &Step, on: i64) -> Vec<Change> {
+    match step {
+        Step::Checkpoint(session, part) => {
+            plan_checkpoint(memory, &origin(session, on), part.clone()).unwrap().changes
+        }
+        Step::Save(session, part) => {
+            let session_summary = "worked";
+            let save = Save { session_summary, part: part.clone(), ..Save::default() };
+            plan_save(memory, &origin(session, on), save).unwrap().changes
+        }
+        Step::Keep(session, crash) => {
+            let files = vec!["src/a.rs".to_owned()];
+            let cause = match crash {
+                true => NoticeCause::Crashed { files, more: 1 },
+                false => NoticeCause::Ended,
+            };
+            let by = origin("anchord", on);
+            plan_keep(memory, &SessionId::new(*session), &by, cause, false)
+                .map_or_else(Vec::new, |plan| plan.changes)
+        }
+        Step::Forget(which) => {
+            let ids: Vec<_> = memory.records().map(|record| record.id).collect();
+            match ids.get(which % ids.len().max(1)) {
+                Some(id) => {
+                    plan_forget(memory, &owner_of(memory, *id), *id, None, &origin("one", on))
+                        .unwrap()
+                        .changes
+                }
+                None => Vec::new(),
+            }
+        }
+    }
 }
 
 /// Creates the user's own memory with these notes.

@@ -78,8 +78,10 @@ impl StateMachine for Memory {
                     rows.extend(dropped.map(|number| notice_row(self, NoticeId(number))));
                 }
                 Change::Imported { source, digest, .. } => {
-                    let records = self.imported(source, digest).unwrap_or_default();
-                    rows.push(import_row(source, digest, records));
+                    rows.push(match self.imported(source, digest) {
+                        Some(records) => import_row(source, digest, records),
+                        None => Row { key: import_key(source, digest), value: None },
+                    });
                 }
             }
         }
@@ -241,7 +243,11 @@ fn notice_key(id: NoticeId) -> String {
 
 fn import_row(source: &str, digest: &str, records: u32) -> Row {
     let value = ImportV1 { source: source.to_owned(), digest: digest.to_owned(), records };
-    row(format!("{IMPORT}{source}/{digest}"), &value)
+    row(import_key(source, digest), &value)
+}
+
+fn import_key(source: &str, digest: &str) -> String {
+    format!("{IMPORT}{source}/{digest}")
 }
 
 /// Returns a settings row. The project's own row has an empty name; a client's name begins with a

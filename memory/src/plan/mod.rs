@@ -16,6 +16,7 @@ mod note;
 mod rewrite;
 mod row;
 mod save;
+mod undo;
 mod update;
 
 pub use add::{AddOutcome, plan_add};
@@ -31,6 +32,10 @@ pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
+pub use undo::{
+    LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
+    WhyLeft, plan_undo,
+};
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 
 pub(crate) use contradict::contradictions;

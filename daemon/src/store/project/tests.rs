@@ -89,7 +89,12 @@ fn changes() -> Vec<Vec<Change>> {
         vec![Change::Adopt { from: session.clone(), to: SessionId::new("s-2") }],
         vec![Change::Stage { session: session.clone(), part: part("again") }],
         vec![Change::Unstage { session }, Change::Notify(Box::new(notice))],
-        vec![Change::Imported { source: "zipmem".into(), digest: "ab/12".into(), records: 3 }],
+        vec![Change::Imported {
+            source: "zipmem".into(),
+            digest: "ab/12".into(),
+            records: 3,
+            undone: false,
+        }],
     ]
 }
 

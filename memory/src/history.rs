@@ -1,0 +1,246 @@
+//! History as values: commits, the versions of a record, and their differences.
+//!
+//! The journal has them; its reader hands them over as [`StoredCommit`]s and [`StoredVersion`]s.
+//! Everything here works on any kind of record. `plan/undo.rs` plans what takes a commit back.
+
+mod diff;
+mod merge;
+mod view;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use diff::{DiffLine, FieldDiff, LineChange, RecordDiff, diff};
+pub(crate) use merge::{Content, take_back};
+pub use view::{
+    CommitDetail, CommitPage, HistoryView, RecordVersions, RevisionDiff, VersionDetail,
+};
+
+use crate::change::Change;
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
+use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::reader::Reader;
+use crate::record::{Body, Record, RecordState};
+
+/// The numbers and the origin of a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitHead {
+    /// The commit's number.
+    pub revision: Revision,
+    /// The time at which it was accepted.
+    pub time: Timestamp,
+    /// The session that wrote it; `None` if nobody's session did, as for an import.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// The operation: `save`, `note`, `undo`.
+    pub operation: String,
+}
+
+/// A commit as the journal has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCommit {
+    /// Its numbers and origin.
+    pub head: CommitHead,
+    /// Its changes, in order.
+    pub changes: Vec<Change>,
+}
+
+/// An earlier version of a record as the journal has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVersion {
+    /// The revision of the entry that wrote it; `None` if the entry is private.
+    pub revision: Option<Revision>,
+    /// The time of that entry.
+    pub time: Timestamp,
+    /// The session of that entry.
+    pub session: Option<SessionId>,
+    /// The operation of that entry.
+    pub operation: String,
+    /// The content.
+    pub content: VersionContent,
+}
+
+/// The content of an earlier version.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VersionContent {
+    /// The whole record.
+    Whole(Arc<Record>),
+    /// Its content was purged at this time.
+    Purged(Timestamp),
+}
+
+impl VersionContent {
+    /// Returns the record, unless it was purged.
+    pub fn record(&self) -> Option<&Arc<Record>> {
+        match self {
+            Self::Whole(record) => Some(record),
+            Self::Purged(_) => None,
+        }
+    }
+}
+
+/// A commit in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// Its numbers and origin.
+    #[serde(flatten)]
+    pub head: CommitHead,
+    /// The client that wrote it; empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub client: String,
+    /// The work in one line: a session's own summary, or the first record.
+    pub summary: String,
+    /// The numbers of records.
+    pub counts: CommitCounts,
+}
+
+/// The number of records that a commit wrote, by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitCounts {
+    /// New records.
+    pub added: u64,
+    /// Records with new content.
+    pub changed: u64,
+    /// Records that were archived.
+    pub archived: u64,
+    /// Records that became active again, or are shown by their summary.
+    pub activated: u64,
+    /// Forgotten records.
+    pub forgotten: u64,
+    /// Records whose content was purged since.
+    pub purged: u64,
+}
+
+impl CommitCounts {
+    /// Counts one change.
+    fn count(&mut self, change: &Change) {
+        let count = match change {
+            Change::Put(record) if record.version == Version::FIRST => &mut self.added,
+            Change::Put(record) => match record.state {
+                RecordState::Forgotten => &mut self.forgotten,
+                _ if record.content_version.is_none() => &mut self.changed,
+                RecordState::Archived => &mut self.archived,
+                RecordState::Active => &mut self.activated,
+            },
+            Change::Purged(_) => &mut self.purged,
+            _ => return,
+        };
+        *count += 1;
+    }
+
+    /// Returns the numbers with their words, in the order in which they are shown.
+    pub fn named(&self) -> [(u64, &'static str); 6] {
+        [
+            (self.added, "added"),
+            (self.changed, "changed"),
+            (self.archived, "archived"),
+            (self.activated, "activated"),
+            (self.forgotten, "forgotten"),
+            (self.purged, "purged since"),
+        ]
+    }
+}
+
+impl StoredCommit {
+    /// Returns the records that the commit wrote and the reader sees, in order.
+    pub fn records<'a>(&'a self, reader: &'a Reader) -> impl Iterator<Item = &'a Arc<Record>> {
+        self.changes.iter().filter_map(Change::record).filter(|record| reader.sees(record))
+    }
+
+    /// Describes the commit in one line, for a reader.
+    pub fn described(&self, reader: &Reader) -> Commit {
+        let mut counts = CommitCounts::default();
+        let seen = |change: &&Change| match change {
+            Change::Purged(purged) => !purged.private,
+            change => change.record().is_some_and(|record| reader.sees(record)),
+        };
+        self.changes.iter().filter(seen).for_each(|change| counts.count(change));
+        let by = |record: &&Arc<Record>| {
+            Some(&record.updated.session) == self.head.session.as_ref()
+                && record.updated.time == self.head.time
+        };
+        let client = self.records(reader).find(by).map(|record| record.updated.client.to_string());
+        Commit {
+            head: self.head.clone(),
+            client: client.unwrap_or_default(),
+            summary: self.summary(reader),
+            counts,
+        }
+    }
+
+    /// Returns the session's own words, or else the first record that was written.
+    fn summary(&self, reader: &Reader) -> String {
+        let row = self.records(reader).find_map(|record| match &record.body {
+            Body::SessionRow(row) if record.content_version.is_none() => Some(&row.summary),
+            _ => None,
+        });
+        if let Some(row) = row.filter(|summary| !summary.trim().is_empty()) {
+            return clip(&one_line(row), TITLE_CHARS_MAX);
+        }
+        let imported = self.changes.iter().find_map(|change| match change {
+            Change::Imported { source, undone: false, .. } => Some(format!("import of {source}")),
+            _ => None,
+        });
+        let first = || {
+            let first = self.records(reader).next()?;
+            Some(format!("{} {}", first.id, name(first)))
+        };
+        imported.or_else(first).unwrap_or_else(|| self.other())
+    }
+
+    /// Words a commit without a record that the reader sees.
+    fn other(&self) -> String {
+        let words = self.changes.iter().find_map(|change| match change {
+            Change::Notify(_) => Some("a notice"),
+            Change::Imported { .. } => Some("an import was taken back"),
+            Change::Purged(_) | Change::Tombstones { .. } => Some("a purge"),
+            _ => None,
+        });
+        words.unwrap_or("a session's own work").to_owned()
+    }
+
+    /// Returns whether the commit wrote a record of one of these kinds, all if empty, that is about
+    /// this file, if one is given.
+    pub fn concerns(&self, reader: &Reader, kinds: &[Kind], file: Option<&str>) -> bool {
+        if kinds.is_empty() && file.is_none() {
+            return true;
+        }
+        self.records(reader).any(|record| {
+            let is_of_kind = kinds.is_empty() || kinds.contains(&record.kind());
+            is_of_kind && file.is_none_or(|file| is_about(record, file))
+        })
+    }
+}
+
+/// Returns whether a record names a file: by its whole path, or by the end of it.
+fn is_about(record: &Record, file: &str) -> bool {
+    let names = |known: &&str| {
+        let rest = known.strip_suffix(file);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    record.body.fields().searched().files.iter().any(names)
+}
+
+/// Returns the words that name a record, on one line.
+pub(crate) fn name(record: &Record) -> String {
+    let words = match &record.body {
+        Body::Note(note) if note.summary.is_empty() => {
+            let key = note.key.iter().map(|key| format!("{key}: ")).collect::<String>();
+            key + &note.content
+        }
+        Body::SessionRow(row) => row.summary.clone(),
+        body => body.fields().name(),
+    };
+    clip(&one_line(&words), NAME_CHARS_MAX)
+}
+
+/// The versions of records that a reader of the journal is asked for.
+pub type Wanted = std::collections::BTreeSet<(RecordId, Version)>;
+
+/// The versions that the journal had. One that is missing is not there.
+pub type Versions = std::collections::BTreeMap<(RecordId, Version), StoredVersion>;
+
+#[cfg(test)]
+mod tests;

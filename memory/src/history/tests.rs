@@ -1,0 +1,103 @@
+//! Differences of records, and commits in one line.
+
+use std::fmt::Write as _;
+
+use super::*;
+use crate::ids::Seq;
+use crate::memory::Memory;
+use crate::testing::{blueprint, mutable, note, origin, save};
+use crate::{NewNote, Save, Staged, plan_notes, plan_save};
+
+/// Prints a difference as a person would read it.
+fn printed(diff: &RecordDiff) -> String {
+    let mut text = String::new();
+    for field in &diff.fields {
+        writeln!(text, "{}:", field.field).unwrap();
+        for line in &field.lines {
+            let mark = match line.change {
+                LineChange::Same => ' ',
+                LineChange::Removed => '-',
+                LineChange::Added => '+',
+                LineChange::Gap => '…',
+            };
+            writeln!(text, "{mark}{}", line.text).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn a_difference_has_the_lines_that_differ_and_some_around_them() {
+    let text = |seventh: &str| {
+        let lines = ["one", "two", "three", "four", "five", "six", seventh, "eight"];
+        lines.join("\n")
+    };
+    let mut memory = Memory::default();
+    let store =
+        |text: &str| Staged { blueprints: vec![mutable("store", text)], ..Staged::default() };
+    save(&mut memory, &origin("one", 1), store(&text("seven")));
+    let before = memory.records().next().unwrap().clone();
+    save(&mut memory, &origin("one", 2), store(&text("sieben")));
+    let after = memory.records().next().unwrap().clone();
+    let found = diff(Some(&before), Some(&after)).unwrap();
+    assert_eq!((found.before, found.after), (Some(Version(1)), Some(Version(2))));
+    insta::assert_snapshot!(printed(&found), @r"
+    content:
+     five
+     six
+    -seven
+    +sieben
+     eight
+    ");
+    assert_eq!(diff(Some(&after), Some(&after)).unwrap().fields, []);
+    assert_eq!(diff(None, None), None);
+}
+
+#[test]
+fn a_new_record_has_all_its_fields_and_none_that_follow_from_others() {
+    let mut memory = Memory::default();
+    let new = NewNote { key: Some("port".into()), tags: vec!["net".into()], ..note("7717") };
+    let plan = plan_notes(&memory, &origin("one", 1), vec![Ok(new)]).unwrap();
+    memory.apply(Seq(1), &plan.changes);
+    let found = diff(None, memory.records().next().map(|record| &**record)).unwrap();
+    insta::assert_snapshot!(printed(&found), @r"
+    content:
+    +7717
+    importance:
+    +5
+    key:
+    +port
+    tags:
+    +net
+    ");
+}
+
+#[test]
+fn a_commit_is_named_by_its_session_or_its_first_record() {
+    let mut memory = Memory::default();
+    let part = Staged { blueprints: vec![blueprint("store", "sled")], ..Staged::default() };
+    let save = Save { session_summary: "chose\nthe store", part, ..Save::default() };
+    let plan = plan_save(&memory, &origin("one", 1), save).unwrap();
+    memory.apply(Seq(1), &plan.changes);
+    let stored = |changes: Vec<Change>, revision, operation: &str| StoredCommit {
+        head: CommitHead {
+            revision: Revision(revision),
+            time: origin("one", 1).time,
+            session: Some(SessionId::new("one")),
+            operation: operation.to_owned(),
+        },
+        changes,
+    };
+    let saved = stored(plan.changes, 1, "save").described(&Reader::anyone());
+    assert_eq!((&*saved.summary, &*saved.client), ("chose the store", "claude-code"));
+    assert_eq!(saved.counts, CommitCounts { added: 2, ..CommitCounts::default() });
+    let notes = vec![Ok(note("the port is 1")), Ok(NewNote { private: true, ..note("mine") })];
+    let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
+    let noted = stored(plan.changes, 2, "note");
+    assert_eq!(noted.described(&Reader::anyone()).counts.added, 1, "one is private");
+    assert_eq!(noted.described(&Reader::owner()).counts.added, 2);
+    assert_eq!(noted.described(&Reader::anyone()).summary, "n3 the port is 1");
+    assert!(noted.concerns(&Reader::anyone(), &[Kind::Note], None));
+    assert!(!noted.concerns(&Reader::anyone(), &[Kind::Lesson], None));
+    assert!(!noted.concerns(&Reader::anyone(), &[], Some("a.rs")));
+}
