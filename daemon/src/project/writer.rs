@@ -19,7 +19,8 @@ use tokio::sync::oneshot;
 use super::queue::{FairQueue, NotQueued, Taken};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{
-    Answer, Call, Entry, Health, LookUp, PendingFlush, Replies, StateMachine, Store, StoreError,
+    Answer, Call, Entry, Health, LookUp, PendingFlush, ReadBack, Replies, StateMachine, Store,
+    StoreError,
 };
 use crate::{clock, limits};
 
@@ -123,6 +124,7 @@ pub struct WriterHandle<M: StateMachine> {
     published: Arc<ArcSwap<M>>,
     health: Arc<ArcSwap<Health>>,
     look_up: LookUp<M>,
+    pub(super) read_back: ReadBack<M>,
     queue: Arc<FairQueue<Job<M>>>,
     ended: Arc<tokio::sync::watch::Receiver<bool>>,
 }
@@ -133,6 +135,7 @@ impl<M: StateMachine> Clone for WriterHandle<M> {
             published: Arc::clone(&self.published),
             health: Arc::clone(&self.health),
             look_up: Arc::clone(&self.look_up),
+            read_back: Arc::clone(&self.read_back),
             queue: Arc::clone(&self.queue),
             ended: Arc::clone(&self.ended),
         }
@@ -234,7 +237,7 @@ impl<M: StateMachine> WriterHandle<M> {
         let queue = FairQueue::new();
         let (ending, ended) = tokio::sync::watch::channel(false);
         let health = Arc::new(ArcSwap::from_pointee(store.health()));
-        let look_up = store.look_up();
+        let (look_up, read_back) = (store.look_up(), store.read_back());
         let worker = Writer {
             store,
             head: state,
@@ -248,7 +251,7 @@ impl<M: StateMachine> WriterHandle<M> {
             worker.run(&lane);
             ending.send_replace(true);
         })?;
-        Ok(Self { published, health, look_up, queue, ended: Arc::new(ended) })
+        Ok(Self { published, health, look_up, read_back, queue, ended: Arc::new(ended) })
     }
 
     /// Returns the newest state that is on disk.

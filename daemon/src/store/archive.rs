@@ -279,6 +279,7 @@ pub(super) fn read_end(disk: &dyn Disk, path: &Path, length: u64) -> io::Result<
 }
 
 /// A block of an archive, located by its header.
+#[derive(Clone, Copy)]
 pub(super) struct Block<'d> {
     disk: &'d dyn Disk,
     path: &'d Path,
@@ -311,6 +312,22 @@ impl Block<'_> {
     pub(super) fn text(&self) -> io::Result<Vec<u8>> {
         let member = self.disk.read_at(self.path, self.at, self.head.member_bytes)?;
         self.head.text(&member).ok_or_else(damaged)
+    }
+}
+
+/// Returns the blocks of an archive, in order.
+pub(super) fn blocks<'d>(disk: &'d dyn Disk, path: &'d Path) -> io::Result<Vec<Block<'d>>> {
+    let (mut blocks, mut at, mut offset) = (Vec::new(), 0, 0);
+    loop {
+        let start = disk.read_at(path, at, HEAD_BYTES)?;
+        let head = Head::read(&start).ok_or_else(damaged)?;
+        if head.kind == Kind::End {
+            return Ok(blocks);
+        }
+        let block = Block { disk, path, head, at, offset };
+        blocks.push(block);
+        at += head.member_bytes as u64;
+        offset += block.plain_bytes();
     }
 }
 

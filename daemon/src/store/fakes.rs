@@ -23,8 +23,8 @@ use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
-    Entry, Health, LookUp, OpenReport, Opened, PendingFlush, Reading, Replies, Row, Sizes,
-    Snapshots, StateMachine, Store, StoreError,
+    Entry, Head, Health, LookUp, OpenReport, Opened, PendingFlush, ReadBack, Reading, Replies, Row,
+    Sizes, Snapshots, StateMachine, Store, StoreError,
 };
 
 /// The part of a [`MemStore`] that outlives it: another one can be opened on it. Clones share it.
@@ -183,6 +183,34 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
                 entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
             };
             Ok(lock(&kept).entries.iter().rev().find(has).cloned())
+        })
+    }
+
+    fn read_back(&self) -> ReadBack<M> {
+        let kept = Arc::clone(&self.kept);
+        Arc::new(move |_, visitor| {
+            let entries = lock(&kept).entries.clone();
+            let commits = entries.into_iter().rev().filter_map(|entry| {
+                let head = Head {
+                    seq: entry.seq,
+                    revision: entry.revision?,
+                    time: entry.time,
+                    session: entry.session.clone(),
+                    op: entry.operation.to_string(),
+                };
+                Some((head, entry))
+            });
+            for (head, entry) in commits {
+                let goes_on = match visitor.head(&head) {
+                    super::Step::Read => visitor.commit(entry),
+                    super::Step::Skip => true,
+                    super::Step::Stop => false,
+                };
+                if !goes_on {
+                    break;
+                }
+            }
+            Ok(())
         })
     }
 

@@ -39,6 +39,11 @@ impl History {
         self.written.store(Arc::new(written));
     }
 
+    /// Returns the current segments.
+    pub(super) fn segments(&self) -> Arc<Segments> {
+        self.written.load_full()
+    }
+
     /// Finds the newest entry with this history key in the current segments.
     pub(super) fn find<M: StateMachine>(
         &self,

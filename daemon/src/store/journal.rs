@@ -348,8 +348,8 @@ impl Journal {
 /// A journal's segments at one moment.
 #[derive(Debug)]
 pub(crate) struct Segments {
-    disk: Arc<dyn Disk>,
-    dir: PathBuf,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) dir: PathBuf,
     segments: Vec<Segment>,
 }
 
@@ -488,7 +488,7 @@ impl Segments {
 }
 
 /// Returns the error for a file that cannot be read, or whose bytes make no sense.
-fn cannot_read(path: &Path, error: io::Error) -> StoreError {
+pub(super) fn cannot_read(path: &Path, error: io::Error) -> StoreError {
     if error.kind() == io::ErrorKind::InvalidData {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         return segment::damaged_in(&file, 0, error.to_string());

@@ -19,8 +19,8 @@ use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::segment::file_name;
 use super::upkeep::Tasks;
 use super::{
-    CheckedSnapshot, Entry, Health, LookUp, PendingFlush, Reading, Replies, Row, Sizes, Snapshots,
-    StateMachine, Store, StoreError, Uncheckable, snapshot,
+    CheckedSnapshot, Entry, Health, LookUp, PendingFlush, ReadBack, Reading, Replies, Row, Sizes,
+    Snapshots, StateMachine, Store, StoreError, Uncheckable, snapshot,
 };
 use anchord_memory::{Seq, Timestamp};
 
@@ -127,6 +127,11 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
     fn look_up(&self) -> LookUp<M> {
         let history = Arc::clone(&self.history);
         Arc::new(move |key| history.find::<M>(key))
+    }
+
+    fn read_back(&self) -> ReadBack<M> {
+        let history = Arc::clone(&self.history);
+        Arc::new(move |newest, visitor| history.segments().read_back(newest, visitor))
     }
 
     fn reading(&self) -> Reading<M> {

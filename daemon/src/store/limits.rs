@@ -80,3 +80,6 @@ pub const SHIM_IDLE_DAYS_MAX: u64 = 30;
 /// Number of shims kept at the end of a segment: those that wrote last. If a shim returns after
 /// that many others have written, it was away for longer than a request lives.
 pub const SHIMS_MAX: usize = 4096;
+
+/// Bytes of a segment that are read at once, from its end on.
+pub const BACKWARD_BLOCK_BYTES: usize = 64 << 10;

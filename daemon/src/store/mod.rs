@@ -13,6 +13,7 @@
 //! A store takes no lock: its caller holds the daemon's.
 
 mod archive;
+mod backward;
 mod disk;
 mod error;
 mod format;
@@ -53,6 +54,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
 pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
@@ -242,6 +244,10 @@ pub trait Store<M: StateMachine>: Send {
     /// call. It works on any thread while this store continues. One such function serves for as
     /// long as the store is open.
     fn look_up(&self) -> LookUp<M>;
+
+    /// Returns a function that reads the commits on disk at the time of its call, newest first. It
+    /// works on any thread for as long as the store is open, like [`Store::look_up`].
+    fn read_back(&self) -> ReadBack<M>;
 
     /// Finds the newest entry with a change under this history key.
     fn history(&self, key: &str) -> Result<Option<Entry<M::Change>>, StoreError> {

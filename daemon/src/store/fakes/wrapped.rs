@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use anchord_memory::Seq;
 
 use crate::store::{
-    Entry, Health, LookUp, PendingFlush, Reading, Replies, Sizes, Snapshots, StateMachine, Store,
-    StoreError,
+    Entry, Health, LookUp, PendingFlush, ReadBack, Reading, Replies, Sizes, Snapshots,
+    StateMachine, Store, StoreError,
 };
 
 /// A call that may fail.
@@ -104,6 +104,10 @@ impl<M: StateMachine, S: Store<M>> Store<M> for Wrapped<S> {
 
     fn look_up(&self) -> LookUp<M> {
         self.inner.look_up()
+    }
+
+    fn read_back(&self) -> ReadBack<M> {
+        self.inner.read_back()
     }
 
     fn entries(

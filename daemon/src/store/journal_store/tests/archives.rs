@@ -3,10 +3,11 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anchord_memory::Seq;
+use anchord_memory::{Revision, Seq};
 
 use super::tally::{DIR, Machinery, Sum, Tally, add};
 use crate::store::fakes::{SimIndex, head_before};
+use crate::store::limits::BACKWARD_BLOCK_BYTES;
 use crate::store::repair::{plan_repair, repair};
 use crate::store::segment::{archive_name, file_name};
 use crate::store::{Disk, Entry, Fault, Store};
@@ -322,4 +323,44 @@ fn a_damaged_archive_is_repaired_from_the_index_and_kept() {
     again.add("x", 1000);
     again.store.close();
     assert!(!plan_repair::<Tally>(dir, &machinery.options()).unwrap().is_needed());
+}
+
+#[test]
+fn commits_are_read_newest_first_from_every_form_and_across_blocks() {
+    let (machinery, mut entries) = archived();
+    let mut writer = machinery.open().unwrap();
+    // Private entries are not commits, and a line may be longer than a block.
+    let long = Sum::Add { key: "y".into(), by: 1, note: "long, ".repeat(BACKWARD_BLOCK_BYTES) };
+    for changes in [vec![add("_own", 1)], vec![long], vec![add("z", 2)], vec![add("z", 3)]] {
+        let new = writer.entries(&[changes]);
+        writer.write(&new).unwrap();
+        entries.extend(new);
+    }
+    entries.retain(|entry| entry.revision.is_some());
+    entries.reverse();
+    assert_eq!(writer.back(None, Revision(0)).unwrap(), entries);
+    let revisions = |newest, after| -> Vec<u64> {
+        let back = writer.back(Some(Revision(newest)), Revision(after)).unwrap();
+        back.iter().filter_map(|entry| entry.revision).map(|it| it.0).collect()
+    };
+    assert_eq!(revisions(3, 0), [3, 2, 1]);
+    assert_eq!(revisions(16, 13), [16, 15, 14]);
+    assert_eq!(revisions(9, 7), [9, 8]);
+    // Later segments are not read at all.
+    let before = machinery.disk.bytes_read();
+    assert_eq!(revisions(1, 0), [1]);
+    let read = machinery.disk.bytes_read() - before;
+    assert!(read < 2 * BACKWARD_BLOCK_BYTES as u64, "{read} bytes");
+}
+
+#[test]
+fn a_damaged_block_is_reported_and_not_passed_over() {
+    let (machinery, _) = archived();
+    let writer = machinery.open().unwrap();
+    let mut bytes = machinery.disk.bytes(&archive(2)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    machinery.disk.put(&archive(2), bytes);
+    let error = writer.back(None, Revision(0)).unwrap_err();
+    assert!(error.to_string().contains("000002.jsonl.gz"), "{error}");
 }

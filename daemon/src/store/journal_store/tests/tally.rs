@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::store::fakes::{SimIndex, head_before};
 use crate::store::format::FORMAT;
 use crate::store::{
-    Answer, Call, Entry, JournalStore, OpenReport, Opened, Options, PendingFlush, Replies, Row,
-    SimDisk, StateMachine, Store, StoreError, Upkeep,
+    Answer, Call, Entry, Head, JournalStore, OpenReport, Opened, Options, PendingFlush, Replies,
+    Row, SimDisk, StateMachine, Step, Store, StoreError, Upkeep, Visitor,
 };
 
 pub(super) const DIR: &str = "/store";
@@ -286,6 +286,32 @@ impl<S: Store<Tally>> Writer<S> {
         entries
     }
 
+    /// Returns the commits after a revision and up to another, newest first.
+    pub(super) fn back(
+        &self,
+        newest: Option<Revision>,
+        after: Revision,
+    ) -> Result<Vec<Entry<Sum>>, StoreError> {
+        struct Collected(Option<Revision>, Revision, Vec<Entry<Sum>>);
+        impl Visitor<Tally> for Collected {
+            fn head(&mut self, head: &Head) -> Step {
+                match head.revision {
+                    revision if self.0.is_some_and(|newest| revision > newest) => Step::Skip,
+                    revision if revision <= self.1 => Step::Stop,
+                    _ => Step::Read,
+                }
+            }
+
+            fn commit(&mut self, entry: Entry<Sum>) -> bool {
+                self.2.push(entry);
+                true
+            }
+        }
+        let mut collected = Collected(newest, after, Vec::new());
+        self.store.read_back()(newest, &mut collected)?;
+        Ok(collected.2)
+    }
+
     /// Checks that the state and the ledger follow from these entries, and that every old version
     /// is readable.
     pub(super) fn expect(&mut self, entries: &[Entry<Sum>], what: &str) {
@@ -295,6 +321,9 @@ impl<S: Store<Tally>> Writer<S> {
             state.apply(entry.seq, &entry.changes);
         }
         assert_eq!(self.state, state, "{what}");
+        let commits = entries.iter().rev().filter(|entry| entry.revision.is_some());
+        let back = self.back(None, Revision(0)).unwrap();
+        assert!(back.iter().eq(commits), "{what}: read back");
         for entry in entries {
             let (Some(call), Some(reply)) = (&entry.call, &entry.reply) else { continue };
             match self.replies.lookup(call) {
