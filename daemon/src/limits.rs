@@ -305,3 +305,9 @@ pub const HOOK_RENDER_TIME_MAX: Duration = Duration::from_millis(700);
 /// Silence after which a conversation's pending activity is staged, besides the end of a turn. A
 /// turn may last an hour, and a killed client ends none.
 pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);
+
+/// Commits that are read for one page of history. A page that finds few of them is short.
+pub const HISTORY_COMMITS_READ_MAX: usize = 2_000;
+
+/// Attempts to roll records back that other sessions keep changing.
+pub const ROLLBACK_TRIES_MAX: usize = 3;

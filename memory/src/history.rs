@@ -176,6 +176,8 @@ impl StoredCommit {
             Body::SessionRow(row) if record.content_version.is_none() => Some(&row.summary),
             _ => None,
         });
+        // A rollback writes rows of other sessions.
+        let row = row.filter(|_| !["undo", "restore"].contains(&self.head.operation.as_str()));
         if let Some(row) = row.filter(|summary| !summary.trim().is_empty()) {
             return clip(&one_line(row), TITLE_CHARS_MAX);
         }
@@ -195,7 +197,8 @@ impl StoredCommit {
         let words = self.changes.iter().find_map(|change| match change {
             Change::Notify(_) => Some("a notice"),
             Change::Imported { .. } => Some("an import was taken back"),
-            Change::Purged(_) | Change::Tombstones { .. } => Some("a purge"),
+            Change::Purged(_) => Some("what was purged since"),
+            Change::Tombstones { .. } => Some("a purge"),
             _ => None,
         });
         words.unwrap_or("a session's own work").to_owned()

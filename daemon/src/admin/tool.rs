@@ -23,7 +23,7 @@ use crate::sessions::{Session, SessionLocation};
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
 /// Tools that work on the user's own memory as they do on a project's.
-const OF_USER: [&str; 8] = [
+const OF_USER: [&str; 11] = [
     "memory_note",
     "memory_search",
     "memory_get",
@@ -32,6 +32,9 @@ const OF_USER: [&str; 8] = [
     "memory_forget",
     "memory_compact",
     "memory_export",
+    "memory_history",
+    "memory_diff",
+    "memory_rollback",
 ];
 
 /// Runs a tool.
@@ -61,7 +64,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
         });
     };
     match outcome {
-        Ok(ToolAnswer { text, records, truncated, rest, plan, .. }) => Ok(ToolReply {
+        Ok(ToolAnswer { text, records, truncated, rest, plan, history, .. }) => Ok(ToolReply {
             text,
             remark,
             records: records.iter().map(|record| record.as_ref().clone()).collect(),
@@ -69,6 +72,7 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             cursor: rest.as_ref().map(|rest| rest.cursor.clone()),
             left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
             plan: plan.as_deref().map(PlannedCompaction::from),
+            history: history.map(Arc::unwrap_or_clone),
         }),
         Err(ToolError::Caller(mistake)) => {
             let error = mistake.to_string();

@@ -1,6 +1,6 @@
 //! Tool calls from outside a session, and the log of the tools' calls and results.
 
-use anchord_memory::{CompactionPlan, Fold, RecordId};
+use anchord_memory::{CompactionPlan, Fold, HistoryView, RecordId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,8 +13,8 @@ pub struct ToolParams {
     /// writes.
     pub project: String,
     /// A tool of the set `all` that keeps nothing for a session, such as `memory_search`.
-    /// Alternatively a tool that only commands have: `memory_add`, `memory_rewrite` or
-    /// `memory_why`.
+    /// Alternatively a tool that only commands have: `memory_add`, `memory_rewrite`, `memory_diff`
+    /// or `memory_why`.
     pub tool: String,
     /// The tool's parameters.
     #[serde(default)]
@@ -47,6 +47,9 @@ pub struct ToolReply {
     /// The planned compaction, if the call only plans one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlannedCompaction>,
+    /// The answer as data, if the call is about history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<HistoryView>,
 }
 
 /// The complete plan of a compaction, by id. The text has titles, and only the first of many.

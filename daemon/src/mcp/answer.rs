@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{CompactionPlan, Memories, Record, RecordId};
+use anchord_memory::{CompactionPlan, HistoryView, Memories, Record, RecordId};
 
 use super::input::UnknownFields;
 
@@ -19,6 +19,8 @@ pub(crate) struct ToolAnswer {
     pub(crate) rest: Option<Rest>,
     /// A compaction that the answer only shows.
     pub(crate) plan: Option<Arc<CompactionPlan>>,
+    /// An answer about history.
+    pub(crate) history: Option<Arc<HistoryView>>,
     /// The time that the journal took for the call's writes; `None` if it wrote nothing.
     pub(crate) append: Option<Duration>,
     /// Fields within the call's items that no parameter accepts.

@@ -3,6 +3,7 @@
 
 mod access_counts;
 mod budget;
+pub(crate) mod history;
 mod queue;
 mod service;
 mod writer;

@@ -14,11 +14,22 @@ use crate::ids::{RecordId, Timestamp, Version};
 use crate::limits::{DIFF_CONTEXT_LINES, DIFF_LINES_MAX};
 use crate::record::Record;
 
-/// Fields that follow from others.
-const DERIVED: [&str; 3] = ["tokens", "summary_tokens", "content_type"];
+/// Fields that follow from others, and those of a session row that the head of its commit has.
+const DERIVED: [&str; 10] = [
+    "tokens",
+    "summary_tokens",
+    "content_type",
+    "number",
+    "session",
+    "started",
+    "ended",
+    "blueprints_added",
+    "anchors_added",
+    "lessons_added",
+];
 
 /// Fields with milliseconds since 1970.
-const TIMES: [&str; 6] = ["time", "started", "ended", "expires", "first", "last"];
+const TIMES: [&str; 4] = ["time", "expires", "first", "last"];
 
 /// The difference between two versions of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +131,7 @@ fn fields(record: Option<&Record>) -> Map<String, Value> {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
         Value::String(text) => text.is_empty() || text == "active",
+        Value::Number(number) => number.as_i64() == Some(0),
         _ => false,
     };
     content.retain(|_, value| !is_default(value));

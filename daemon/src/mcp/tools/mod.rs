@@ -5,15 +5,18 @@ mod checkpoint;
 mod compact;
 mod compactor;
 mod configure;
+mod difference;
 mod export;
 mod forget;
 mod get;
+mod history;
 mod list;
 mod load;
 mod note;
 mod params;
 mod personal;
 mod rewrite;
+mod rollback;
 mod save;
 mod search;
 mod status;
@@ -33,9 +36,9 @@ use super::error::Mistake;
 use super::tool::ToolSpec;
 
 /// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
-/// is stored, and ask why it is shown.
+/// is stored, compare revisions, and ask why something is shown.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
-    [add::spec, rewrite::spec, why::spec]
+    [add::spec, difference::spec, rewrite::spec, why::spec]
         .into_iter()
         .map(|spec| spec())
         .find(|spec| spec.definition.name == name)
@@ -65,7 +68,15 @@ impl ToolList {
             ]
         };
         let rest = || {
-            vec![list::spec(), topic::spec(), compact::spec(), configure::spec(), export::spec()]
+            vec![
+                list::spec(),
+                topic::spec(),
+                compact::spec(),
+                history::spec(),
+                rollback::spec(),
+                configure::spec(),
+                export::spec(),
+            ]
         };
         let tools = match set {
             ToolSet::Default => default(),

@@ -10,6 +10,7 @@ use crate::testing::{Shim, World, hello_from};
 
 mod budget;
 mod edges;
+mod history;
 mod input;
 mod notes;
 mod pages;

@@ -1,0 +1,175 @@
+//! `memory_rollback`: takes commits back, or sets a record or the project back. It is a commit.
+
+use std::sync::Arc;
+
+use anchord_memory::{
+    HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoEnd, UndoOutcome,
+    UndoTarget, limits, parse_past, plan_undo, render,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::history::{look, named};
+use crate::clock;
+use crate::limits::ROLLBACK_TRIES_MAX;
+use crate::mcp::answer::ToolAnswer;
+use crate::mcp::context::Context;
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
+use crate::project::Reply;
+use crate::sessions::View;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Params {
+    /// Undo this commit
+    undo: Option<u64>,
+    /// Undo all of this session
+    session: Option<String>,
+    /// Undo the newest commits
+    last: Option<u64>,
+    /// Go back this far; with record, in its versions
+    steps: Option<u64>,
+    to_revision: Option<u64>,
+    /// As 2h or yesterday
+    to_time: Option<String>,
+    /// Only this record, with steps or to_…: id or key
+    record: Option<String>,
+    #[serde(default)]
+    dry_run: bool,
+    /// Take later changes back too
+    #[serde(default)]
+    force: bool,
+    expected_revision: Option<u64>,
+}
+
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec::new(
+        "memory_rollback",
+        "Undo commits, or go back to a revision. A commit itself, so it can be undone.",
+        Effect::Removes,
+        run,
+    )
+    .reading_when(|params: &Params| params.dry_run)
+}
+
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
+    let (context, view, record) = match &params.record {
+        Some(name) => {
+            let (context, view, id) = named(&context, name).await?;
+            (context, view, Some(id))
+        }
+        None => (context.clone(), context.view().await?, None),
+    };
+    if !params.dry_run
+        && let Some(reply) = context.answered::<UndoOutcome>().await?
+    {
+        return Ok(reply.in_words(|outcome| words(outcome, false, &context)).into());
+    }
+    let (force, expected) = (params.force, params.expected_revision.map(Revision));
+    let target = target(&params, &view, record).await?;
+    let operation = match target {
+        UndoTarget::Project(_) | UndoTarget::Record(..) | UndoTarget::Steps(..) => "restore",
+        _ => "undo",
+    };
+    for _ in 0..ROLLBACK_TRIES_MAX {
+        let view = context.view().await?;
+        let (memory, reader, wanted) = (Arc::clone(&view.memory), context.keeper(), target.clone());
+        let read = look(&view, move |past| past.basis(&memory, wanted, &reader)).await?;
+        let basis = Arc::new(read.ok_or_else(|| failed("nothing is recorded yet"))?);
+        let plan = move |memory: &Memory, by: &Provenance, _| {
+            plan_undo(memory, &basis, force, expected, by)
+        };
+        if params.dry_run {
+            let by = context.session.provenance(clock::now());
+            let planned = plan(&view.memory, &by, Staged::default());
+            let outcome = planned.map_err(|refusal| context.refused(operation, &refusal))?.outcome;
+            return Ok(answered(words(&outcome, true, &context), outcome));
+        }
+        let written = context.commit(operation, Staged::default(), plan).await?;
+        if let Reply::Outcome(outcome) = &written.outcome {
+            match outcome.end {
+                UndoEnd::Moved => continue,
+                UndoEnd::Conflicts => {
+                    let text = words(outcome, false, &context);
+                    let next = "Nothing was written. With force these changes are taken back too.";
+                    return Err(ToolError::caller(format!("{text}{next}")));
+                }
+                UndoEnd::Nothing | UndoEnd::Done { .. } => {}
+            }
+        }
+        let outcome = match &written.outcome {
+            Reply::Outcome(outcome) => Some(outcome.clone()),
+            Reply::Words(_) => None,
+        };
+        let mut answer = context.answer(written, |outcome| words(outcome, false, &context)).await?;
+        answer.history = outcome.map(|outcome| Arc::new(HistoryView::Rollback(outcome)));
+        answer.records.truncate(limits::ROLLBACK_NAMED_MAX);
+        return Ok(answer);
+    }
+    Err(failed("other sessions are changing these records; try again"))
+}
+
+fn failed(why: impl std::fmt::Display) -> ToolError {
+    ToolError::failed("roll back", why)
+}
+
+fn words(outcome: &UndoOutcome, planned: bool, context: &Context) -> String {
+    let lines = render::rollback(outcome, planned, &context.audience);
+    render::joined(&lines, limits::ANSWER_CHARS_MAX).0
+}
+
+fn answered(text: String, outcome: UndoOutcome) -> ToolAnswer {
+    let history = Some(Arc::new(HistoryView::Rollback(outcome)));
+    ToolAnswer { history, ..ToolAnswer::from(text) }
+}
+
+/// Reads what is to be taken back. Exactly one way of saying it must be given.
+async fn target(
+    params: &Params,
+    view: &View,
+    record: Option<RecordId>,
+) -> Result<UndoTarget, ToolError> {
+    let newest = view.memory.revision();
+    let known = |revision: u64| match Revision(revision) {
+        revision if revision > newest => {
+            let why = format!("there is no revision {}; the newest is {}", revision.0, newest.0);
+            Err(failed(why))
+        }
+        revision => Ok(revision),
+    };
+    let to = match (&params.to_revision, &params.to_time) {
+        (Some(_), Some(_)) => return Err(failed("give to_revision or to_time, not both")),
+        (Some(revision), None) => Some(known(*revision)?),
+        (None, Some(time)) => {
+            let time = parse_past(time, clock::now());
+            let time = time.map_err(|error| failed(format!("to_time {error}")))?;
+            let at = look(view, move |past| Ok(past.at(time)?)).await?;
+            Some(at.unwrap_or_default())
+        }
+        (None, None) => None,
+    };
+    let ways = [
+        params.undo.map(|undo| known(undo).map(UndoTarget::Commit)),
+        params.session.as_deref().map(|id| Ok(UndoTarget::Session(SessionId::new(id)))),
+        params.last.map(|last| Ok(UndoTarget::Last(last))),
+        params.steps.map(|steps| {
+            Ok(record.map_or(UndoTarget::Last(steps), |id| UndoTarget::Steps(id, steps)))
+        }),
+        to.map(|to| Ok(record.map_or(UndoTarget::Project(to), |id| UndoTarget::Record(id, to)))),
+    ];
+    let mut given = ways.into_iter().flatten();
+    let (Some(way), None) = (given.next(), given.next()) else {
+        return Err(failed(
+            "give one of undo (a commit), session, last, steps, to_revision and to_time",
+        ));
+    };
+    match way? {
+        UndoTarget::Last(0) | UndoTarget::Steps(_, 0) => Err(failed("0 steps go nowhere")),
+        UndoTarget::Commit(_) | UndoTarget::Session(_) | UndoTarget::Last(_)
+            if record.is_some() =>
+        {
+            Err(failed("record goes with steps, to_revision or to_time"))
+        }
+        way => Ok(way),
+    }
+}

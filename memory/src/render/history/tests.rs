@@ -1,0 +1,92 @@
+//! Words of history that the tools' tests do not show.
+
+use super::*;
+use crate::ids::{SessionId, Timestamp};
+
+fn outcome(target: UndoTarget, end: UndoEnd) -> UndoOutcome {
+    UndoOutcome { target, end, commits: 2, ..UndoOutcome::default() }
+}
+
+fn worded(outcome: &UndoOutcome, planned: bool) -> String {
+    joined(&rollback(outcome, planned, &Audience::Agent), 9_000).0
+}
+
+#[test]
+fn a_rollback_names_what_stays_and_why() {
+    let done = UndoEnd::Done { revision: Some(Revision(9)) };
+    let left = |id: &str, name: &str, why| LeftRecord {
+        id: id.parse().unwrap(),
+        name: name.to_owned(),
+        why,
+    };
+    let record = |id: &str, done| UndoneRecord {
+        id: id.parse().unwrap(),
+        name: "port".to_owned(),
+        done,
+        is_conflict: false,
+    };
+    let outcome = UndoOutcome {
+        records: vec![record("n1", Undone::Merged), record("n2", Undone::Archived)],
+        more: 3,
+        imports: 1,
+        left: vec![
+            left("n3", "", WhyLeft::Purged(Timestamp(0))),
+            left("n4", "tabs", WhyLeft::Shared),
+            left("n5", "spaces", WhyLeft::Missing),
+        ],
+        ..outcome(UndoTarget::Session(SessionId::new("s1")), done)
+    };
+    insta::assert_snapshot!(worded(&outcome, false), @r#"
+    Took back session s1 (2 commits) in commit 9: 5 records
+      n1 port (the change is out, later ones stay)
+      n2 port (archived)
+      … and 3 more
+      What was imported counts as it did before these commits.
+      n3 stays as it is: it was purged on 1970-01-01
+      n4 tabs stays as it is: it was private before, and stays shared
+      n5 spaces stays as it is: its earlier version is not in the journal any more
+    To take this back: memory_rollback {"undo":9}
+    "#);
+}
+
+#[test]
+fn a_conflict_names_the_commits_and_the_record_in_the_way() {
+    let conflict = |id: &str, rival: Option<&str>, commits: &[u64]| UndoConflict {
+        id: id.parse().unwrap(),
+        name: "port".to_owned(),
+        rival: rival.map(|id| id.parse().unwrap()),
+        commits: commits.iter().map(|commit| Revision(*commit)).collect(),
+    };
+    let outcome = UndoOutcome {
+        conflicts: vec![
+            conflict("n1", None, &[4, 6]),
+            conflict("n2", Some("n9"), &[5]),
+            conflict("n3", None, &[]),
+        ],
+        ..outcome(UndoTarget::Last(2), UndoEnd::Conflicts)
+    };
+    insta::assert_snapshot!(worded(&outcome, true), @"
+    Later commits build on the last 2 commits:
+      n1 port (changed again in commits 4, 6)
+      n2 port (n9 took its place in commit 5)
+      n3 port (changed again since, in private)
+    ");
+}
+
+#[test]
+fn a_text_that_does_not_fit_says_how_much_is_left() {
+    let lines: Vec<StyledLine> = (0..100)
+        .map(|number| StyledLine { style: Style::Plain, text: format!("line {number}") })
+        .collect();
+    let (text, left) = joined(&lines, 300);
+    assert!(text.chars().count() <= 300);
+    assert!(text.ends_with(&format!("… {left} more lines are left out\n")), "{text}");
+    assert_eq!(joined(&lines, 9_000).1, 0);
+    let none = UndoOutcome::default();
+    assert_eq!(
+        worded(&none, false),
+        "Nothing to do: taking back the last commit would change nothing.\n"
+    );
+    let moved = outcome(UndoTarget::Record("n1".parse().unwrap(), Revision(3)), UndoEnd::Moved);
+    assert_eq!(worded(&moved, false), "The records are being changed; try again.\n");
+}
