@@ -94,3 +94,6 @@ pub(crate) const TRANSCRIPT_REST_SECONDS_MIN: u64 = 300;
 
 /// Past sessions sent to the daemon at once.
 pub(crate) const PAST_SESSIONS_BATCH_MAX: usize = 200;
+
+/// Commits or versions that are fetched at once.
+pub(crate) const HISTORY_PAGE_COMMITS: usize = 200;

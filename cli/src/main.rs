@@ -9,6 +9,8 @@ mod directive;
 mod edit;
 mod exit;
 mod limits;
+mod pager;
+mod past;
 mod scratch;
 mod show;
 mod table;

@@ -86,7 +86,7 @@ impl Caller {
 }
 
 /// Returns the words of this command line, without the program.
-fn typed() -> Vec<String> {
+pub(crate) fn typed() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 

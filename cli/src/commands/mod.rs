@@ -5,11 +5,13 @@ mod compact;
 mod completions;
 mod daemon;
 mod demo;
+mod diff;
 mod doctor;
 mod edit;
 mod export;
 mod forget;
 mod get;
+mod history;
 mod hook;
 mod import;
 mod init;
@@ -23,13 +25,16 @@ mod pin;
 mod project;
 mod purge;
 mod restart;
+mod restore;
 mod search;
 mod secrets;
 mod service;
 mod setup;
+mod show;
 mod status;
 mod stop;
 mod torture;
+mod undo;
 mod uninstall;
 mod unpin;
 mod why;
@@ -66,6 +71,11 @@ pub(crate) enum Command {
     Why(why::Args),
     Forget(forget::Args),
     Compact(compact::Args),
+    History(history::Args),
+    Show(show::Args),
+    Diff(diff::Args),
+    Undo(undo::Args),
+    Restore(restore::Args),
     Log(log::Args),
     Setup(setup::Args),
     Init(init::Args),
@@ -110,6 +120,11 @@ impl Command {
             Self::Why(args) => args.run(out).map(|()| done),
             Self::Forget(args) => args.run(out).map(|()| done),
             Self::Compact(args) => args.run(out).map(|()| done),
+            Self::History(args) => args.run(out).map(|()| done),
+            Self::Show(args) => args.run(out).map(|()| done),
+            Self::Diff(args) => args.run(out).map(|()| done),
+            Self::Undo(args) => args.run(out).map(|()| done),
+            Self::Restore(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),
             Self::Doctor(args) => args.run(out),

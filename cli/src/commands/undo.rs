@@ -1,0 +1,132 @@
+//! `anchord undo`: takes commits back, by a new commit.
+
+use std::io::Write;
+
+use anchord_memory::render;
+use anchord_memory::{HistoryView, UndoEnd, UndoOutcome};
+use serde_json::{Value, json};
+
+use super::{MemoryArg, print_json};
+use crate::confirm::{can_ask, confirmed};
+use crate::exit::{Error, Kind};
+use crate::past;
+use crate::show;
+use crate::tool::Caller;
+
+/// Take commits back: the newest, another one, the last few, or a session's
+///
+/// New records are forgotten, changed ones go back, forgotten and archived ones return. An undo is
+/// a commit too, so undoing it brings everything back. If later commits have changed the same
+/// again, they are named, and only --force takes them back as well. What was purged stays purged.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord undo
+  anchord undo 12 --dry-run
+  anchord undo --last 3
+  anchord undo --session 019a3f
+  anchord undo 12 --force --project ~/src/parser")]
+pub(crate) struct Args {
+    /// The number of the commit, as `anchord history` shows it [default: the newest]
+    #[arg(value_name = "REV")]
+    revision: Option<u64>,
+    /// Take every commit of this session back; the beginning of its id is enough
+    #[arg(long, value_name = "ID", conflicts_with_all = ["revision", "last"])]
+    session: Option<String>,
+    /// Take the newest commits back, this many
+    #[arg(long, value_name = "N", conflicts_with = "revision")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    last: Option<u64>,
+    #[command(flatten)]
+    memory: MemoryArg,
+    #[command(flatten)]
+    how: How,
+}
+
+/// The way in which a rollback is made.
+#[derive(Debug, clap::Args)]
+pub(super) struct How {
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Take later changes of the same records back too
+    #[arg(long)]
+    force: bool,
+    /// Print JSON: what changed
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let last = match (self.revision, &self.session, self.last) {
+            (None, None, None) => Some(1),
+            (_, _, last) => last,
+        };
+        let arguments = json!({ "undo": self.revision, "session": self.session, "last": last });
+        roll_back(out, self.memory.resolve()?, arguments, &self.how)
+    }
+}
+
+/// Plans a rollback, asks if later commits are in its way, and makes it.
+pub(super) fn roll_back(
+    out: &mut dyn Write,
+    memory: String,
+    arguments: Value,
+    how: &How,
+) -> Result<(), Error> {
+    let mut caller = Caller::new(memory)?;
+    let mut call = |more: Value| -> Result<(UndoOutcome, String), Error> {
+        let mut arguments = arguments.clone();
+        if let (Value::Object(all), Value::Object(more)) = (&mut arguments, more) {
+            all.extend(more);
+        }
+        match past::ask(&mut caller, "memory_rollback", arguments)? {
+            (HistoryView::Rollback(outcome), reply) => Ok((outcome, reply.text)),
+            _ => Err(Error::failed("the daemon answered something else than a rollback")),
+        }
+    };
+    let (plan, _) = call(json!({ "dry_run": true, "force": how.force }))?;
+    let mut force = how.force;
+    if how.dry_run {
+        return print(out, &plan, true, how.json);
+    }
+    if plan.end == UndoEnd::Conflicts {
+        let lines = render::rollback(&plan, true, &past::person());
+        let named: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        let named = named.join("\n");
+        if how.json || !can_ask() {
+            return Err(Error::new(Kind::Refused, lowered(&named))
+                .with_action("Say --force to take these back too; `anchord show` prints them."));
+        }
+        let question = format!("{named}\nTake these back too?");
+        force = confirmed(&question, false)?;
+        if !force {
+            return Ok(writeln!(out, "Nothing was changed.")?);
+        }
+    }
+    // What was shown is what is done.
+    let (outcome, text) = call(json!({ "force": force, "expected_revision": plan.base }))?;
+    if how.json || !matches!(outcome.end, UndoEnd::Done { .. }) {
+        return print(out, &outcome, false, how.json);
+    }
+    // The text also names what a budget set aside.
+    Ok(write!(out, "{}", show::plain_lines(&text))?)
+}
+
+fn print(
+    out: &mut dyn Write,
+    outcome: &UndoOutcome,
+    planned: bool,
+    json: bool,
+) -> Result<(), Error> {
+    if json {
+        return print_json(out, outcome);
+    }
+    past::print_lines(out, &render::rollback(outcome, planned, &past::person()))
+}
+
+/// Begins a text in lower case, as error messages do.
+fn lowered(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,53 @@
+//! Asks for history and prints it, coloured by the styles that its words have.
+
+use std::io::Write;
+
+use anchord_daemon::api::ToolReply;
+use anchord_memory::render::{self, Style, StyledLine};
+use anchord_memory::{Audience, HistoryView, Shell};
+use owo_colors::OwoColorize;
+use serde_json::Value;
+
+use crate::exit::Error;
+use crate::show;
+use crate::tool::{Caller, typed};
+
+/// Calls a tool about history, and returns its answer as data.
+pub(crate) fn ask(
+    caller: &mut Caller,
+    tool: &str,
+    arguments: Value,
+) -> Result<(HistoryView, ToolReply), Error> {
+    let mut reply = caller.call(tool, arguments)?;
+    let view = reply.history.take().ok_or_else(|| {
+        Error::failed("the daemon's answer has no data")
+            .with_action("It may be older than this command: run `anchord restart`.")
+    })?;
+    Ok((view, reply))
+}
+
+/// Returns the person at this shell, as the reader of what is printed.
+pub(crate) fn person() -> Audience {
+    Audience::Person(Shell { typed: typed() })
+}
+
+/// Prints an answer.
+pub(crate) fn print(out: &mut dyn Write, view: &HistoryView) -> Result<(), Error> {
+    print_lines(out, &render::history(view, &person()))
+}
+
+/// Prints lines in the colours of their styles.
+pub(crate) fn print_lines(out: &mut dyn Write, lines: &[StyledLine]) -> Result<(), Error> {
+    for StyledLine { style, text } in lines {
+        let text = show::plain(text);
+        match style {
+            Style::Plain => writeln!(out, "{text}")?,
+            Style::Head => writeln!(out, "{}", text.bold())?,
+            Style::Faint => writeln!(out, "{}", text.dimmed())?,
+            Style::Added => writeln!(out, "{}", text.green())?,
+            Style::Removed => writeln!(out, "{}", text.red())?,
+            Style::Warning => writeln!(out, "{}", text.yellow())?,
+        }
+    }
+    Ok(())
+}
