@@ -15,6 +15,7 @@ mod compaction;
 mod floor;
 mod full;
 mod given;
+mod history;
 mod hooks;
 mod logged;
 mod memory;
@@ -52,6 +53,7 @@ const BENCHES: &[Bench] = &[
         steady::run,
     ),
     ("compaction", "planning and applying the largest compaction there is", compaction::run),
+    ("history", "history, rollback and restore in a project of 10,000 commits", history::run),
     ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
     ("secrets", "searching notes, Markdown and source for secrets", secrets::run),
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
