@@ -23,7 +23,7 @@ use super::Plan;
 use crate::change::Change;
 use crate::draft::{Draft, Fields};
 use crate::history::{Content, VersionContent, name, take_back};
-use crate::ids::{RecordId, Revision, Timestamp};
+use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
@@ -117,7 +117,10 @@ impl Undo<'_> {
         if now.owner().is_none() && target.owner().is_some() {
             return self.leave(id, &name(&now), WhyLeft::Shared);
         }
-        if let Some(time) = purged_text(self.memory.tombstones(), &target) {
+        // A record that has the text all the time may be forgotten.
+        let returns = target.body != now.body || now.state == RecordState::Forgotten;
+        let purged = || purged_text(self.memory.tombstones(), &target);
+        if let Some(time) = returns.then(purged).flatten() {
             return self.leave(id, &name(&now), WhyLeft::Purged(time));
         }
         let time = self.origin.time.max(now.updated.time);
@@ -161,6 +164,12 @@ impl Undo<'_> {
             for rival in rivals {
                 // It stood beside the record before.
                 if self.were_rivals(&record, &rival) {
+                    continue;
+                }
+                if record.kind() == Kind::SessionRow {
+                    // The session has another row by now, which is its account.
+                    self.outcome.records.retain(|it| it.id != record.id);
+                    self.draft.stand(record.id, RecordState::Forgotten, self.origin);
                     continue;
                 }
                 if self.force {

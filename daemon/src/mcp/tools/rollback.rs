@@ -53,6 +53,11 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
+    if !params.dry_run
+        && let Some(text) = repeated(&context).await?
+    {
+        return Ok(text.into());
+    }
     let (context, view, record) = match &params.record {
         Some(name) => {
             let (context, view, id) = named(&context, name).await?;
@@ -60,11 +65,6 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
         None => (context.clone(), context.view().await?, None),
     };
-    if !params.dry_run
-        && let Some(reply) = context.answered::<UndoOutcome>().await?
-    {
-        return Ok(reply.in_words(|outcome| words(outcome, false, &context)).into());
-    }
     let (force, expected) = (params.force, params.expected_revision.map(Revision));
     let target = target(&params, &view, record).await?;
     let operation = match target {
@@ -107,6 +107,20 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         return Ok(answer);
     }
     Err(failed("other sessions are changing these records; try again"))
+}
+
+/// Returns the answer that either memory gave to the same call before. A record's key may lead
+/// nowhere by now.
+async fn repeated(context: &Context) -> Result<Option<String>, ToolError> {
+    for context in [context.personal(), context.clone()] {
+        // A memory that cannot be seen from here has answered nothing.
+        if context.view().await.is_ok()
+            && let Some(reply) = context.answered::<UndoOutcome>().await?
+        {
+            return Ok(Some(reply.in_words(|outcome| words(outcome, false, &context))));
+        }
+    }
+    Ok(None)
 }
 
 fn failed(why: impl std::fmt::Display) -> ToolError {

@@ -342,6 +342,37 @@ fn a_purged_text_does_not_come_back_in_another_record() {
 }
 
 #[test]
+fn a_record_that_still_holds_a_purged_text_can_be_forgotten() {
+    let mut past = Past::default();
+    past.note("one", fact("a", &long("tides")));
+    let second = past.note("one", fact("b", &long("tides")));
+    past.purge("n1".parse().unwrap());
+    assert!(content(&past, "n2").contains("tides"), "a purge by id leaves the other");
+    past.undo(UndoTarget::Commit(second), false);
+    assert!(is_forgotten(&past, "n2"));
+    // Now it does not come back.
+    let outcome = past.undo(UndoTarget::Newest, false);
+    assert_eq!((outcome.left.len(), is_forgotten(&past, "n2")), (1, true));
+}
+
+#[test]
+fn a_session_that_saved_again_keeps_its_new_row() {
+    let mut past = Past::default();
+    past.save("one", blueprints([mutable("store", "sled")]));
+    let undone = past.undo(UndoTarget::Newest, false);
+    assert_eq!(undone.records.len(), 2);
+    past.save("one", blueprints([mutable("wire", "json")]));
+    let rows = |past: &Past| {
+        past.memory.active_of(Kind::SessionRow).map(|it| it.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&past), ["s4"]);
+    let outcome = past.undo(UndoTarget::Commit(Revision(2)), false);
+    assert!(matches!(outcome.end, UndoEnd::Done { .. }), "{outcome:?}");
+    assert!(!is_forgotten(&past, "b1"));
+    assert_eq!(rows(&past), ["s4"]);
+}
+
+#[test]
 fn a_plan_on_records_that_have_moved_writes_nothing() {
     let mut past = Past::default();
     past.note("one", fact("port", "1"));
