@@ -21,6 +21,7 @@ mod one_session_twice;
 mod personal;
 mod purge;
 mod restart;
+mod rollback;
 mod sdks;
 mod set_up;
 mod staged_work;

@@ -1,0 +1,50 @@
+//! History, undo and restore at a shell, also after the daemon died.
+
+use anchord_tests::{Agent, Instance, Project, Shell};
+use serde_json::{Value, json};
+
+#[test]
+fn commits_are_listed_undone_and_restored_at_a_shell() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    let port = || shell.json(&["get", "n1"])["records"][0]["body"]["note"]["content"].clone();
+    shell.done(&["note", "--key", "port", "1"]);
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_note", &json!({ "key": "port", "content": "2" }));
+    shell.done(&["note", "--key", "port", "3"]);
+
+    let history = shell.json(&["history"]);
+    let revisions = |history: &Value| -> Vec<u64> {
+        let commits = history["commits"].as_array().unwrap();
+        commits.iter().map(|commit| commit["revision"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(revisions(&history), [3, 2, 1]);
+    assert_eq!(revisions(&shell.json(&["history", "--limit", "2"])), [3, 2]);
+    let session = history["commits"][1]["session"].as_str().unwrap();
+    let own = shell.json(&["history", "--session", session]);
+    assert_eq!(revisions(&own), [2]);
+    let lines = &shell.json(&["diff", "1"])["records"][0]["fields"][0]["lines"];
+    assert_eq!(lines[1], json!({ "change": "added", "text": "3" }));
+    assert_eq!(shell.json(&["history", "port"])["versions"].as_array().unwrap().len(), 3);
+
+    // Without a terminal there is nobody to ask.
+    let (code, text) = shell.said(&["undo", "--session", session]);
+    assert_eq!((code, text.contains("(changed again in commit 3)")), (4, true), "{text}");
+    shell.done(&["undo", "3", "--dry-run"]);
+    assert_eq!(port(), "3");
+    instance.wait_gone(instance.kill9());
+    shell.done(&["undo", "--session", session, "--force"]);
+    assert_eq!(port(), "1");
+    shell.done(&["undo"]);
+    assert_eq!(port(), "3");
+    let (code, text) = shell.said(&["restore", "--to", "2", "--record", "port"]);
+    assert_eq!((code, port()), (0, json!("2")), "{text}");
+    shell.done(&["restore", "--to", "0"]);
+    assert_eq!(shell.json(&["list"])["records"], json!([]));
+    shell.done(&["undo"]);
+    assert_eq!(port(), "2");
+    shell.done(&["journal", "verify"]);
+    // No colours and no pager, since this is not a terminal.
+    assert!(!shell.done(&["show", "2"]).contains('\u{1b}'));
+    assert_eq!(shell.said(&["show", "99"]).0, 1);
+}
