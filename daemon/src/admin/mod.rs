@@ -103,7 +103,7 @@ pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
         return Ok(Asked { located: None, id: Some(ProjectId::PERSONAL) });
     }
     if let Ok(id) = project.parse().map(ProjectId) {
-        let known = daemon.registry.snapshot().project(id).is_some();
+        let known = daemon.registry.snapshot().known_or_forgotten(id).is_some();
         return if known {
             Ok(Asked { located: None, id: Some(id) })
         } else {
@@ -166,7 +166,7 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
         },
     };
     let registry = daemon.registry.snapshot();
-    let record = asked.id.and_then(|id| registry.project(id).cloned());
+    let record = asked.id.and_then(|id| registry.known_or_forgotten(id).cloned());
     record.ok_or_else(|| ErrorReply {
         code: ErrorCode::NotFound,
         error: format!("nothing is remembered for {project} yet"),

@@ -11,7 +11,7 @@ use crate::api::{ErrorCode, ErrorReply, ProjectStatus, RemovedReply};
 use crate::blocking::join_or_resume_panic;
 use crate::daemon::Daemon;
 use crate::project::{ClosedStore, Transition, WriteCommand};
-use crate::projects::{ProjectId, Registry, RegistryChange, link};
+use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange, link};
 
 /// Makes a directory use the memory of a project.
 pub(crate) async fn link_directory(
@@ -22,8 +22,12 @@ pub(crate) async fn link_directory(
     let target = known(daemon, project).await?;
     let id = target.id;
     let linked = move |located| link(&located, id).map_err(|error| bad_request(&error));
-    let change = find(daemon, path, linked).await?;
-    change_registry(daemon, "link", move |_| vec![change.clone()]).await?;
+    let linked = find(daemon, path, linked).await?;
+    // Writes to a project that is not listed would be listed nowhere.
+    let listed = ProjectRecord { forgotten: false, ..ProjectRecord::clone(&target) };
+    let changes = vec![RegistryChange::ProjectSeen(listed), linked];
+    let changes = if target.forgotten { changes } else { changes.into_iter().skip(1).collect() };
+    change_registry(daemon, "link", move |_| changes.clone()).await?;
     super::project(daemon, &target.id.to_string()).await
 }
 
