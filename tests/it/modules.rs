@@ -22,10 +22,10 @@ type Module = Vec<String>;
 /// other modules are one layer below these.
 const LAYERS: &[&[&str]] = &[
     &["run"],
+    &["daemon"],
     &["socket"],
     &["http"],
     &["admin", "jobs"],
-    &["daemon"],
     &["mcp", "hooks"],
     &["sessions"],
     &["project", "projects", "registry_store"],

@@ -18,21 +18,21 @@ use crate::api::{
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{BudgetKeeper, Transition, WriteCommand, WriteSet};
 use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
 use crate::sessions;
+use crate::sessions::SessionService;
 
 /// Exports a project's memory as a document.
 pub(crate) async fn export_document(
-    daemon: &Daemon,
+    service: &SessionService,
     project: &str,
     format: ExportFormat,
 ) -> Answer<String> {
     let started = clock::start();
-    let (target, open) = opened(daemon, project).await?;
+    let (target, open) = opened(service, project).await?;
     let (memory, of) = (open.memory(), target);
     let rendered = Arc::clone(&memory);
     let whole = match format {
@@ -52,7 +52,7 @@ pub(crate) async fn export_document(
         ..Retrieval::default()
     };
     // The document goes to a file: nobody receives its tokens.
-    ephemeral_session(&open).log(&daemon.sessions, line, started.elapsed(), String::new());
+    ephemeral_session(&open).log(service, line, started.elapsed(), String::new());
     Ok(text)
 }
 
@@ -91,12 +91,15 @@ fn document(
 }
 
 /// Imports another system's memory, or shows what that would do.
-pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
+pub(crate) async fn import_memory(
+    service: &SessionService,
+    params: ImportParams,
+) -> Answer<ImportReply> {
     let (named, dry_run) = (params.project.clone(), params.dry_run);
     // The text may have 64 MiB, so no worker thread parses it.
     let reading = run_blocking(move || Read::of(&params));
     let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
-    let asked = ask(daemon, &named).await?;
+    let asked = ask(service, &named).await?;
     let source = Arc::new(source.fitting(asked.id.is_some_and(ProjectId::is_personal))?);
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
@@ -104,7 +107,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         time: clock::now(),
     };
     let existing = match asked.id {
-        Some(id) => daemon.sessions.projects.open_known(id).await.map_err(store_error)?,
+        Some(id) => service.projects.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
@@ -112,7 +115,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let planned = run_blocking(move || read.plan(&memory, &known, &author)).await;
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
-        project: asked.id.map(|id| asked.reference(daemon, id)),
+        project: asked.id.map(|id| asked.reference(service, id)),
         applied: false,
         already: outcome.before.is_some(),
         nothing: planned.changes.is_empty(),
@@ -133,7 +136,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let id = match (&asked.located, asked.id) {
         (Some(located), _) => {
             let established =
-                sessions::establish_in_registry(&daemon.registry, located.clone()).await;
+                sessions::establish_in_registry(&service.projects.registry, located.clone()).await;
             let (id, notice) = established.map_err(bind_error)?;
             reply.remarks.extend(notice);
             id
@@ -141,7 +144,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, Some(id)) => id,
         (None, None) => return Err(not_found(&named)),
     };
-    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let by = Provenance { time: now, ..by.clone() };
         let plan = source.plan(memory, &digest, &by);
@@ -150,13 +153,13 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = BudgetKeeper::of_daemon(&daemon.config).keep(&open, WriteSet::default()).await;
+    let compacted = BudgetKeeper::of_daemon(&service.config).keep(&open, WriteSet::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));
     reply.applied = true;
     reply.revision = Some(open.memory().revision().0);
-    reply.project = Some(asked.reference(daemon, id));
+    reply.project = Some(asked.reference(service, id));
     Ok(reply)
 }
 

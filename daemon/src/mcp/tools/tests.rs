@@ -422,7 +422,7 @@ async fn a_wrong_parameter_is_named() {
     ERROR memory_save: missing field `session_summary`
     ERROR failed to save: session_summary is empty; say what this session did
     ");
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
+    assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0);
     assert!(!world.directory("demo/.anchord").exists(), "a refused write leaves nothing behind");
 }
 
