@@ -29,7 +29,6 @@ mod service;
 mod setup;
 mod status;
 mod stop;
-mod torture;
 mod uninstall;
 mod unpin;
 mod why;
@@ -86,7 +85,6 @@ pub(crate) enum Command {
     Uninstall(uninstall::Args),
     Completions(completions::Args),
     Demo(demo::Args),
-    Torture(torture::Args),
 }
 
 impl Command {
@@ -126,7 +124,6 @@ impl Command {
             Self::Uninstall(args) => args.run(out).map(|()| done),
             Self::Completions(args) => args.run(out).map(|()| done),
             Self::Demo(args) => args.run(out).map(|()| done),
-            Self::Torture(args) => args.run(out).map(|()| done),
         }
     }
 }
