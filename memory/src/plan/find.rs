@@ -1,6 +1,7 @@
 //! Looks up a record by its id or key. A miss names the nearest ones.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use crate::ids::{RecordId, Version};
 use crate::kinds::MergeKey;
@@ -18,7 +19,11 @@ use crate::render::title;
 ///
 /// # Errors
 /// Fails if the reader sees no such record; the refusal names the nearest ids.
-pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a Record, Refusal> {
+pub fn find<'a>(
+    memory: &'a Memory,
+    reader: &Reader,
+    id: RecordId,
+) -> Result<&'a Arc<Record>, Refusal> {
     if let Some(record) = memory.record(id).filter(|record| reader.sees(record)) {
         return Ok(record);
     }

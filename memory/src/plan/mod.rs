@@ -55,6 +55,12 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl<O> Plan<O> {
+    /// Makes another outcome of this one, such as the words of a reply.
+    #[must_use]
+    pub fn map<P>(self, outcome: impl FnOnce(O) -> P) -> Plan<P> {
+        Plan { changes: self.changes, outcome: outcome(self.outcome) }
+    }
+
     /// Adds changes after the plan's own.
     #[must_use]
     pub fn and(mut self, more: Vec<Change>) -> Self {

@@ -25,6 +25,7 @@ mod shares;
 mod size;
 mod topic;
 mod why;
+mod written;
 pub mod zipmem;
 
 pub use budget::{Tight, budget, percent};
@@ -41,6 +42,7 @@ pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, topic, topics};
 pub use why::{why_file, why_prompt};
+pub use written::{AddReply, ForgetReply, UpdateReply};
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write as _};

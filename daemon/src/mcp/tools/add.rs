@@ -1,6 +1,7 @@
 //! `memory_add`: blueprints, anchors and lessons as a commit of their own. Only commands have it.
 
-use anchord_memory::{plan_add, render};
+use anchord_memory::render::AddReply;
+use anchord_memory::{Memory, Provenance, Staged, plan_add, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -29,5 +30,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let Params { blueprints, anchors, lessons } = params;
     let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
         .map_err(|refusal| ToolError::failed("add", refusal))?;
-    context.write("add", part, plan_add, render::add).await
+    let plan = |memory: &Memory, by: &Provenance, part: Staged| {
+        Ok(plan_add(memory, by, part)?.map(|outcome| AddReply::of(outcome, by.time)))
+    };
+    context.write("add", part, plan, render::add).await
 }

@@ -71,7 +71,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     };
     let reader = context.keeper();
     let found = find(&view.memory, &reader, id);
-    let mut newest = found.map_err(|refusal| context.refused("get", &refusal))?.clone();
+    let found = found.map_err(|refusal| context.refused("get", &refusal))?;
+    let mut newest = Record::clone(found);
     let id = newest.id;
     if newest.is_head {
         newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
