@@ -12,6 +12,7 @@ pub(crate) mod lesson;
 mod list;
 pub(crate) mod note;
 pub(crate) mod session_row;
+mod staging;
 pub(crate) mod topic;
 
 pub use anchor::Anchor;
@@ -21,9 +22,10 @@ pub(crate) use key::MergeKey;
 pub use lesson::{FixedFailure, Lesson};
 pub use list::Kind;
 pub(crate) use list::{Facts, Which, each_kind};
-pub(crate) use note::{Note, Scope};
+pub(crate) use note::{NewNote, Note, Scope};
 pub use session_row::{SessionRow, TrailEntry};
-pub(crate) use topic::Topic;
+pub(crate) use staging::{Keyed, Rule, StagedItem};
+pub(crate) use topic::{Topic, TopicPart};
 
 /// Replaces the paths for which `within` gives another.
 fn move_each(files: &mut [String], within: &dyn Fn(&str) -> Option<String>) {

@@ -140,7 +140,7 @@ impl RecordState {
 }
 
 macro_rules! body {
-    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident,)*) => {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
         /// The fields of each kind.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]

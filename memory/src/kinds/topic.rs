@@ -5,6 +5,7 @@
 //! topic's name.
 
 mod merge;
+mod part;
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::provenance::Provenance;
 use crate::record::Record;
 use crate::refusal::Refusal;
 
-pub(crate) use merge::absorb;
+use merge::absorb;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "topic",
@@ -324,7 +325,7 @@ fn decision_texts(decision: &TopicDecision) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the texts in a write to a topic, except its name.
-pub(crate) fn part_texts(part: &TopicPart) -> Vec<&str> {
+fn part_texts(part: &TopicPart) -> Vec<&str> {
     let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
     texts.extend(part.decisions.iter().flat_map(decision_texts));
     texts.extend(part.history.iter().map(|line| line.text.as_str()));

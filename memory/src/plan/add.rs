@@ -6,13 +6,12 @@ use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::Version;
-use crate::intake::accept;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::room::check_growth;
-use crate::staged::Staged;
+use crate::staged::{Staged, accept};
 
 /// The outcome of an addition.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::{Plan, UpdateOutcome, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, Version};
-use crate::intake::accept;
 use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -16,7 +15,7 @@ use crate::reader::Reader;
 use crate::record::{Body, Category, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::room::check_growth;
-use crate::staged::Staged;
+use crate::staged::{Staged, accept};
 
 /// New values for a record's fields. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

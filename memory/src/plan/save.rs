@@ -5,17 +5,16 @@ use crate::archive::{ArchivePlan, Archived};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
-use crate::intake::{accept, text};
+use crate::intake::text;
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
-use crate::record::Body;
 use crate::refusal::Refusal;
 use crate::render::changes_since;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
-use crate::staged::{Counts, Staged};
+use crate::staged::{Counts, Staged, accept};
 use serde::{Deserialize, Serialize};
 
 /// The arguments of a save.
@@ -41,6 +40,7 @@ pub struct SaveOutcome {
     /// The revision that this save creates.
     pub revision: Revision,
     /// The numbers of active records after the save.
+    #[serde(serialize_with = "PerKind::serialize_whole")]
     pub active: PerKind<u64>,
     /// The bytes of their text, without notes.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -123,9 +123,8 @@ pub fn plan_save(
         save.archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
 
     let written = draft.finish();
-    let outgone = left_out.into_iter().map(|blueprint| {
-        let title = blueprint.title.clone();
-        let key = Body::Blueprint(blueprint).key();
+    let outgone = left_out.into_iter().map(|body| {
+        let (key, title) = (body.key(), body.fields().name());
         let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
         KeptBlueprint { id, title }
     });
