@@ -1,5 +1,6 @@
-//! Checks the fields that an agent wrote, and brings them into their stored form: titles, concepts
-//! and summaries on one line, paths in one spelling, contents verbatim.
+//! Checks the fields that an agent wrote, and brings them into their stored form.
+//!
+//! Titles, concepts and summaries are on one line. Paths have one spelling. Contents stay verbatim.
 
 use crate::files::normalise;
 use crate::fold::one_line;

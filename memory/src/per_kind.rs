@@ -25,7 +25,8 @@ macro_rules! per_kind {
                 }
             }
 
-            pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut T {
+            /// Returns the value of one kind, to change it.
+            pub fn of_mut(&mut self, kind: Kind) -> &mut T {
                 match kind {
                     $(Kind::$kind => &mut self.$field,)*
                 }

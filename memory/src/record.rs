@@ -173,6 +173,11 @@ macro_rules! body {
 each_kind!(body);
 
 impl Body {
+    /// Returns the texts that are specific to the record.
+    pub fn own_texts(&self) -> Vec<&str> {
+        self.fields().own_texts()
+    }
+
     /// Returns the property that two merging records share; `None` if no other merges with this
     /// one.
     pub(crate) fn key(&self) -> Option<MergeKey> {

@@ -130,9 +130,9 @@ impl Refusal {
                 format!("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")
             }
             Self::Full { kind, unit, kept, more, most } => {
-                let kinds = kind.facts().plural_in_full;
+                let noun = kind.facts().noun_in_full;
                 format!(
-                    "no room for more {kinds} in this project: {kept} of {most} {unit} are used, \
+                    "no room for more {noun}s in this project: {kept} of {most} {unit} are used, \
                      {more} more are needed; {}",
                     making_room(*kind, audience)
                 )

@@ -130,6 +130,15 @@ impl Staged {
         sizes
     }
 
+    /// Returns the texts of each item of the kinds for which `wanted` returns true.
+    pub fn texts_of(&self, wanted: impl Fn(Kind) -> bool) -> impl Iterator<Item = String> {
+        let items = self.items().into_iter().filter(move |(kind, _)| wanted(*kind));
+        items.map(|(_, item)| {
+            let texts: Vec<&str> = item.texts().into_iter().map(|(_, text)| text).collect();
+            texts.join(" ")
+        })
+    }
+
     /// Returns the size that the limit on staged work counts: the bytes of all texts, and
     /// [`STAGED_ITEM_BYTES`] for each item.
     pub fn bytes(&self) -> usize {

@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 pub(crate) const FACTS: Facts = Facts {
     noun: "anchor",
     plural: "anchors",
-    plural_in_full: "anchors",
+    noun_in_full: "anchor",
     heading: "Anchors",
     letter: 'a',
     limit: (ANCHORS_MAX, ANCHORS_BYTES_MAX),

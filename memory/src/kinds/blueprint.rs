@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, StagedItem, Which};
-use crate::fold::fold;
+use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::ids::Timestamp;
 use crate::intake::{fits, line};
@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 pub(crate) const FACTS: Facts = Facts {
     noun: "blueprint",
     plural: "blueprints",
-    plural_in_full: "blueprints",
+    noun_in_full: "blueprint",
     heading: "Blueprints",
     letter: 'b',
     limit: (BLUEPRINTS_MAX, BLUEPRINTS_BYTES_MAX),
@@ -75,6 +75,14 @@ impl Fields for Blueprint {
             texts: vec![self.category.name(), &self.title, &self.content],
             files: Vec::new(),
         }
+    }
+
+    fn concerns(&self, file: &str) -> bool {
+        names_path(&self.content, file)
+    }
+
+    fn file_text(&self) -> String {
+        self.error_text()
     }
 
     fn own_texts(&self) -> Vec<&str> {

@@ -24,7 +24,7 @@ use crate::refusal::Refusal;
 pub(crate) const FACTS: Facts = Facts {
     noun: "lesson",
     plural: "lessons",
-    plural_in_full: "lessons",
+    noun_in_full: "lesson",
     heading: "Lessons",
     letter: 'l',
     limit: (LESSONS_MAX, LESSONS_BYTES_MAX),
@@ -159,6 +159,14 @@ impl Fields for Lesson {
             texts: vec![&self.summary, &self.detail],
             files: self.files.iter().map(String::as_str).collect(),
         }
+    }
+
+    fn file_text(&self) -> String {
+        self.error_text()
+    }
+
+    fn lists_directories(&self) -> bool {
+        true
     }
 
     fn own_texts(&self) -> Vec<&str> {

@@ -41,6 +41,14 @@ macro_rules! kind {
             /// All kinds, in the order in which they are shown.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
 
+            /// Their singular nouns, in the same order.
+            pub const NOUNS: [&'static str; Self::ALL.len()] =
+                [$(super::$module::FACTS.noun),*];
+
+            /// Their plural nouns, in the same order.
+            pub const PLURALS: [&'static str; Self::ALL.len()] =
+                [$(super::$module::FACTS.plural),*];
+
             /// Returns what is fixed about the kind.
             pub(crate) fn facts(self) -> &'static Facts {
                 match self {
@@ -59,8 +67,8 @@ pub(crate) struct Facts {
     pub(crate) noun: &'static str,
     /// The plural noun, which is also the name of the kind's section in a load.
     pub(crate) plural: &'static str,
-    /// The plural noun in a refusal.
-    pub(crate) plural_in_full: &'static str,
+    /// The singular noun where the short one would be unclear. Its plural ends in `s`.
+    pub(crate) noun_in_full: &'static str,
     /// The heading of the kind's section.
     pub(crate) heading: &'static str,
     /// The first letter of ids.
@@ -99,6 +107,11 @@ impl Kind {
     pub fn count(self, count: u64) -> String {
         let noun = if count == 1 { self.noun() } else { self.plural() };
         format!("{count} {noun}")
+    }
+
+    /// Formats a count like [`Self::count`], with the noun that is clear anywhere.
+    pub fn count_in_full(self, count: u64) -> String {
+        format!("{count} {}{}", self.facts().noun_in_full, if count == 1 { "" } else { "s" })
     }
 
     /// Returns the first letter of the kind's ids.

@@ -30,7 +30,7 @@ use merge::absorb;
 pub(crate) const FACTS: Facts = Facts {
     noun: "topic",
     plural: "topics",
-    plural_in_full: "topics",
+    noun_in_full: "topic",
     heading: "Topics",
     letter: 't',
     limit: (TOPICS_MAX, TOPICS_BYTES_MAX),

@@ -1,3 +1,5 @@
+//! How a value for each kind is spelled on disk.
+
 use serde_json::json;
 
 use super::*;

@@ -90,7 +90,7 @@ impl Rewrite {
                 set(&mut anchor.concept, self.concept.as_ref());
                 part.anchors.push(anchor);
             }
-            Body::Note(_) | Body::Topic(_) | Body::SessionRow(_) => return None,
+            _ => return None,
         }
         Some(part)
     }
