@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anchord_daemon::api::ExportDocument;
-use anchord_memory::{Body, RecordState};
+use anchord_memory::{Kind, RecordState};
 
 /// The result of the comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,22 +47,11 @@ pub fn texts(document: &ExportDocument) -> Vec<String> {
         .records
         .iter()
         .filter(|record| record.state != RecordState::Forgotten)
-        .filter_map(|record| match &record.body {
-            Body::Blueprint(blueprint) => {
-                Some(format!("{} {}", blueprint.title, blueprint.content))
-            }
-            Body::Anchor(anchor) => Some(anchor.concept.clone()),
-            Body::Lesson(lesson) => Some(format!("{} {}", lesson.summary, lesson.detail)),
-            Body::Note(note) => Some(note.content.clone()),
-            Body::Topic(_) | Body::SessionRow(_) => None,
-        })
+        .filter(|record| !matches!(record.kind(), Kind::Topic | Kind::SessionRow))
+        .map(|record| record.body.own_texts().join(" "))
         .collect();
     for staged in document.staged.values() {
-        let blueprints = staged.blueprints.iter().map(|b| format!("{} {}", b.title, b.content));
-        let anchors = staged.anchors.iter().map(|anchor| anchor.concept.clone());
-        let lessons = staged.lessons.iter().map(|l| format!("{} {}", l.summary, l.detail));
-        let notes = staged.notes.iter().map(|note| note.content.clone());
-        texts.extend(blueprints.chain(anchors).chain(lessons).chain(notes));
+        texts.extend(staged.texts_of(|kind| kind != Kind::Topic));
     }
     texts
 }

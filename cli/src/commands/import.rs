@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_daemon::api::{self, ImportParams, ImportReply, ImportSource};
 use anchord_daemon::limits::ADMIN_BODY_BYTES_MAX;
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::value::RawValue;
@@ -250,25 +251,14 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
     writeln!(out, "{from} into {into}")?;
     let mut table =
         Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
-    let kinds: Vec<(&str, ImportCounts)> = match params.source {
-        ImportSource::Zipmem => vec![
-            ("blueprints", plan.blueprints),
-            ("anchors", plan.anchors),
-            ("lessons", plan.lessons),
-            ("sessions", plan.sessions),
-        ],
-        ImportSource::Compactor => vec![("notes", plan.notes)],
-        ImportSource::Anchord => vec![
-            ("blueprints", plan.blueprints),
-            ("anchors", plan.anchors),
-            ("lessons", plan.lessons),
-            ("notes", plan.notes),
-            ("topics", plan.topics),
-            ("sessions", plan.sessions),
-        ],
+    let kinds: &[Kind] = match params.source {
+        ImportSource::Zipmem => &[Kind::Blueprint, Kind::Anchor, Kind::Lesson, Kind::SessionRow],
+        ImportSource::Compactor => &[Kind::Note],
+        ImportSource::Anchord => &Kind::ALL,
     };
-    for (name, counts) in kinds {
-        table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);
+    for kind in kinds {
+        let counts = plan.counts.of(*kind);
+        table.row([kind.plural().to_owned(), counts.found.to_string(), counts.new.to_string()]);
     }
     table.print(out)?;
     if plan.merged > 0 {

@@ -9,8 +9,8 @@ use futures::stream;
 
 use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
-    self, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
-    InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
+    self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
+    HooksStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, SessionStatus,
     StagedStatus, StatusReply,
 };
 use crate::bounded_fs;
@@ -132,15 +132,9 @@ fn sessions(service: &SessionService) -> Vec<SessionStatus> {
                 last_call: session_status.last_call.0,
                 connected: session_status.disconnected.is_none(),
                 staged: staged
-                    .map(|staged| {
-                        let counts = staged.counts();
-                        StagedStatus {
-                            blueprints: counts.blueprints,
-                            anchors: counts.anchors,
-                            lessons: counts.lessons,
-                            notes: counts.notes,
-                            summary: staged.summary.is_some(),
-                        }
+                    .map(|staged| StagedStatus {
+                        items: ByKind(staged.counts()),
+                        summary: staged.summary.is_some(),
                     })
                     .unwrap_or_default(),
                 joined: session_status.confidence.map(|confidence| confidence.name().to_owned()),
@@ -212,14 +206,7 @@ async fn memory_status(
         name: PERSONAL_NAME.to_owned(),
         exists: true,
         open: open.is_some(),
-        records: totals.map(|totals| RecordsStatus {
-            blueprints: totals.active.of(anchord_memory::Kind::Blueprint),
-            anchors: totals.active.of(anchord_memory::Kind::Anchor),
-            lessons: totals.active.of(anchord_memory::Kind::Lesson),
-            notes: totals.active.of(anchord_memory::Kind::Note),
-            topics: totals.active.of(anchord_memory::Kind::Topic),
-            sessions: totals.active.of(anchord_memory::Kind::SessionRow),
-        }),
+        records: totals.map(|totals| ByKind(totals.active)),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
         bytes: usage.bytes,

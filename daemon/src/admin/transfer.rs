@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Kind, Memory, Plan, Provenance, Record, RecordId, SessionId, export, render};
+use anchord_memory::{
+    Kind, Memory, PerKind, Plan, Provenance, Record, RecordId, SessionId, export, render,
+};
 
 use super::forgotten::whole_records;
 use super::tool::ephemeral_session;
@@ -13,8 +15,8 @@ use super::{
     write_error,
 };
 use crate::api::{
-    ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
-    ImportSource, Retrieval,
+    ByKind, ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams,
+    ImportReply, ImportSource, Retrieval,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -120,16 +122,10 @@ pub(crate) async fn import_memory(
         already: outcome.before.is_some(),
         nothing: planned.changes.is_empty(),
         revision: None,
-        blueprints: ImportCounts::default(),
-        anchors: ImportCounts::default(),
-        lessons: ImportCounts::default(),
-        sessions: ImportCounts::default(),
-        notes: ImportCounts::default(),
-        topics: ImportCounts::default(),
+        counts: source.counts(outcome),
         merged: outcome.merged,
         remarks: remarks(outcome, &removed),
     };
-    source.count(outcome, &mut reply);
     if dry_run || reply.nothing {
         return Ok(reply);
     }
@@ -223,34 +219,30 @@ impl Source {
         }
     }
 
-    /// Fills in how many items were found and how many of them are new.
-    fn count(&self, outcome: &ImportOutcome, reply: &mut ImportReply) {
-        let counts =
-            |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
-        let added = outcome.added;
+    /// Counts the items that were found, and those of them that are new.
+    fn counts(&self, outcome: &ImportOutcome) -> ByKind<ImportCounts> {
+        let mut found = PerKind::<usize>::default();
         match self {
             Self::Zipmem(zipmem) => {
-                reply.blueprints = counts(zipmem.blueprints.len(), added.blueprints);
-                reply.anchors = counts(zipmem.anchors.len(), added.anchors);
-                reply.lessons = counts(zipmem.lessons.len(), added.lessons);
-                reply.sessions = counts(zipmem.rows.len(), outcome.sessions);
+                found.blueprints = zipmem.blueprints.len();
+                found.anchors = zipmem.anchors.len();
+                found.lessons = zipmem.lessons.len();
+                found.rows = zipmem.rows.len();
             }
-            Self::Compactor(compactor) => {
-                reply.notes = counts(compactor.items.len(), added.notes);
-            }
+            Self::Compactor(compactor) => found.notes = compactor.items.len(),
             Self::Anchord(exported) => {
-                let found = |kind: Kind| {
-                    let of = exported.records.iter().filter(|record| record.kind() == kind);
-                    of.count()
-                };
-                reply.blueprints = counts(found(Kind::Blueprint), added.blueprints);
-                reply.anchors = counts(found(Kind::Anchor), added.anchors);
-                reply.lessons = counts(found(Kind::Lesson), added.lessons);
-                reply.notes = counts(found(Kind::Note), added.notes);
-                reply.topics = counts(found(Kind::Topic), added.topics);
-                reply.sessions = counts(found(Kind::SessionRow), outcome.sessions);
+                for record in &exported.records {
+                    *found.of_mut(record.kind()) += 1;
+                }
             }
         }
+        let new = PerKind { rows: outcome.sessions, ..outcome.added };
+        let mut counts = ByKind::default();
+        for kind in Kind::ALL {
+            let found = found.of(kind).try_into().unwrap_or(u32::MAX);
+            *counts.0.of_mut(kind) = ImportCounts { found, new: new.of(kind) };
+        }
+        counts
     }
 }
 

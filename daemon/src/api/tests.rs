@@ -1,5 +1,7 @@
 //! Pins the JSON that crosses the socket between builds.
 
+use anchord_memory::PerKind;
+
 use super::*;
 
 #[test]
@@ -13,6 +15,17 @@ fn an_error_is_three_fields_and_its_unknown_codes_are_internal() {
     insta::assert_snapshot!(text, @r#"{"code":"not_found","error":"no project at /p","action":"Run `anchord project list`."}"#);
     let newer: ErrorReply = serde_json::from_str(r#"{"code":"on_fire","error":"x"}"#).unwrap();
     assert_eq!(newer, ErrorReply { code: ErrorCode::Internal, error: "x".into(), action: None });
+}
+
+#[test]
+fn counts_are_under_the_plural_nouns_of_all_kinds() {
+    let items = PerKind { notes: 2, rows: 1, ..PerKind::default() };
+    let staged = StagedStatus { items: ByKind(items), summary: true };
+    let text = serde_json::to_string(&staged).unwrap();
+    insta::assert_snapshot!(text, @r#"{"blueprints":0,"anchors":0,"lessons":0,"notes":2,"topics":0,"sessions":1,"summary":true}"#);
+    assert_eq!(serde_json::from_str::<StagedStatus>(&text).unwrap(), staged);
+    let older: StagedStatus = serde_json::from_str(r#"{"lessons":3,"mood":"fine"}"#).unwrap();
+    assert_eq!(older.items.0, PerKind { lessons: 3, ..PerKind::default() });
 }
 
 #[test]

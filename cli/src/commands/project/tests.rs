@@ -1,5 +1,8 @@
 //! The description that is shown before something is deleted.
 
+use anchord_daemon::api::ByKind;
+use anchord_memory::PerKind;
+
 use super::*;
 
 #[test]
@@ -10,14 +13,14 @@ fn path_records_and_bytes_are_shown() {
         name: "old".into(),
         exists: true,
         open: true,
-        records: Some(RecordsStatus {
+        records: Some(ByKind(PerKind {
             blueprints: 1,
             anchors: 0,
             lessons: 12,
             notes: 0,
             topics: 2,
-            sessions: 3,
-        }),
+            rows: 3,
+        })),
         revision: 4,
         entries: 9,
         bytes: 81_234,

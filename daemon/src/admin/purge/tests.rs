@@ -155,7 +155,7 @@ async fn what_was_purged_is_not_imported_again() {
         dry_run: false,
     };
     let reply = crate::admin::import_memory(&world.daemon.sessions, import).await.unwrap();
-    assert_eq!(reply.lessons.new, 1);
+    assert_eq!(reply.counts.0.lessons.new, 1);
     assert!(reply.remarks.iter().any(|it| it.contains("is not taken in again")), "{reply:?}");
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
 }

@@ -45,7 +45,7 @@ async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_in
     let asked = params(other.to_str().unwrap(), &export);
     let done = import_memory(&world.daemon.sessions, asked.clone()).await.unwrap();
     assert!(done.applied && !done.already, "{done:?}");
-    assert_eq!((done.lessons.new, done.sessions.new), (1, 1));
+    assert_eq!((done.counts.0.lessons.new, done.counts.0.rows.new), (1, 1));
     drop(shim);
     let mut shim = world.connect(named(hello_from(&other))).await;
     shim.initialize("2025-06-18").await;
@@ -104,7 +104,7 @@ async fn what_is_imported_keeps_to_the_budget() {
     let done =
         import_memory(&world.daemon.sessions, params(other.to_str().unwrap(), &export)).await;
     let done = done.unwrap();
-    assert_eq!(done.notes.new, 20);
+    assert_eq!(done.counts.0.notes.new, 20);
     assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
     let (_, open) = opened(&world.daemon.sessions, other.to_str().unwrap()).await.unwrap();
     let totals = open.memory().totals();
