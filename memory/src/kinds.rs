@@ -21,7 +21,7 @@ pub(crate) use fields::{Fields, Searched};
 pub(crate) use key::MergeKey;
 pub use lesson::{FixedFailure, Lesson};
 pub use list::Kind;
-pub(crate) use list::{Facts, Which, each_kind};
+pub(crate) use list::{Facts, Share, Which, each_kind};
 pub(crate) use note::{NewNote, Note, Scope};
 pub use session_row::{SessionRow, TrailEntry};
 pub(crate) use staging::{Keyed, Rule, StagedItem};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Rule, Searched, StagedItem, Which};
+use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::{chars, line, path};
@@ -27,6 +27,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 2,
         line: "| where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |",
     }),
+    share: Share::Places,
     page_place: 1,
     // It is about this file, and short. A blueprint only mentions it.
     file_place: 1,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, StagedItem, Which};
+use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, Which};
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::ids::Timestamp;
@@ -28,6 +28,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 0,
         line: "| settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |",
     }),
+    share: Share::Settled,
     page_place: 0,
     file_place: 2,
 };

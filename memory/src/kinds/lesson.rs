@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::staging::absorb_by_key;
-use super::{Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, StagedItem, Which};
+use super::{Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, Share, StagedItem, Which};
 use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
@@ -32,6 +32,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 1,
         line: "| learned from a failure | **lesson** (summary, detail, files) |",
     }),
+    share: Share::Lessons,
     page_place: 3,
     file_place: 0,
 };

@@ -77,10 +77,29 @@ pub(crate) struct Facts {
     pub(crate) limit: (u64, u64),
     /// The kind's line in the table "Which kind?"; `None` if agents do not write the kind.
     pub(crate) which: Option<Which>,
+    /// The part of a load that shows the kind.
+    pub(crate) share: Share,
     /// The place of the kind's section on an exported page.
     pub(crate) page_place: u8,
     /// The place of the kind among records about a file that are equally near.
     pub(crate) file_place: u8,
+}
+
+/// A part of a load that has a room of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Share {
+    /// Blueprints.
+    Settled,
+    /// Notes; those with a key come first.
+    Facts,
+    /// Lessons.
+    Lessons,
+    /// Topics and their open questions.
+    Topics,
+    /// Anchors.
+    Places,
+    /// Session rows.
+    Sessions,
 }
 
 /// A line of the table "Which kind?".

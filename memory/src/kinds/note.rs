@@ -8,7 +8,7 @@ mod intake;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched, Which};
+use super::{Facts, Fields, MergeKey, Searched, Share, Which};
 use crate::fold::{clip, names_path};
 use crate::forgotten::{beginning, shorten};
 use crate::ids::{SessionId, Timestamp};
@@ -34,6 +34,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 4,
         line: "| anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |",
     }),
+    share: Share::Facts,
     page_place: 2,
     file_place: 3,
 };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched};
+use super::{Facts, Fields, MergeKey, Searched, Share};
 use crate::activity::SessionActivity;
 use crate::fold::{clip, names_path, with_block};
 use crate::forgotten::shorten;
@@ -19,6 +19,7 @@ pub(crate) const FACTS: Facts = Facts {
     letter: 's',
     limit: (SESSION_ROWS_MAX, SESSION_ROWS_BYTES_MAX),
     which: None,
+    share: Share::Sessions,
     page_place: 5,
     file_place: 5,
 };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Facts, Fields, Kind, MergeKey, Searched, Which};
+use super::{Facts, Fields, Kind, MergeKey, Searched, Share, Which};
 use crate::fold::{clip, fold, one_line};
 use crate::forgotten::{LEFT_OUT, beginning};
 use crate::ids::Timestamp;
@@ -38,6 +38,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 3,
         line: "| how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |",
     }),
+    share: Share::Topics,
     page_place: 4,
     file_place: 4,
 };

@@ -1,4 +1,4 @@
-//! How a value for each kind is spelled on disk.
+//! The spelling of a value for each kind on disk.
 
 use serde_json::json;
 

@@ -32,17 +32,12 @@ pub fn save(outcome: &SaveOutcome) -> String {
         (total, added) => Some(format!("{} (+{added})", kind.count(total))),
     };
     let added = outcome.added;
-    let counts: Vec<String> = [
-        (Kind::Blueprint, added.blueprints),
-        (Kind::Anchor, added.anchors),
-        (Kind::Lesson, added.lessons),
-        (Kind::Note, added.notes),
-        (Kind::Topic, added.topics),
-    ]
-    .into_iter()
-    .filter_map(with_added)
-    .chain([Kind::SessionRow.count(outcome.sessions)])
-    .collect();
+    let written = Kind::ALL.into_iter().filter(|kind| *kind != Kind::SessionRow);
+    let counts: Vec<String> = written
+        .map(|kind| (kind, added.of(kind)))
+        .filter_map(with_added)
+        .chain([Kind::SessionRow.count(outcome.sessions)])
+        .collect();
     let mut text = format!(
         "Saved as {}, revision {}: {}; {}.\n",
         outcome.row,
