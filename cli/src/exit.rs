@@ -17,10 +17,10 @@ Examples:
 Exit codes:
   0  done
   1  failed; the message says why. Also a search that finds nothing
-  2  asked for in a way that cannot be done: unknown value, missing --yes
+  2  wrong usage: unknown value, missing --yes
   3  no daemon: none is running, none could be started, or the one that runs does not answer
   4  refused: by the daemon, or because the two versions cannot talk
-  5  damaged: a journal or a store has a bad place, or not every transcript could be read";
+  5  damaged: a journal or a store is damaged, or not every transcript could be read";
 
 /// Kinds of failure, named after what the caller will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

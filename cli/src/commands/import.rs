@@ -23,7 +23,7 @@ use crate::limits::{EXPORT_BYTES_MAX, IMPORT_PART_BYTES};
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Bring past sessions over, a .zipmem folder's memory, or the compactor's state.json
+/// Import past sessions, a .zipmem folder's memory, or the compactor's state.json
 ///
 /// Includes the staged work of a folder. Shows the plan and, on a terminal, asks. The same again
 /// changes nothing; the original is never touched.
@@ -222,7 +222,7 @@ fn source_of(path: &Path, text: &str) -> Result<ImportSource, Error> {
 }
 
 fn not_json(path: &Path, reason: &serde_json::Error) -> Error {
-    Error::usage(format!("{} is no JSON object: {reason}", path.display())).with_action(TAKES)
+    Error::usage(format!("{} is not a JSON object: {reason}", path.display())).with_action(TAKES)
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, Error> {

@@ -126,7 +126,7 @@ fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
     if ids.is_empty() {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
-            error: format!("`{key}` is no id (as n9 or b12), and no fact has that key"),
+            error: format!("`{key}` is not an id (as n9 or b12), and no fact has that key"),
             action: Some(HOW_TO_FIND.to_owned()),
         });
     }

@@ -168,7 +168,7 @@ fn admit(
     if service.shutdown.is_started() && hello.role != Role::Http {
         return Err(refused(
             RefusalCode::Draining,
-            "this daemon is leaving".to_owned(),
+            "this daemon is shutting down".to_owned(),
             "try again in a moment",
         ));
     }

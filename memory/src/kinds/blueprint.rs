@@ -275,7 +275,9 @@ impl Category {
 
 /// The text does not name a category.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is none of the categories architecture, schema, decision, convention, dependency: `{0}`")]
+#[error(
+    "is not one of the categories architecture, schema, decision, convention, dependency: `{0}`"
+)]
 pub struct ParseCategoryError(String);
 
 impl FromStr for Category {

@@ -72,7 +72,8 @@ pub fn record_page(
         None => 0,
         Some((_, Ok(from))) if from < chars => from,
         Some((cursor, _)) => {
-            let why = format!("is no cursor of {}: `{}`; leave it out", of.id, clip(cursor, 40));
+            let why =
+                format!("is not a cursor for {}: `{}`; leave it out", of.id, clip(cursor, 40));
             return Err(Refusal::invalid("cursor", why));
         }
     };

@@ -80,7 +80,7 @@ fn a_file_of_nobodys_is_the_callers_mistake() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("x.json");
     for (text, why) in [
-        ("nonsense", "x.json is no JSON object: expected ident at line 1 column 2"),
+        ("nonsense", "x.json is not a JSON object: expected ident at line 1 column 2"),
         ("{}", "x.json has nothing in it that anchord can bring over"),
     ] {
         std::fs::write(&path, text).unwrap();

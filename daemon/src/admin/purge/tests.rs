@@ -175,7 +175,7 @@ async fn what_cannot_be_purged_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    `12` is no id (as n9 or b12), and no fact has that key
+    `12` is not an id (as n9 or b12), and no fact has that key
     there is no record n99
     ");
     let nothing =

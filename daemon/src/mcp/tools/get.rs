@@ -95,7 +95,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         (false, _) => None,
         (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor).await?),
         (true, _) => {
-            return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
+            return Err(caller(&format!("{id} is not an anchor; only anchors can be expanded")));
         }
     };
     let mut marks = hidden;
@@ -205,7 +205,7 @@ impl Code {
             ToolError::failed(&format!("expand {}", anchor.file), why)
         };
         let LineRange::Span { first, last } = anchor.lines else {
-            let why = format!("`{}` is no line range; read the file", anchor.lines);
+            let why = format!("`{}` is not a line range; read the file", anchor.lines);
             return Err(ToolError::failed("expand", why));
         };
         let (there, file) = (Arc::clone(place), anchor.file.clone());
