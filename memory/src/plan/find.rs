@@ -13,7 +13,6 @@ use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::refusal::Refusal;
-use crate::render::title;
 
 /// Returns the record with this id.
 ///
@@ -146,7 +145,7 @@ fn alike(one: &str, other: &str) -> f64 {
 
 /// Refuses a record whose content has changed since the version that the caller expects.
 pub(crate) fn at_version(
-    record: &Record,
+    record: &Arc<Record>,
     expected: Option<Version>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
@@ -154,10 +153,11 @@ pub(crate) fn at_version(
     match expected.filter(|version| !same.contains(version)) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {
-            what: record.id.to_string(),
+            record: Some(record.id),
             expected: expected.0.into(),
             current: record.version.0.into(),
-            changed: vec![title(record, origin.time)],
+            changed: vec![Arc::clone(record)],
+            time: origin.time,
         }),
     }
 }

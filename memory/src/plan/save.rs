@@ -11,7 +11,6 @@ use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;
-use crate::render::changes_since;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
 use crate::staged::{Counts, Staged, accept};
@@ -84,13 +83,15 @@ pub fn plan_save(
     row_has_room(memory, &summary)?;
     if let Some(expected) = save.expected_revision {
         // Records that were only archived or read have the same content.
-        let changed = changes_since(memory, expected, None, origin.time);
+        let mut changed: Vec<_> = memory.written_since(expected).cloned().collect();
         if expected > memory.revision() || !changed.is_empty() {
+            changed.reverse();
             return Err(Refusal::Conflict {
-                what: "memory".to_owned(),
+                record: None,
                 expected: expected.0,
                 current: memory.revision().0,
                 changed,
+                time: origin.time,
             });
         }
     }

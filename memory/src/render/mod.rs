@@ -20,6 +20,7 @@ mod notice;
 mod page;
 mod personal;
 mod record;
+mod refusal;
 mod replies;
 mod room;
 mod search;
