@@ -145,7 +145,7 @@ macro_rules! body {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Body {
-            $($(#[$doc])* $kind($kind),)*
+            $($(#[$doc])* $kind(crate::kinds::$kind),)*
         }
 
         impl Body {

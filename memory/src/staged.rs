@@ -9,11 +9,11 @@ use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
 use crate::intake::text;
-use crate::kinds::{NewNote, StagedItem, TopicPart, each_kind};
+use crate::kinds::{StagedItem, TopicPart, each_kind};
 use crate::limits::{ITEMS_MAX, STAGED_ITEM_BYTES};
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
-use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
+use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 use crate::size::{Size, Sizes};
 
@@ -31,7 +31,7 @@ macro_rules! staged {
             $($(
                 #[doc = concat!("Items of the type [`", stringify!($item), "`].")]
                 #[serde(default, skip_serializing_if = "Vec::is_empty")]
-                pub $field: Vec<$item>,
+                pub $field: Vec<crate::kinds::$item>,
             )?)*
             /// The session's activity, recorded by rule, in case the session saves nothing itself.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ macro_rules! staged {
             pub(crate) fn items(&self) -> Vec<(Kind, &dyn StagedItem)> {
                 let mut items: Vec<(Kind, &dyn StagedItem)> = Vec::new();
                 $($(
-                    let list: &[$item] = &self.$field;
+                    let list: &[crate::kinds::$item] = &self.$field;
                     items.extend(list.iter().map(|item| (Kind::$kind, item as _)));
                 )?)*
                 items
@@ -58,12 +58,12 @@ macro_rules! staged {
 
             /// Changes every item, and keeps those for which `change` returns true.
             pub(crate) fn retain(&mut self, mut change: impl FnMut(&mut dyn StagedItem) -> bool) {
-                $($( self.$field.retain_mut(|item: &mut $item| change(item)); )?)*
+                $($( self.$field.retain_mut(|item: &mut crate::kinds::$item| change(item)); )?)*
             }
 
             /// Brings all items into their stored form.
             fn accept_items(&mut self) -> Result<(), Refusal> {
-                $($( self.$field = <$item>::accept(std::mem::take(&mut self.$field))?; )?)*
+                $($( self.$field = crate::kinds::$item::accept(std::mem::take(&mut self.$field))?; )?)*
                 Ok(())
             }
 
@@ -71,7 +71,7 @@ macro_rules! staged {
             pub(crate) fn absorb_items(&mut self, later: &Self) -> Vec<Body> {
                 let mut left_out = Vec::new();
                 $($(
-                    let absorbed = <$item>::absorb(&mut self.$field, &later.$field, later.last);
+                    let absorbed = crate::kinds::$item::absorb(&mut self.$field, &later.$field, later.last);
                     left_out.extend(absorbed);
                 )?)*
                 left_out
@@ -80,7 +80,7 @@ macro_rules! staged {
             /// Returns the number of items of each kind.
             pub fn counts(&self) -> Counts {
                 let mut counts = Counts::default();
-                $($( counts.$field = count(<$item>::count(&self.$field)); )?)*
+                $($( counts.$field = count(crate::kinds::$item::count(&self.$field)); )?)*
                 counts
             }
 
@@ -92,7 +92,7 @@ macro_rules! staged {
                 origin: &Provenance,
             ) -> Self {
                 let mut part = Self::default();
-                $($( part.$field.extend(<$item>::of_record(record, here, origin)); )?)*
+                $($( part.$field.extend(crate::kinds::$item::of_record(record, here, origin)); )?)*
                 part
             }
         }

@@ -1,32 +1,6 @@
-//! The list of kinds. Everything that has one part for each kind is made from it.
+//! The kinds by name, and what is fixed about each.
 
 use serde::{Deserialize, Serialize};
-
-/// Calls a macro with a line for each kind, in the order in which they are shown.
-///
-/// A line has the variant and type, the module, and the field of
-/// [`PerKind`](crate::per_kind::PerKind). If sessions stage the kind, the type of a staged item
-/// follows, and the field is also that of [`Staged`](crate::staged::Staged).
-macro_rules! each_kind {
-    ($then:ident) => {
-        $then! {
-            /// Settled and lasting; kept verbatim.
-            Blueprint blueprint blueprints as Blueprint,
-            /// The place of some code, and why it matters.
-            Anchor anchor anchors as Anchor,
-            /// Learned from a failure.
-            Lesson lesson lessons as Lesson,
-            /// Anything else worth keeping; with a key it is a fact.
-            Note note notes as NewNote,
-            /// The state of a thread of work.
-            Topic topic topics as TopicPart,
-            /// The account of a session; written by the daemon alone.
-            SessionRow session_row rows,
-        }
-    };
-}
-
-pub(crate) use each_kind;
 
 macro_rules! kind {
     ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
@@ -58,7 +32,7 @@ macro_rules! kind {
         }
     };
 }
-each_kind!(kind);
+super::each_kind!(kind);
 
 /// The facts of a kind. Each kind's module has a constant of them.
 #[derive(Debug)]

@@ -16,9 +16,8 @@ fn zeros_are_left_out_except_those_of_the_first_three_kinds() {
 fn a_whole_one_has_every_kind() {
     let active = PerKind::<u64> { notes: 3, ..PerKind::default() };
     let written = active.serialize_whole(serde_json::value::Serializer).unwrap();
-    let every =
-        json!({"blueprints": 0, "anchors": 0, "lessons": 0, "notes": 3, "topics": 0, "rows": 0});
-    assert_eq!(written, every);
+    assert_eq!((&written["notes"], &written["rows"]), (&json!(3), &json!(0)));
+    assert_eq!(written.as_object().unwrap().len(), Kind::ALL.len());
 }
 
 #[test]

@@ -12,8 +12,8 @@ mod topic;
 use super::cut::titled;
 use crate::fold::with_block;
 use crate::ids::Kind;
-use crate::kinds::{NewNote, TopicPart, each_kind};
-use crate::record::{Anchor, Blueprint, Body, Lesson, Record};
+use crate::kinds::each_kind;
+use crate::record::{Body, Record};
 use crate::staged::Staged;
 
 pub use note::end;
@@ -116,7 +116,7 @@ macro_rules! words {
         pub(super) fn staged_items(staged: &Staged) -> Vec<(Kind, &dyn WordedItem)> {
             let mut items: Vec<(Kind, &dyn WordedItem)> = Vec::new();
             $($(
-                let list: &[$item] = &staged.$field;
+                let list: &[crate::kinds::$item] = &staged.$field;
                 items.extend(list.iter().map(|item| (Kind::$kind, item as _)));
             )?)*
             items.sort_by_key(|(kind, _)| kind.facts().share.later_place());
