@@ -49,9 +49,8 @@ fn project(id: &str, name: &str) -> ProjectStatus {
             blueprints: 5,
             anchors: 6,
             lessons: 2,
-            notes: 0,
-            topics: 0,
             rows: 1,
+            ..PerKind::default()
         })),
         revision: 42,
         entries: 99,
