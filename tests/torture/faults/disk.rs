@@ -25,7 +25,7 @@ mod linux {
             mounted.map(|()| Self(at.to_owned())).map_err(|error| {
                 format!(
                     "no disk of its own can be mounted ({error}); \
-                     root can, and `unshare --map-root-user --mount anchord torture`"
+                     root can, and `unshare --map-root-user --mount torture`"
                 )
             })
         }

@@ -222,28 +222,6 @@ fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
     }
 }
 
-/// A project that is no longer listed keeps its memory, and so its id must open it to nobody else.
-#[test]
-fn the_id_of_a_forgotten_project_counts_only_in_its_own_directory() {
-    let scratch = Scratch::new();
-    for dir in [scratch.repository("app"), scratch.dir("plain")] {
-        let mut daemon = Daemon::default();
-        let id = daemon.write(&scratch.locate(&dir)).id;
-        daemon.apply([RegistryChange::ProjectForgotten { id }]);
-        let copy = dir.with_extension("copy");
-        copy_tree(&dir, &copy);
-        let located = scratch.locate(&copy);
-        let status = Status::Copy { of: id, original: dir.clone() };
-        assert_eq!(daemon.read(&located), resolved(None, status));
-        let established = daemon.write(&located);
-        assert_ne!(established.id, id);
-        assert_eq!(established.stored, Stored::InProject);
-
-        assert_eq!(daemon.write(&scratch.locate(&dir)).id, id);
-        assert_eq!(daemon.0.project(id).unwrap().root, dir, "it is listed again");
-    }
-}
-
 #[test]
 fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
     let scratch = Scratch::new();
