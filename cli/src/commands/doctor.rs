@@ -26,8 +26,8 @@ mod data;
 
 /// Check the daemon, the socket, versions, agents' entries and hooks, data and logs
 ///
-/// Each finding says what to do. Nothing is sent anywhere. --fix repairs what is safe to repair: stale
-/// paths of anchord's, modes, leftovers. Each agent's server is started once, and with it the
+/// Each finding says what to do. Nothing is sent anywhere. --fix repairs what is safe to repair:
+/// stale paths of anchord's, modes, leftovers. Each agent's server is started once, and with it the
 /// daemon if none runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
