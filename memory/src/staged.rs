@@ -29,7 +29,7 @@ macro_rules! staged {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub summary: Option<String>,
             $($(
-                #[doc = concat!("Items of the type [`", stringify!($item), "`].")]
+                #[doc = concat!("Items of the type [`", stringify!($item), "`](crate::kinds::", stringify!($item), ").")]
                 #[serde(default, skip_serializing_if = "Vec::is_empty")]
                 pub $field: Vec<crate::kinds::$item>,
             )?)*
