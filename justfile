@@ -12,7 +12,7 @@ demo:
 
 # Many shims write while they and the daemon are killed; counts what was acknowledged and what is there.
 torture *args:
-    cargo run --release --bin anchord -- torture {{args}}
+    cargo run --release -p anchord-tests --bin torture -- {{args}}
 
 # The numbers in docs/figures.md, each beside its floor. Without an argument, all of them.
 bench *args:

@@ -2,8 +2,8 @@
 //! accepts, and whether an agent's start still gets its load.
 //!
 //! Sessions fill it through their shims until a write is refused, one kind after the other. The
-//! records are few and large, so that bytes fill the memory. Then several sessions stage as much as
-//! the project allows. Finally the daemon restarts on all of that.
+//! records are few and large, so that bytes fill the memory. Before that, several sessions stage as
+//! much as another project allows. Finally the daemon restarts on all of that.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -42,10 +42,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (instance, project) = (Instance::shipped(), Project::git());
     instance.start_daemon();
     let mut agent = Agent::with_all_tools(&instance, project.path());
+    row(&instance, "nothing", 0, Duration::ZERO);
+    let mut words = Words(1);
+    // In a project of its own: what is staged counts against the same limits as what is saved.
+    let staging = stage(&instance, &mut words);
     // A budget would archive notes, which count as well.
     agent.tool("memory_configure", &json!({ "budget_tokens": 100_000_000 }));
-    let mut words = Words(1);
-    row(&instance, "nothing", 0, Duration::ZERO);
     let kinds: [(&str, Make); 4] = [
         ("blueprints", blueprints),
         ("lessons", lessons),
@@ -82,20 +84,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     row(&instance, "notes", notes, begin.elapsed());
     let begin = Instant::now();
-    let mut staging: Vec<Agent> =
-        (0..STAGING).map(|_| Agent::open(&instance, project.path())).collect();
-    let mut staged = 0;
-    for session in &mut staging {
-        let mut calls = 0;
-        while takes(session, "memory_checkpoint", &json!({ "summary": words.text(250_000) }))
-            && takes(session, "memory_checkpoint", &staged_part(&mut words, calls))
-        {
-            calls += 1;
-        }
-        staged += calls;
-    }
-    row(&instance, "staged work", staged, begin.elapsed());
-    let begin = Instant::now();
     agent.tool("memory_search", &json!({ "query": words.text(40) }));
     row(&instance, "(a search)", 0, begin.elapsed());
     thread::sleep(SETTLE);
@@ -106,11 +94,32 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     assert!(instance.anchord().arg("stop").status()?.success(), "the daemon stops when asked to");
     instance.wait_gone(daemon);
     instance.start_daemon();
-    for which in ["the first start after a new daemon's", "the next one"] {
-        start(&instance, &project, which);
-        thread::sleep(SETTLE);
-    }
+    let begin = Instant::now();
+    start(&instance, &project, "the first start after a new daemon's");
+    let mut reader = Agent::open(&instance, project.path());
+    reader.tool("memory_status", &json!({}));
+    row(&instance, "(open again)", 0, begin.elapsed());
+    start(&instance, &project, "the next one");
+    thread::sleep(SETTLE);
+    row(&instance, "(after 15 s)", 0, SETTLE);
     Ok(())
+}
+
+/// Stages in several sessions until each is refused.
+fn stage(instance: &Instance, words: &mut Words) -> (Project, Vec<Agent>) {
+    let begin = Instant::now();
+    let project = Project::git();
+    let mut staged = 0;
+    let mut session = || {
+        let mut agent = Agent::open(instance, project.path());
+        while takes(&mut agent, "memory_checkpoint", &lessons(words, staged)) {
+            staged += 1;
+        }
+        agent
+    };
+    let agents: Vec<Agent> = (0..STAGING).map(|_| session()).collect();
+    row(instance, "staged work", staged, begin.elapsed());
+    (project, agents)
 }
 
 /// Whether a call succeeds. One that is refused says why on stderr.
@@ -193,14 +202,10 @@ fn anchors(words: &mut Words, call: usize) -> Value {
 
 fn topics(words: &mut Words, call: usize) -> Value {
     let decisions: Vec<Value> = (0..20)
-        .map(|item| json!({"question": format!("question {item}"), "decision": words.text(1_500)}))
+        .map(|item| json!({"question": format!("question {item}"), "decision": words.text(900)}))
         .collect();
     let (name, status) = (format!("topic {call}"), words.text(3_900));
     json!({ "topic": {"name": name, "status": status, "decisions": decisions} })
-}
-
-fn staged_part(words: &mut Words, call: usize) -> Value {
-    lessons(words, 1_000_000 + call)
 }
 
 /// Text of words, some of which are in many texts and most in few.

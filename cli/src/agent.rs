@@ -1,4 +1,4 @@
-//! An agent for the demo, for torture and for the check of a set-up. It runs a shim as a child
+//! An agent for the demo and for the check of a set-up. It runs a shim as a child
 //! process and talks JSON-RPC with it over stdio.
 //!
 //! The caller decides what an agent does when its shim is killed. The child is always reaped.
@@ -15,7 +15,7 @@ use crate::limits::CALL_SECONDS_MAX;
 
 /// A session: a shim that has answered the handshake.
 #[derive(Debug)]
-pub(crate) struct Agent {
+pub struct Agent {
     child: Shim,
     stdin: ChildStdin,
     lines: Receiver<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Agent {
 
 /// The reason a call returned nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CallError {
+pub enum CallError {
     /// The shim is gone. The call may or may not have been carried out.
     #[error("the shim is gone")]
     Gone,
@@ -38,15 +38,15 @@ pub(crate) enum CallError {
 
 /// The number of a call that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallId(u64);
+pub struct CallId(u64);
 
 /// The shim's process, which another thread may kill.
 #[derive(Clone, Debug)]
-pub(crate) struct Shim(Arc<Mutex<Child>>);
+pub struct Shim(Arc<Mutex<Child>>);
 
 impl Shim {
     /// Sends SIGKILL. Leaves a reaped shim alone, since another process may have its number.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // This fails only for a process that has ended.
         let _ = child.kill();
@@ -68,7 +68,7 @@ impl Drop for Agent {
 
 impl Agent {
     /// Starts a shim and performs the handshake.
-    pub(crate) fn start(mut command: Command, client: &str) -> io::Result<Self> {
+    pub fn start(mut command: Command, client: &str) -> io::Result<Self> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let pipes = child.stdin.take().zip(child.stdout.take());
@@ -92,12 +92,12 @@ impl Agent {
     }
 
     /// Returns the process, so that another thread can kill it.
-    pub(crate) fn shim(&self) -> Shim {
+    pub fn shim(&self) -> Shim {
         self.child.clone()
     }
 
     /// Returns the names of the tools that the server offers.
-    pub(crate) fn tools(&mut self) -> Result<Vec<String>, CallError> {
+    pub fn tools(&mut self) -> Result<Vec<String>, CallError> {
         let id = self.request("tools/list", &json!({}))?;
         let result = self.response(id)?;
         let tools = result.get("tools").and_then(Value::as_array).into_iter().flatten();
@@ -105,20 +105,20 @@ impl Agent {
     }
 
     /// Calls a tool and waits for its text.
-    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, CallError> {
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<String, CallError> {
         let id = self.send(tool, arguments)?;
         self.receive(id)
     }
 
     /// Sends a call without waiting.
-    pub(crate) fn send(&mut self, tool: &str, arguments: &Value) -> Result<CallId, CallError> {
+    pub fn send(&mut self, tool: &str, arguments: &Value) -> Result<CallId, CallError> {
         self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
     /// Waits for the answer to a call, and skips earlier answers to other calls. Calls must
     /// therefore be received in the order in which the server answers them; for writes that is the
     /// order of sending.
-    pub(crate) fn receive(&mut self, id: CallId) -> Result<String, CallError> {
+    pub fn receive(&mut self, id: CallId) -> Result<String, CallError> {
         let result = self.response(id)?;
         let content = result.get("content").and_then(Value::as_array).into_iter().flatten();
         let texts: Vec<&str> =

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, RecvError, RecvTimeoutError};
 use std::time::Duration;
 
-use anchord_daemon::api::{ErrorCode, ErrorReply};
+use anchord_daemon::api::{self, ErrorCode, ErrorReply, JournalLine, JournalQuery};
 use anchord_daemon::instance::{self, InstanceError as Unavailable};
 use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
 use anchord_proto::host;
@@ -31,10 +31,13 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 
 use crate::exit::{Error, Kind};
-use crate::limits::{REPLY_BYTES_MAX, REQUEST_SECONDS_MAX, SILENT_DIAL_MS, WAIT_SILENTLY_MS};
+use crate::limits::{
+    JOURNAL_PAGE_ENTRIES_MAX, REPLY_BYTES_MAX, REQUEST_SECONDS_MAX, SILENT_DIAL_MS,
+    WAIT_SILENTLY_MS,
+};
 
 /// A client that connects to the daemon for each request.
-pub(crate) struct Client {
+pub struct Client {
     runtime: Runtime,
     connect: Box<dyn Fn() -> Result<UnixStream, Error>>,
     /// A welcomed connection that is not used yet.
@@ -43,20 +46,20 @@ pub(crate) struct Client {
 
 impl Client {
     /// Connects to the running daemon. Starts none.
-    pub(crate) fn running(dir: &InstanceDir) -> Result<Self, Error> {
+    pub fn running(dir: &InstanceDir) -> Result<Self, Error> {
         let dir = dir.clone();
         Self::over(move || dial(&dir))
     }
 
     /// Connects to the daemon. Starts one if none runs, after asking one that is too old to leave.
-    pub(crate) fn started(dir: &InstanceDir) -> Result<Self, Error> {
+    pub fn started(dir: &InstanceDir) -> Result<Self, Error> {
         let program = std::env::current_exe().context("cannot find out where this program is")?;
         let dir = dir.clone();
         Self::over(move || dial_or_start(&dir, &program))
     }
 
     /// Requests a JSON document.
-    pub(crate) fn get<T: DeserializeOwned>(
+    pub fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
         query: &impl Serialize,
@@ -66,14 +69,14 @@ impl Client {
     }
 
     /// Requests text.
-    pub(crate) fn text(&mut self, path: &str, query: &impl Serialize) -> Result<String, Error> {
+    pub fn text(&mut self, path: &str, query: &impl Serialize) -> Result<String, Error> {
         let body = self.request(Method::GET, &address(path, query)?, Bytes::new())?;
         String::from_utf8(body.into())
             .map_err(|_| Error::failed(format!("the daemon's reply to {path} is not UTF-8")))
     }
 
     /// Sends a request that changes something.
-    pub(crate) fn post<T: DeserializeOwned>(
+    pub fn post<T: DeserializeOwned>(
         &mut self,
         path: &str,
         params: &impl Serialize,
@@ -81,6 +84,38 @@ impl Client {
         let params = serde_json::to_vec(params).context("cannot write the request")?;
         let body = self.request(Method::POST, path, params.into())?;
         read(path, &body)
+    }
+
+    /// Passes a project's journal entries from `from` on to `each`, as text and parsed. Requests
+    /// them page by page.
+    pub fn entries(
+        &mut self,
+        project: &str,
+        mut from: u64,
+        limit: u32,
+        each: &mut dyn FnMut(&str, JournalLine) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut left = limit;
+        while left > 0 {
+            let page = JournalQuery {
+                project: project.to_owned(),
+                from: Some(from),
+                limit: left.min(JOURNAL_PAGE_ENTRIES_MAX),
+            };
+            let text = self.text(api::JOURNAL, &page)?;
+            let before = left;
+            for text in text.lines().filter(|line| !line.is_empty()) {
+                let line: JournalLine =
+                    serde_json::from_str(text).context("cannot read a journal entry")?;
+                from = line.seq + 1;
+                left = left.saturating_sub(1);
+                each(text, line)?;
+            }
+            if left == before {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn over(connect: impl Fn() -> Result<UnixStream, Error> + 'static) -> Result<Self, Error> {

@@ -42,7 +42,7 @@ impl Original {
         let real = fs::canonicalize(path)
             .with_context(|| format!("cannot follow the link {}", path.display()))?;
         if !fs::metadata(&real).is_ok_and(|found| found.is_file()) {
-            return Err(refused(format!("{} is no regular file", path.display())));
+            return Err(refused(format!("{} is not a regular file", path.display())));
         }
         let mut bytes = Vec::new();
         File::open(&real)

@@ -7,7 +7,7 @@ use anchord_agents::setup::ProgramsError;
 use anchord_daemon::api::{ErrorCode, ErrorReply};
 
 /// The end of `anchord --help`: examples, and the exit codes, which the README has in a line.
-pub(crate) const AFTER_HELP: &str = "\
+pub const AFTER_HELP: &str = "\
 Examples:
   anchord setup
   anchord load
@@ -17,14 +17,14 @@ Examples:
 Exit codes:
   0  done
   1  failed; the message says why. Also a search that finds nothing
-  2  asked for in a way that cannot be done: unknown value, missing --yes
+  2  wrong usage: unknown value, missing --yes
   3  no daemon: none is running, none could be started, or the one that runs does not answer
   4  refused: by the daemon, or because the two versions cannot talk
-  5  damaged: a journal or a store has a bad place, or not every transcript could be read";
+  5  damaged: a journal or a store is damaged, or not every transcript could be read";
 
 /// Kinds of failure, named after what the caller will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// The reader of our output has seen enough, as in `anchord load | head`.
     ReaderGone,
     /// A general failure; the message explains it.
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Returns the exit code.
-    pub(crate) fn code(self) -> u8 {
+    pub fn code(self) -> u8 {
         match self {
             Self::ReaderGone => 0,
             Self::Failed => 1,
@@ -75,42 +75,42 @@ impl From<ErrorCode> for Kind {
 
 /// A command's failure: what happened and what to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Error {
+pub struct Error {
     /// The kind, which decides the exit code.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// A lower-case fragment that fits after "error: ".
-    pub(crate) message: String,
+    pub message: String,
     /// The next step as a sentence; `None` if there is nothing to do.
-    pub(crate) action: Option<String>,
+    pub action: Option<String>,
 }
 
 impl Error {
     /// Creates a failure of this kind.
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), action: None }
     }
 
     /// Adds the next step.
     #[must_use]
-    pub(crate) fn with_action(mut self, action: impl Into<String>) -> Self {
+    pub fn with_action(mut self, action: impl Into<String>) -> Self {
         self.action = Some(action.into());
         self
     }
 
     /// Adds a further step or remark, on a line of its own.
     #[must_use]
-    pub(crate) fn and_action(self, more: &str) -> Self {
+    pub fn and_action(self, more: &str) -> Self {
         let action = self.action.as_ref().map(|action| format!("{action}\n  {more}"));
         self.with_action(action.unwrap_or_else(|| more.to_owned()))
     }
 
     /// Creates a failure without a kind of its own.
-    pub(crate) fn failed(message: impl Into<String>) -> Self {
+    pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)
     }
 
     /// Creates a failure for wrong arguments.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, message)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const STOP_SECONDS_MAX: u64 = 60;
 pub(crate) const STOP_SILENT_SECONDS_MAX: u64 = 10;
 
 /// Interval at which something without events is polled.
-pub(crate) const POLL_MILLISECONDS: u64 = 20;
+pub const POLL_MILLISECONDS: u64 = 20;
 
 /// The longest export that can be imported: as long as one that can be written.
 pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
@@ -36,46 +36,18 @@ pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
 /// Time within which an agent's own command for its configuration must end.
 pub(crate) const OWN_COMMAND_SECONDS_MAX: u64 = 30;
 
-/// Time that an agent of the demo or of torture waits for an answer, as clients do. A shim waits
+/// Time that an agent of the demo waits for an answer, as clients do. A shim waits
 /// for a daemon for 40 seconds before it reports that there is none.
-pub(crate) const CALL_SECONDS_MAX: u64 = 60;
+pub const CALL_SECONDS_MAX: u64 = 60;
 
 /// Time within which a scratch instance's daemon answers or ends: as long as a shim waits for one.
-pub(crate) const SCRATCH_START_SECONDS_MAX: u64 = 40;
+pub const SCRATCH_START_SECONDS_MAX: u64 = 40;
 
 /// Journal entries requested at once.
 pub(crate) const JOURNAL_PAGE_ENTRIES_MAX: u32 = 2_000;
 
 /// Time that the demo waits for a killed agent's work to be kept on its behalf.
 pub(crate) const DEMO_KEPT_SECONDS_MAX: u64 = 8;
-
-/// Sessions of torture. Each has a thread and a process.
-pub(crate) const TORTURE_SESSIONS_MAX: u32 = 512;
-
-/// Time for which torture suspends a daemon: longer than a shim needs to notice that it hangs.
-pub(crate) const TORTURE_STOP_MILLISECONDS: u64 = 2_500;
-
-/// Time that a fault of torture leaves the daemon without room or descriptors.
-pub(crate) const TORTURE_FAULT_MILLISECONDS: u64 = 1_000;
-
-/// Time after which torture sends a refused write again.
-pub(crate) const TORTURE_REFUSED_MILLISECONDS: u64 = 50;
-
-/// Time within which every session of torture can write again after a fault. An agent would not be
-/// told why it takes longer.
-pub(crate) const TORTURE_RECOVERY_SECONDS_MAX: u64 = 20;
-
-/// Time that each fault adds to the time after which torture stops by itself.
-pub(crate) const TORTURE_FAULT_SECONDS_MAX: u64 = 30;
-
-/// Bytes of a long note of torture. Many of them fill a segment.
-pub(crate) const TORTURE_FILLER_BYTES: usize = 512 << 10;
-
-/// Time after which torture stops by itself, apart from an allowance for each write.
-pub(crate) const TORTURE_SECONDS_MIN: u64 = 120;
-
-/// The allowance for each write.
-pub(crate) const TORTURE_WRITE_MILLISECONDS_MAX: u64 = 20;
 
 /// Lines of the retrieval log requested at once.
 pub(crate) const LOG_PAGE_LINES_MAX: u32 = 2_000;

@@ -1,73 +1,7 @@
-//! `anchord`: parses arguments, runs the command, maps errors to exit codes.
+//! The program `anchord`.
 
-mod agent;
-mod agents;
-mod client;
-mod commands;
-mod confirm;
-mod directive;
-mod edit;
-mod exit;
-mod limits;
-mod pager;
-mod past;
-mod scratch;
-mod show;
-mod table;
-mod tally;
-mod terminal;
-mod text;
-mod tool;
-
-use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::exit::{Error, Kind};
-use crate::terminal::Terminal;
-
-/// The memory that coding agents share: one daemon, one memory per project, nothing lost.
-#[derive(Debug, Parser)]
-#[command(
-    name = "anchord",
-    version,
-    after_help = exit::AFTER_HELP,
-    arg_required_else_help = true
-)]
-struct Cli {
-    #[command(subcommand)]
-    command: commands::Command,
-}
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    if let commands::Command::Daemon(daemon) = &cli.command {
-        // This precedes the next line, since the daemon keeps the socket that it was given.
-        daemon.tell_allocator();
-    }
-    // Any command may start a daemon, and `anchord daemon --detach` starts itself again.
-    anchord_shim::descriptors::keep_from_children();
-    let stdout = anstream::stdout();
-    let mut out: Box<dyn Write> =
-        if stdout.is_terminal() { Box::new(Terminal::new(stdout)) } else { Box::new(stdout) };
-    let done = cli.command.run(&mut *out).and_then(|code| {
-        out.flush()?;
-        Ok(code)
-    });
-    match done {
-        Ok(code) => code,
-        Err(error) => fail(&error),
-    }
+    anchord::main()
 }
-
-fn fail(error: &Error) -> ExitCode {
-    if error.kind != Kind::ReaderGone {
-        // This fails if stderr is closed too; the exit code still reports the failure.
-        let _ = writeln!(anstream::stderr(), "{}", show::plain_lines(&error.to_string()));
-    }
-    ExitCode::from(error.kind.code())
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,5 @@
-//! A scratch instance for the demo and for torture. All its files are in one temporary folder, and
-//! its processes are real ones of this program. It never touches the user's own instance: HOME is
-//! in the folder too.
+//! A scratch instance for the demo. All its files are in one temporary folder, and its processes
+//! are real ones. It never touches the user's own instance: HOME is in the folder too.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,21 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anchord_daemon::api::{
-    self, ExportDocument, ExportFormat, ExportQuery, StatusReply, ToolReply,
-};
+use anchord_daemon::api::{self, ExportDocument, ExportFormat, ExportQuery, StatusReply};
 use anchord_proto::hello::ToolSet;
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::{POLL_MILLISECONDS, SCRATCH_START_SECONDS_MAX};
-use crate::tool::Caller;
 
 /// The configuration: a session may be away for 1 s before its staged work is kept on its behalf.
 /// The user's own daemon waits longer.
@@ -33,7 +28,7 @@ const CONFIG: &str = "[sessions]\ngrace_seconds = 1\n";
 
 /// The folder, and the daemon that was started in it.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     folder: Option<tempfile::TempDir>,
     program: PathBuf,
     dir: InstanceDir,
@@ -43,8 +38,8 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates the folder. `name` is part of its name.
-    pub(crate) fn new(name: &str) -> Result<Self, Error> {
+    /// Creates the folder. `name` is part of its name. `program` is the daemon and the shim.
+    pub fn new(name: &str, program: PathBuf) -> Result<Self, Error> {
         let folder = tempfile::Builder::new()
             .prefix(&format!("anchord-{name}-"))
             .tempdir()
@@ -64,29 +59,28 @@ impl Scratch {
             signal_hook::flag::register(signal, Arc::clone(&interrupted))
                 .context("cannot listen for signals")?;
         }
-        let program = std::env::current_exe().context("cannot find out where this program is")?;
         let folder = Some(folder);
         let first_daemon = Mutex::new(None);
         Ok(Self { folder, program, dir, project, first_daemon, interrupted })
     }
 
     /// Returns the folder itself.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.dir.path().parent().unwrap_or(self.dir.path())
     }
 
-    /// Returns the directory of journals and indexes.
-    pub(crate) fn data(&self) -> PathBuf {
-        self.dir.path().join("data")
+    /// Returns the instance directory.
+    pub fn dir(&self) -> &InstanceDir {
+        &self.dir
     }
 
     /// Returns the project in which all agents work, as the daemon names it.
-    pub(crate) fn project(&self) -> String {
+    pub fn project(&self) -> String {
         self.project.to_string_lossy().into_owned()
     }
 
     /// Keeps the folder when this is dropped.
-    pub(crate) fn keep(&mut self) {
+    pub fn keep(&mut self) {
         self.folder = self.folder.take().map(|mut folder| {
             folder.disable_cleanup(true);
             folder
@@ -94,12 +88,12 @@ impl Scratch {
     }
 
     /// Returns whether the user wants to stop.
-    pub(crate) fn interrupted(&self) -> bool {
+    pub fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
     /// Starts the daemon and waits until it answers.
-    pub(crate) fn start_daemon(&self) -> Result<StatusReply, Error> {
+    pub fn start_daemon(&self) -> Result<StatusReply, Error> {
         let daemon = self
             .command(["daemon"])
             .stdin(Stdio::null())
@@ -112,7 +106,7 @@ impl Scratch {
     }
 
     /// Waits until a daemon other than `not` answers.
-    pub(crate) fn wait_for_daemon(&self, not: Option<u32>) -> Result<StatusReply, Error> {
+    pub fn wait_for_daemon(&self, not: Option<u32>) -> Result<StatusReply, Error> {
         let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
         loop {
             let error = match self.status() {
@@ -128,12 +122,12 @@ impl Scratch {
     }
 
     /// Returns the daemon's status. Starts none.
-    pub(crate) fn status(&self) -> Result<StatusReply, Error> {
+    pub fn status(&self) -> Result<StatusReply, Error> {
         Client::running(&self.dir)?.get(api::STATUS, &())
     }
 
     /// Returns a connection. Starts a daemon if none runs.
-    pub(crate) fn client(&self) -> Result<Client, Error> {
+    pub fn client(&self) -> Result<Client, Error> {
         Client::running(&self.dir).or_else(|_| {
             // An agent starts the daemon, so that it gets the scratch environment.
             drop(self.agent("anchord")?);
@@ -142,7 +136,7 @@ impl Scratch {
     }
 
     /// Kills the daemon with this number with SIGKILL.
-    pub(crate) fn kill_daemon(&self, pid: u32) -> Result<(), Error> {
+    pub fn kill_daemon(&self, pid: u32) -> Result<(), Error> {
         kill_process(process(pid)?, Signal::KILL).context("cannot kill the daemon")?;
         if let Some(mut child) = self.first_daemon().take_if(|child| child.id() == pid) {
             child.wait().context("cannot collect the daemon")?;
@@ -150,37 +144,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Kills the next daemon as soon as it holds the lock, while it opens what the last one left.
-    /// Returns whether one was started in time.
-    pub(crate) fn kill_next_start(&self, before: u32) -> Result<bool, Error> {
-        let next = || self.lock_holder().filter(|pid| *pid != before);
-        match self.wait_until(|| next().is_some()).then(next).flatten() {
-            Some(pid) => self.kill_daemon(pid).map(|()| true),
-            None => Ok(false),
-        }
-    }
-
-    /// Polls until something that a starting daemon does is done. Returns whether it was, in time.
-    pub(crate) fn wait_until(&self, is_done: impl Fn() -> bool) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(SCRATCH_START_SECONDS_MAX);
-        while !is_done() {
-            if Instant::now() > deadline || self.interrupted() {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        true
-    }
-
-    /// Returns the daemon that holds the lock, or held it last. It may not answer yet.
-    pub(crate) fn lock_holder(&self) -> Option<u32> {
-        // Taking the lock itself would be in the way of the daemon that starts.
-        let holder: Value = serde_json::from_slice(&fs::read(self.dir.lock()).ok()?).ok()?;
-        u32::try_from(holder.get("pid")?.as_u64()?).ok()
-    }
-
     /// Asks the daemon to end in order, and waits until it has.
-    pub(crate) fn stop_daemon(&self) -> Result<(), Error> {
+    pub fn stop_daemon(&self) -> Result<(), Error> {
         let pid = self.status()?.pid;
         let start = host::process_start(pid);
         kill_process(process(pid)?, Signal::TERM).context("cannot end the daemon")?;
@@ -196,12 +161,12 @@ impl Scratch {
     }
 
     /// Starts an agent in the project.
-    pub(crate) fn agent(&self, client: &str) -> Result<Agent, Error> {
+    pub fn agent(&self, client: &str) -> Result<Agent, Error> {
         self.agent_with(client, ToolSet::Default)
     }
 
     /// Starts an agent in the project with another set of tools.
-    pub(crate) fn agent_with(&self, client: &str, tools: ToolSet) -> Result<Agent, Error> {
+    pub fn agent_with(&self, client: &str, tools: ToolSet) -> Result<Agent, Error> {
         let mut command = self.command(["mcp", "--tools", tools.name()]);
         command.current_dir(&self.project);
         let agent = Agent::start(command, client);
@@ -209,15 +174,10 @@ impl Scratch {
     }
 
     /// Returns everything that the project remembers.
-    pub(crate) fn export(&self) -> Result<ExportDocument, Error> {
+    pub fn export(&self) -> Result<ExportDocument, Error> {
         let query = ExportQuery { project: self.project(), format: ExportFormat::Json };
         let text = self.client()?.text(api::EXPORT, &query)?;
         Ok(serde_json::from_str(&text).context("cannot read the export")?)
-    }
-
-    /// Calls a tool in the project, without an agent.
-    pub(crate) fn tool(&self, tool: &str, arguments: Value) -> Result<ToolReply, Error> {
-        Caller::over(self.client()?, self.project()).call(tool, arguments)
     }
 
     fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {
@@ -265,21 +225,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Suspends a process with SIGSTOP, and continues it after `time`.
-pub(crate) fn stop_for(pid: u32, time: Duration) -> Result<(), Error> {
-    stop(pid)?;
-    std::thread::sleep(time);
-    kill_process(process(pid)?, Signal::CONT).context("cannot continue the daemon")?;
-    Ok(())
-}
-
-/// Stops a process by SIGSTOP.
-pub(crate) fn stop(pid: u32) -> Result<(), Error> {
-    Ok(kill_process(process(pid)?, Signal::STOP).context("cannot stop the daemon")?)
-}
-
 /// The id of a process, for system calls.
-pub(crate) fn process(pid: u32) -> Result<Pid, Error> {
+pub fn process(pid: u32) -> Result<Pid, Error> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     process.ok_or_else(|| Error::failed(format!("{pid} is not a process id")))
 }

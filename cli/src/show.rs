@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anchord_memory::defuse::{defuse, defuse_line};
-pub(crate) use anchord_memory::shell_line;
+pub use anchord_memory::shell_line;
 
 /// Formats a number with its noun: `1 session`, `2 sessions`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
 /// Lists names with a word before the last: `a, b and c`.
-pub(crate) fn listed(names: &[&str], word: &str) -> String {
+pub fn listed(names: &[&str], word: &str) -> String {
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, first)) => format!("{} {word} {last}", first.join(", ")),
@@ -21,7 +21,7 @@ pub(crate) fn listed(names: &[&str], word: &str) -> String {
 }
 
 /// Formats bytes in steps of a thousand: `950 B`, `1.2 kB`, `34 MB`.
-pub(crate) fn bytes(number: u64) -> String {
+pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if number < 1000 {
         return format!("{number} B");
@@ -47,7 +47,7 @@ pub(crate) fn bytes(number: u64) -> String {
 }
 
 /// Formats a duration in at most its two largest units: `3 s`, `12 min`, `2 h 13 min`, `5 days`.
-pub(crate) fn duration(milliseconds: u64) -> String {
+pub fn duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
     match (minutes, hours, days) {
@@ -60,7 +60,7 @@ pub(crate) fn duration(milliseconds: u64) -> String {
 }
 
 /// Formats the time from `then` to `now`: `just now`, `3 s ago`.
-pub(crate) fn ago(now: i64, then: i64) -> String {
+pub fn ago(now: i64, then: i64) -> String {
     match u64::try_from(now.saturating_sub(then)) {
         Ok(gone) if gone >= 1000 => format!("{} ago", duration(gone)),
         _ => "just now".to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn ago(now: i64, then: i64) -> String {
 }
 
 /// Formats a path with the home directory as `~`.
-pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
+pub fn path(path: &str, home: Option<&Path>) -> String {
     let short = home
         .filter(|home| home.as_os_str().len() > 1)
         .and_then(|home| Path::new(path).strip_prefix(home).ok())
@@ -83,18 +83,18 @@ pub(crate) fn path(path: &str, home: Option<&Path>) -> String {
 }
 
 /// Makes a text safe to show on one line, since names come from directories and clients.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     defuse_line(text).into_owned()
 }
 
 /// Makes a text of many lines safe to show, since an agent may read what a command prints.
-pub(crate) fn plain_lines(text: &str) -> String {
+pub fn plain_lines(text: &str) -> String {
     defuse(text).into_owned()
 }
 
 /// Wraps a line at spaces to at most `chars_max` characters, and indents all lines but the first. A
 /// longer word stays whole, so that it can be copied.
-pub(crate) fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
+pub fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut room = chars_max;
     for word in line.split(' ') {

@@ -39,7 +39,7 @@ pub(crate) enum Scope {
 pub(crate) struct Caller {
     client: Client,
     project: String,
-    /// The command line that replies are for; empty if they are worded as for agents.
+    /// The command line that replies are for.
     typed: Vec<String>,
 }
 
@@ -48,12 +48,7 @@ impl Caller {
     /// directory. Replies are for the person who typed this command.
     pub(crate) fn new(project: String) -> Result<Self, Error> {
         let client = Client::started(&InstanceDir::locate()?)?;
-        Ok(Self { typed: typed(), ..Self::over(client, project) })
-    }
-
-    /// Creates a caller over an existing connection. Replies are worded as for agents.
-    pub(crate) fn over(client: Client, project: String) -> Self {
-        Self { client, project, typed: Vec::new() }
+        Ok(Self { client, project, typed: typed() })
     }
 
     /// Switches to another project for all later calls.

@@ -11,6 +11,7 @@
 //! name that is not UTF-8 is shown with replacement characters and cannot be requested. Times are
 //! milliseconds since the Unix epoch.
 
+mod by_kind;
 mod connections;
 mod hooks;
 mod purge;
@@ -21,6 +22,7 @@ mod transfer;
 
 use serde::{Deserialize, Serialize};
 
+pub use by_kind::ByKind;
 pub use connections::ConnectionStatus;
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
@@ -264,14 +266,9 @@ pub struct ProjectRef {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StagedStatus {
-    /// Blueprints.
-    pub blueprints: u32,
-    /// Anchors.
-    pub anchors: u32,
-    /// Lessons.
-    pub lessons: u32,
-    /// Notes.
-    pub notes: u32,
+    /// Items by kind.
+    #[serde(flatten)]
+    pub items: ByKind<u32>,
     /// Whether a checkpoint left a summary.
     pub summary: bool,
 }
@@ -291,7 +288,7 @@ pub struct ProjectStatus {
     pub open: bool,
     /// Active records by kind. Absent while the store is closed, since a list opens no store.
     #[serde(default)]
-    pub records: Option<RecordsStatus>,
+    pub records: Option<ByKind<u64>>,
     /// The number of commits, as last seen.
     pub revision: u64,
     /// The number of journal entries, as last seen.
@@ -304,32 +301,6 @@ pub struct ProjectStatus {
     /// The reason the project cannot be written to, if it cannot.
     #[serde(default)]
     pub read_only: Option<String>,
-}
-
-/// Active records by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RecordsStatus {
-    /// Blueprints.
-    pub blueprints: u64,
-    /// Anchors.
-    pub anchors: u64,
-    /// Lessons.
-    pub lessons: u64,
-    /// Notes of the project.
-    pub notes: u64,
-    /// Topics.
-    #[serde(default)]
-    pub topics: u64,
-    /// Session rows.
-    pub sessions: u64,
-}
-
-impl RecordsStatus {
-    /// Returns the sum of all kinds.
-    pub fn total(&self) -> u64 {
-        self.blueprints + self.anchors + self.lessons + self.notes + self.topics + self.sessions
-    }
 }
 
 /// Counts of events since the daemon started.

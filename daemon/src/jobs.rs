@@ -5,46 +5,61 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::blocking::run_blocking;
-use crate::daemon::Daemon;
 use crate::heap::{self, Heap};
+use crate::hooks::{HookService, stage_silent};
+use crate::instance::Instance;
+use crate::limits;
+use crate::metrics::Metrics;
 use crate::projects::ProjectId;
-use crate::{hooks, limits, sessions};
+use crate::sessions::{SessionService, sweep};
+use crate::shutdown::Shutdown;
+
+/// The parts that periodic work concerns.
+#[derive(Debug)]
+pub(crate) struct JobService {
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) sessions: Arc<SessionService>,
+    pub(crate) hooks: Arc<HookService>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) shutdown: Shutdown,
+}
 
 /// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
-pub(crate) async fn run(daemon: Arc<Daemon>) {
+pub(crate) async fn run(service: JobService) {
+    let JobService { instance, sessions, hooks, metrics, shutdown } = service;
+    let projects = &sessions.projects;
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let stopping = daemon.stopping();
+    let stopping = shutdown.token();
     let (mut heap, mut closed) = (Heap::default(), 0);
     loop {
         tokio::select! {
             _ = tick.tick() => {}
             () = stopping.cancelled() => return,
         }
-        if !daemon.instance.still_ours() {
-            daemon.stop("the lock or the socket in the instance directory is no longer ours");
+        if !instance.still_ours() {
+            shutdown.start("the lock or the socket in the instance directory is no longer ours");
             return;
         }
-        if daemon.registry.is_closed() {
-            daemon.stop("the daemon's own store has failed; the next daemon opens it again");
+        if projects.registry.is_closed() {
+            shutdown.start("the daemon's own store has failed; the next daemon opens it again");
             return;
         }
-        if let Err(error) = daemon.registry.retry().await {
+        if let Err(error) = projects.registry.retry().await {
             tracing::error!(%error, "the daemon's own records cannot be opened again");
         }
-        hooks::stage_silent(&daemon.hooks, limits::NOTED_STAGED_AFTER).await;
-        sessions::sweep(&daemon.sessions).await;
-        let in_use: BTreeSet<ProjectId> = daemon
-            .sessions
+        stage_silent(&hooks, limits::NOTED_STAGED_AFTER).await;
+        sweep(&sessions).await;
+        let in_use: BTreeSet<ProjectId> = sessions
             .table
             .all()
             .into_iter()
             .filter(|status| status.disconnected.is_none())
             .filter_map(|status| status.session.project_id())
             .collect();
-        daemon.projects.keep_reads().await;
-        closed += daemon.projects.close_idle(&in_use).await as u64;
-        if heap.is_due(daemon.metrics().work() + closed) {
+        projects.open.keep_reads().await;
+        closed += projects.open.close_idle(&in_use).await as u64;
+        if heap.is_due(metrics.work() + closed) {
             run_blocking(heap::trim).await;
         }
     }

@@ -31,6 +31,7 @@ pub mod retrieval_log;
 mod run;
 mod secrets;
 mod sessions;
+mod shutdown;
 mod socket;
 mod spelling;
 pub mod store;

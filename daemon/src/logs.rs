@@ -49,7 +49,7 @@ pub enum LogsError {
     },
     /// The environment variable is not a valid filter.
     #[error(
-        "use ANCHORD_LOG: `{value}` is no filter; allowed: off, error, warn, info, debug, trace, or \
+        "use ANCHORD_LOG: `{value}` is not a filter; allowed: off, error, warn, info, debug, trace, or \
          target=level separated by commas"
     )]
     Filter {

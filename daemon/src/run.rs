@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, ConfigError, HTTP_VARIABLE};
 use crate::daemon::{Daemon, Parts};
+use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
 use crate::project::OpenProjects;
@@ -21,7 +22,7 @@ use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::socket::Peers;
 use crate::store::FileStores;
 use crate::store::{self, StoreError};
-use crate::{activation, hooks, http, jobs, limits, process, sessions, socket};
+use crate::{activation, http, jobs, limits, process, sessions, socket};
 
 /// The reason a daemon did not start, or failed. Each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +118,7 @@ async fn serve(
         registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
     }
     let surroundings = Surroundings::here(Some(instance.dir().to_owned()));
-    let daemon = Daemon::new(Parts {
+    let daemon = Daemon::wire(Parts {
         projects: OpenProjects::new(stores),
         instance,
         config,
@@ -128,15 +129,15 @@ async fn serve(
     if stopped_well {
         // This daemon may be killed soon, so the flush starts at once; but nobody waits for the
         // disk.
-        let daemon = Arc::clone(&daemon);
+        let projects = Arc::clone(&daemon.projects);
         tokio::spawn(async move {
-            if let Err(error) = daemon.registry.ask(|store, _| store.flush()).await {
+            if let Err(error) = projects.registry.ask(|store, _| store.flush()).await {
                 tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
             }
         });
     }
     sessions::recover(&daemon.sessions);
-    let http_state = http::listen(&daemon, &daemon.config.http).await;
+    let http_state = http::listen(&daemon.status, &daemon.sessions.config.http).await;
     tracing::info!(
         build = env!("CARGO_PKG_VERSION"),
         pid = std::process::id(),
@@ -144,17 +145,18 @@ async fn serve(
         http = ?http_state,
         "started"
     );
-    daemon.http_state.get_or_init(|| http_state);
+    daemon.admin.http_state.get_or_init(|| http_state);
 
-    let draining: CancellationToken = daemon.stopping();
+    let Daemon { projects, hooks, jobs, socket, shutdown, .. } = daemon;
+    let draining: CancellationToken = shutdown.token();
     let connections = TaskTracker::new();
-    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&daemon)));
+    let mut jobs = tokio::spawn(jobs::run(jobs));
     started();
     tokio::select! {
-        () = socket::accept(&daemon, &listener, &peers, &connections, &draining) => {}
-        _ = terminate.recv() => daemon.stop("SIGTERM"),
-        _ = interrupt.recv() => daemon.stop("SIGINT"),
-        _ = hangup.recv() => daemon.stop("SIGHUP"),
+        () = socket::accept(&socket, &listener, &peers, &connections, &draining) => {}
+        _ = terminate.recv() => shutdown.start("SIGTERM"),
+        _ = interrupt.recv() => shutdown.start("SIGINT"),
+        _ = hangup.recv() => shutdown.start("SIGHUP"),
     }
     // No new clients from here on. A client that cannot connect starts the next daemon, which waits
     // for our lock.
@@ -171,12 +173,13 @@ async fn serve(
         tracing::warn!(open = connections.len(), "something under way did not end in time");
         jobs.abort();
     }
-    hooks::stage_silent(&daemon.hooks, Duration::ZERO).await;
-    daemon.projects.close_all().await;
-    if let Err(error) = daemon.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await {
+    stage_silent(&hooks, Duration::ZERO).await;
+    projects.open.close_all().await;
+    if let Err(error) = projects.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await
+    {
         tracing::warn!(%error, "the mark of a good end was lost");
     }
-    daemon.registry.close().await;
+    projects.registry.close().await;
     tracing::info!("stopped");
     Ok(())
 }

@@ -29,7 +29,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A daemon, and a project called `demo` to work in.
 pub(crate) struct World {
-    pub(crate) daemon: Arc<Daemon>,
+    pub(crate) daemon: Daemon,
     stores: Factories,
     scratch: tempfile::TempDir,
 }
@@ -76,19 +76,13 @@ impl World {
     /// Ends the daemon and starts another in its place, as after a crash or not.
     pub(crate) async fn restart(self, after_crash: bool) -> Self {
         let Self { daemon, stores, scratch } = self;
-        daemon.stop("asked by a test");
-        daemon.projects.close_all().await;
-        daemon.registry.close().await;
-        // Connections hold the daemon, and thereby the lock, until they notice that it stops.
-        let mut daemon = Some(daemon);
-        poll(move || match daemon.take().map(Arc::try_unwrap) {
-            Some(Err(shared)) => {
-                daemon = Some(shared);
-                None
-            }
-            _ => Some(()),
-        })
-        .await;
+        daemon.shutdown.start("asked by a test");
+        daemon.projects.open.close_all().await;
+        daemon.projects.registry.close().await;
+        let lock = Arc::downgrade(&daemon.admin.instance);
+        drop(daemon);
+        // Connections hold the lock until they notice that the daemon stops.
+        poll(|| (lock.strong_count() == 0).then_some(())).await;
         let daemon = start(scratch.path(), stores.clone(), after_crash).await;
         Self { daemon, stores, scratch }
     }
@@ -152,7 +146,7 @@ impl World {
     pub(crate) async fn hook_that_leaves(&self, client: &str, event: &Value) {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(theirs);
-        let serving = tokio::spawn(socket::serve(Arc::clone(&self.daemon), reader, writer));
+        let serving = tokio::spawn(socket::serve(Arc::clone(&self.daemon.socket), reader, writer));
         let (reader, mut writer) = tokio::io::split(ours);
         let mut reader = BufReader::new(reader);
         let hello = Hello { role: Role::Hook, client: Some(client.to_owned()), ..self.hello() };
@@ -166,7 +160,7 @@ impl World {
     fn stream(&self) -> (BufReader<ReadHalf<DuplexStream>>, WriteHalf<DuplexStream>) {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(theirs);
-        tokio::spawn(socket::serve(Arc::clone(&self.daemon), reader, writer));
+        tokio::spawn(socket::serve(Arc::clone(&self.daemon.socket), reader, writer));
         let (reader, writer) = tokio::io::split(ours);
         (BufReader::new(reader), writer)
     }
@@ -365,7 +359,7 @@ pub(crate) fn holding(directory: &Path, value: &str) -> Vec<PathBuf> {
     found
 }
 
-async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Arc<Daemon> {
+async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
     let dir = scratch.join("instance");
     let host = Host { boot: host::boot_id(), name: "test".to_owned() };
     // A process that another test is just starting still has our lock's descriptor until it runs
@@ -383,7 +377,7 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Arc<Daem
     };
     let projects = OpenProjects::new(stores.memories);
     let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
-    let daemon = Daemon::new(parts);
+    let daemon = Daemon::wire(parts);
     sessions::recover(&daemon.sessions);
     daemon
 }

@@ -9,14 +9,12 @@ use std::sync::Arc;
 
 use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
-use crate::kinds::MergeKey;
-use crate::kinds::blueprint::{Verdict, judge};
 use crate::kinds::note::{NewNote, Note, Scope};
-use crate::kinds::topic::{Topic, TopicPart};
+use crate::kinds::{Keyed, MergeKey, Rule};
 use crate::lines::Ranges;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
-use crate::record::{Anchor, Blueprint, Body, Lesson, Record, RecordState};
+use crate::record::{Anchor, Body, Record, RecordState};
 use crate::size::Size;
 use crate::staged::{Counts, Staged};
 
@@ -82,36 +80,31 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn fold(&mut self, staged: &Staged, origin: &Provenance) {
-        for blueprint in &staged.blueprints {
-            self.blueprint(blueprint, origin);
-        }
-        for anchor in &staged.anchors {
-            self.anchor(anchor, origin);
-        }
-        for lesson in &staged.lessons {
-            self.lesson(lesson, origin);
-        }
         // The time of each note is unknown; it is no earlier than the first checkpoint. An end that
         // was still in the future then stays: a note that lives forever is worse than one marked as
         // ended too soon.
-        for note in &staged.notes {
-            self.note_told(note, origin, staged.first.min(origin.time));
-        }
-        for part in &staged.topics {
-            self.topic(part, origin);
+        let told = staged.first.min(origin.time);
+        for (_, item) in staged.items() {
+            match item.rule() {
+                Rule::Keyed(item) => self.keyed(item, origin),
+                Rule::Anchor(anchor) => self.anchor(anchor, origin),
+                Rule::Note(note) => {
+                    self.note_told(note, origin, told);
+                }
+            }
         }
     }
 
-    pub(crate) fn blueprint(&mut self, new: &Blueprint, origin: &Provenance) {
-        let body = Body::Blueprint(new.clone());
-        let Some((id, Body::Blueprint(stored))) = self.existing_match(&body) else {
+    /// Stores an item that merges with the record that has its key.
+    pub(crate) fn keyed(&mut self, item: &dyn Keyed, origin: &Provenance) {
+        let body = item.body();
+        let Some((id, stored)) = self.existing_match(&body) else {
             self.create(body, origin);
             return;
         };
-        match judge(&stored, new) {
-            Verdict::Replaced => self.merge(id, body, origin),
-            Verdict::Same => self.merge(id, Body::Blueprint(stored), origin),
-            Verdict::Kept => self.keep(id, origin),
+        match item.merged(stored) {
+            Some(body) => self.merge(id, body, origin),
+            None => self.keep(id, origin),
         }
     }
 
@@ -165,20 +158,6 @@ impl<'a> Draft<'a> {
         ranges
     }
 
-    pub(crate) fn lesson(&mut self, new: &Lesson, origin: &Provenance) {
-        // Staged in several parts, the lesson may be larger than any of them.
-        let body = Body::Lesson(new.clone().within_limits());
-        match self.existing_match(&body) {
-            Some((id, Body::Lesson(mut stored))) => {
-                stored.unite(new);
-                self.merge(id, Body::Lesson(stored.within_limits()), origin);
-            }
-            _ => {
-                self.create(body, origin);
-            }
-        }
-    }
-
     /// Stores a note. A fact replaces the one with its key; without a key, the same content is one
     /// note.
     pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
@@ -213,21 +192,6 @@ impl<'a> Draft<'a> {
         if let (Some(here), Some(merged)) = (here, merged) {
             let note = Note { repeats: here.max(new.repeats), ..merged.clone() };
             self.put_note(id, note, RecordState::Active);
-        }
-    }
-
-    /// Stores a topic: one for each name, spelt as it was first.
-    pub(crate) fn topic(&mut self, part: &TopicPart, origin: &Provenance) {
-        let mut new = Topic { name: part.topic().to_owned(), ..Topic::default() };
-        new.take_in(part);
-        match self.existing_match(&Body::Topic(new.clone())) {
-            Some((id, Body::Topic(mut stored))) => {
-                stored.take_in(part);
-                self.merge(id, Body::Topic(stored), origin);
-            }
-            _ => {
-                self.create(Body::Topic(new), origin);
-            }
         }
     }
 
@@ -397,15 +361,9 @@ impl<'a> Draft<'a> {
         let mut added = Counts::default();
         // Nobody wrote a record that was recorded by rule.
         let new = |record: &&Arc<Record>| record.version == Version::FIRST && !record.is_captured();
-        for record in self.changed().filter(new) {
-            match record.kind() {
-                Kind::Blueprint => added.blueprints += 1,
-                Kind::Anchor => added.anchors += 1,
-                Kind::Lesson => added.lessons += 1,
-                Kind::Note => added.notes += 1,
-                Kind::Topic => added.topics += 1,
-                Kind::SessionRow => {}
-            }
+        let written = |record: &&Arc<Record>| record.kind() != Kind::SessionRow;
+        for record in self.changed().filter(new).filter(written) {
+            *added.of_mut(record.kind()) += 1;
         }
         added
     }

@@ -122,7 +122,7 @@ pub enum Loading {
 
 /// The text does not name a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is none of the checkpoint modes conservative, balanced, aggressive")]
+#[error("`{0}` is not one of the checkpoint modes conservative, balanced, aggressive")]
 pub struct ParseModeError(String);
 
 impl FromStr for CheckpointMode {

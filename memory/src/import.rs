@@ -21,7 +21,6 @@ pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::intake::accept;
 use crate::kinds::MergeKey;
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
@@ -30,8 +29,7 @@ use crate::record::{Anchor, Blueprint, Body, RecordState};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
-use crate::staged::Counts;
-use crate::staged::{Staged, count};
+use crate::staged::{Counts, Staged, accept, count};
 use serde::{Deserialize, Serialize};
 
 /// The source name under which imports of zipmem's files are remembered. It is also the client of
@@ -100,7 +98,7 @@ pub fn plan_import(
         let origin = at(&origin.session, lesson.time);
         let part = Staged { lessons: vec![lesson.item.clone()], ..Staged::default() };
         match check_items(draft.head(), &part, &part, &origin) {
-            Ok(()) => draft.lesson(&lesson.item, &origin),
+            Ok(()) => draft.keyed(&lesson.item, &origin),
             Err(refusal) => full.push(left_out(&lesson.item.summary, &refusal)),
         }
     }
@@ -263,7 +261,7 @@ fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
         .map(|record| (record.id, record.updated.time));
     match stored {
         Some((id, written)) if written > origin.time => draft.keep(id, origin),
-        _ => draft.blueprint(new, origin),
+        _ => draft.keyed(new, origin),
     }
 }
 

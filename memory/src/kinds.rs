@@ -12,6 +12,7 @@ pub(crate) mod lesson;
 mod list;
 pub(crate) mod note;
 pub(crate) mod session_row;
+mod staging;
 pub(crate) mod topic;
 
 pub use anchor::Anchor;
@@ -20,10 +21,37 @@ pub(crate) use fields::{Fields, Searched};
 pub(crate) use key::MergeKey;
 pub use lesson::{FixedFailure, Lesson};
 pub use list::Kind;
-pub(crate) use list::{Facts, Which, each_kind};
-pub(crate) use note::{Note, Scope};
+pub(crate) use list::{Facts, Share, Which};
+pub(crate) use note::{NewNote, Note, Scope};
 pub use session_row::{SessionRow, TrailEntry};
-pub(crate) use topic::Topic;
+pub(crate) use staging::{Keyed, Rule, StagedItem};
+pub(crate) use topic::{Topic, TopicPart};
+
+/// Calls a macro with a line for each kind, in the order in which they are shown.
+///
+/// A line has the variant and type, the module, and the field of
+/// [`PerKind`](crate::per_kind::PerKind). If sessions stage the kind, the type of a staged item
+/// follows, and the field is also that of [`Staged`](crate::staged::Staged).
+macro_rules! each_kind {
+    ($then:ident) => {
+        $then! {
+            /// Settled and lasting; kept verbatim.
+            Blueprint blueprint blueprints as Blueprint,
+            /// The place of some code, and why it matters.
+            Anchor anchor anchors as Anchor,
+            /// Learned from a failure.
+            Lesson lesson lessons as Lesson,
+            /// Anything else worth keeping; with a key it is a fact.
+            Note note notes as NewNote,
+            /// The state of a thread of work.
+            Topic topic topics as TopicPart,
+            /// The account of a session; written by the daemon alone.
+            SessionRow session_row rows,
+        }
+    };
+}
+
+pub(crate) use each_kind;
 
 /// Replaces the paths for which `within` gives another.
 fn move_each(files: &mut [String], within: &dyn Fn(&str) -> Option<String>) {

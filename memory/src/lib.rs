@@ -77,9 +77,7 @@ pub use kinds::note::{
 pub use kinds::topic::{
     HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,
 };
-pub use kinds::{
-    Anchor, Blueprint, Category, FixedFailure, Lesson, ParseCategoryError, SessionRow, TrailEntry,
-};
+pub use kinds::*;
 pub use memories::Memories;
 pub use memory::{Bound, Counters, Memory, Restore};
 pub use per_kind::PerKind;

@@ -80,8 +80,6 @@ pub const TITLE_CHARS_MAX: usize = 160;
 pub const LOADED_LINE_CHARS_MAX: usize = 260;
 /// A topic's status in its short form.
 pub const TOPIC_BRIEF_CHARS_MAX: usize = 300;
-/// A session row's line, which is its newest entry.
-pub const ROW_LINE_CHARS_MAX: usize = 400;
 /// Sessions that a load shows if the request was not for sessions alone.
 pub const ROWS_SHOWN_MAX: usize = 5;
 /// Records that a load puts first because they are about the task.

@@ -22,8 +22,9 @@ use crate::fold::one_line;
 use crate::ids::hashed;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::kinds::note::{NewNote, Scope};
-use crate::kinds::{MergeKey, anchor, lesson, topic};
+use crate::kinds::{MergeKey, topic};
 use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
+use crate::per_kind::PerKind;
 use crate::record::{Anchor, Body, Record};
 use crate::refusal::Refusal;
 use crate::secrets::{SecretKind, scrub_named};
@@ -113,25 +114,16 @@ impl Tombstones {
         if self.times.is_empty() {
             return None;
         }
-        let blueprints = part.blueprints.iter().map(|new| new.content.clone());
-        let anchors = part.anchors.iter().map(anchor::whole_text);
-        let lessons = part.lessons.iter().enumerate().flat_map(|(at, lesson)| {
-            lesson::whole_texts(lesson).into_iter().map(move |text| (at, text))
-        });
-        let notes = part.notes.iter().map(|note| note.content.clone());
-        let shorts = part.notes.iter().map(|note| note.summary.clone());
-        let short = |(at, text)| (format!("notes[{at}].summary"), text);
-        let topics = part.topics.iter().flat_map(topic::part_texts);
-        let named = |name: &'static str| move |(at, text)| (format!("{name}[{at}]"), text);
         let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
-        summary
-            .chain(blueprints.enumerate().map(named("blueprints")))
-            .chain(anchors.enumerate().map(named("anchors")))
-            .chain(lessons.map(named("lessons")))
-            .chain(notes.enumerate().map(named("notes")))
-            .chain(shorts.enumerate().map(short))
-            .chain(topics.map(|text| ("topic".to_owned(), text.to_owned())))
-            .find_map(|(field, text)| Some((field, self.of(&text)?)))
+        let mut places = PerKind::<usize>::default();
+        let items = part.items().into_iter().flat_map(|(kind, item)| {
+            let place = places.of_mut(kind);
+            let field = item.field(kind.plural(), *place);
+            *place += 1;
+            item.whole_texts().into_iter().map(move |(end, text)| (format!("{field}{end}"), text))
+        });
+        let mut texts = summary.chain(items);
+        texts.find_map(|(field, text)| Some((field, self.of(&text)?)))
     }
 }
 
@@ -331,29 +323,11 @@ impl Purge {
     fn edit_part(&self, session: &SessionId, part: &mut Staged) -> bool {
         let before = part.clone();
         let row_goes = self.sessions.contains(session);
-        part.blueprints.retain(|blueprint| {
-            let body = Body::Blueprint(blueprint.clone());
-            !self.goes(body.key().as_ref(), &[&blueprint.title, &blueprint.content])
-        });
-        part.anchors.retain(|anchor| {
-            let met =
-                self.anchors.iter().any(|gone| gone.file == anchor.file && gone.meets(anchor));
-            !(met || self.goes(None, &[&anchor.file, &anchor.concept]))
-        });
-        part.lessons.retain(|lesson| {
-            let body = Body::Lesson(lesson.clone());
-            let files = lesson.files.iter().map(String::as_str);
-            let texts: Vec<&str> = [lesson.summary.as_str(), lesson.detail.as_str()]
-                .into_iter()
-                .chain(files)
-                .collect();
-            !self.goes(body.key().as_ref(), &texts)
-        });
-        part.notes.retain(|note| !self.note_goes(session, note));
-        part.topics.retain(|topic| {
-            let files = topic.files.iter().map(String::as_str);
-            let texts = topic::part_texts(topic).into_iter().chain(files);
-            !(self.topic_goes(topic.topic()) || self.goes(None, &texts.collect::<Vec<_>>()))
+        part.anchors.retain(|anchor| !self.anchors.iter().any(|gone| gone.meets(anchor)));
+        part.notes.retain(|note| !self.fact_goes(session, note));
+        part.retain(|item| {
+            let texts: Vec<&str> = item.texts().into_iter().map(|(_, text)| text).collect();
+            !self.goes(item.purge_key().as_ref(), &texts)
         });
         let summary_goes = part.summary.as_deref().is_some_and(|summary| {
             let within = summary.len() >= PURGED_TEXT_BYTES_MIN
@@ -386,18 +360,11 @@ impl Purge {
         self.goes(Some(&topic::merge_key(name)), &[name])
     }
 
-    /// Returns whether a staged note must be removed. Another session's note under the same key
-    /// stays, since that session may save it.
-    fn note_goes(&self, session: &SessionId, note: &NewNote) -> bool {
+    /// Returns whether a staged note must be removed because of its key. Another session's note
+    /// under the same key stays, since that session may save it.
+    fn fact_goes(&self, session: &SessionId, note: &NewNote) -> bool {
         let fact = note.key.clone().map(|key| (session.clone(), note.private, key));
-        if fact.is_some_and(|fact| self.facts.contains(&fact)) {
-            return true;
-        }
-        let same = MergeKey::note(&Scope::Project, None, &note.content);
-        let mut texts = vec![note.content.as_str(), note.summary.as_str()];
-        texts.extend(note.key.as_deref());
-        texts.extend(note.tags.iter().map(String::as_str));
-        self.goes(Some(&same), &texts)
+        fact.is_some_and(|fact| self.facts.contains(&fact))
     }
 
     fn goes(&self, key: Option<&MergeKey>, texts: &[&str]) -> bool {

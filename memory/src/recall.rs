@@ -11,12 +11,11 @@ mod words;
 use std::cmp::Reverse;
 
 use crate::files::normalise;
-use crate::fold::names_path;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{FOUND_COUNTED_MAX, HITS_BESIDE_MAX, HITS_FEW};
 use crate::memory::{Memory, document};
 use crate::reader::Reader;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Record, RecordState};
 use crate::search::{Find, Hit, Query, Tuning, as_written};
 pub use failure::{FailureView, remedies};
 pub use file::{FileQuery, about_file};
@@ -181,24 +180,9 @@ fn passes(record: &Record, of: &Recall<'_>, file: Option<&str>) -> bool {
         && (of.kinds.is_empty() || of.kinds.contains(&record.kind()))
         && of.tags.iter().all(|tag| record.tags.contains(tag))
         && of.own.is_none_or(|own| own == record.owner().is_some())
-        && file.is_none_or(|file| concerns(record, file))
+        && file.is_none_or(|file| record.body.fields().concerns(file))
         && of.since.is_none_or(|since| time >= since)
         && of.until.is_none_or(|until| time < until)
-}
-
-/// Whether a record is about a file: it names the file, or a note's text does.
-fn concerns(record: &Record, file: &str) -> bool {
-    let beneath = |path: &str| {
-        path.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    match &record.body {
-        Body::Anchor(anchor) => beneath(&anchor.file),
-        Body::Lesson(lesson) => lesson.files.iter().any(|path| beneath(path)),
-        Body::Topic(topic) => topic.files.iter().any(|path| beneath(path)),
-        Body::Note(note) => names_path(&note.content, file),
-        Body::Blueprint(blueprint) => names_path(&blueprint.content, file),
-        Body::SessionRow(row) => row.summaries().any(|summary| names_path(summary, file)),
-    }
 }
 
 #[cfg(test)]

@@ -140,12 +140,12 @@ impl RecordState {
 }
 
 macro_rules! body {
-    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident,)*) => {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
         /// The fields of each kind.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Body {
-            $($(#[$doc])* $kind($kind),)*
+            $($(#[$doc])* $kind(crate::kinds::$kind),)*
         }
 
         impl Body {
@@ -173,6 +173,11 @@ macro_rules! body {
 each_kind!(body);
 
 impl Body {
+    /// Returns the texts that are specific to the record.
+    pub fn own_texts(&self) -> Vec<&str> {
+        self.fields().own_texts()
+    }
+
     /// Returns the property that two merging records share; `None` if no other merges with this
     /// one.
     pub(crate) fn key(&self) -> Option<MergeKey> {

@@ -144,7 +144,7 @@ impl fmt::Display for Access {
 
 /// The text is not a count with a time, as after a torn write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no count of reads with the time of the last")]
+#[error("is not a count of reads with the time of the last")]
 pub struct ParseAccessError;
 
 impl FromStr for Access {

@@ -1,11 +1,7 @@
 //! Sizes of records, in bytes of their text. They do not depend on how a record is shown.
 
-use crate::kinds::Fields;
-use crate::kinds::note::NewNote;
-use crate::kinds::topic::TopicPart;
 use crate::per_kind::PerKind;
 use crate::record::{Record, RecordState};
-use crate::staged::Staged;
 
 /// A number of records and the bytes of their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,14 +13,6 @@ pub struct Size {
 }
 
 impl Size {
-    /// Sums up items, given the bytes of each.
-    pub(crate) fn of(items: impl Iterator<Item = usize>) -> Self {
-        items.fold(Self::default(), |size, bytes| Self {
-            records: size.records + 1,
-            bytes: size.bytes + bytes as u64,
-        })
-    }
-
     pub(crate) fn plus(self, more: Self) -> Self {
         Self {
             records: self.records.saturating_add(more.records),
@@ -70,19 +58,5 @@ impl Record {
     /// Returns the bytes of all text, including tags.
     pub(crate) fn text_bytes(&self) -> usize {
         self.body.fields().text_bytes() + self.tags.iter().map(String::len).sum::<usize>()
-    }
-}
-
-impl Staged {
-    /// Returns the size of the items if each becomes a record of its own.
-    pub(crate) fn sizes(&self) -> Sizes {
-        Sizes {
-            blueprints: Size::of(self.blueprints.iter().map(Fields::text_bytes)),
-            anchors: Size::of(self.anchors.iter().map(Fields::text_bytes)),
-            lessons: Size::of(self.lessons.iter().map(Fields::text_bytes)),
-            notes: Size::of(self.notes.iter().map(NewNote::record_bytes)),
-            topics: Size::of(self.topics.iter().map(TopicPart::text_bytes)),
-            rows: Size::default(),
-        }
     }
 }

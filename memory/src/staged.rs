@@ -1,93 +1,104 @@
 //! Staged work: what a session has checkpointed but not saved. It is durable, and private to the
 //! session.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
-use crate::kinds::note::NewNote;
-use crate::kinds::topic::TopicPart;
-use crate::limits::STAGED_ITEM_BYTES;
-use crate::record::{Anchor, Blueprint, Lesson};
+use crate::intake::text;
+use crate::kinds::{StagedItem, TopicPart, each_kind};
+use crate::limits::{ITEMS_MAX, STAGED_ITEM_BYTES};
+use crate::per_kind::PerKind;
+use crate::provenance::Provenance;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
+use crate::size::{Size, Sizes};
 
-/// One session's staged work, or one checkpoint's part of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Staged {
-    /// The summary at the last checkpoint that had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// Blueprints, in the order in which they came.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blueprints: Vec<Blueprint>,
-    /// Anchors, merged as in memory: overlapping ranges of one file are one anchor.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub anchors: Vec<Anchor>,
-    /// Lessons, merged as in memory.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lessons: Vec<Lesson>,
-    /// Notes, merged as in memory.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<NewNote>,
-    /// One part for each topic, with everything that was staged for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub topics: Vec<TopicPart>,
-    /// The session's activity, recorded by rule, in case the session saves nothing itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub captured: Option<Box<SessionActivity>>,
-    /// The time of the first checkpoint, or of the first event if there was none.
-    pub first: Timestamp,
-    /// The time of the last checkpoint, or of the last event if there was none.
-    pub last: Timestamp,
-    /// The client that staged it, for the row written on the session's behalf.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
-    pub client: std::sync::Arc<str>,
-}
+pub use crate::per_kind::Counts;
 
-/// The number of records of each kind that agents write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Blueprints.
-    pub blueprints: u32,
-    /// Anchors.
-    pub anchors: u32,
-    /// Lessons.
-    pub lessons: u32,
-    /// Notes.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub notes: u32,
-    /// Topics.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub topics: u32,
-}
+macro_rules! staged {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
+        /// One session's staged work, or one checkpoint's part of it. Each kind has a list of
+        /// items, in the order in which they came.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Staged {
+            /// The summary at the last checkpoint that had one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub summary: Option<String>,
+            $($(
+                #[doc = concat!("Items of the type [`", stringify!($item), "`](crate::kinds::", stringify!($item), ").")]
+                #[serde(default, skip_serializing_if = "Vec::is_empty")]
+                pub $field: Vec<crate::kinds::$item>,
+            )?)*
+            /// The session's activity, recorded by rule, in case the session saves nothing itself.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub captured: Option<Box<SessionActivity>>,
+            /// The time of the first checkpoint, or of the first event if there was none.
+            pub first: Timestamp,
+            /// The time of the last checkpoint, or of the last event if there was none.
+            pub last: Timestamp,
+            /// The client that staged it, for the row written on the session's behalf.
+            #[serde(default, skip_serializing_if = "str::is_empty")]
+            pub client: Arc<str>,
+        }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
+        impl Staged {
+            /// Returns all items, by kind.
+            pub(crate) fn items(&self) -> Vec<(Kind, &dyn StagedItem)> {
+                let mut items: Vec<(Kind, &dyn StagedItem)> = Vec::new();
+                $($(
+                    let list: &[crate::kinds::$item] = &self.$field;
+                    items.extend(list.iter().map(|item| (Kind::$kind, item as _)));
+                )?)*
+                items
+            }
 
-impl fmt::Display for Counts {
-    /// Writes `2 blueprints, 1 lesson`: leaves out kinds without records, and writes `nothing` if
-    /// all are zero.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = [
-            (Kind::Blueprint, self.blueprints),
-            (Kind::Anchor, self.anchors),
-            (Kind::Lesson, self.lessons),
-            (Kind::Note, self.notes),
-            (Kind::Topic, self.topics),
-        ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| kind.count(count.into()))
-        .collect();
-        f.write_str(if parts.is_empty() { "nothing" } else { "" })?;
-        f.write_str(&parts.join(", "))
-    }
+            /// Changes every item, and keeps those for which `change` returns true.
+            pub(crate) fn retain(&mut self, mut change: impl FnMut(&mut dyn StagedItem) -> bool) {
+                $($( self.$field.retain_mut(|item: &mut crate::kinds::$item| change(item)); )?)*
+            }
+
+            /// Brings all items into their stored form.
+            fn accept_items(&mut self) -> Result<(), Refusal> {
+                $($( self.$field = crate::kinds::$item::accept(std::mem::take(&mut self.$field))?; )?)*
+                Ok(())
+            }
+
+            /// Merges later items, and returns those that are left out.
+            pub(crate) fn absorb_items(&mut self, later: &Self) -> Vec<Body> {
+                let mut left_out = Vec::new();
+                $($(
+                    let absorbed = crate::kinds::$item::absorb(&mut self.$field, &later.$field, later.last);
+                    left_out.extend(absorbed);
+                )?)*
+                left_out
+            }
+
+            /// Returns the number of items of each kind.
+            pub fn counts(&self) -> Counts {
+                let mut counts = Counts::default();
+                $($( counts.$field = count(crate::kinds::$item::count(&self.$field)); )?)*
+                counts
+            }
+
+            /// Returns what a session would stage to write a record of another memory into this
+            /// one. `here` is the record that it merges with.
+            pub(crate) fn of_record(
+                record: &Record,
+                here: Option<&Record>,
+                origin: &Provenance,
+            ) -> Self {
+                let mut part = Self::default();
+                $($( part.$field.extend(crate::kinds::$item::of_record(record, here, origin)); )?)*
+                part
+            }
+        }
+    };
 }
+each_kind!(staged);
 
 impl Staged {
     /// Returns whether there is neither staged work nor recorded activity.
@@ -97,12 +108,7 @@ impl Staged {
 
     /// Returns whether the agent staged anything. Activity recorded by rule is not its work.
     pub fn has_work(&self) -> bool {
-        !(self.summary.is_none()
-            && self.blueprints.is_empty()
-            && self.anchors.is_empty()
-            && self.lessons.is_empty()
-            && self.notes.is_empty()
-            && !self.topics.iter().any(TopicPart::is_work))
+        self.summary.is_some() || self.items().iter().any(|(_, item)| item.is_work())
     }
 
     /// Returns whether there are only lines for the history of topics, which hooks record.
@@ -114,17 +120,23 @@ impl Staged {
         self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
     }
 
-    /// Returns the number of items of each kind.
-    pub fn counts(&self) -> Counts {
-        let titles: BTreeSet<_> =
-            self.blueprints.iter().map(Blueprint::category_and_title).collect();
-        Counts {
-            blueprints: count(titles.len()),
-            anchors: count(self.anchors.len()),
-            lessons: count(self.lessons.len()),
-            notes: count(self.notes.len()),
-            topics: count(self.topics.iter().filter(|part| part.is_work()).count()),
+    /// Returns the size of the items if each becomes a record of its own.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let mut sizes = Sizes::default();
+        for (kind, item) in self.items() {
+            let size = sizes.of_mut(kind);
+            *size = size.plus(Size { records: 1, bytes: item.bytes() as u64 });
         }
+        sizes
+    }
+
+    /// Returns the texts of each item of the kinds for which `wanted` returns true.
+    pub fn texts_of(&self, wanted: impl Fn(Kind) -> bool) -> impl Iterator<Item = String> {
+        let items = self.items().into_iter().filter(move |(kind, _)| wanted(*kind));
+        items.map(|(_, item)| {
+            let texts: Vec<&str> = item.texts().into_iter().map(|(_, text)| text).collect();
+            texts.join(" ")
+        })
     }
 
     /// Returns the size that the limit on staged work counts: the bytes of all texts, and
@@ -150,15 +162,34 @@ impl Staged {
     /// Makes absolute paths beneath `root` relative to it.
     #[must_use]
     pub fn relative_to(mut self, root: &str) -> Self {
-        let files = self.anchors.iter_mut().map(|anchor| &mut anchor.file);
-        let lessons = self.lessons.iter_mut().flat_map(|lesson| &mut lesson.files);
-        let topics = self.topics.iter_mut().flat_map(|part| &mut part.files);
-        for file in files.chain(lessons).chain(topics) {
-            *file = relative(file, root);
-        }
+        self.retain(|item| {
+            item.change_files(&mut |file| *file = relative(file, root));
+            true
+        });
         self.captured = self.captured.map(|captured| Box::new(captured.relative_to(root)));
         self
     }
+}
+
+/// Checks a write's items and returns them in their stored form. The refusal names the item:
+/// `blueprints[2].title is empty`.
+pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
+    let mut counts = PerKind::<usize>::default();
+    for (kind, _) in part.items() {
+        *counts.of_mut(kind) += 1;
+    }
+    for (kind, items) in Kind::ALL.map(|kind| (kind, counts.of(kind))) {
+        if items > ITEMS_MAX {
+            let why = format!("has {items} items, {ITEMS_MAX} are allowed; send them in parts");
+            return Err(Refusal::invalid(kind.plural(), why));
+        }
+    }
+    part.summary = match part.summary {
+        Some(summary) => Some(text("summary", &summary)?).filter(|summary| !summary.is_empty()),
+        None => None,
+    };
+    part.accept_items()?;
+    Ok(part)
 }
 
 /// Converts a count to the type used on disk. No list in memory exceeds it.

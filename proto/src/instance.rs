@@ -43,10 +43,10 @@ pub enum InstanceError {
         path: PathBuf,
     },
     /// The directory does not exist. A client takes that as "no daemon".
-    #[error("{0:?} does not exist: `anchord daemon` makes it")]
+    #[error("{0:?} does not exist: `anchord daemon` creates it")]
     Missing(PathBuf),
     /// The path is a link, or not a directory.
-    #[error("{0:?} is a link or no directory: remove it, or set ANCHORD_HOME to another path")]
+    #[error("{0:?} is a link or not a directory: remove it, or set ANCHORD_HOME to another path")]
     NotADirectory(PathBuf),
     /// The directory belongs to another user.
     #[error(

@@ -1,5 +1,7 @@
 //! A write is applied once, whatever dies between the agent's request and its reply.
 
+use std::path::Path;
+
 use anchord_tests::{Agent, Instance, Project, write};
 use serde_json::json;
 
@@ -70,17 +72,9 @@ fn replies_to_writes_come_in_the_order_of_the_writes() {
 #[test]
 fn no_acknowledged_note_is_lost_while_others_search_and_compact() {
     let instance = Instance::new();
-    let mut torture = instance.anchord();
-    torture.args([
-        "torture",
-        "--notes",
-        "--sessions",
-        "4",
-        "--writes",
-        "25",
-        "--daemon-kills",
-        "3",
-    ]);
+    let mut torture = instance.command(Path::new(env!("CARGO_BIN_EXE_torture")));
+    torture.arg("--program").arg(instance.anchord().get_program());
+    torture.args(["--notes", "--sessions", "4", "--writes", "25", "--daemon-kills", "3"]);
     let ended = torture.args(["--shim-kills", "1", "--json"]).output().unwrap();
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(ended.status.success(), "{text}{}", String::from_utf8_lossy(&ended.stderr));

@@ -149,6 +149,30 @@ fn an_id_opens_no_memory_and_its_owner_is_never_the_copy() {
     assert!(finds(&instance, &copy, GATEWAY));
 }
 
+/// The memory of a forgotten project is still on disk.
+#[test]
+fn the_id_of_a_forgotten_project_opens_no_memory_elsewhere() {
+    let (instance, around) = (Instance::new(), Project::plain());
+    let (owner, thief) = (around.path().join("owner"), around.path().join("thief"));
+    fs::create_dir(&owner).unwrap();
+    let shell = Shell::new(&instance, &owner);
+    shell.done(&["note", &format!("{GATEWAY}{REST}")]);
+    shell.done(&["project", "forget"]);
+    assert_eq!(roots(&shell), [""; 0]);
+    copy_to(&owner, &thief);
+    assert!(!finds(&instance, &thief, GATEWAY));
+    let said = note(&instance, &thief, INVOICES);
+    let command = format!("anchord project link {} --project ", thief.display());
+    assert!(said.contains(&command), "{said}");
+    let id = said.split(&command).nth(1).unwrap().split_whitespace().next().unwrap();
+    assert!(finds(&instance, &owner, GATEWAY) && !finds(&instance, &owner, INVOICES));
+
+    // The user may still share it, and then both are listed.
+    Shell::new(&instance, &thief).done(&["project", "link", "--project", id]);
+    assert!(finds(&instance, &thief, GATEWAY));
+    assert!(roots(&shell).contains(&fs::canonicalize(&owner).unwrap().display().to_string()));
+}
+
 /// The fork has a memory's id in its history, and is cloned to where the original was.
 #[test]
 fn a_hostile_fork_neither_reads_nor_plants_memory() {

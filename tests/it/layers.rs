@@ -24,7 +24,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "anchord",
         &["anchord-agents", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
     ),
-    ("anchord-tests", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"]),
+    (
+        "anchord-tests",
+        &["anchord", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
+    ),
     ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
 ];
 

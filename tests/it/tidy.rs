@@ -125,7 +125,8 @@ fn sleeps(file: &File) -> Vec<String> {
     let is_test = file.path.starts_with("tests/")
         || file.path.ends_with("/tests.rs")
         || file.path.contains("/tests/");
-    if !is_test || file.path == "tests/src/poll.rs" {
+    // Torture is a program. It waits between the attempts of a session and in the midst of a fault.
+    if !is_test || file.path == "tests/src/poll.rs" || file.path.starts_with("tests/torture/") {
         return Vec::new();
     }
     file.naming(&["thread::sleep", "time::sleep", "sleep("])

@@ -57,7 +57,7 @@ pub struct Adapter {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The payload is not a JSON object.
-    #[error("the event is no JSON object")]
+    #[error("the event is not a JSON object")]
     Malformed,
     /// The payload lacks a required field.
     #[error("the event has no `{0}`")]

@@ -106,7 +106,7 @@ pub enum ProgramsError {
     Unknown(#[source] io::Error),
     /// It will not stay where it is.
     #[error(
-        "{} lies in a build folder, where the next build or `cargo clean` takes it away", .0.display()
+        "{} lies in a build folder, where the next build or `cargo clean` removes it", .0.display()
     )]
     InBuildFolder(PathBuf),
     /// Its path is not UTF-8.

@@ -169,7 +169,7 @@ impl Transcript {
         if fs::metadata(&self.path)?.is_file() {
             File::open(&self.path)
         } else {
-            Err(io::Error::other("it is no regular file"))
+            Err(io::Error::other("it is not a regular file"))
         }
     }
 

@@ -68,11 +68,9 @@ fn hits<'m>(set: &'m Answered, prompt: &str, tuning: &Tuning) -> Vec<&'m Record>
 /// Returns the texts of a record that may contain an answer.
 fn texts(record: &Record) -> Vec<&str> {
     match &record.body {
-        Body::Blueprint(blueprint) => vec![&blueprint.title, &blueprint.content],
-        Body::Lesson(lesson) => vec![&lesson.summary, &lesson.detail],
-        Body::Note(note) => vec![&note.summary, &note.content],
         Body::Anchor(anchor) => vec![&anchor.file, &anchor.concept],
         Body::Topic(topic) => vec![&topic.status],
         Body::SessionRow(row) => row.summaries().collect(),
+        body => body.own_texts(),
     }
 }

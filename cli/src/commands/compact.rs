@@ -8,7 +8,7 @@ use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool;
 
-/// Bring notes down to a share of their budget, or show what that would do
+/// Reduce notes to a share of their budget, or show what that would do
 ///
 /// Long texts are replaced by their summaries, near duplicates are folded, and the least valuable
 /// notes are archived. Nothing is lost: an archived note is still found, and comes back when it is
@@ -19,7 +19,7 @@ use crate::tool;
   anchord compact --target-usage 0.5
   anchord compact --project ~/src/parser --json")]
 pub(crate) struct Args {
-    /// The share of the budget to come down to, 0 to 1 [default: as configured]
+    /// Share of the budget to reduce notes to, 0 to 1 [default: as configured]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     target_usage: Option<f64>,
     /// Show the plan and change nothing

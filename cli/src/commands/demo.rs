@@ -6,6 +6,7 @@ use std::io::Write;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -39,7 +40,8 @@ struct Story<'a> {
 impl Args {
     #[expect(clippy::unused_self, reason = "the form that every command has")]
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let scratch = Scratch::new("demo")?;
+        let program = std::env::current_exe().context("cannot find out where this program is")?;
+        let scratch = Scratch::new("demo", program)?;
         writeln!(out, "In {}; your own memory is not touched.\n", scratch.path().display())?;
         let mut story = Story { out, begun: Instant::now(), acknowledged: BTreeSet::new() };
         story.two_at_once(&scratch)?;

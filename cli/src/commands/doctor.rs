@@ -24,10 +24,10 @@ mod agents;
 mod daemon;
 mod data;
 
-/// Look for what is wrong: daemon, socket, versions, agents' entries and hooks, data, logs
+/// Check the daemon, the socket, versions, agents' entries and hooks, data and logs
 ///
-/// Each finding says what to do. Nothing is sent anywhere. --fix mends what is safe to mend: stale
-/// paths of anchord's, modes, leftovers. Each agent's server is started once, and with it the
+/// Each finding says what to do. Nothing is sent anywhere. --fix repairs what is safe to repair:
+/// stale paths of anchord's, modes, leftovers. Each agent's server is started once, and with it the
 /// daemon if none runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -35,10 +35,10 @@ mod data;
   anchord doctor --fix
   anchord doctor --json | jq '.[] | select(.severity == \"problem\")'
 
-Exit codes: 0 where nothing is wrong (there may be notes), 1 where there are problems that --fix did not mend,
+Exit codes: 0 where nothing is wrong (there may be notes), 1 where there are problems that --fix did not repair,
 2 where the command line is wrong.")]
 pub(crate) struct Args {
-    /// Mend what is safe to mend
+    /// Repair what is safe to repair
     #[arg(long)]
     fix: bool,
     /// Print JSON
@@ -136,7 +136,7 @@ impl Args {
                         finding.severity = Severity::Note;
                         done
                     }
-                    Err(error) => format!("cannot be mended: {}", error.message),
+                    Err(error) => format!("cannot be repaired: {}", error.message),
                 });
             }
         }
@@ -215,7 +215,7 @@ fn render(
     writeln!(out, "\n{problems}, {}", show::count(count(Severity::Note) as u64, "note"))?;
     let mendable = findings.iter().any(|finding| finding.fix.is_some());
     if mendable && !fix {
-        writeln!(out, "`anchord doctor --fix` mends what it can.")?;
+        writeln!(out, "`anchord doctor --fix` repairs what it can.")?;
     }
     Ok(())
 }

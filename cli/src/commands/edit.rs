@@ -142,13 +142,7 @@ impl Args {
 
     /// Refuses options for fields that a record of this kind does not have.
     fn fit(&self, record: &Record) -> Result<(), Error> {
-        let kinds = match &record.body {
-            Body::Note(_) => "note",
-            Body::Blueprint(_) => "blueprint",
-            Body::Lesson(_) => "lesson",
-            Body::Anchor(_) => "anchor",
-            Body::Topic(_) | Body::SessionRow(_) => "",
-        };
+        let noun = record.kind().noun();
         let given = [
             ("--content", "note blueprint", self.content.is_some()),
             ("--title", "blueprint", self.title.is_some()),
@@ -162,7 +156,7 @@ impl Args {
             ("--expires", "note", self.expires.is_some()),
         ];
         let misplaced =
-            given.iter().find(|(_, of, given)| *given && !of.split(' ').any(|of| of == kinds));
+            given.iter().find(|(_, of, given)| *given && !of.split(' ').any(|of| of == noun));
         let Some((option, of, _)) = misplaced else { return Ok(()) };
         let of: Vec<String> = of.split(' ').map(|kind| format!("{kind}s")).collect();
         let message = format!(
@@ -182,7 +176,7 @@ fn text_of(record: &Record) -> Result<String, Error> {
         Body::Anchor(anchor) => Ok(anchor.concept.clone()),
         Body::Lesson(lesson) if lesson.detail.is_empty() => Ok(lesson.summary.clone()),
         Body::Lesson(lesson) => Ok(format!("{}\n\n{}", lesson.summary, lesson.detail)),
-        Body::Topic(_) | Body::SessionRow(_) => {
+        _ => {
             let noun = record.kind().noun();
             Err(Error::usage(format!("{} is a {noun}, which only agents write", record.id)))
         }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// For an anchor: also its lines as they are in the file now
     #[arg(long)]
     expand: bool,
-    /// From an earlier answer: what did not fit
+    /// Cursor from an earlier answer, to get what did not fit
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anchord_shim::hook::{self, HookOptions};
 
-/// Hand one lifecycle event on stdin to the daemon; agents' hooks run this
+/// Pass one lifecycle event from stdin to the daemon; agents' hooks run this
 ///
 /// Always exits with 0, also after a wrong argument: agents take some codes as an order to stop.
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::api::{self, ImportCounts, ImportParams, ImportReply, ImportSource};
+use anchord_daemon::api::{self, ImportParams, ImportReply, ImportSource};
 use anchord_daemon::limits::ADMIN_BODY_BYTES_MAX;
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde_json::value::RawValue;
@@ -22,7 +23,7 @@ use crate::limits::{EXPORT_BYTES_MAX, IMPORT_PART_BYTES};
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Bring past sessions over, a .zipmem folder's memory, or the compactor's state.json
+/// Import past sessions, a .zipmem folder's memory, or the compactor's state.json
 ///
 /// Includes the staged work of a folder. Shows the plan and, on a terminal, asks. The same again
 /// changes nothing; the original is never touched.
@@ -221,7 +222,7 @@ fn source_of(path: &Path, text: &str) -> Result<ImportSource, Error> {
 }
 
 fn not_json(path: &Path, reason: &serde_json::Error) -> Error {
-    Error::usage(format!("{} is no JSON object: {reason}", path.display())).with_action(TAKES)
+    Error::usage(format!("{} is not a JSON object: {reason}", path.display())).with_action(TAKES)
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, Error> {
@@ -250,25 +251,14 @@ fn show_plan(out: &mut dyn Write, plan: &ImportReply, params: &ImportParams) -> 
     writeln!(out, "{from} into {into}")?;
     let mut table =
         Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
-    let kinds: Vec<(&str, ImportCounts)> = match params.source {
-        ImportSource::Zipmem => vec![
-            ("blueprints", plan.blueprints),
-            ("anchors", plan.anchors),
-            ("lessons", plan.lessons),
-            ("sessions", plan.sessions),
-        ],
-        ImportSource::Compactor => vec![("notes", plan.notes)],
-        ImportSource::Anchord => vec![
-            ("blueprints", plan.blueprints),
-            ("anchors", plan.anchors),
-            ("lessons", plan.lessons),
-            ("notes", plan.notes),
-            ("topics", plan.topics),
-            ("sessions", plan.sessions),
-        ],
+    let kinds: &[Kind] = match params.source {
+        ImportSource::Zipmem => &[Kind::Blueprint, Kind::Anchor, Kind::Lesson, Kind::SessionRow],
+        ImportSource::Compactor => &[Kind::Note],
+        ImportSource::Anchord => &Kind::ALL,
     };
-    for (name, counts) in kinds {
-        table.row([name.to_owned(), counts.found.to_string(), counts.new.to_string()]);
+    for kind in kinds {
+        let counts = plan.counts.of(*kind);
+        table.row([kind.plural().to_owned(), counts.found.to_string(), counts.new.to_string()]);
     }
     table.print(out)?;
     if plan.merged > 0 {

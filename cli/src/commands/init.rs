@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Make the directory a workspace: everything beneath it, repositories too, shares one memory
     #[arg(long)]
     workspace: bool,
-    /// Take out what init put in
+    /// Remove what init added
     #[arg(long)]
     remove: bool,
     /// Show what would change and change nothing

@@ -4,17 +4,15 @@
 use std::io::Write;
 
 use anchord_daemon::api::{
-    self, IndexState, JournalLine, JournalQuery, Problem, ProjectParams, ProjectQuery,
-    ProjectStatus, RebuildReply, RepairParams, RepairRange, RepairReply, VerifyReply,
+    self, IndexState, Problem, ProjectParams, ProjectQuery, ProjectStatus, RebuildReply,
+    RepairParams, RepairRange, RepairReply, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
-use anyhow::Context;
 
 use super::{MemoryArg, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::{Error, Kind};
-use crate::limits::JOURNAL_PAGE_ENTRIES_MAX;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -108,9 +106,8 @@ impl ShowArgs {
         let project = self.memory.resolve()?;
         let from = self.from.map_or_else(|| last(client, &project, self.limit), Ok)?;
         if self.json {
-            return entries(client, &project, from, self.limit, &mut |text, _| {
-                Ok(writeln!(out, "{text}")?)
-            });
+            return client
+                .entries(&project, from, self.limit, &mut |text, _| Ok(writeln!(out, "{text}")?));
         }
         let mut table = Table::new(&[
             ("seq", Align::Right),
@@ -120,7 +117,7 @@ impl ShowArgs {
             ("operation", Align::Left),
             ("changes", Align::Left),
         ]);
-        entries(client, &project, from, self.limit, &mut |_, line| {
+        client.entries(&project, from, self.limit, &mut |_, line| {
             table.row([
                 line.seq.to_string(),
                 line.revision.map_or_else(|| "-".to_owned(), |revision| revision.to_string()),
@@ -140,38 +137,6 @@ fn last(client: &mut Client, project: &str, limit: u32) -> Result<u64, Error> {
     let query = ProjectQuery { project: project.to_owned() };
     let status: ProjectStatus = client.get(api::PROJECT, &query)?;
     Ok(status.entries.saturating_sub(limit.into()) + 1)
-}
-
-/// Passes the entries to `each`, as text and parsed, page by page.
-pub(super) fn entries(
-    client: &mut Client,
-    project: &str,
-    from: u64,
-    limit: u32,
-    each: &mut dyn FnMut(&str, JournalLine) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut from = from;
-    let mut left = limit;
-    while left > 0 {
-        let page = JournalQuery {
-            project: project.to_owned(),
-            from: Some(from),
-            limit: left.min(JOURNAL_PAGE_ENTRIES_MAX),
-        };
-        let text = client.text(api::JOURNAL, &page)?;
-        let before = left;
-        for text in text.lines().filter(|line| !line.is_empty()) {
-            let line: JournalLine =
-                serde_json::from_str(text).context("cannot read a journal entry")?;
-            from = line.seq + 1;
-            left = left.saturating_sub(1);
-            each(text, line)?;
-        }
-        if left == before {
-            break;
-        }
-    }
-    Ok(())
 }
 
 impl VerifyArgs {

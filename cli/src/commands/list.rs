@@ -25,10 +25,10 @@ pub(crate) struct Args {
     /// Only records with this tag; if repeated, with all of them
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Records at most
+    /// Maximum number of records
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// From an earlier answer: what comes after it
+    /// Cursor from an earlier answer, to continue after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]

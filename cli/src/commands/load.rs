@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// The agent's task: records about it get room first
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// Tokens of the answer at most [default: as configured]
+    /// Maximum number of tokens in the answer [default: as configured]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(LOAD_TOKENS_MIN)..))]
     max_tokens: Option<u32>,
-    /// From an earlier answer: what comes after it
+    /// Cursor from an earlier answer, to continue after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]

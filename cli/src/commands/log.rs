@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Number of lines
     #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
     lines: u32,
-    /// Go on with lines as they come
+    /// Keep printing new lines
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]

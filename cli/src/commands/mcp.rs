@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Token budget of the session's private notes, 1000 or more [default: by client]
     #[arg(long, value_name = "TOKENS", value_parser = budget())]
     budget: Option<u32>,
-    /// A memory apart: that of exactly this directory, which is made if need be
+    /// Use the memory of exactly this directory, apart from any project; created if missing
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }

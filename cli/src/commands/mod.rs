@@ -33,7 +33,6 @@ mod setup;
 mod show;
 mod status;
 mod stop;
-mod torture;
 mod undo;
 mod uninstall;
 mod unpin;
@@ -96,7 +95,6 @@ pub(crate) enum Command {
     Uninstall(uninstall::Args),
     Completions(completions::Args),
     Demo(demo::Args),
-    Torture(torture::Args),
 }
 
 impl Command {
@@ -141,7 +139,6 @@ impl Command {
             Self::Uninstall(args) => args.run(out).map(|()| done),
             Self::Completions(args) => args.run(out).map(|()| done),
             Self::Demo(args) => args.run(out).map(|()| done),
-            Self::Torture(args) => args.run(out).map(|()| done),
         }
     }
 }

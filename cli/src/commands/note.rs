@@ -28,16 +28,16 @@ pub(crate) struct Args {
     /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     key: Option<String>,
-    /// Stands for a long text when room is short
+    /// Shown instead of a long text when room is short
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
-    /// A word it is found by; may be said again
+    /// Tag that finds it; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// 1 to 10 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
     importance: Option<u8>,
-    /// Time when it stops being reliable: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
+    /// Time after which it no longer holds: 12h, 30d, tomorrow, 2026-12-01 (midnight UTC)
     #[arg(long, value_name = "WHEN", value_parser = text::when)]
     expires: Option<String>,
     /// Never archived, and first in a load

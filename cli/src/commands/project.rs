@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use anchord_daemon::api::{
     self, DeleteParams, ForgetParams, LinkParams, ProjectQuery, ProjectStatus, ProjectsReply,
-    RecordsStatus, RemovedReply, SplitParams, SplitReply,
+    RemovedReply, SplitParams, SplitReply,
 };
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
 
 use super::{MemoryArg, ProjectArg, directory, home, print_json, status, utf8};
@@ -243,15 +244,10 @@ impl DeleteArgs {
 fn summary(project: &ProjectStatus) -> String {
     let records = match project.records {
         None => "unknown, its store cannot be read".to_owned(),
-        Some(RecordsStatus { blueprints, anchors, lessons, notes, topics, sessions }) => format!(
-            "{}, {}, {}, {}, {}, {}",
-            show::count(blueprints, "blueprint"),
-            show::count(anchors, "anchor"),
-            show::count(lessons, "lesson"),
-            show::count(notes, "note"),
-            show::count(topics, "topic"),
-            show::count(sessions, "session row"),
-        ),
+        Some(records) => {
+            let counts = Kind::ALL.map(|kind| kind.count_in_full(records.of(kind)));
+            counts.join(", ")
+        }
     };
     format!(
         "project  {}\npath     {}\nid       {}\nrecords  {records}\non disk  {}\n",

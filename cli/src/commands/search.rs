@@ -43,13 +43,13 @@ pub(crate) struct Args {
     /// Written before this time
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<String>,
-    /// Records at most
+    /// Maximum number of records
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// Tokens of the answer at most
+    /// Maximum number of tokens in the answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(ANSWER_TOKENS_MIN)..))]
     max_tokens: Option<u32>,
-    /// From an earlier answer: what it left out
+    /// Cursor from an earlier answer, to get what it left out
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     /// Say why each was found

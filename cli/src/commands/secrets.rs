@@ -11,13 +11,13 @@ use crate::exit::{Error, Kind};
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Look for secrets in what is stored
+/// Search what is stored for secrets
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Scan(ScanArgs),
 }
 
-/// Look through all versions of all records for what looks like a secret; exits with 1 if there is
+/// Search all versions of all records for what looks like a secret; exits with 1 if there is
 /// one
 ///
 /// Names records and kinds, never the secret. New secrets are taken out before they are stored;

@@ -61,14 +61,14 @@ pub(crate) struct Args {
     /// Let agents use the tools that only read memory without asking you each time
     #[arg(long, conflicts_with = "remove")]
     allow_reads: bool,
-    /// Take back what set-up wrote
+    /// Remove what setup wrote
     #[arg(long)]
     remove: bool,
 }
 
 fn agents() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::all().into_iter().map(Agent::id))
-        .try_map(|id| Agent::named(&id).ok_or("it is no agent"))
+        .try_map(|id| Agent::named(&id).ok_or("it is not a known agent"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -7,6 +7,7 @@ use anchord_daemon::api::{
     self, HooksStatus, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
 };
 use anchord_daemon::config::CONFIG_FILE;
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
@@ -171,16 +172,10 @@ fn sessions(
 }
 
 fn staged(staged: &StagedStatus) -> String {
-    let kinds = [
-        (staged.blueprints, "blueprint"),
-        (staged.anchors, "anchor"),
-        (staged.lessons, "lesson"),
-        (staged.notes, "note"),
-    ];
-    let mut parts: Vec<String> = kinds
-        .into_iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, noun)| show::count(number.into(), noun))
+    let staged_of = Kind::ALL.into_iter().map(|kind| (kind, staged.items.of(kind)));
+    let mut parts: Vec<String> = staged_of
+        .filter(|(_, number)| *number > 0)
+        .map(|(kind, number)| kind.count(number.into()))
         .collect();
     if staged.summary {
         parts.push("a summary".to_owned());

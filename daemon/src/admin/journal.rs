@@ -8,20 +8,20 @@ use crate::api::{
     RepairPlan, RepairReply, VerifyReply,
 };
 use crate::blocking::run_blocking;
-use crate::daemon::Daemon;
 use crate::project::ClosedStore;
+use crate::sessions::SessionService;
 use crate::store::{CheckedSnapshot, Entry, StateMachine, StoreError, Uncheckable};
 use crate::{clock, limits};
 
 /// Returns a page of journal entries as JSON, one on each line. The page ends after `limit`
 /// entries, or earlier if the lines are long. The caller continues with the next entry.
 pub(crate) async fn journal(
-    daemon: &Daemon,
+    service: &SessionService,
     project: &str,
     from: u64,
     limit: u32,
 ) -> Answer<String> {
-    let (_, open) = opened(daemon, project).await?;
+    let (_, open) = opened(service, project).await?;
     let limit = limit.min(limits::JOURNAL_PAGE_ENTRIES_MAX);
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // Meanwhile the writer serves sessions.
@@ -52,8 +52,8 @@ fn line_of(entry: &Entry<Change>) -> JournalLine {
 }
 
 /// Reads a whole journal and checks it.
-pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply> {
-    let (target, open) = opened(daemon, project).await?;
+pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<VerifyReply> {
+    let (target, open) = opened(service, project).await?;
     let asked = open.owner.ask(|store, state| {
         (store.reading(), store.sizes(), store.health(), store.snapshots(), state.clone())
     });
@@ -112,8 +112,8 @@ pub(crate) async fn verify(daemon: &Daemon, project: &str) -> Answer<VerifyReply
 /// Rebuilds the index from snapshot and journal, without damaged snapshots. Fails if the journal is
 /// damaged, because the index may be the last copy of the missing entries. Also fails if a file
 /// could not be read.
-pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildReply> {
-    let verified = verify(daemon, project).await?;
+pub(crate) async fn rebuild(service: &SessionService, project: &str) -> Answer<RebuildReply> {
+    let verified = verify(service, project).await?;
     if let Some(unread) = verified.problems.iter().find(|problem| problem.is_unread) {
         return Err(ErrorReply {
             code: ErrorCode::Busy,
@@ -131,13 +131,13 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
             action: Some("`anchord journal repair` shows what can be restored".to_owned()),
         });
     }
-    let target = target(daemon, project).await?;
+    let target = target(service, project).await?;
     let started = clock::start();
     let snapshots: Vec<String> = of_snapshots.into_iter().map(|problem| problem.file).collect();
     let discard = move |closed: &ClosedStore| closed.discard_index(&snapshots);
-    let discarded = daemon.projects.close_and(target.id, discard).await;
+    let discarded = service.projects.open.close_and(target.id, discard).await;
     discarded.map_err(|error| internal(&error.to_string()))?;
-    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
+    let open = service.projects.open_project(target.id).await.map_err(store_error)?;
     Ok(RebuildReply {
         project: target.reference,
         entries: open.report.entries,
@@ -147,8 +147,8 @@ pub(crate) async fn rebuild(daemon: &Daemon, project: &str) -> Answer<RebuildRep
 }
 
 /// Plans the repair of a journal, or carries out a plan and checks the result.
-pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<RepairReply> {
-    let target = target(daemon, &params.project).await?;
+pub(crate) async fn repair(service: &SessionService, params: RepairParams) -> Answer<RepairReply> {
+    let target = target(service, &params.project).await?;
     let reply = |read_only, plan: RepairPlan, is_done: bool| RepairReply {
         project: target.reference.clone(),
         read_only,
@@ -156,20 +156,20 @@ pub(crate) async fn repair(daemon: &Daemon, params: RepairParams) -> Answer<Repa
         plan,
         is_done,
     };
-    let read_only = match daemon.sessions.projects.open_project(target.id).await {
+    let read_only = match service.projects.open_project(target.id).await {
         Ok(open) => open.owner.health().read_only.clone(),
         // Nothing is created in the place of a missing store, not even by a plan.
         Err(error @ StoreError::Missing { .. }) => return Err(store_error(error)),
         Err(error) => Some(error.to_string()),
     };
     let Some(plan) = params.plan else {
-        let planned = daemon.projects.close_and(target.id, ClosedStore::plan_repair).await;
+        let planned = service.projects.open.close_and(target.id, ClosedStore::plan_repair).await;
         return Ok(reply(read_only, planned.map_err(store_error)?, false));
     };
     let planned = plan.clone();
     let repair = move |closed: &ClosedStore| closed.repair(&planned);
-    daemon.projects.close_and(target.id, repair).await.map_err(store_error)?;
-    let verified = verify(daemon, &params.project).await?;
+    service.projects.open.close_and(target.id, repair).await.map_err(store_error)?;
+    let verified = verify(service, &params.project).await?;
     if let Some(Problem { file, what, .. }) = verified.problems.first() {
         let why = format!("the repaired journal is not sound: {file} {what}");
         return Err(internal(&why));

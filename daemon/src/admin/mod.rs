@@ -4,6 +4,7 @@ mod forgotten;
 mod journal;
 mod projects;
 mod purge;
+mod service;
 mod sessions;
 mod split;
 mod status;
@@ -13,6 +14,7 @@ mod transfer;
 pub(crate) use journal::{journal, rebuild, repair, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};
+pub(crate) use service::AdminService;
 pub(crate) use sessions::past_sessions;
 pub(crate) use split::split_project;
 pub(crate) use status::{project, projects, status};
@@ -24,19 +26,18 @@ use std::sync::Arc;
 
 use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::bounded_fs::{self, DiskTimeout};
-use crate::daemon::Daemon;
 use crate::project::{OpenProject, WriteError};
 use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
-use crate::sessions::{BindError, PERSONAL_NAME};
+use crate::sessions::{BindError, PERSONAL_NAME, SessionService};
 use crate::store::StoreError;
 
 /// The answer to an admin request.
 pub(crate) type Answer<T> = Result<T, ErrorReply>;
 
 /// Starts draining.
-pub(crate) fn stop(daemon: &Daemon) -> StopReply {
-    let sessions = u32::try_from(daemon.sessions.table.connections()).unwrap_or(u32::MAX);
-    daemon.stop("asked by the command line");
+pub(crate) fn stop(admin: &AdminService) -> StopReply {
+    let sessions = u32::try_from(admin.sessions.table.connections()).unwrap_or(u32::MAX);
+    admin.shutdown.start("asked by the command line");
     StopReply { pid: std::process::id(), sessions }
 }
 
@@ -47,11 +48,11 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn reference(&self, daemon: &Daemon, id: ProjectId) -> ProjectRef {
+    pub(super) fn reference(&self, service: &SessionService, id: ProjectId) -> ProjectRef {
         if id.is_personal() {
             return Target::personal().reference;
         }
-        let root = match (&self.located, daemon.registry.snapshot().project(id)) {
+        let root = match (&self.located, service.projects.registry.snapshot().project(id)) {
             (Some(located), _) => text(&located.root),
             (None, Some(record)) => text(&record.root),
             (None, None) => String::new(),
@@ -82,13 +83,13 @@ impl Target {
 }
 
 /// Finds the memory that a request names: the user's own, or a project's that was written to.
-pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
+pub(super) async fn target(service: &SessionService, project: &str) -> Answer<Target> {
     if project != api::USER {
-        return Ok(Target::project(&*known(daemon, project).await?));
+        return Ok(Target::project(&*known(service, project).await?));
     }
     let id = ProjectId::PERSONAL;
-    let stored = daemon.registry.snapshot().is_stored(id);
-    if !stored && !daemon.projects.exists(id).map_err(store_error)? {
+    let stored = service.projects.registry.snapshot().is_stored(id);
+    if !stored && !service.projects.open.exists(id).map_err(store_error)? {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
             error: "the user has no notes of their own yet".to_owned(),
@@ -98,20 +99,20 @@ pub(super) async fn target(daemon: &Daemon, project: &str) -> Answer<Target> {
     Ok(Target::personal())
 }
 
-pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
+pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<Asked> {
     if project == api::USER {
         return Ok(Asked { located: None, id: Some(ProjectId::PERSONAL) });
     }
     if let Ok(id) = project.parse().map(ProjectId) {
-        let known = daemon.registry.snapshot().project(id).is_some();
+        let known = service.projects.registry.snapshot().known_or_forgotten(id).is_some();
         return if known {
             Ok(Asked { located: None, id: Some(id) })
         } else {
             Err(not_found(project))
         };
     }
-    let registry = daemon.registry.snapshot();
-    look_for(daemon, project, move |located| {
+    let registry = service.projects.registry.snapshot();
+    look_for(service, project, move |located| {
         if let Err(NotAProject::Excluded { path, .. }) = &located
             && let Some(known) = registry.project_at(path)
         {
@@ -127,21 +128,21 @@ pub(super) async fn ask(daemon: &Daemon, project: &str) -> Answer<Asked> {
 
 /// Finds the project of a directory and passes it to `and`, which may read more of its files.
 pub(super) async fn find<T: Send + 'static>(
-    daemon: &Daemon,
+    service: &SessionService,
     directory: &str,
     and: impl FnOnce(Located) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     let found = |located: Result<_, _>| and(located.map_err(|error| bad_request(&error))?);
-    look_for(daemon, directory, found).await
+    look_for(service, directory, found).await
 }
 
 /// Searches for the project of a directory and passes the result to `and`.
 async fn look_for<T: Send + 'static>(
-    daemon: &Daemon,
+    service: &SessionService,
     directory: &str,
     and: impl FnOnce(Result<Located, NotAProject>) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
-    let (directory, surroundings) = (PathBuf::from(directory), daemon.surroundings.clone());
+    let (directory, surroundings) = (PathBuf::from(directory), service.surroundings.clone());
     let start = directory.clone();
     let looked = bounded_fs::run(&start, move || and(locate(&directory, false, &surroundings)));
     looked.await.map_err(hangs)?
@@ -153,20 +154,22 @@ pub(super) fn hangs(error: DiskTimeout) -> ErrorReply {
 
 /// Finds the registry's record of a project that was written to. The user's own memory has no such
 /// record, so it is not found.
-pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectRecord>> {
+pub(super) async fn known(service: &SessionService, project: &str) -> Answer<Arc<ProjectRecord>> {
     if project == api::USER {
         return Err(not_found(project));
     }
-    let asked = match ask(daemon, project).await {
+    let asked = match ask(service, project).await {
         Ok(asked) => asked,
         // A directory that no longer exists may still have a project.
-        Err(error) => match daemon.registry.snapshot().project_at(&PathBuf::from(project)) {
-            Some(record) => return Ok(Arc::clone(record)),
-            None => return Err(error),
-        },
+        Err(error) => {
+            match service.projects.registry.snapshot().project_at(&PathBuf::from(project)) {
+                Some(record) => return Ok(Arc::clone(record)),
+                None => return Err(error),
+            }
+        }
     };
-    let registry = daemon.registry.snapshot();
-    let record = asked.id.and_then(|id| registry.project(id).cloned());
+    let registry = service.projects.registry.snapshot();
+    let record = asked.id.and_then(|id| registry.known_or_forgotten(id).cloned());
     record.ok_or_else(|| ErrorReply {
         code: ErrorCode::NotFound,
         error: format!("nothing is remembered for {project} yet"),
@@ -174,9 +177,12 @@ pub(super) async fn known(daemon: &Daemon, project: &str) -> Answer<Arc<ProjectR
     })
 }
 
-pub(super) async fn opened(daemon: &Daemon, project: &str) -> Answer<(Target, Arc<OpenProject>)> {
-    let target = target(daemon, project).await?;
-    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
+pub(super) async fn opened(
+    service: &SessionService,
+    project: &str,
+) -> Answer<(Target, Arc<OpenProject>)> {
+    let target = target(service, project).await?;
+    let open = service.projects.open_project(target.id).await.map_err(store_error)?;
     Ok((target, open))
 }
 

@@ -4,7 +4,6 @@ mod redact;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
@@ -13,16 +12,16 @@ use anchord_memory::{
 
 use redact::RedactionReport;
 
-use super::{Answer, Target, bind_error, internal, opened, store_error, write_error};
+use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::daemon::Daemon;
-use crate::project::ClosedStore;
+use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
+use crate::sessions::SessionService;
 use crate::store::{Entry, Opened, Reading, StoreError};
 use crate::{hooks, retrieval_log};
 
@@ -34,20 +33,22 @@ struct Wanted {
 }
 
 /// Removes records from disk in all versions, or shows what that would remove.
-pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<PurgeReply> {
-    let (target, open) = opened(daemon, &params.project).await?;
+pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<PurgeReply> {
+    let projects = &admin.sessions.projects;
+    let (target, open) = opened(&admin.sessions, &params.project).await?;
     if let Some(why) = open.owner.health().read_only.clone() {
         // What follows a bad place is unknown, so a report that nothing was found would be wrong.
         return Err(store_error(StoreError::ReadOnly { why }));
     }
     // Pending activity exists only in the daemon's memory. It is staged so that the purge covers
     // it.
-    hooks::stage_of(&daemon.hooks, target.id).await.map_err(bind_error)?;
+    hooks::stage_of(&admin.hooks, target.id).await.map_err(bind_error)?;
     let wanted = wanted(&params, &open.memory())?;
-    let retrievals = daemon.projects.retrievals();
+    let retrievals = projects.open.retrievals();
     retrievals.flush().await;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
-    let directories = directories(daemon, target.id);
+    let mut directories = asked_in(projects, target.id);
+    directories.push(admin.instance.logs().to_owned());
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
         run_blocking(move || {
@@ -67,20 +68,20 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
     drop(open);
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.
-    for directory in asked_in(daemon, target.id) {
+    for directory in asked_in(projects, target.id) {
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
     let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
-    let (surveyed, mut found) = daemon.projects.close_and(target.id, closed).await?;
-    for directory in asked_in(daemon, target.id) {
+    let (surveyed, mut found) = projects.open.close_and(target.id, closed).await?;
+    for directory in asked_in(projects, target.id) {
         if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
             tracing::error!(error, "what was asked during a purge may stay in the log");
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
-    daemon.hooks.state.forget_given_of(target.id);
-    let open = daemon.sessions.projects.open_project(target.id).await.map_err(store_error)?;
+    admin.hooks.state.forget_given_of(target.id);
+    let open = projects.open_project(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
@@ -89,18 +90,10 @@ pub(crate) async fn purge(daemon: &Arc<Daemon>, params: PurgeParams) -> Answer<P
 
 /// Lists the directories whose retrieval logs may name records of a memory, its own first. Any
 /// project's log may name the user's notes.
-fn asked_in(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
-    let registry = daemon.registry.snapshot();
+fn asked_in(projects: &ProjectService, id: ProjectId) -> Vec<PathBuf> {
+    let registry = projects.registry.snapshot();
     let others = registry.projects().map(|record| record.id).filter(|_| id.is_personal());
-    [id].into_iter().chain(others).map(|id| daemon.projects.directory(id)).collect()
-}
-
-/// Lists the directories whose files may hold what is purged: the memory's own first, the daemon's
-/// logs last.
-fn directories(daemon: &Daemon, id: ProjectId) -> Vec<PathBuf> {
-    let mut directories = asked_in(daemon, id);
-    directories.push(daemon.instance.logs().to_owned());
-    directories
+    [id].into_iter().chain(others).map(|id| projects.open.directory(id)).collect()
 }
 
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
@@ -133,7 +126,7 @@ fn with_key(memory: &Memory, key: &str) -> Answer<Vec<RecordId>> {
     if ids.is_empty() {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
-            error: format!("`{key}` is no id (as n9 or b12), and no fact has that key"),
+            error: format!("`{key}` is not an id (as n9 or b12), and no fact has that key"),
             action: Some(HOW_TO_FIND.to_owned()),
         });
     }
@@ -286,8 +279,8 @@ fn carry_out(
 }
 
 /// Scans all versions of all records, checkpoints and replies for possible secrets.
-pub(crate) async fn scan_secrets(daemon: &Daemon, project: &str) -> Answer<SecretsReply> {
-    let (target, open) = opened(daemon, project).await?;
+pub(crate) async fn scan_secrets(service: &SessionService, project: &str) -> Answer<SecretsReply> {
+    let (target, open) = opened(service, project).await?;
     let project = target.reference;
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     // Meanwhile the writer serves sessions.

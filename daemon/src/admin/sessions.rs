@@ -14,15 +14,15 @@ use crate::api::{
 };
 use crate::bounded_fs;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::project::{Transition, WriteCommand};
 use crate::projects::{Located, NotAProject, ProjectId, identify, locate};
 use crate::secrets::{self, Removed};
+use crate::sessions::SessionService;
 
 /// Adds a row for each new session and updates the rows of sessions that continued. A dry run only
 /// reports what that would do.
 pub(crate) async fn past_sessions(
-    daemon: &Daemon,
+    service: &SessionService,
     params: PastSessionsParams,
 ) -> Answer<PastSessionsReply> {
     let mut removed = Removed::default();
@@ -35,7 +35,7 @@ pub(crate) async fn past_sessions(
     let mut reply = PastSessionsReply::default();
     let mut places: BTreeMap<PathBuf, (Located, Vec<PastSession>)> = BTreeMap::new();
     for (cwd, sessions) in by_directory {
-        match located(daemon, &cwd).await? {
+        match located(service, &cwd).await? {
             Ok(located) => {
                 let root = text(&located.root);
                 let sessions = sessions
@@ -52,7 +52,7 @@ pub(crate) async fn past_sessions(
         }
     }
     for (root, (located, sessions)) in places {
-        let (project, remark) = take_in(daemon, &root, located, sessions, params.dry_run).await?;
+        let (project, remark) = take_in(service, &root, located, sessions, params.dry_run).await?;
         reply.projects.push(project);
         reply.remarks.extend(remark);
     }
@@ -77,8 +77,8 @@ fn cleaned(
     Ok(PastSession { client: secrets::clean(&session.client).into_owned(), captured })
 }
 
-async fn located(daemon: &Daemon, cwd: &str) -> Answer<Result<Located, NotAProject>> {
-    let (start, surroundings) = (PathBuf::from(cwd), daemon.surroundings.clone());
+async fn located(service: &SessionService, cwd: &str) -> Answer<Result<Located, NotAProject>> {
+    let (start, surroundings) = (PathBuf::from(cwd), service.surroundings.clone());
     let looked = bounded_fs::run(Path::new(cwd), move || locate(&start, false, &surroundings));
     looked.await.map_err(hangs)
 }
@@ -94,18 +94,18 @@ fn why(error: &NotAProject) -> String {
 }
 
 async fn take_in(
-    daemon: &Daemon,
+    service: &SessionService,
     root: &Path,
     located: Located,
     sessions: Vec<PastSession>,
     dry_run: bool,
 ) -> Answer<(PastSessionsProject, Option<String>)> {
-    let (registry, there) = (daemon.registry.snapshot(), located.clone());
+    let (registry, there) = (service.projects.registry.snapshot(), located.clone());
     let identified =
         bounded_fs::run(root, move || identify(&there, &registry).map(|found| found.id));
     let known = identified.await.map_err(hangs)?.map_err(|error| bad_request(&error))?;
     let open = match known {
-        Some(id) => daemon.sessions.projects.open_known(id).await.map_err(store_error)?,
+        Some(id) => service.projects.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = open.map(|open| open.memory().as_ref().clone()).unwrap_or_default();
@@ -122,9 +122,10 @@ async fn take_in(
     if dry_run || outcome.added + outcome.updated == 0 {
         return Ok((project, None));
     }
-    let established = crate::sessions::establish_in_registry(&daemon.registry, located).await;
+    let established =
+        crate::sessions::establish_in_registry(&service.projects.registry, located).await;
     let (id, remark) = established.map_err(bind_error)?;
-    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let plan = plan_import_sessions(memory, &sessions, now);
         Ok(Transition::silent(plan.changes))

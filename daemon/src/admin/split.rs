@@ -19,16 +19,19 @@ use crate::api::{ErrorCode, ErrorReply, SplitParams, SplitPart, SplitReply};
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::limits::SPLIT_TITLES_MAX;
 use crate::project::{BudgetKeeper, OpenProject, Outcome, WriteCommand, WriteSet};
 use crate::projects::{Located, ProjectId, ProjectRecord, SessionRecord, identify, locate};
+use crate::sessions::SessionService;
 use crate::sessions::{self, is_foreign_process};
 
 /// Splits a memory, shows what that would do, or undoes the last split.
-pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answer<SplitReply> {
-    let (target, open) = opened(daemon, &params.project).await?;
-    let Some(known) = daemon.registry.snapshot().project(target.id).cloned() else {
+pub(crate) async fn split_project(
+    service: &SessionService,
+    params: SplitParams,
+) -> Answer<SplitReply> {
+    let (target, open) = opened(service, &params.project).await?;
+    let Some(known) = service.projects.registry.snapshot().project(target.id).cloned() else {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
             error: "only a project's memory can be separated".to_owned(),
@@ -36,9 +39,9 @@ pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answe
         });
     };
     if params.undo {
-        return undo(daemon, &target, &open, params.dry_run).await;
+        return undo(service, &target, &open, params.dry_run).await;
     }
-    let others = Others::of(daemon, &known).await;
+    let others = Others::of(service, &known).await;
     let memory = open.memory();
     let (planned, others) = run_blocking(move || (others.plan(&memory), others)).await;
     let now = clock::now();
@@ -68,7 +71,7 @@ pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answe
     let split = split_session(&uuid::Uuid::now_v7().to_string());
     for ((to, records), part) in planned.parts.into_iter().zip(&mut reply.parts) {
         let Some(located) = others.projects.get(to) else { continue };
-        let taken = take_in(daemon, located, records, &split).await?;
+        let taken = take_in(service, located, records, &split).await?;
         // Only records that are on disk in the other project are set aside here.
         let TakenIn { records, left } = taken;
         part.left = left;
@@ -81,24 +84,25 @@ pub(crate) async fn split_project(daemon: &Daemon, params: SplitParams) -> Answe
 }
 
 async fn take_in(
-    daemon: &Daemon,
+    service: &SessionService,
     located: &Located,
     records: Vec<Record>,
     split: &SessionId,
 ) -> Answer<TakenIn> {
-    let established = sessions::establish_in_registry(&daemon.registry, located.clone()).await;
+    let established =
+        sessions::establish_in_registry(&service.projects.registry, located.clone()).await;
     let (id, _) = established.map_err(bind_error)?;
-    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
     let (by, split) = (provenance(split), split.clone());
     let taking = move |memory: &Memory| plan_take_in(memory, &records, &split, &by);
     let taken = write(&open, "split", taking).await?;
-    BudgetKeeper::of_daemon(&daemon.config).keep(&open, WriteSet::default()).await;
+    BudgetKeeper::of_daemon(&service.config).keep(&open, WriteSet::default()).await;
     Ok(taken)
 }
 
 /// Restores what the last split set aside, and then removes it from the other projects.
 async fn undo(
-    daemon: &Daemon,
+    service: &SessionService,
     target: &Target,
     open: &Arc<OpenProject>,
     dry_run: bool,
@@ -122,11 +126,9 @@ async fn undo(
     let give = move |memory: &Memory| plan_give_back(memory, &given, &by);
     reply.restored =
         if dry_run { back(&memory).outcome } else { write(open, "split", back).await? };
-    let registry = daemon.registry.snapshot();
+    let registry = service.projects.registry.snapshot();
     for other in registry.projects().filter(|other| other.id != target.id) {
-        let Some(open) =
-            daemon.sessions.projects.open_known(other.id).await.map_err(store_error)?
-        else {
+        let Some(open) = service.projects.open_known(other.id).await.map_err(store_error)? else {
             continue;
         };
         let planned = give(&open.memory()).outcome;
@@ -166,8 +168,8 @@ struct Others {
 }
 
 impl Others {
-    async fn of(daemon: &Daemon, known: &ProjectRecord) -> Self {
-        let registry = daemon.registry.snapshot();
+    async fn of(service: &SessionService, known: &ProjectRecord) -> Self {
+        let registry = service.projects.registry.snapshot();
         let ended = registry.ended().into_iter().map(|ended| &ended.session);
         let all = registry.sessions().map(AsRef::as_ref).chain(ended);
         let mut by_directory: BTreeMap<&Path, Vec<&SessionRecord>> = BTreeMap::new();
@@ -181,7 +183,7 @@ impl Others {
             }
         }
         for (directory, sessions) in by_directory {
-            let written_in = match leads_to(daemon, directory).await {
+            let written_in = match leads_to(service, directory).await {
                 Some((_, Some(id))) if id == known.id => WrittenIn::Here,
                 Some((located, _)) if is_at(&located, known) => WrittenIn::Here,
                 Some((located, _)) => others.number(located),
@@ -218,8 +220,12 @@ impl Others {
 }
 
 /// Returns the project that a directory leads to now, or `None` if that is unknown.
-async fn leads_to(daemon: &Daemon, directory: &Path) -> Option<(Located, Option<ProjectId>)> {
-    let (registry, surroundings) = (daemon.registry.snapshot(), daemon.surroundings.clone());
+async fn leads_to(
+    service: &SessionService,
+    directory: &Path,
+) -> Option<(Located, Option<ProjectId>)> {
+    let (registry, surroundings) =
+        (service.projects.registry.snapshot(), service.surroundings.clone());
     let start = directory.to_owned();
     let looking = bounded_fs::run(directory, move || {
         let located = locate(&start, false, &surroundings).ok()?;

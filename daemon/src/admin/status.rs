@@ -7,55 +7,54 @@ use anchord_proto::host;
 use futures::StreamExt as _;
 use futures::stream;
 
-use super::{Answer, known, opened, store_error, text};
+use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
-    self, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus, HooksStatus,
-    InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, RecordsStatus, SessionStatus,
+    self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
+    HooksStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, SessionStatus,
     StagedStatus, StatusReply,
 };
 use crate::bounded_fs;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::limits;
-use crate::metrics::HooksSeen;
+use crate::metrics::{HooksSeen, Metrics};
 use crate::project::OpenProject;
 use crate::projects::{ProjectId, ProjectRecord};
-use crate::sessions::{PERSONAL_NAME, is_elsewhere};
+use crate::sessions::{PERSONAL_NAME, SessionService, is_elsewhere};
 
 /// Reports the daemon, its sessions and its projects.
-pub(crate) async fn status(daemon: &Daemon) -> Answer<StatusReply> {
-    let (calls_ok, calls_failed) = daemon.metrics().calls();
+pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
+    let (calls_ok, calls_failed) = admin.metrics.calls();
     Ok(StatusReply {
         build: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         pid_namespace: host::pid_namespace(),
-        started: daemon.started.0,
-        uptime_ms: u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        started: admin.started.0,
+        uptime_ms: u64::try_from(admin.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
         instance: InstanceStatus {
-            id: daemon.instance.id().to_string(),
-            directory: text(daemon.instance.dir()),
-            data: text(daemon.instance.data()),
-            config: text(daemon.instance.config()),
-            logs: text(daemon.instance.logs()),
+            id: admin.instance.id().to_string(),
+            directory: text(admin.instance.dir()),
+            data: text(admin.instance.data()),
+            config: text(admin.instance.config()),
+            logs: text(admin.instance.logs()),
         },
-        http: daemon.http_state.get().cloned().unwrap_or(api::HttpState::Off),
-        sessions: sessions(daemon),
-        connections: connections(daemon),
-        projects: all_projects(daemon).await,
-        personal: personal_status(daemon).await,
+        http: admin.http_state.get().cloned().unwrap_or(api::HttpState::Off),
+        sessions: sessions(&admin.sessions),
+        connections: connections(&admin.sessions),
+        projects: all_projects(&admin.sessions).await,
+        personal: personal_status(&admin.sessions).await,
         counters: CountersStatus {
-            connections: daemon.metrics().connections(),
+            connections: admin.metrics.connections(),
             calls: calls_ok + calls_failed,
             calls_failed,
-            panics: daemon.metrics().panics(),
+            panics: admin.metrics.panics(),
         },
-        hooks: hooks(daemon),
-        read_only: daemon.registry.health().read_only.clone(),
+        hooks: hooks(&admin.metrics),
+        read_only: admin.sessions.projects.registry.health().read_only.clone(),
     })
 }
 
-fn hooks(daemon: &Daemon) -> HooksStatus {
-    let HooksSeen { events, doubled, skipped, latencies, last_failure } = daemon.metrics().hooks();
+fn hooks(metrics: &Metrics) -> HooksStatus {
+    let HooksSeen { events, doubled, skipped, latencies, last_failure } = metrics.hooks();
     let event = |((client, event), count): ((&str, String), u64)| HookEventsStatus {
         client: client.to_owned(),
         event,
@@ -77,24 +76,23 @@ fn hooks(daemon: &Daemon) -> HooksStatus {
 }
 
 /// Lists every known project. Opens no memory.
-pub(crate) async fn projects(daemon: &Daemon) -> Answer<ProjectsReply> {
-    Ok(ProjectsReply { projects: all_projects(daemon).await })
+pub(crate) async fn projects(service: &SessionService) -> Answer<ProjectsReply> {
+    Ok(ProjectsReply { projects: all_projects(service).await })
 }
 
 /// Reports one project, or the user's own memory. Opens it to count its records.
-pub(crate) async fn project(daemon: &Daemon, project: &str) -> Answer<ProjectStatus> {
+pub(crate) async fn project(service: &SessionService, project: &str) -> Answer<ProjectStatus> {
     if project == api::USER {
-        let (target, open) = opened(daemon, project).await?;
-        return Ok(memory_status(daemon, target.id, Some(open)).await);
+        let (target, open) = opened(service, project).await?;
+        return Ok(memory_status(service, target.id, Some(open)).await);
     }
-    let record = known(daemon, project).await?;
-    let open = daemon.sessions.projects.open_project(record.id).await.map_err(store_error)?;
-    Ok(project_status(daemon, &record, Some(open)).await)
+    let record = known(service, project).await?;
+    let open = service.projects.open_project(record.id).await.map_err(store_error)?;
+    Ok(project_status(service, &record, Some(open)).await)
 }
 
-fn connections(daemon: &Daemon) -> Vec<ConnectionStatus> {
-    let mut connections: Vec<ConnectionStatus> = daemon
-        .sessions
+fn connections(service: &SessionService) -> Vec<ConnectionStatus> {
+    let mut connections: Vec<ConnectionStatus> = service
         .table
         .shims()
         .iter()
@@ -112,9 +110,8 @@ fn connections(daemon: &Daemon) -> Vec<ConnectionStatus> {
     connections
 }
 
-fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
-    let mut sessions: Vec<SessionStatus> = daemon
-        .sessions
+fn sessions(service: &SessionService) -> Vec<SessionStatus> {
+    let mut sessions: Vec<SessionStatus> = service
         .table
         .all()
         .into_iter()
@@ -135,15 +132,9 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
                 last_call: session_status.last_call.0,
                 connected: session_status.disconnected.is_none(),
                 staged: staged
-                    .map(|staged| {
-                        let counts = staged.counts();
-                        StagedStatus {
-                            blueprints: counts.blueprints,
-                            anchors: counts.anchors,
-                            lessons: counts.lessons,
-                            notes: counts.notes,
-                            summary: staged.summary.is_some(),
-                        }
+                    .map(|staged| StagedStatus {
+                        items: ByKind(staged.counts()),
+                        summary: staged.summary.is_some(),
                     })
                     .unwrap_or_default(),
                 joined: session_status.confidence.map(|confidence| confidence.name().to_owned()),
@@ -156,11 +147,11 @@ fn sessions(daemon: &Daemon) -> Vec<SessionStatus> {
 
 /// Reports on every project, the last used first. Reads several at a time, so that a disk that
 /// hangs delays only its own projects.
-async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
-    let registry = daemon.registry.snapshot();
+async fn all_projects(service: &SessionService) -> Vec<ProjectStatus> {
+    let registry = service.projects.registry.snapshot();
     let of = |record: &Arc<ProjectRecord>| {
         let record = Arc::clone(record);
-        async move { project_status(daemon, &record, daemon.projects.get(record.id)).await }
+        async move { project_status(service, &record, service.projects.open.get(record.id)).await }
     };
     let all: Vec<_> = registry.projects().map(of).collect();
     let mut all: Vec<_> = stream::iter(all).buffered(limits::PLACES_AT_ONCE).collect().await;
@@ -170,21 +161,21 @@ async fn all_projects(daemon: &Daemon) -> Vec<ProjectStatus> {
 
 /// Reports the user's own memory, if there is one. Opens it, because `anchord status` shows how
 /// many notes it has.
-async fn personal_status(daemon: &Daemon) -> Option<ProjectStatus> {
-    match daemon.sessions.projects.open_known(ProjectId::PERSONAL).await {
+async fn personal_status(service: &SessionService) -> Option<ProjectStatus> {
+    match service.projects.open_known(ProjectId::PERSONAL).await {
         Ok(open) => {
             let open = open?;
-            Some(memory_status(daemon, open.id, Some(open)).await)
+            Some(memory_status(service, open.id, Some(open)).await)
         }
         Err(error) => {
-            let status = memory_status(daemon, ProjectId::PERSONAL, None).await;
+            let status = memory_status(service, ProjectId::PERSONAL, None).await;
             Some(ProjectStatus { read_only: Some(error.to_string()), ..status })
         }
     }
 }
 
 async fn project_status(
-    daemon: &Daemon,
+    service: &SessionService,
     record: &ProjectRecord,
     open: Option<Arc<OpenProject>>,
 ) -> ProjectStatus {
@@ -195,19 +186,19 @@ async fn project_status(
         root: text(&record.root),
         name: record.name.clone(),
         exists,
-        ..memory_status(daemon, record.id, open).await
+        ..memory_status(service, record.id, open).await
     }
 }
 
 /// Reports a memory as if it were the user's own. The caller adds the fields that name a project.
 async fn memory_status(
-    daemon: &Daemon,
+    service: &SessionService,
     id: ProjectId,
     open: Option<Arc<OpenProject>>,
 ) -> ProjectStatus {
     let memory = open.as_ref().map(|open| open.memory());
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
-    let usage = daemon.projects.usage(id).await;
+    let usage = service.projects.open.usage(id).await;
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: api::USER.to_owned(),
@@ -215,14 +206,7 @@ async fn memory_status(
         name: PERSONAL_NAME.to_owned(),
         exists: true,
         open: open.is_some(),
-        records: totals.map(|totals| RecordsStatus {
-            blueprints: totals.active.of(anchord_memory::Kind::Blueprint),
-            anchors: totals.active.of(anchord_memory::Kind::Anchor),
-            lessons: totals.active.of(anchord_memory::Kind::Lesson),
-            notes: totals.active.of(anchord_memory::Kind::Note),
-            topics: totals.active.of(anchord_memory::Kind::Topic),
-            sessions: totals.active.of(anchord_memory::Kind::SessionRow),
-        }),
+        records: totals.map(|totals| ByKind(totals.active)),
         revision: memory.as_ref().map_or(0, |memory| memory.revision().0),
         entries: memory.as_ref().map_or(0, |memory| memory.seq().0),
         bytes: usage.bytes,

@@ -6,18 +6,17 @@ use std::sync::Arc;
 
 use anchord_memory::{Audience, Shell};
 
-use super::{Answer, ask, target};
+use super::{AdminService, Answer, ask, target};
 use crate::api::{
     self, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
 };
 use crate::bounded_fs;
-use crate::daemon::Daemon;
 use crate::limits;
-use crate::mcp::{Called, ToolAnswer, ToolError, call_by_name, internal_text};
+use crate::mcp::{Called, ToolAnswer, ToolError, ToolService, call_by_name, internal_text};
 use crate::project::OpenProject;
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::secrets;
-use crate::sessions::{Session, SessionLocation};
+use crate::sessions::{Session, SessionLocation, SessionService};
 
 /// Tools whose work belongs to a session that continues after the call.
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
@@ -38,7 +37,7 @@ const OF_USER: [&str; 11] = [
 ];
 
 /// Runs a tool.
-pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answer<ToolReply> {
+pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
     let ToolParams { project, tool, arguments, typed } = params;
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
@@ -54,8 +53,9 @@ pub(crate) async fn call_tool(daemon: &Arc<Daemon>, params: ToolParams) -> Answe
             action: None,
         });
     }
-    let session = Arc::new(Session::ephemeral(COMMAND_LINE, place(daemon, &project).await?));
-    let called = call_by_name(&daemon.tools, session, &tool, arguments, audience(&typed)).await;
+    let session =
+        Arc::new(Session::ephemeral(COMMAND_LINE, place(&tools.sessions, &project).await?));
+    let called = call_by_name(tools, session, &tool, arguments, audience(&typed)).await;
     let Some(Called { outcome, remark, id }) = called else {
         return Err(ErrorReply {
             code: ErrorCode::NotFound,
@@ -106,9 +106,9 @@ pub(super) fn ephemeral_session(project: &Arc<OpenProject>) -> Session {
 }
 
 /// Returns the location in which a command works: a directory, or a project that it names.
-async fn place(daemon: &Daemon, project: &str) -> Answer<SessionLocation> {
-    let asked = ask(daemon, project).await?;
-    let registry = daemon.registry.snapshot();
+async fn place(service: &SessionService, project: &str) -> Answer<SessionLocation> {
+    let asked = ask(service, project).await?;
+    let registry = service.projects.registry.snapshot();
     match (asked.located, asked.id) {
         (Some(located), _) => Ok(SessionLocation::Here(located)),
         (None, Some(id)) => {
@@ -118,7 +118,7 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<SessionLocation> {
             let Some(root) = registry.project(id).map(|record| record.root.clone()) else {
                 return Ok(SessionLocation::Foreign(id));
             };
-            let surroundings = daemon.surroundings.clone();
+            let surroundings = service.surroundings.clone();
             let named = bounded_fs::run(&root, move || {
                 SessionLocation::named(id, &registry, &surroundings)
             });
@@ -130,19 +130,20 @@ async fn place(daemon: &Daemon, project: &str) -> Answer<SessionLocation> {
 }
 
 /// Returns lines of a project's retrieval log. With `wait`, waits for a line until the time limit.
-pub(crate) async fn retrievals(daemon: &Daemon, query: LogQuery) -> Answer<Vec<Retrieval>> {
-    let target = target(daemon, &query.project).await?;
-    let log = daemon.projects.retrievals();
+pub(crate) async fn retrievals(admin: &AdminService, query: LogQuery) -> Answer<Vec<Retrieval>> {
+    let projects = &admin.sessions.projects;
+    let target = target(&admin.sessions, &query.project).await?;
+    let log = projects.open.retrievals();
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let limit = limit.min(limits::RETRIEVAL_PAGE_LINES_MAX);
     let start = query.after.map_or(Start::Last, Start::After);
     let mut written = log.written();
-    let stopping = daemon.stopping();
+    let stopping = admin.shutdown.token();
     let over = tokio::time::sleep(limits::RETRIEVAL_WAIT_MAX);
     tokio::pin!(over);
     loop {
         written.mark_unchanged();
-        let directory = daemon.projects.directory(target.id);
+        let directory = projects.open.directory(target.id);
         let lines = log.read(directory, start, limit).await;
         if !lines.is_empty() || !query.wait {
             return Ok(lines);

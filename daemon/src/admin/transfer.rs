@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anchord_memory::import::{self, Compactor, Exported, ImportError, ImportOutcome, Zipmem};
-use anchord_memory::{Kind, Memory, Plan, Provenance, Record, RecordId, SessionId, export, render};
+use anchord_memory::{
+    Kind, Memory, PerKind, Plan, Provenance, Record, RecordId, SessionId, export, render,
+};
 
 use super::forgotten::whole_records;
 use super::tool::ephemeral_session;
@@ -13,26 +15,26 @@ use super::{
     write_error,
 };
 use crate::api::{
-    ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams, ImportReply,
-    ImportSource, Retrieval,
+    ByKind, ErrorCode, ErrorReply, ExportDocument, ExportFormat, ImportCounts, ImportParams,
+    ImportReply, ImportSource, Retrieval,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::daemon::Daemon;
 use crate::limits::RETRIEVAL_IDS_MAX;
 use crate::project::{BudgetKeeper, Transition, WriteCommand, WriteSet};
 use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
 use crate::sessions;
+use crate::sessions::SessionService;
 
 /// Exports a project's memory as a document.
 pub(crate) async fn export_document(
-    daemon: &Daemon,
+    service: &SessionService,
     project: &str,
     format: ExportFormat,
 ) -> Answer<String> {
     let started = clock::start();
-    let (target, open) = opened(daemon, project).await?;
+    let (target, open) = opened(service, project).await?;
     let (memory, of) = (open.memory(), target);
     let rendered = Arc::clone(&memory);
     let whole = match format {
@@ -52,7 +54,7 @@ pub(crate) async fn export_document(
         ..Retrieval::default()
     };
     // The document goes to a file: nobody receives its tokens.
-    ephemeral_session(&open).log(&daemon.sessions, line, started.elapsed(), String::new());
+    ephemeral_session(&open).log(service, line, started.elapsed(), String::new());
     Ok(text)
 }
 
@@ -91,12 +93,15 @@ fn document(
 }
 
 /// Imports another system's memory, or shows what that would do.
-pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answer<ImportReply> {
+pub(crate) async fn import_memory(
+    service: &SessionService,
+    params: ImportParams,
+) -> Answer<ImportReply> {
     let (named, dry_run) = (params.project.clone(), params.dry_run);
     // The text may have 64 MiB, so no worker thread parses it.
     let reading = run_blocking(move || Read::of(&params));
     let Read { source, digest, removed } = reading.await.map_err(|error| bad_request(&error))?;
-    let asked = ask(daemon, &named).await?;
+    let asked = ask(service, &named).await?;
     let source = Arc::new(source.fitting(asked.id.is_some_and(ProjectId::is_personal))?);
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
@@ -104,7 +109,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         time: clock::now(),
     };
     let existing = match asked.id {
-        Some(id) => daemon.sessions.projects.open_known(id).await.map_err(store_error)?,
+        Some(id) => service.projects.open_known(id).await.map_err(store_error)?,
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
@@ -112,28 +117,22 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     let planned = run_blocking(move || read.plan(&memory, &known, &author)).await;
     let outcome = &planned.outcome;
     let mut reply = ImportReply {
-        project: asked.id.map(|id| asked.reference(daemon, id)),
+        project: asked.id.map(|id| asked.reference(service, id)),
         applied: false,
         already: outcome.before.is_some(),
         nothing: planned.changes.is_empty(),
         revision: None,
-        blueprints: ImportCounts::default(),
-        anchors: ImportCounts::default(),
-        lessons: ImportCounts::default(),
-        sessions: ImportCounts::default(),
-        notes: ImportCounts::default(),
-        topics: ImportCounts::default(),
+        counts: source.counts(outcome),
         merged: outcome.merged,
         remarks: remarks(outcome, &removed),
     };
-    source.count(outcome, &mut reply);
     if dry_run || reply.nothing {
         return Ok(reply);
     }
     let id = match (&asked.located, asked.id) {
         (Some(located), _) => {
             let established =
-                sessions::establish_in_registry(&daemon.registry, located.clone()).await;
+                sessions::establish_in_registry(&service.projects.registry, located.clone()).await;
             let (id, notice) = established.map_err(bind_error)?;
             reply.remarks.extend(notice);
             id
@@ -141,7 +140,7 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
         (None, Some(id)) => id,
         (None, None) => return Err(not_found(&named)),
     };
-    let open = daemon.sessions.projects.open_project(id).await.map_err(store_error)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
     let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let by = Provenance { time: now, ..by.clone() };
         let plan = source.plan(memory, &digest, &by);
@@ -150,13 +149,13 @@ pub(crate) async fn import_memory(daemon: &Daemon, params: ImportParams) -> Answ
     open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = BudgetKeeper::of_daemon(&daemon.config).keep(&open, WriteSet::default()).await;
+    let compacted = BudgetKeeper::of_daemon(&service.config).keep(&open, WriteSet::default()).await;
     let made_room = compacted.iter().map(|compacted| &compacted.outcome);
     let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
     reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));
     reply.applied = true;
     reply.revision = Some(open.memory().revision().0);
-    reply.project = Some(asked.reference(daemon, id));
+    reply.project = Some(asked.reference(service, id));
     Ok(reply)
 }
 
@@ -220,34 +219,30 @@ impl Source {
         }
     }
 
-    /// Fills in how many items were found and how many of them are new.
-    fn count(&self, outcome: &ImportOutcome, reply: &mut ImportReply) {
-        let counts =
-            |found: usize, new| ImportCounts { found: found.try_into().unwrap_or(u32::MAX), new };
-        let added = outcome.added;
+    /// Counts the items that were found, and those of them that are new.
+    fn counts(&self, outcome: &ImportOutcome) -> ByKind<ImportCounts> {
+        let mut found = PerKind::<usize>::default();
         match self {
             Self::Zipmem(zipmem) => {
-                reply.blueprints = counts(zipmem.blueprints.len(), added.blueprints);
-                reply.anchors = counts(zipmem.anchors.len(), added.anchors);
-                reply.lessons = counts(zipmem.lessons.len(), added.lessons);
-                reply.sessions = counts(zipmem.rows.len(), outcome.sessions);
+                found.blueprints = zipmem.blueprints.len();
+                found.anchors = zipmem.anchors.len();
+                found.lessons = zipmem.lessons.len();
+                found.rows = zipmem.rows.len();
             }
-            Self::Compactor(compactor) => {
-                reply.notes = counts(compactor.items.len(), added.notes);
-            }
+            Self::Compactor(compactor) => found.notes = compactor.items.len(),
             Self::Anchord(exported) => {
-                let found = |kind: Kind| {
-                    let of = exported.records.iter().filter(|record| record.kind() == kind);
-                    of.count()
-                };
-                reply.blueprints = counts(found(Kind::Blueprint), added.blueprints);
-                reply.anchors = counts(found(Kind::Anchor), added.anchors);
-                reply.lessons = counts(found(Kind::Lesson), added.lessons);
-                reply.notes = counts(found(Kind::Note), added.notes);
-                reply.topics = counts(found(Kind::Topic), added.topics);
-                reply.sessions = counts(found(Kind::SessionRow), outcome.sessions);
+                for record in &exported.records {
+                    *found.of_mut(record.kind()) += 1;
+                }
             }
         }
+        let new = PerKind { rows: outcome.sessions, ..outcome.added };
+        let mut counts = ByKind::default();
+        for kind in Kind::ALL {
+            let found = found.of(kind).try_into().unwrap_or(u32::MAX);
+            *counts.0.of_mut(kind) = ImportCounts { found, new: new.of(kind) };
+        }
+        counts
     }
 }
 

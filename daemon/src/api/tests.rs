@@ -1,5 +1,7 @@
 //! Pins the JSON that crosses the socket between builds.
 
+use anchord_memory::{Kind, PerKind};
+
 use super::*;
 
 #[test]
@@ -13,6 +15,21 @@ fn an_error_is_three_fields_and_its_unknown_codes_are_internal() {
     insta::assert_snapshot!(text, @r#"{"code":"not_found","error":"no project at /p","action":"Run `anchord project list`."}"#);
     let newer: ErrorReply = serde_json::from_str(r#"{"code":"on_fire","error":"x"}"#).unwrap();
     assert_eq!(newer, ErrorReply { code: ErrorCode::Internal, error: "x".into(), action: None });
+}
+
+#[test]
+fn counts_are_under_the_plural_nouns_of_all_kinds() {
+    let items = PerKind { notes: 2, rows: 1, ..PerKind::default() };
+    let staged = StagedStatus { items: ByKind(items), summary: true };
+    let mut written = serde_json::to_value(staged).unwrap();
+    assert_eq!(serde_json::from_value::<StagedStatus>(written.clone()).unwrap(), staged);
+    let fields = written.as_object_mut().unwrap();
+    assert_eq!(fields.remove("summary"), Some(true.into()));
+    assert_eq!((&fields["notes"], &fields["sessions"]), (&2.into(), &1.into()));
+    assert!(Kind::PLURALS.iter().all(|plural| fields.remove(*plural).is_some()));
+    assert!(fields.is_empty(), "{fields:?}");
+    let older: StagedStatus = serde_json::from_str(r#"{"lessons":3,"mood":"fine"}"#).unwrap();
+    assert_eq!(older.items.0, PerKind { lessons: 3, ..PerKind::default() });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ProjectRef;
+use super::{ByKind, ProjectRef};
 
 /// The document to export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,20 +94,9 @@ pub struct ImportReply {
     /// The revision of the import's commit.
     #[serde(default)]
     pub revision: Option<u64>,
-    /// Blueprints.
-    pub blueprints: ImportCounts,
-    /// Anchors.
-    pub anchors: ImportCounts,
-    /// Lessons.
-    pub lessons: ImportCounts,
-    /// Session rows.
-    pub sessions: ImportCounts,
-    /// Notes.
-    #[serde(default)]
-    pub notes: ImportCounts,
-    /// Topics.
-    #[serde(default)]
-    pub topics: ImportCounts,
+    /// Counts by kind.
+    #[serde(flatten)]
+    pub counts: ByKind<ImportCounts>,
     /// The number of items that are here already, or are merged into records that are.
     #[serde(default)]
     pub merged: u32,

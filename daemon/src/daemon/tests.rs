@@ -1,6 +1,8 @@
 //! A whole daemon over strict stores in memory, and over stores that others write to as well.
 
-use anchord_memory::{Change, Memory, Provenance, Seq, SessionId, Staged, plan_checkpoint};
+use anchord_memory::{
+    Change, Memory, Provenance, Seq, SessionId, Staged, Timestamp, plan_checkpoint,
+};
 use serde_json::json;
 
 use super::*;
@@ -23,7 +25,7 @@ async fn world(
 }
 
 fn journal(world: &World, memories: &Memories) -> MemJournal<Memory> {
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
     memories.journal(&format!("projects/{id}")).unwrap()
 }
 

@@ -67,7 +67,7 @@ async fn an_event_that_comes_twice_is_answered_once() {
     let second = world.hook("claude-code", &started("a", "startup")).await;
     assert!(!first.is_empty() && second.is_empty(), "{second}");
     assert!(!world.hook("claude-code", &started("b", "startup")).await.is_empty());
-    assert_eq!(world.daemon.metrics().hooks().doubled, 1);
+    assert_eq!(world.daemon.admin.metrics.hooks().doubled, 1);
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
 async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
     let named = Hello {
         agent_session: Some("a".to_owned()),
         project: Some(id),
@@ -172,8 +172,8 @@ async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
     poll(|| away().then_some(())).await;
     sessions::sweep(&world.daemon.sessions).await;
     world.hook_that_leaves("claude-code", &started("a", "startup")).await;
-    let log = world.daemon.projects.retrievals();
-    let directory = world.daemon.projects.directory(world.daemon.projects.all()[0].id);
+    let log = world.daemon.projects.open.retrievals();
+    let directory = world.daemon.projects.open.directory(world.daemon.projects.open.all()[0].id);
     let lines = async || log.read(directory.clone(), Start::Last, 100).await.len();
     assert_eq!((lines().await, log.tokens()), (0, 0));
 
@@ -297,7 +297,7 @@ async fn what_is_noted_is_staged_also_when_nobody_waits_for_it() {
     told(&world, &[started("a", "startup"), prompt("a", "find the leak")]).await;
     let staging = stage_silent(&world.daemon.hooks, Duration::ZERO);
     assert!(staging.now_or_never().is_none(), "it was cut short half-way");
-    poll(|| world.daemon.projects.all().first()?.memory().staged().next().map(|_| ())).await;
+    poll(|| world.daemon.projects.open.all().first()?.memory().staged().next().map(|_| ())).await;
 }
 
 #[tokio::test]
@@ -348,7 +348,7 @@ async fn in_conservative_mode_hooks_show_and_store_nothing() {
     told(&world, &[event("PreCompact", "a", &json!({"trigger": "auto"})), ended("a")]).await;
     let load = loaded(&world).await;
     assert!(!load.contains("parser"), "{load}");
-    let project = world.daemon.projects.all().remove(0);
+    let project = world.daemon.projects.open.all().remove(0);
     assert_eq!((project.memory().staged().count(), project.memory().session_rows()), (0, 0));
 }
 
@@ -478,7 +478,7 @@ async fn runs_that_no_person_started_leave_nothing_and_are_shown_nothing() {
         }
     }
     assert!(!loaded(&world).await.contains("All is well"));
-    assert_eq!(world.daemon.metrics().hooks().skipped, 12);
+    assert_eq!(world.daemon.admin.metrics.hooks().skipped, 12);
 }
 
 #[tokio::test]
@@ -524,9 +524,9 @@ async fn what_cannot_be_handled_prints_nothing_and_is_remembered() {
     ] {
         assert_eq!(world.hook(client, &event).await, "");
     }
-    let hooks = world.daemon.metrics().hooks();
+    let hooks = world.daemon.admin.metrics.hooks();
     let failure = hooks.last_failure.expect("one failed");
     assert!(failure.error.contains("has no `session`"), "{}", failure.error);
     assert!(hooks.latencies.calls >= 3);
-    assert!(world.daemon.projects.all().is_empty(), "nothing was made");
+    assert!(world.daemon.projects.open.all().is_empty(), "nothing was made");
 }

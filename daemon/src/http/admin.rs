@@ -10,20 +10,19 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
-use crate::admin;
+use crate::admin::{self, AdminService};
 use crate::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
     ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
     ProjectQuery, PurgeParams, SplitParams, StopParams, ToolParams,
 };
-use crate::daemon::Daemon;
 use crate::limits;
 
-type Shared = State<Arc<Daemon>>;
+type Shared = State<Arc<AdminService>>;
 type Reply<T> = Result<Json<T>, ErrorReply>;
 
 /// Returns the router with all paths.
-pub(super) fn router(daemon: Arc<Daemon>) -> Router {
+pub(super) fn router(service: Arc<AdminService>) -> Router {
     Router::new()
         .route(api::STATUS, get(status))
         .route(api::PROJECTS, get(projects))
@@ -48,64 +47,67 @@ pub(super) fn router(daemon: Arc<Daemon>) -> Router {
         .method_not_allowed_fallback(unknown)
         .layer(DefaultBodyLimit::max(limits::ADMIN_BODY_BYTES_MAX))
         .layer(RequestBodyTimeoutLayer::new(limits::ADMIN_STALL_MAX))
-        .with_state(daemon)
+        .with_state(service)
 }
 
-async fn status(State(daemon): Shared) -> Reply<api::StatusReply> {
-    admin::status(&daemon).await.map(Json)
+async fn status(State(service): Shared) -> Reply<api::StatusReply> {
+    admin::status(&service).await.map(Json)
 }
 
-async fn projects(State(daemon): Shared) -> Reply<api::ProjectsReply> {
-    admin::projects(&daemon).await.map(Json)
+async fn projects(State(service): Shared) -> Reply<api::ProjectsReply> {
+    admin::projects(&service.sessions).await.map(Json)
 }
 
 async fn project(
-    State(daemon): Shared,
+    State(service): Shared,
     Asked(query): Asked<ProjectQuery>,
 ) -> Reply<api::ProjectStatus> {
-    admin::project(&daemon, &query.project).await.map(Json)
+    admin::project(&service.sessions, &query.project).await.map(Json)
 }
 
 async fn link(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<LinkParams>,
 ) -> Reply<api::ProjectStatus> {
-    admin::link_directory(&daemon, &params.path, &params.project).await.map(Json)
+    admin::link_directory(&service.sessions, &params.path, &params.project).await.map(Json)
 }
 
 async fn forget(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<ForgetParams>,
 ) -> Reply<api::RemovedReply> {
-    admin::forget_project(&daemon, &params.project).await.map(Json)
+    admin::forget_project(&service.sessions, &params.project).await.map(Json)
 }
 
 async fn delete(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<DeleteParams>,
 ) -> Reply<api::RemovedReply> {
-    admin::delete_project(&daemon, &params.project, &params.confirm).await.map(Json)
+    admin::delete_project(&service.sessions, &params.project, &params.confirm).await.map(Json)
 }
 
 async fn split(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<SplitParams>,
 ) -> Reply<api::SplitReply> {
-    admin::split_project(&daemon, params).await.map(Json)
+    admin::split_project(&service.sessions, params).await.map(Json)
 }
 
 async fn journal(
-    State(daemon): Shared,
+    State(service): Shared,
     Asked(query): Asked<JournalQuery>,
 ) -> Result<Response, ErrorReply> {
     let from = query.from.unwrap_or(1);
-    let text = admin::journal(&daemon, &query.project, from, query.limit).await?;
+    let text = admin::journal(&service.sessions, &query.project, from, query.limit).await?;
     Ok(json_lines(text))
 }
 
-async fn log(State(daemon): Shared, Asked(query): Asked<LogQuery>) -> Result<Response, ErrorReply> {
+async fn log(
+    State(service): Shared,
+    Asked(query): Asked<LogQuery>,
+) -> Result<Response, ErrorReply> {
     let mut text = String::new();
-    for line in admin::retrievals(&daemon, query).await? {
+    for line in admin::retrievals(&service, query).await? {
         text.push_str(&serde_json::to_string(&line).unwrap_or_default());
         text.push('\n');
     }
@@ -117,38 +119,38 @@ fn json_lines(text: String) -> Response {
 }
 
 async fn tool(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<ToolParams>,
 ) -> Reply<api::ToolReply> {
-    admin::call_tool(&daemon, params).await.map(Json)
+    admin::call_tool(&service.tools, params).await.map(Json)
 }
 
 async fn verify(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<ProjectParams>,
 ) -> Reply<api::VerifyReply> {
-    admin::verify(&daemon, &params.project).await.map(Json)
+    admin::verify(&service.sessions, &params.project).await.map(Json)
 }
 
 async fn rebuild(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<ProjectParams>,
 ) -> Reply<api::RebuildReply> {
-    admin::rebuild(&daemon, &params.project).await.map(Json)
+    admin::rebuild(&service.sessions, &params.project).await.map(Json)
 }
 
 async fn repair(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<api::RepairParams>,
 ) -> Reply<api::RepairReply> {
-    admin::repair(&daemon, params).await.map(Json)
+    admin::repair(&service.sessions, params).await.map(Json)
 }
 
 async fn export(
-    State(daemon): Shared,
+    State(service): Shared,
     Asked(query): Asked<ExportQuery>,
 ) -> Result<Response, ErrorReply> {
-    let text = admin::export_document(&daemon, &query.project, query.format).await?;
+    let text = admin::export_document(&service.sessions, &query.project, query.format).await?;
     let kind = match query.format {
         ExportFormat::Markdown => "text/markdown; charset=utf-8",
         ExportFormat::Json | ExportFormat::Zipmem | ExportFormat::Compactor => "application/json",
@@ -157,38 +159,38 @@ async fn export(
 }
 
 async fn import(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<ImportParams>,
 ) -> Reply<api::ImportReply> {
-    admin::import_memory(&daemon, params).await.map(Json)
+    admin::import_memory(&service.sessions, params).await.map(Json)
 }
 
 async fn sessions(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<PastSessionsParams>,
 ) -> Reply<api::PastSessionsReply> {
-    admin::past_sessions(&daemon, params).await.map(Json)
+    admin::past_sessions(&service.sessions, params).await.map(Json)
 }
 
 async fn purge(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(params): JsonBody<PurgeParams>,
 ) -> Reply<api::PurgeReply> {
-    admin::purge(&daemon, params).await.map(Json)
+    admin::purge(&service, params).await.map(Json)
 }
 
 async fn secrets(
-    State(daemon): Shared,
+    State(service): Shared,
     Asked(query): Asked<ProjectQuery>,
 ) -> Reply<api::SecretsReply> {
-    admin::scan_secrets(&daemon, &query.project).await.map(Json)
+    admin::scan_secrets(&service.sessions, &query.project).await.map(Json)
 }
 
 async fn stop(
-    State(daemon): Shared,
+    State(service): Shared,
     JsonBody(StopParams {}): JsonBody<StopParams>,
 ) -> Json<api::StopReply> {
-    Json(admin::stop(&daemon))
+    Json(admin::stop(&service))
 }
 
 async fn unknown(request: axum::extract::Request) -> ErrorReply {

@@ -11,27 +11,27 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_io_timeout::TimeoutWriter;
 
-pub(crate) use public::listen;
+pub(crate) use public::{StatusService, listen};
 
-use crate::daemon::Daemon;
+use crate::admin::AdminService;
 use crate::limits;
 
 /// Serves the admin interface on one connection of the socket. Drops a client that neither sends
 /// nor reads. A request itself may take as long as it needs.
-pub(crate) async fn serve_admin<R, W>(daemon: Arc<Daemon>, reader: R, writer: W)
+pub(crate) async fn serve_admin<R, W>(service: Arc<AdminService>, reader: R, writer: W)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let stopping = daemon.stopping();
-    let service = TowerToHyperService::new(admin::router(daemon));
+    let stopping = service.shutdown.token();
+    let routes = TowerToHyperService::new(admin::router(service));
     let mut writer = TimeoutWriter::new(writer);
     writer.set_timeout(Some(limits::ADMIN_STALL_MAX));
     let stream = TokioIo::new(tokio::io::join(reader, Box::pin(writer)));
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::ADMIN_STALL_MAX)
-        .serve_connection(stream, service);
+        .serve_connection(stream, routes);
     tokio::pin!(connection);
     let served = tokio::select! {
         served = connection.as_mut() => served,

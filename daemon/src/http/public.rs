@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -22,12 +23,23 @@ use tokio::task::AbortHandle;
 
 use crate::api::HttpState;
 use crate::config::HttpConfig;
-use crate::daemon::Daemon;
 use crate::limits;
-use crate::metrics::Seen;
+use crate::metrics::{Metrics, Seen};
+use crate::project::OpenProjects;
+use crate::sessions::SessionService;
+use crate::shutdown::Shutdown;
+
+/// The parts that the status counts.
+#[derive(Debug)]
+pub(crate) struct StatusService {
+    pub(crate) up_since: Instant,
+    pub(crate) sessions: Arc<SessionService>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) shutdown: Shutdown,
+}
 
 /// Listens if the port is switched on and free. Serves until the daemon stops.
-pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpState {
+pub(crate) async fn listen(service: &Arc<StatusService>, config: &HttpConfig) -> HttpState {
     if !config.enabled {
         return HttpState::Off;
     }
@@ -38,7 +50,7 @@ pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpSta
     });
     match bound {
         Ok((listener, address)) => {
-            tokio::spawn(accept(Arc::clone(daemon), listener));
+            tokio::spawn(accept(Arc::clone(service), listener));
             HttpState::Listening { address: address.to_string() }
         }
         Err(error) => {
@@ -48,9 +60,9 @@ pub(crate) async fn listen(daemon: &Arc<Daemon>, config: &HttpConfig) -> HttpSta
     }
 }
 
-async fn accept(daemon: Arc<Daemon>, listener: TcpListener) {
-    let stopping = daemon.stopping();
-    let router = router(daemon);
+async fn accept(service: Arc<StatusService>, listener: TcpListener) {
+    let stopping = service.shutdown.token();
+    let router = router(service);
     let mut served: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         let accepted = tokio::select! {
@@ -94,13 +106,13 @@ where
     }
 }
 
-fn router(daemon: Arc<Daemon>) -> Router {
+fn router(service: Arc<StatusService>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/status", get(status))
         .route("/metrics", get(metrics))
         .layer(middleware::from_fn(check_host))
-        .with_state(daemon)
+        .with_state(service)
 }
 
 async fn check_host(request: Request, next: Next) -> Response {
@@ -122,36 +134,38 @@ fn names_loopback(headers: &HeaderMap) -> bool {
     name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost")
 }
 
-async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
-    let (ok, failed) = daemon.metrics().calls();
+async fn status(State(service): State<Arc<StatusService>>) -> Response {
+    let open = &service.sessions.projects.open;
+    let (ok, failed) = service.metrics.calls();
     let body = json!({
         "name": "anchord",
         "version": env!("CARGO_PKG_VERSION"),
         "protocol": anchord_proto::PROTOCOL,
-        "uptime_ms": u64::try_from(daemon.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "connections_open": daemon.sessions.table.connections(),
-        "sessions": daemon.sessions.table.all().len(),
-        "projects_known": daemon.registry.snapshot().projects().count(),
-        "projects_open": projects_open(&daemon),
+        "uptime_ms": u64::try_from(service.up_since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        "connections_open": service.sessions.table.connections(),
+        "sessions": service.sessions.table.all().len(),
+        "projects_known": service.sessions.projects.registry.snapshot().projects().count(),
+        "projects_open": projects_open(open),
         "calls": { "ok": ok, "failed": failed },
-        "panics": daemon.metrics().panics(),
-        "latency": daemon.metrics().latencies(),
+        "panics": service.metrics.panics(),
+        "latency": service.metrics.latencies(),
     });
     axum::Json(body).into_response()
 }
 
 /// Counts open projects. The user's own memory is not one.
-fn projects_open(daemon: &Daemon) -> usize {
-    daemon.projects.all().iter().filter(|project| !project.id.is_personal()).count()
+fn projects_open(open: &OpenProjects) -> usize {
+    open.all().iter().filter(|project| !project.id.is_personal()).count()
 }
 
-async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
-    let used = daemon.projects.filled().into_iter().map(|filled| filled.share(&daemon.config));
-    let text = daemon.metrics().prometheus(Seen {
-        sessions: daemon.sessions.table.all().len(),
-        projects_open: projects_open(&daemon),
+async fn metrics(State(service): State<Arc<StatusService>>) -> Response {
+    let open = &service.sessions.projects.open;
+    let used = open.filled().into_iter().map(|filled| filled.share(&service.sessions.config));
+    let text = service.metrics.prometheus(Seen {
+        sessions: service.sessions.table.all().len(),
+        projects_open: projects_open(open),
         budget_used: used.fold(0.0, f64::max),
-        tokens: daemon.projects.retrievals().tokens(),
+        tokens: open.retrievals().tokens(),
     });
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text).into_response()

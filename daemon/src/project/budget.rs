@@ -131,7 +131,10 @@ impl<'a> BudgetKeeper<'a> {
         let (outcome, append) = if plan.is_empty() {
             (CompactionOutcome::default(), None)
         } else {
-            self.commit(project, plan).await?
+            let rounds = plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX);
+            let write =
+                |command| project.owner.write(Some(self.session.clone()), None, "compact", command);
+            carry_out(rounds, write).await?
         };
         let full = (pinned > target && (begins || !own.is_empty())).then(|| {
             let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
@@ -154,24 +157,23 @@ impl<'a> BudgetKeeper<'a> {
             _ => budgets::project(memory, self.config),
         }
     }
+}
 
-    /// Carries out a plan on those records that have not changed since. This is the daemon's own
-    /// work, so it may run twice.
-    async fn commit(
-        &self,
-        project: &OpenProject,
-        plan: CompactionPlan,
-    ) -> Result<(CompactionOutcome, Option<Duration>), WriteError> {
-        let mut done = (CompactionOutcome::default(), None);
-        for round in plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX) {
-            let command: WriteCommand<Memory, CompactionOutcome> =
-                Arc::new(move |memory, _| Ok(round.apply(memory).into()));
-            let session = Some(self.session.clone());
-            let written = project.owner.write(session, None, "compact", command).await?;
-            done = (written.outcome.after(&done.0), sum(done.1, written.append));
-        }
-        Ok(done)
+/// Carries out rounds of a compaction on those records that have not changed since the plan.
+/// Returns the outcome of all, and the time that the journal took. A round may run twice.
+pub(crate) async fn carry_out<E, W>(
+    rounds: Vec<CompactionPlan>,
+    write: impl Fn(WriteCommand<Memory, CompactionOutcome>) -> W,
+) -> Result<(CompactionOutcome, Option<Duration>), E>
+where
+    W: Future<Output = Result<Written<Memory, CompactionOutcome>, E>>,
+{
+    let mut done = (CompactionOutcome::default(), None);
+    for round in rounds {
+        let written = write(Arc::new(move |memory, _| Ok(round.apply(memory).into()))).await?;
+        done = (written.outcome.after(&done.0), sum(done.1, written.append));
     }
+    Ok(done)
 }
 
 /// Plans how to bring a pool down to `target` tokens while leaving out the records in `spare`.
@@ -205,3 +207,6 @@ pub(crate) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Dura
         (one, other) => one.or(other),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,9 @@ use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Times
 use arc_swap::ArcSwapOption;
 
 use access_counts::AccessCounts;
-pub(crate) use budget::{BudgetKeeper, Compacted, OwnNotes, WriteSet, plan as plan_within, sum};
+pub(crate) use budget::{
+    BudgetKeeper, Compacted, OwnNotes, WriteSet, carry_out, plan as plan_within, sum,
+};
 pub(crate) use service::ProjectService;
 pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
 

@@ -10,8 +10,8 @@ use crate::store::StoreError;
 /// The registry and the open projects.
 #[derive(Debug)]
 pub(crate) struct ProjectService {
-    pub(crate) registry: Arc<RegistryStore>,
-    pub(crate) open: Arc<OpenProjects>,
+    pub(crate) registry: RegistryStore,
+    pub(crate) open: OpenProjects,
 }
 
 impl ProjectService {

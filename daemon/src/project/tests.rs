@@ -116,7 +116,7 @@ async fn nothing_is_opened_once_all_are_closed() {
     projects.open(ID).await.unwrap();
     projects.close_all().await;
     let refused = projects.open(ID).await.unwrap_err().to_string();
-    assert!(refused.contains("this daemon is leaving"), "{refused}");
+    assert!(refused.contains("this daemon is shutting down"), "{refused}");
 }
 
 #[tokio::test]

@@ -259,6 +259,7 @@ pub fn establish(
         place: here.place,
         carries_id: stored == Stored::InProject,
         stored: false,
+        forgotten: false,
         time: now,
     };
     let known = registry
@@ -318,7 +319,7 @@ impl Here {
             .or_else(|| registry.project_without_id(&self.plain))
             .map(|known| known.id);
         let found = self.found.id();
-        let known = found.and_then(|id| registry.project(id));
+        let known = found.and_then(|id| registry.known_or_forgotten(id));
         if let Some(known) = known {
             if self.places().any(|place| place.is_still(&known.place)) {
                 return resolved(found, Status::Known);
@@ -353,7 +354,7 @@ impl Here {
     fn store(&self, wanted: ProjectId, registry: &Registry) -> (ProjectId, Stored) {
         let other = self.found.id().filter(|found| *found != wanted);
         // An id that came with a copy must go. One of another instance of anchord must not.
-        let replaced = other.filter(|other| registry.project(*other).is_some());
+        let replaced = other.filter(|other| registry.known_or_forgotten(*other).is_some());
         let why = match (&self.tracked, other) {
             (Some(file), _) if !self.place.git => format!("git tracks {}", file.display()),
             (_, Some(_)) if replaced.is_none() => "its file holds another id".to_owned(),

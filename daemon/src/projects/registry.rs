@@ -103,6 +103,10 @@ pub struct ProjectRecord {
     /// [`RegistryChange::MemoryStored`] here.
     #[serde(default, skip_serializing)]
     pub stored: bool,
+    /// Whether the user took it off the list. Its record stays, so that only the directory that it
+    /// belonged to finds its memory again by the id.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgotten: bool,
 }
 
 /// A session that has written, and its process.
@@ -156,7 +160,7 @@ pub struct EndedSession {
 pub enum RegistryChange {
     /// A project was written to for the first time, or was found at another place.
     ProjectSeen(ProjectRecord),
-    /// A project is no longer listed. Its memory stays on disk and is found again by its id.
+    /// A project is no longer listed. Its memory stays on disk, and its directory finds it again.
     ProjectForgotten {
         /// The project.
         id: ProjectId,
@@ -201,6 +205,8 @@ pub struct Registry {
     seq: Seq,
     ended_count: u64,
     projects: OrdMap<ProjectId, Arc<ProjectRecord>>,
+    /// Projects that are no longer listed.
+    forgotten: OrdMap<ProjectId, Arc<ProjectRecord>>,
     stored: OrdSet<ProjectId>,
     links: OrdMap<String, ProjectId>,
     sessions: OrdMap<SessionId, Arc<SessionRecord>>,
@@ -216,6 +222,11 @@ impl Registry {
     /// Returns one project.
     pub fn project(&self, id: ProjectId) -> Option<&Arc<ProjectRecord>> {
         self.projects.get(&id)
+    }
+
+    /// Returns a project, even if it is no longer listed.
+    pub(crate) fn known_or_forgotten(&self, id: ProjectId) -> Option<&Arc<ProjectRecord>> {
+        self.projects.get(&id).or_else(|| self.forgotten.get(&id))
     }
 
     /// Returns whether a project's memory, or the user's own, has been on disk.
@@ -235,6 +246,7 @@ impl Registry {
     pub(super) fn project_without_id(&self, place: &ProjectDir) -> Option<&Arc<ProjectRecord>> {
         self.projects
             .values()
+            .chain(self.forgotten.values())
             .filter(|project| !project.carries_id)
             .filter(|project| place.is_still(&project.place))
             .max_by_key(|project| (project.time, project.id))
@@ -313,8 +325,13 @@ impl Registry {
         if project.stored {
             self.stored.insert(project.id);
         }
-        let project = ProjectRecord { stored: false, ..project };
-        self.projects.insert(project.id, Arc::new(project));
+        let (here, there) = if project.forgotten {
+            (&mut self.forgotten, &mut self.projects)
+        } else {
+            (&mut self.projects, &mut self.forgotten)
+        };
+        there.remove(&project.id);
+        here.insert(project.id, Arc::new(ProjectRecord { stored: false, ..project }));
     }
 
     fn apply_one(&mut self, change: &RegistryChange) {
@@ -322,8 +339,15 @@ impl Registry {
             RegistryChange::ProjectSeen(project) => {
                 self.see(project.clone());
             }
-            RegistryChange::ProjectForgotten { id } | RegistryChange::ProjectDeleted { id } => {
+            RegistryChange::ProjectForgotten { id } => {
+                if let Some(project) = self.projects.get(id).cloned() {
+                    self.see(ProjectRecord { forgotten: true, ..ProjectRecord::clone(&project) });
+                }
+                self.stored.remove(id);
+            }
+            RegistryChange::ProjectDeleted { id } => {
                 self.projects.remove(id);
+                self.forgotten.remove(id);
                 self.stored.remove(id);
             }
             RegistryChange::MemoryStored { id } => {
@@ -355,7 +379,7 @@ impl Registry {
             Key::Ended(slot) => self.ended.get(slot).map(json),
             Key::Link(path) => self.links.get(path).map(json),
             Key::Meta => Some(json(&Meta { seq: self.seq, ended: self.ended_count })),
-            Key::Project(id) => self.projects.get(id).map(json),
+            Key::Project(id) => self.known_or_forgotten(*id).map(json),
             Key::Session(id) => self.sessions.get(id).map(json),
             Key::Stored(id) => self.stored.get(id).map(json),
         };
@@ -424,7 +448,9 @@ impl StateMachine for Registry {
     fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_> {
         let ended = self.ended.keys().map(|slot| Key::Ended(*slot));
         let links = self.links.keys().map(|path| Key::Link(path.clone()));
-        let projects = self.projects.keys().map(|id| Key::Project(*id));
+        let projects: BTreeSet<ProjectId> =
+            self.projects.keys().chain(self.forgotten.keys()).copied().collect();
+        let projects = projects.into_iter().map(Key::Project);
         let sessions = self.sessions.keys().map(|id| Key::Session(id.clone()));
         let stored = self.stored.iter().map(|id| Key::Stored(*id));
         let keys =

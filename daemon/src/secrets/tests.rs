@@ -40,8 +40,8 @@ fn every_text_in_a_value_is_cleaned() {
 
 /// Stops the daemon's stores and looks for the value in every file of the instance.
 async fn expect_nowhere(world: &World, value: &str) {
-    world.daemon.projects.close_all().await;
-    world.daemon.registry.close().await;
+    world.daemon.projects.open.close_all().await;
+    world.daemon.projects.registry.close().await;
     let instance = world.directory("instance");
     assert_eq!(holding(&instance, value), Vec::<std::path::PathBuf>::new(), "{value}");
     assert!(holding(&instance, "[secret removed: GitHub token]").iter().any(|p| is_journal(p)));
@@ -143,7 +143,7 @@ async fn an_import_brings_no_secret_over() {
         session: None,
         dry_run: false,
     };
-    let reply = crate::admin::import_memory(&world.daemon, params).await.unwrap();
+    let reply = crate::admin::import_memory(&world.daemon.sessions, params).await.unwrap();
     assert!(reply.applied, "{reply:?}");
     let told = "secrets were taken out: GitHub token (2 times)";
     assert!(reply.remarks.iter().any(|remark| remark == told), "{:?}", reply.remarks);
@@ -152,7 +152,7 @@ async fn an_import_brings_no_secret_over() {
 
 /// Returns the texts that an agent sees at its start, and in a hook of every other kind.
 fn injected(world: &World) -> Vec<String> {
-    let memory = world.daemon.projects.all().first().map(|open| open.memory());
+    let memory = world.daemon.projects.open.all().first().map(|open| open.memory());
     let text =
         memory.map(|memory| export::markdown(&memory, "project", clock::now())).unwrap_or_default();
     let whole = frame(&text, usize::MAX);
@@ -163,11 +163,11 @@ fn injected(world: &World) -> Vec<String> {
 
 /// Returns the number of records, and of bytes in the project's journals.
 fn stored(world: &World) -> (usize, u64) {
-    let open = world.daemon.projects.all();
+    let open = world.daemon.projects.open.all();
     let records = open.iter().map(|open| open.memory().records().count()).sum();
     let bytes = open
         .iter()
-        .map(|open| bytes_beneath(&world.daemon.projects.directory(open.id).join("journal")));
+        .map(|open| bytes_beneath(&world.daemon.projects.open.directory(open.id).join("journal")));
     (records, bytes.sum())
 }
 
@@ -224,10 +224,10 @@ async fn an_import_brings_nothing_injected_over() {
         session: None,
         dry_run: false,
     };
-    let reply = crate::admin::import_memory(&world.daemon, params).await.unwrap();
+    let reply = crate::admin::import_memory(&world.daemon.sessions, params).await.unwrap();
     let told = "anchord's own injected text was taken out";
     assert!(reply.remarks.iter().any(|remark| remark == told), "{:?}", reply.remarks);
-    world.daemon.projects.close_all().await;
+    world.daemon.projects.open.close_all().await;
     let instance = world.directory("instance");
     assert_eq!(holding(&instance, "shown before"), Vec::<std::path::PathBuf>::new());
 }

@@ -17,7 +17,8 @@ use super::error::BindError;
 use super::service::SessionService;
 use crate::budgets::{self, InForce};
 use crate::project::{
-    BudgetKeeper, Compacted, OpenProject, OwnNotes, Reply, Transition, WriteCommand, WriteSet, sum,
+    BudgetKeeper, Compacted, OpenProject, OwnNotes, Reply, Transition, WriteCommand, WriteSet,
+    carry_out, sum,
 };
 use crate::store::Call;
 
@@ -54,11 +55,8 @@ impl Session {
         let memory = self.view(service).await?.memory;
         let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX);
         let last = rounds.pop();
-        let mut done = (CompactionOutcome::default(), None);
-        for round in rounds {
-            done = self.compact_round(service, round, done).await?;
-        }
-        let (before, append) = done;
+        let write = |command| self.write_alone(service, None, "compact", command);
+        let (before, append) = carry_out(rounds, write).await?;
         let Some(last) = last else {
             return Ok(Compaction { outcome: Reply::Outcome(before), append });
         };
@@ -68,19 +66,6 @@ impl Session {
         });
         let written = self.write_alone(service, call, "compact", command).await?;
         Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
-    }
-
-    /// Carries out one round of a plan, and adds its outcome to that of the rounds before.
-    async fn compact_round(
-        &self,
-        service: &SessionService,
-        round: CompactionPlan,
-        (before, append): (CompactionOutcome, Option<Duration>),
-    ) -> Result<(CompactionOutcome, Option<Duration>), BindError> {
-        let command: WriteCommand<Memory, CompactionOutcome> =
-            Arc::new(move |memory, _| Ok(round.apply(memory).into()));
-        let written = self.write_alone(service, None, "compact", command).await?;
-        Ok((written.outcome.after(&before), sum(append, written.append)))
     }
 
     /// Returns whether a note's budget has room for it: even as the only note, it would not be set

@@ -1,6 +1,7 @@
 //! The daemon's socket: accepts connections, reads the hello, and hands the stream to its role.
 
 mod peers;
+mod service;
 
 use std::sync::Arc;
 
@@ -11,17 +12,18 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::daemon::Daemon;
-use crate::hooks::Handled;
+use crate::hooks::{Handled, HookService};
 use crate::lines::{LineReader, Read};
+use crate::metrics::Metrics;
 use crate::sessions::Open;
 use crate::{hooks, http, mcp};
 pub(crate) use peers::Peers;
 use peers::TooMany;
+pub(crate) use service::SocketService;
 
 /// Accepts until `draining`. The remaining connections then finish their requests.
 pub(crate) async fn accept(
-    daemon: &Arc<Daemon>,
+    service: &Arc<SocketService>,
     listener: &UnixListener,
     peers: &Peers,
     connections: &TaskTracker,
@@ -35,17 +37,18 @@ pub(crate) async fn accept(
         match accepted {
             Ok((stream, _)) => {
                 let Some(pid) = peer_of(&stream) else { continue };
-                let daemon = Arc::clone(daemon);
+                let service = Arc::clone(service);
                 match peers.count(pid) {
                     Ok(counted) => {
                         connections.spawn(async move {
                             let (reader, writer) = stream.into_split();
-                            serve(daemon, reader, writer).await;
+                            serve(service, reader, writer).await;
                             drop(counted);
                         });
                     }
                     Err(too_many) => {
-                        connections.spawn(async move { refuse(&daemon, stream, too_many).await });
+                        connections
+                            .spawn(async move { refuse(&service.metrics, stream, too_many).await });
                     }
                 }
             }
@@ -77,9 +80,9 @@ fn peer_of(stream: &UnixStream) -> Option<i32> {
 
 /// Answers a connection that is one too many. Reads its hello first, since a close with unread data
 /// would discard the answer.
-async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
+async fn refuse(metrics: &Metrics, mut stream: UnixStream, too_many: TooMany) {
     tracing::warn!(%too_many, "refused a connection");
-    daemon.metrics().connected(false);
+    metrics.connected(false);
     let action = "close some, or try again later";
     let answer = Answer::Refused(refused(RefusalCode::Busy, too_many.to_string(), action));
     let Ok(mut bytes) = serde_json::to_vec(&answer) else { return };
@@ -95,7 +98,7 @@ async fn refuse(daemon: &Daemon, mut stream: UnixStream, too_many: TooMany) {
 }
 
 /// Serves one connection over any stream: the hello, the answer, then the role's own protocol.
-pub(crate) async fn serve<R, W>(daemon: Arc<Daemon>, reader: R, mut writer: W)
+pub(crate) async fn serve<R, W>(service: Arc<SocketService>, reader: R, mut writer: W)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -112,7 +115,7 @@ where
         // A client that sends nothing or disconnects gets no answer.
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
-    let admitted = heard.and_then(|(hello, version)| admit(&daemon, hello, version));
+    let admitted = heard.and_then(|(hello, version)| admit(&service, hello, version));
     let (role, answer) = match admitted {
         Ok((role, welcome)) => (Some(role), Answer::Welcome(welcome)),
         Err(refused) => {
@@ -127,16 +130,18 @@ where
     if !is_welcomed && !matches!(role, Some(Admitted::Hook(_))) {
         return;
     }
-    daemon.metrics().connected(role.is_some());
+    service.metrics.connected(role.is_some());
     match role {
         Some(Admitted::Mcp(open)) => {
             let stop = open.0.stop.clone();
-            mcp::serve(Arc::clone(&daemon.tools), Arc::clone(&open.0), lines, writer, stop).await;
+            mcp::serve(Arc::clone(&service.tools), Arc::clone(&open.0), lines, writer, stop).await;
         }
-        Some(Admitted::Hook(hello)) => serve_hook(&daemon, &hello, lines, writer).await,
-        Some(Admitted::Http) => http::serve_admin(daemon, lines.into_inner(), writer).await,
+        Some(Admitted::Hook(hello)) => serve_hook(&service.hooks, &hello, lines, writer).await,
+        Some(Admitted::Http) => {
+            http::serve_admin(Arc::clone(&service.admin), lines.into_inner(), writer).await;
+        }
         Some(Admitted::Replace) => {
-            daemon.stop("a newer client asked for room");
+            service.shutdown.start("a newer client asked for room");
             // The stream ends with the process, which tells the client that the daemon has drained.
             tokio::spawn(async move {
                 let _held = (lines, writer);
@@ -155,11 +160,15 @@ enum Admitted {
     Replace,
 }
 
-fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, Welcome), Refused> {
-    if daemon.is_stopping() && hello.role != Role::Http {
+fn admit(
+    service: &SocketService,
+    hello: Hello,
+    version: u32,
+) -> Result<(Admitted, Welcome), Refused> {
+    if service.shutdown.is_started() && hello.role != Role::Http {
         return Err(refused(
             RefusalCode::Draining,
-            "this daemon is leaving".to_owned(),
+            "this daemon is shutting down".to_owned(),
             "try again in a moment",
         ));
     }
@@ -176,7 +185,7 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
                 let code = RefusalCode::BadHello;
                 refused(code, error.to_string(), "name one of them with --tools")
             })?;
-            let (connection, token) = daemon.connect(hello, tool_set);
+            let (connection, token) = service.connect(hello, tool_set);
             welcome.session = Some(connection.id.to_string());
             welcome.resume = Some(token);
             Admitted::Mcp(Open(connection))
@@ -191,7 +200,7 @@ fn admit(daemon: &Arc<Daemon>, hello: Hello, version: u32) -> Result<(Admitted, 
 /// Handles one event and sends one reply. The event is handled to its end even if the hook has
 /// left.
 async fn serve_hook<R, W>(
-    daemon: &Arc<Daemon>,
+    service: &Arc<HookService>,
     hello: &Hello,
     mut lines: LineReader<R>,
     mut writer: W,
@@ -202,15 +211,15 @@ async fn serve_hook<R, W>(
     lines.set_bytes_max(wire::LINE_BYTES_MAX);
     let deadline = wire::millis(wire::HOOK_DEADLINE_MS);
     let handled = match tokio::time::timeout(deadline, lines.next()).await {
-        Ok(Ok(Read::Line(event))) => hooks::handle(&daemon.hooks, hello, event).await,
+        Ok(Ok(Read::Line(event))) => hooks::handle(service, hello, event).await,
         Ok(Ok(Read::TooLong)) => Handled::default(),
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
     let Ok(mut reply) = serde_json::to_vec(&handled.reply) else { return };
     reply.push(b'\n');
     match writer.write_all(&reply).await {
-        Ok(()) => handled.delivered(&daemon.hooks),
-        Err(_) => handled.undelivered(&daemon.hooks),
+        Ok(()) => handled.delivered(service),
+        Err(_) => handled.undelivered(service),
     }
 }
 

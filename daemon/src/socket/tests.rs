@@ -19,8 +19,8 @@ async fn a_shim_is_welcomed_with_its_session_and_no_project_is_opened() {
     let shim = world.connect(world.hello()).await;
     assert!(shim.welcome.session.is_some() && shim.welcome.resume.is_some());
     assert_eq!(shim.welcome.anchord, PROTOCOL);
-    assert_eq!(world.daemon.projects.all().len(), 0);
-    assert_eq!(world.daemon.metrics().connections(), 1);
+    assert_eq!(world.daemon.projects.open.all().len(), 0);
+    assert_eq!(world.daemon.admin.metrics.connections(), 1);
 }
 
 #[tokio::test]
@@ -41,13 +41,13 @@ async fn a_hello_that_cannot_be_used_is_refused_with_what_to_do() {
         let Answer::Refused(refused) = answer else { panic!("refused") };
         assert!(!refused.message.is_empty() && !refused.action.is_empty(), "{refused:?}");
     }
-    assert_eq!(world.daemon.metrics().connections(), 0);
+    assert_eq!(world.daemon.admin.metrics.connections(), 0);
 }
 
 #[tokio::test]
 async fn a_daemon_that_drains_takes_no_more_agents_but_still_the_command_line() {
     let world = World::new().await;
-    world.daemon.stop("asked by a test");
+    world.daemon.shutdown.start("asked by a test");
     assert_eq!(code(&world.greet(&line_of(&world.hello())).await), Some(RefusalCode::Draining));
     let http = Hello { role: Role::Http, ..world.hello() };
     assert_eq!(code(&world.greet(&line_of(&http)).await), None);
@@ -58,7 +58,7 @@ async fn a_newer_client_makes_an_older_daemon_leave() {
     let world = World::new().await;
     let replace = Hello { role: Role::Replace, anchord: PROTOCOL + 2, ..world.hello() };
     assert_eq!(code(&world.greet(&line_of(&replace)).await), None);
-    poll(|| world.daemon.is_stopping().then_some(())).await;
+    poll(|| world.daemon.shutdown.is_started().then_some(())).await;
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_hook_gets_the_reply_that_prints_nothing() {
     let world = World::new().await;
     let (mut peer, ours) = tokio::io::duplex(1 << 10);
     let (reader, writer) = tokio::io::split(ours);
-    tokio::spawn(serve(Arc::clone(&world.daemon), reader, writer));
+    tokio::spawn(serve(Arc::clone(&world.daemon.socket), reader, writer));
     let hello = Hello { role: Role::Hook, ..world.hello() };
     peer.write_all(&line_of(&hello)).await.unwrap();
     peer.write_all(b"{\"hook_event_name\":\"SessionStart\"}\n").await.unwrap();
@@ -83,7 +83,7 @@ async fn a_shim_that_goes_before_its_welcome_is_not_taken_for_connected() {
     let (reader, writer) = tokio::io::split(ours);
     peer.write_all(&line_of(&world.hello())).await.unwrap();
     drop(peer);
-    serve(Arc::clone(&world.daemon), reader, writer).await;
+    serve(Arc::clone(&world.daemon.socket), reader, writer).await;
     assert_eq!(world.daemon.sessions.table.connections(), 0);
 }
 
@@ -94,7 +94,7 @@ async fn who_says_nothing_is_not_waited_for() {
     let (_peer, ours) = tokio::io::duplex(1 << 10);
     let (reader, writer) = tokio::io::split(ours);
     // The clock jumps ahead as soon as every task waits.
-    let serving = serve(Arc::clone(&world.daemon), reader, writer);
+    let serving = serve(Arc::clone(&world.daemon.socket), reader, writer);
     let long = wire::millis(wire::WELCOME_DEADLINE_MS) * 10;
     assert!(tokio::time::timeout(long, serving).await.is_ok(), "it is left");
 }
@@ -104,7 +104,7 @@ async fn who_says_nothing_is_not_waited_for() {
 async fn is_left(world: &World, request: &str) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
     let (reader, writer) = tokio::io::split(ours);
-    let serving = tokio::spawn(serve(Arc::clone(&world.daemon), reader, writer));
+    let serving = tokio::spawn(serve(Arc::clone(&world.daemon.socket), reader, writer));
     peer.write_all(&line_of(&Hello { role: Role::Http, ..world.hello() })).await.unwrap();
     // The client reads the welcome, but nothing after it.
     while peer.read_u8().await.unwrap() != b'\n' {}

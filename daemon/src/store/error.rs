@@ -53,7 +53,7 @@ pub enum StoreError {
     },
 
     /// Report to the caller that it should try again: the next daemon opens the store.
-    #[error("not saved: this daemon is leaving; try again in a moment")]
+    #[error("not saved: this daemon is shutting down; try again in a moment")]
     ShuttingDown,
 
     /// Report to the caller that it must write less at once.
@@ -119,7 +119,7 @@ pub enum StoreError {
 
     /// Refuse to continue, and say how to fix it.
     #[error(
-        "{} is on a network file system ({kind}), where a store does not survive; set ANCHORD_HOME to a local directory",
+        "{} is on a network file system ({kind}), where a store can lose data; set ANCHORD_HOME to a local directory",
         path.display()
     )]
     NetworkDisk {

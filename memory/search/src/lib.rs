@@ -102,6 +102,9 @@ struct Shelf<I> {
 
 /// The number of documents per segment when many are added at once.
 const BATCH: usize = 4096;
+/// The length of their texts, in bytes, beyond the first document. While a segment is built, each
+/// word takes about ten times its bytes.
+const BATCH_BYTES: usize = 8 << 20;
 
 /// The merge policy as (count, size), smallest sizes first. Once `count` segments have fewer than
 /// `size` documents each, they merge into one.
@@ -138,7 +141,7 @@ impl<I: DocumentId> SearchIndex<I> {
     /// It uses as many threads as there are processors. The result does not depend on their number.
     pub fn insert_all<'a>(&mut self, documents: impl IntoIterator<Item = Document<'a, I>>) {
         let documents: Vec<Document<'a, I>> = documents.into_iter().collect();
-        let batches: Vec<&[Document<'a, I>]> = documents.chunks(BATCH).collect();
+        let batches = batches(&documents);
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let share = batches.len().div_ceil(processors).max(1);
         let read = |batches: &[&[Document<'a, I>]]| -> Vec<_> {
@@ -218,6 +221,23 @@ impl<I: DocumentId> SearchIndex<I> {
             least = size;
         }
     }
+}
+
+/// Divides documents into those of one segment each.
+fn batches<'a, 'b, I>(documents: &'b [Document<'a, I>]) -> Vec<&'b [Document<'a, I>]> {
+    let mut batches = Vec::new();
+    let mut left = documents;
+    while !left.is_empty() {
+        let lengths = left.iter().take(BATCH).scan(0, |bytes, document| {
+            *bytes += document.texts.iter().map(|text| text.len()).sum::<usize>();
+            Some(*bytes)
+        });
+        let count = lengths.take_while(|bytes| *bytes <= BATCH_BYTES).count().max(1);
+        let (batch, rest) = left.split_at(count);
+        batches.push(batch);
+        left = rest;
+    }
+    batches
 }
 
 /// Builds the segment of some documents and returns it with their ids. If an id repeats, the later

@@ -49,6 +49,25 @@ fn index(texts: &[&str]) -> SearchIndex<Id> {
     index
 }
 
+/// A segment is built in memory at many times the length of its texts.
+#[test]
+fn large_documents_are_read_a_few_at_a_time() {
+    let large = note(&"harbour ".repeat(BATCH_BYTES / 20));
+    let small = note("tide");
+    let sizes = |notes: &[&Note]| -> Vec<usize> {
+        let documents: Vec<_> = (1..).zip(notes).map(|(at, note)| document(id(at), note)).collect();
+        batches(&documents).into_iter().map(<[_]>::len).collect()
+    };
+    assert_eq!(sizes(&[&large; 5]), [2, 2, 1]);
+    assert_eq!(sizes(&vec![&small; BATCH + 1]), [BATCH, 1]);
+    let huge = note(&"harbour ".repeat(BATCH_BYTES / 4));
+    assert_eq!(sizes(&[&huge, &small, &huge, &small]), [1, 1, 1, 1]);
+    assert_eq!(sizes(&[]), [] as [usize; 0]);
+    let mut index = SearchIndex::default();
+    index.insert_all((1..6).map(|at| document(id(at), &large)));
+    assert_eq!((index.len(), find(&index, "harbour").hits.len()), (5, 5));
+}
+
 /// Asks for the ten best of all documents, explained.
 fn all<'a>(query: &'a Query, tuning: &'a Tuning) -> Find<'a, Id> {
     Find { query, tuning, keep: &|_| Some(1.0), limit: 10, explain: true }

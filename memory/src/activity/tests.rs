@@ -157,7 +157,6 @@ fn a_session_that_saved_and_went_on_leaves_its_last_message() {
       Said last: Gross prices are shown; net prices are still to do.
       Earlier, 2026-11-01 12:00 UTC: worked
     ");
-    assert_snapshot!(crate::render::item::short(record), @"s2 2026-11-02 claude-code (after its last save): Asked: show gross prices; Edited: price.rs; Said last: Gross prices are shown; net prices are still to do. (+1 earlier)");
     assert_snapshot!(crate::render::item::title(record), @"s2 2026-11-02 claude-code (after its last save): Asked: show gross prices … (+1 earlier)");
     assert_eq!((row.ended, row.anchors_added), (day(2), 1));
 

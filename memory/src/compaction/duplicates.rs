@@ -1,5 +1,6 @@
 //! Finds notes that say nearly the same: their sets of three-word runs have a Jaccard similarity
-//! above 0.7.
+//! above 0.7, and they name the same numbers. "The limit is 30 s" and "the limit is 60 s" are two
+//! facts, however long the sentence around the number.
 //!
 //! [`NearDuplicates`] remembers what it has compared, so a plan reads only the texts that changed
 //! since the last plan. That memory only saves time: an empty one finds the same duplicates.
@@ -167,7 +168,7 @@ impl NearDuplicates {
     fn add<'a>(&mut self, text: &Text<'a>, contents: &mut Vec<&'a str>) -> u32 {
         let place = count(self.notes.len());
         let runs = self.rarity.rarest_first(text.content);
-        let outline = Outline::of(&runs);
+        let outline = Outline::of(text.content, &runs);
         self.notes.push(Compared {
             stamp: text.stamp(),
             is_fact: text.is_fact,

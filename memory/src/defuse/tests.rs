@@ -101,7 +101,7 @@ fn a_json_document_keeps_its_values() {
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
         assert_eq!(defuse_answer(&text, 9), safe);
     }
-    assert_eq!(defuse_answer("[INST] is no JSON", 9), "⟦INST] is no JSON");
+    assert_eq!(defuse_answer("[INST] is not JSON", 9), "⟦INST] is not JSON");
 }
 
 #[test]

@@ -13,12 +13,9 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
-use crate::intake::accept;
-use crate::kinds::note::{NewNote, Note, accept_tags};
-use crate::kinds::topic::{Topic, TopicDecision, TopicPart, topic_key, topic_name};
-use crate::limits::{
-    BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
-};
+use crate::kinds::note::accept_tags;
+use crate::kinds::topic::topic_name;
+use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
@@ -27,7 +24,7 @@ use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
-use crate::staged::{Counts, Staged};
+use crate::staged::{Counts, Staged, accept};
 
 /// The source name under which imports of exports are remembered.
 pub const EXPORTED: &str = "anchord";
@@ -219,17 +216,10 @@ pub(super) fn put(
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
     let last = draft.head().last_number();
-    let mut part = Staged::default();
-    match &record.body {
-        Body::Blueprint(blueprint) => part.blueprints.push(blueprint.clone()),
-        Body::Anchor(anchor) => part.anchors.push(anchor.clone()),
-        // A lesson merged before the limit existed may be larger.
-        Body::Lesson(lesson) => part.lessons.push(lesson.clone().within_limits()),
-        Body::Note(note) => part.notes.push(new_note(record, note)),
-        Body::Topic(topic) => part.topics.push(of_topic(draft.head(), topic, origin)),
-        Body::SessionRow(row) => {
-            part.summary = Some(keep_end(row.summary.clone(), TEXT_BYTES_MAX));
-        }
+    let here = record.body.key().and_then(|key| draft.head().keyed(&key).next());
+    let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);
+    if let Body::SessionRow(row) = &record.body {
+        part.summary = Some(keep_end(row.summary.clone(), TEXT_BYTES_MAX));
     }
     draft.head().tombstones().refuse(&part)?;
     let mut part = accept(part)?;
@@ -245,18 +235,15 @@ pub(super) fn put(
             let more = Size { records: 1, bytes: record.text_bytes() as u64 };
             has_room(&draft.head().totals().kept, Kind::SessionRow, more)?;
         }
-        put = put_session(draft, row, part.summary.unwrap_or_default(), origin);
+        put = put_session(draft, row, part.summary.take().unwrap_or_default(), origin);
     }
-    for blueprint in &part.blueprints {
-        put_blueprint(draft, blueprint, origin);
+    for blueprint in std::mem::take(&mut part.blueprints) {
+        put_blueprint(draft, &blueprint, origin);
     }
-    for anchor in &part.anchors {
-        put_anchor(draft, anchor, origin);
+    for anchor in std::mem::take(&mut part.anchors) {
+        put_anchor(draft, &anchor, origin);
     }
-    for lesson in &part.lessons {
-        draft.lesson(lesson, origin);
-    }
-    for note in &part.notes {
+    for note in &std::mem::take(&mut part.notes) {
         match draft.twin_of(note, origin).map(|here| (here.updated.time, here.note())) {
             Some((time, Some(here))) if time >= origin.time && here.content == note.content => {}
             Some((time, _)) if time > origin.time => return Ok(Put::Older),
@@ -266,9 +253,7 @@ pub(super) fn put(
             }
         }
     }
-    for topic in &part.topics {
-        draft.topic(topic, origin);
-    }
+    draft.fold(&part, origin);
     if draft.head().last_number() > last {
         let id = if record.is_personal() {
             RecordId::personal(last + 1)
@@ -361,56 +346,6 @@ fn without_purged(summary: String, gone: &[&str], is_gone: impl Fn(&str) -> bool
 /// Returns a session's id as its own project named it, cut to the limit.
 fn bounded(session: &SessionId) -> SessionId {
     SessionId::new(clip(&session.0, BINDING_KEY_CHARS_MAX))
-}
-
-fn new_note(record: &Record, note: &Note) -> NewNote {
-    NewNote {
-        content: note.content.clone(),
-        summary: note.summary.clone(),
-        key: note.key.clone(),
-        tags: record.tags.clone(),
-        importance: Some(note.importance),
-        expires: note.expires,
-        lasts: false,
-        pinned: record.pinned,
-        private: false,
-        personal: record.is_personal(),
-        repeats: note.repeats,
-    }
-}
-
-/// Returns the parts of a topic that are missing here. A newer status or answer here stays. If the
-/// topic is newer here, files and questions are added only as long as there is room.
-fn of_topic(head: &Memory, topic: &Topic, origin: &Provenance) -> TopicPart {
-    let record = head.topic(&topic.name);
-    let none = Topic::default();
-    let here = record.and_then(|record| record.topic()).unwrap_or(&none);
-    let newer = record.is_some_and(|record| record.updated.time >= origin.time);
-    let room = |here: usize, items_max: usize| {
-        if newer { items_max.saturating_sub(here) } else { items_max }
-    };
-    let new = topic.decisions.iter().filter(|decision| is_news(here, decision));
-    let files = topic.files.iter().filter(|file| !here.files.contains(*file));
-    TopicPart {
-        name: Some(topic.name.clone()),
-        status: Some(topic.status.clone()).filter(|status| !newer && *status != here.status),
-        decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),
-        history: topic.history.clone(),
-        files: files.take(room(here.files.len(), TOPIC_FILES_MAX)).cloned().collect(),
-    }
-}
-
-/// Returns whether a question is unknown here, undecided here, or was decided differently and later
-/// there.
-fn is_news(here: &Topic, new: &TopicDecision) -> bool {
-    let key = topic_key(&new.question);
-    match here.decisions.iter().find(|known| topic_key(&known.question) == key) {
-        None => true,
-        Some(known) => {
-            let later = known.decided.is_none() || new.time > known.time;
-            new.decided.is_some() && new.decided != known.decided && later
-        }
-    }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub struct Pending {
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The text is not JSON.
-    #[error("read {file}: it is no JSON")]
+    #[error("read {file}: it is not JSON")]
     Json {
         /// The file: `state.json` or `session.json`.
         file: &'static str,
@@ -86,13 +86,13 @@ pub enum ImportError {
         source: serde_json::Error,
     },
     /// The text is JSON of another shape.
-    #[error("read {file}: it is no JSON object")]
+    #[error("read {file}: it is not a JSON object")]
     Shape {
         /// The file: `state.json` or `session.json`.
         file: &'static str,
     },
     /// The version is unknown.
-    #[error("read it: it has version {0}, and version 1 is understood")]
+    #[error("read it: it has version {0}; only version 1 is supported")]
     Version(u64),
 }
 

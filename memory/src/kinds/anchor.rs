@@ -1,19 +1,25 @@
 //! Anchors: where some code is and why it matters, never the code itself.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched, Which};
+use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which};
+use crate::fold::one_line;
 use crate::ids::Timestamp;
+use crate::intake::{chars, line, path};
 use crate::kinds::note::ContentType;
-use crate::limits::{ANCHORS_BYTES_MAX, ANCHORS_MAX};
-use crate::lines::LineRange;
-use crate::record::Record;
+use crate::limits::{ANCHORS_BYTES_MAX, ANCHORS_MAX, PATH_CHARS_MAX};
+use crate::lines::{LineRange, Ranges};
+use crate::provenance::Provenance;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "anchor",
     plural: "anchors",
-    plural_in_full: "anchors",
+    noun_in_full: "anchor",
     heading: "Anchors",
     letter: 'a',
     limit: (ANCHORS_MAX, ANCHORS_BYTES_MAX),
@@ -21,6 +27,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 2,
         line: "| where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |",
     }),
+    share: Share::Places,
     page_place: 1,
     // It is about this file, and short. A blueprint only mentions it.
     file_place: 1,
@@ -113,7 +120,79 @@ impl Fields for Anchor {
     }
 }
 
+impl StagedItem for Anchor {
+    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+        for (at, anchor) in items.iter_mut().enumerate() {
+            let field = |name: &str| format!("anchors[{at}].{name}");
+            anchor.file = path(field("file"), &anchor.file)?;
+            anchor.concept = line(field("concept"), &anchor.concept)?;
+            if let LineRange::Text(range) = &anchor.lines {
+                let range = one_line(range);
+                if range.is_empty() {
+                    let why = "is empty; give lines as 42-67 or 42";
+                    return Err(Refusal::invalid(field("lines"), why));
+                }
+                chars(field("lines"), &range, PATH_CHARS_MAX)?;
+                anchor.lines = LineRange::from(range);
+            }
+        }
+        Ok(items)
+    }
+
+    /// Anchors stay in the order of their last write, so that the newest concept still wins if a
+    /// stored anchor joins two of them.
+    fn absorb(items: &mut Vec<Self>, later: &[Self], _: Timestamp) -> Vec<Body> {
+        if later.is_empty() {
+            return Vec::new();
+        }
+        let mut files: BTreeMap<String, Ranges<usize>> = BTreeMap::new();
+        let mut written: Vec<Option<Self>> = Vec::with_capacity(items.len() + later.len());
+        for mut anchor in items.drain(..).chain(later.iter().cloned()) {
+            let ranges = files.entry(anchor.file.clone()).or_default();
+            let (lines, met) = ranges.take(&anchor.lines);
+            for at in met {
+                written.get_mut(at).map(Option::take);
+            }
+            ranges.put(lines.clone(), vec![written.len()]);
+            anchor.lines = lines;
+            written.push(Some(anchor));
+        }
+        *items = written.into_iter().flatten().collect();
+        Vec::new()
+    }
+
+    fn of_record(record: &Record, _: Option<&Record>, _: &Provenance) -> Option<Self> {
+        let Body::Anchor(anchor) = &record.body else { return None };
+        Some(anchor.clone())
+    }
+
+    fn rule(&self) -> Rule<'_> {
+        Rule::Anchor(self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.text_bytes()
+    }
+
+    fn change_files(&mut self, change: &mut dyn FnMut(&mut String)) {
+        change(&mut self.file);
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        vec![("", &self.file), ("", &self.concept)]
+    }
+
+    fn whole_texts(&self) -> Vec<(&'static str, String)> {
+        vec![("", whole_text(self))]
+    }
+
+    /// A purge compares lines instead, since an anchor may meet several.
+    fn purge_key(&self) -> Option<MergeKey> {
+        None
+    }
+}
+
 /// Returns the text of which a purge keeps a digest.
-pub(crate) fn whole_text(anchor: &Anchor) -> String {
+fn whole_text(anchor: &Anchor) -> String {
     format!("{}\n{}", anchor.file, anchor.concept)
 }

@@ -1,22 +1,26 @@
 //! Blueprints: settled and lasting statements, kept verbatim and replaced only on purpose.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched, Which};
-use crate::fold::fold;
+use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, Which};
+use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::ids::Timestamp;
+use crate::intake::{fits, line};
 use crate::kinds::note::ContentType;
 use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
-use crate::record::Record;
+use crate::provenance::Provenance;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "blueprint",
     plural: "blueprints",
-    plural_in_full: "blueprints",
+    noun_in_full: "blueprint",
     heading: "Blueprints",
     letter: 'b',
     limit: (BLUEPRINTS_MAX, BLUEPRINTS_BYTES_MAX),
@@ -24,6 +28,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 0,
         line: "| settled and lasting: architecture, schema, decision, convention, dependency; kept verbatim, replaced only on purpose | **blueprint** |",
     }),
+    share: Share::Settled,
     page_place: 0,
     file_place: 2,
 };
@@ -73,6 +78,14 @@ impl Fields for Blueprint {
         }
     }
 
+    fn concerns(&self, file: &str) -> bool {
+        names_path(&self.content, file)
+    }
+
+    fn file_text(&self) -> String {
+        self.error_text()
+    }
+
     fn own_texts(&self) -> Vec<&str> {
         vec![&self.title, &self.content]
     }
@@ -112,6 +125,95 @@ impl Fields for Blueprint {
     fn page(&self, of: &Record, _: &str, _: Timestamp) -> String {
         let category = self.category.name();
         format!("### {} {} ({category})\n\n{}", of.id, self.title, self.content.trim_end())
+    }
+}
+
+impl StagedItem for Blueprint {
+    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+        for (at, blueprint) in items.iter_mut().enumerate() {
+            let field = |name: &str| format!("blueprints[{at}].{name}");
+            blueprint.title = line(field("title"), &blueprint.title)?;
+            if blueprint.content.trim().is_empty() {
+                return Err(Refusal::invalid(field("content"), "is empty"));
+            }
+            fits(field("content"), &blueprint.content)?;
+        }
+        Ok(items)
+    }
+
+    /// One title has at most two entries: a mutable one, which replaces any stored one, and after
+    /// it the last immutable one. Alone, an immutable one would yield to the stored one.
+    fn absorb(items: &mut Vec<Self>, later: &[Self], _: Timestamp) -> Vec<Body> {
+        let mut left_out = Vec::new();
+        let mut titles: Vec<Vec<Self>> = Vec::new();
+        let mut at: BTreeMap<(Category, String), usize> = BTreeMap::new();
+        for stored in items.drain(..) {
+            let slot = *at.entry(stored.category_and_title()).or_insert(titles.len());
+            match titles.get_mut(slot) {
+                Some(entries) => entries.push(stored),
+                None => titles.push(vec![stored]),
+            }
+        }
+        for new in later {
+            let slot = *at.entry(new.category_and_title()).or_insert(titles.len());
+            match titles.get_mut(slot) {
+                None => titles.push(vec![new.clone()]),
+                Some(entries) => {
+                    match entries.last().map_or(Verdict::Replaced, |stored| judge(stored, new)) {
+                        Verdict::Replaced if new.immutable => entries.push(new.clone()),
+                        Verdict::Replaced => *entries = vec![new.clone()],
+                        Verdict::Kept => left_out.push(new.body()),
+                        Verdict::Same => {}
+                    }
+                }
+            }
+        }
+        *items = titles.into_iter().flatten().collect();
+        left_out
+    }
+
+    fn of_record(record: &Record, _: Option<&Record>, _: &Provenance) -> Option<Self> {
+        let Body::Blueprint(blueprint) = &record.body else { return None };
+        Some(blueprint.clone())
+    }
+
+    fn count(items: &[Self]) -> usize {
+        items.iter().map(Self::category_and_title).collect::<BTreeSet<_>>().len()
+    }
+
+    fn rule(&self) -> Rule<'_> {
+        Rule::Keyed(self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.text_bytes()
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        vec![("", &self.title), (&self.title, &self.content)]
+    }
+
+    fn whole_texts(&self) -> Vec<(&'static str, String)> {
+        vec![("", self.content.clone())]
+    }
+
+    fn purge_key(&self) -> Option<MergeKey> {
+        self.key()
+    }
+}
+
+impl Keyed for Blueprint {
+    fn body(&self) -> Body {
+        Body::Blueprint(self.clone())
+    }
+
+    fn merged(&self, stored: Body) -> Option<Body> {
+        let Body::Blueprint(before) = &stored else { return Some(self.body()) };
+        match judge(before, self) {
+            Verdict::Replaced => Some(self.body()),
+            Verdict::Same => Some(stored),
+            Verdict::Kept => None,
+        }
     }
 }
 
@@ -173,7 +275,9 @@ impl Category {
 
 /// The text does not name a category.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is none of the categories architecture, schema, decision, convention, dependency: `{0}`")]
+#[error(
+    "is not one of the categories architecture, schema, decision, convention, dependency: `{0}`"
+)]
 pub struct ParseCategoryError(String);
 
 impl FromStr for Category {

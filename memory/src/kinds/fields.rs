@@ -44,6 +44,23 @@ pub(crate) trait Fields {
     /// Returns the texts that a search reads.
     fn searched(&self) -> Searched<'_>;
 
+    /// Returns whether the record is about a file, or about one beneath this directory.
+    fn concerns(&self, file: &str) -> bool {
+        let within = |path: &str| path.strip_prefix(file).is_some_and(is_end_or_beneath);
+        self.searched().files.into_iter().any(within)
+    }
+
+    /// Returns the text that may name the files that the record is about; empty if only its list of
+    /// files counts.
+    fn file_text(&self) -> String {
+        String::new()
+    }
+
+    /// Returns whether its list of files may have directories and ends of paths.
+    fn lists_directories(&self) -> bool {
+        false
+    }
+
     /// Returns the texts that are specific to the record. File names are left out, since many
     /// records have the same.
     fn own_texts(&self) -> Vec<&str>;
@@ -104,4 +121,9 @@ pub(crate) trait Fields {
 
     /// Returns the record as a part of a page for people. `whole` is the text that agents get.
     fn page(&self, of: &Record, whole: &str, now: Timestamp) -> String;
+}
+
+/// Returns whether a path ends here or continues beneath.
+fn is_end_or_beneath(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
 }

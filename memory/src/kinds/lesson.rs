@@ -1,26 +1,30 @@
 //! Lessons: what was learned from a failure, written by an agent or recorded by rule.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, Kind, MergeKey, Searched, Which};
+use super::staging::absorb_by_key;
+use super::{Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, Share, StagedItem, Which};
 use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
 use crate::ids::Timestamp;
+use crate::intake::{files, line, text};
 use crate::kinds::note::ContentType;
 use crate::limits::{
     CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, FORGOTTEN_BYTES_MAX, LESSON_FILES_MAX,
     LESSONS_BYTES_MAX, LESSONS_MAX, PURGED_LINE_BYTES_MIN, TEXT_BYTES_MAX,
 };
-use crate::record::Record;
+use crate::provenance::Provenance;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "lesson",
     plural: "lessons",
-    plural_in_full: "lessons",
+    noun_in_full: "lesson",
     heading: "Lessons",
     letter: 'l',
     limit: (LESSONS_MAX, LESSONS_BYTES_MAX),
@@ -28,6 +32,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 1,
         line: "| learned from a failure | **lesson** (summary, detail, files) |",
     }),
+    share: Share::Lessons,
     page_place: 3,
     file_place: 0,
 };
@@ -157,6 +162,14 @@ impl Fields for Lesson {
         }
     }
 
+    fn file_text(&self) -> String {
+        self.error_text()
+    }
+
+    fn lists_directories(&self) -> bool {
+        true
+    }
+
     fn own_texts(&self) -> Vec<&str> {
         // Commands occur in many texts; the error is specific to this lesson.
         let error = self.captured.as_ref().map(|fixed| fixed.error.as_str());
@@ -238,11 +251,71 @@ impl Fields for Lesson {
     }
 }
 
-/// Returns a lesson as a whole, and each paragraph of its detail: the texts of which a purge keeps
-/// digests.
-pub(crate) fn whole_texts(lesson: &Lesson) -> Vec<String> {
-    let paragraphs = paragraphs(&lesson.detail).map(str::to_owned);
-    std::iter::once(whole_text(lesson)).chain(paragraphs).collect()
+impl StagedItem for Lesson {
+    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+        for (at, lesson) in items.iter_mut().enumerate() {
+            let field = |name: &str| format!("lessons[{at}].{name}");
+            lesson.summary = line(field("summary"), &lesson.summary)?;
+            lesson.detail = text(&field("detail"), &lesson.detail)?;
+            lesson.files = files(field("files"), &lesson.files, LESSON_FILES_MAX)?;
+        }
+        Ok(items)
+    }
+
+    fn absorb(items: &mut Vec<Self>, later: &[Self], _: Timestamp) -> Vec<Body> {
+        let mut known: BTreeMap<usize, Known> = BTreeMap::new();
+        absorb_by_key(items, later, Self::text_key, |at, stored, lesson| {
+            let known = known.entry(at).or_insert_with(|| Known::of(stored));
+            stored.unite_known(lesson, known);
+        });
+        Vec::new()
+    }
+
+    /// A lesson merged before the limit existed may be larger.
+    fn of_record(record: &Record, _: Option<&Record>, _: &Provenance) -> Option<Self> {
+        let Body::Lesson(lesson) = &record.body else { return None };
+        Some(lesson.clone().within_limits())
+    }
+
+    fn rule(&self) -> Rule<'_> {
+        Rule::Keyed(self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.text_bytes()
+    }
+
+    fn change_files(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.files.iter_mut().for_each(change);
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        let own = [("", self.summary.as_str()), (&self.summary, &self.detail)];
+        own.into_iter().chain(self.files.iter().map(|file| ("", file.as_str()))).collect()
+    }
+
+    /// A lesson as a whole, and each paragraph of its detail.
+    fn whole_texts(&self) -> Vec<(&'static str, String)> {
+        let paragraphs = paragraphs(&self.detail).map(str::to_owned);
+        std::iter::once(whole_text(self)).chain(paragraphs).map(|text| ("", text)).collect()
+    }
+
+    fn purge_key(&self) -> Option<MergeKey> {
+        self.key()
+    }
+}
+
+impl Keyed for Lesson {
+    /// Staged in several parts, the lesson may be larger than any of them.
+    fn body(&self) -> Body {
+        Body::Lesson(self.clone().within_limits())
+    }
+
+    fn merged(&self, stored: Body) -> Option<Body> {
+        let Body::Lesson(mut stored) = stored else { return Some(self.body()) };
+        stored.unite(self);
+        Some(Body::Lesson(stored.within_limits()))
+    }
 }
 
 fn whole_text(lesson: &Lesson) -> String {

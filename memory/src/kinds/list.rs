@@ -1,34 +1,9 @@
-//! The list of kinds. Everything that has one part for each kind is made from it.
+//! The kinds by name, and what is fixed about each.
 
 use serde::{Deserialize, Serialize};
 
-/// Calls a macro with a line for each kind, in the order in which they are shown.
-///
-/// A line has the variant and type, the module, and the field of
-/// [`PerKind`](crate::per_kind::PerKind).
-macro_rules! each_kind {
-    ($then:ident) => {
-        $then! {
-            /// Settled and lasting; kept verbatim.
-            Blueprint blueprint blueprints,
-            /// The place of some code, and why it matters.
-            Anchor anchor anchors,
-            /// Learned from a failure.
-            Lesson lesson lessons,
-            /// Anything else worth keeping; with a key it is a fact.
-            Note note notes,
-            /// The state of a thread of work.
-            Topic topic topics,
-            /// The account of a session; written by the daemon alone.
-            SessionRow session_row rows,
-        }
-    };
-}
-
-pub(crate) use each_kind;
-
 macro_rules! kind {
-    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident,)*) => {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
         /// The kind of a record.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -40,6 +15,14 @@ macro_rules! kind {
             /// All kinds, in the order in which they are shown.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
 
+            /// Their singular nouns, in the same order.
+            pub const NOUNS: [&'static str; Self::ALL.len()] =
+                [$(super::$module::FACTS.noun),*];
+
+            /// Their plural nouns, in the same order.
+            pub const PLURALS: [&'static str; Self::ALL.len()] =
+                [$(super::$module::FACTS.plural),*];
+
             /// Returns what is fixed about the kind.
             pub(crate) fn facts(self) -> &'static Facts {
                 match self {
@@ -49,7 +32,7 @@ macro_rules! kind {
         }
     };
 }
-each_kind!(kind);
+super::each_kind!(kind);
 
 /// The facts of a kind. Each kind's module has a constant of them.
 #[derive(Debug)]
@@ -58,8 +41,8 @@ pub(crate) struct Facts {
     pub(crate) noun: &'static str,
     /// The plural noun, which is also the name of the kind's section in a load.
     pub(crate) plural: &'static str,
-    /// The plural noun in a refusal.
-    pub(crate) plural_in_full: &'static str,
+    /// The singular noun where the short one would be unclear. Its plural ends in `s`.
+    pub(crate) noun_in_full: &'static str,
     /// The heading of the kind's section.
     pub(crate) heading: &'static str,
     /// The first letter of ids.
@@ -68,10 +51,29 @@ pub(crate) struct Facts {
     pub(crate) limit: (u64, u64),
     /// The kind's line in the table "Which kind?"; `None` if agents do not write the kind.
     pub(crate) which: Option<Which>,
+    /// The part of a load that shows the kind.
+    pub(crate) share: Share,
     /// The place of the kind's section on an exported page.
     pub(crate) page_place: u8,
     /// The place of the kind among records about a file that are equally near.
     pub(crate) file_place: u8,
+}
+
+/// A part of a load that has a room of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Share {
+    /// Blueprints.
+    Settled,
+    /// Notes; those with a key come first.
+    Facts,
+    /// Lessons.
+    Lessons,
+    /// Topics and their open questions.
+    Topics,
+    /// Anchors.
+    Places,
+    /// Session rows.
+    Sessions,
 }
 
 /// A line of the table "Which kind?".
@@ -98,6 +100,11 @@ impl Kind {
     pub fn count(self, count: u64) -> String {
         let noun = if count == 1 { self.noun() } else { self.plural() };
         format!("{count} {noun}")
+    }
+
+    /// Formats a count like [`Self::count`], with the noun that is clear anywhere.
+    pub fn count_in_full(self, count: u64) -> String {
+        format!("{count} {}{}", self.facts().noun_in_full, if count == 1 { "" } else { "s" })
     }
 
     /// Returns the first letter of the kind's ids.

@@ -8,8 +8,8 @@ mod intake;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched, Which};
-use crate::fold::clip;
+use super::{Facts, Fields, MergeKey, Searched, Share, Which};
+use crate::fold::{clip, names_path};
 use crate::forgotten::{beginning, shorten};
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{FORGOTTEN_BYTES_MAX, IMPORTANCE, NOTES_BYTES_MAX, NOTES_MAX};
@@ -26,7 +26,7 @@ pub(crate) use intake::{
 pub(crate) const FACTS: Facts = Facts {
     noun: "note",
     plural: "notes",
-    plural_in_full: "notes",
+    noun_in_full: "note",
     heading: "Notes",
     letter: 'n',
     limit: (NOTES_MAX, NOTES_BYTES_MAX),
@@ -34,6 +34,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 4,
         line: "| anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |",
     }),
+    share: Share::Facts,
     page_place: 2,
     file_place: 3,
 };
@@ -286,6 +287,14 @@ impl Fields for Note {
     fn searched(&self) -> Searched<'_> {
         let key = self.key.as_deref().unwrap_or_default();
         Searched { texts: vec![key, &self.summary, &self.content], files: Vec::new() }
+    }
+
+    fn concerns(&self, file: &str) -> bool {
+        names_path(&self.content, file)
+    }
+
+    fn file_text(&self) -> String {
+        format!("{} {}", self.summary, self.content)
     }
 
     fn own_texts(&self) -> Vec<&str> {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched};
+use super::{Facts, Fields, MergeKey, Searched, Share};
 use crate::activity::SessionActivity;
-use crate::fold::{clip, with_block};
+use crate::fold::{clip, names_path, with_block};
 use crate::forgotten::shorten;
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{SESSION_ROWS_BYTES_MAX, SESSION_ROWS_MAX};
@@ -14,11 +14,12 @@ use crate::record::Record;
 pub(crate) const FACTS: Facts = Facts {
     noun: "session",
     plural: "sessions",
-    plural_in_full: "session rows",
+    noun_in_full: "session row",
     heading: "Sessions",
     letter: 's',
     limit: (SESSION_ROWS_MAX, SESSION_ROWS_BYTES_MAX),
     which: None,
+    share: Share::Sessions,
     page_place: 5,
     file_place: 5,
 };
@@ -144,6 +145,10 @@ impl Fields for SessionRow {
 
     fn searched(&self) -> Searched<'_> {
         Searched { texts: self.summaries().collect(), files: Vec::new() }
+    }
+
+    fn concerns(&self, file: &str) -> bool {
+        self.summaries().any(|summary| names_path(summary, file))
     }
 
     fn own_texts(&self) -> Vec<&str> {

@@ -5,6 +5,7 @@
 //! topic's name.
 
 mod merge;
+mod part;
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Facts, Fields, Kind, MergeKey, Searched, Which};
+use super::{Facts, Fields, Kind, MergeKey, Searched, Share, Which};
 use crate::fold::{clip, fold, one_line};
 use crate::forgotten::{LEFT_OUT, beginning};
 use crate::ids::Timestamp;
@@ -24,12 +25,12 @@ use crate::provenance::Provenance;
 use crate::record::Record;
 use crate::refusal::Refusal;
 
-pub(crate) use merge::absorb;
+use merge::absorb;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "topic",
     plural: "topics",
-    plural_in_full: "topics",
+    noun_in_full: "topic",
     heading: "Topics",
     letter: 't',
     limit: (TOPICS_MAX, TOPICS_BYTES_MAX),
@@ -37,6 +38,7 @@ pub(crate) const FACTS: Facts = Facts {
         place: 3,
         line: "| how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |",
     }),
+    share: Share::Topics,
     page_place: 4,
     file_place: 4,
 };
@@ -324,7 +326,7 @@ fn decision_texts(decision: &TopicDecision) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the texts in a write to a topic, except its name.
-pub(crate) fn part_texts(part: &TopicPart) -> Vec<&str> {
+fn part_texts(part: &TopicPart) -> Vec<&str> {
     let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
     texts.extend(part.decisions.iter().flat_map(decision_texts));
     texts.extend(part.history.iter().map(|line| line.text.as_str()));

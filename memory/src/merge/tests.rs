@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::Body;
 use crate::draft::Draft;
 use crate::limits::STAGED_ITEM_BYTES;
 use crate::testing::{
@@ -22,7 +23,7 @@ fn an_immutable_blueprint_keeps_out_what_comes_later() {
     let mut staged = blueprints([blueprint("Store", "sled")]);
     let left_out = staged.absorb(&blueprints([blueprint(" store", "postgres")]));
     assert_eq!(staged.blueprints, [blueprint("Store", "sled")]);
-    assert_eq!(left_out, [blueprint(" store", "postgres")]);
+    assert_eq!(left_out, [Body::Blueprint(blueprint(" store", "postgres"))]);
 }
 
 #[test]

@@ -1,29 +1,26 @@
 //! Adds records as one commit without a session row: people at a shell have no session.
 
-use super::{Contradiction, Plan, contradictions, is_default};
+use std::sync::Arc;
+
+use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::Version;
-use crate::intake::accept;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
+use crate::record::Record;
 use crate::refusal::Refusal;
-use crate::render::title;
 use crate::room::check_growth;
-use crate::staged::Staged;
-use serde::{Deserialize, Serialize};
+use crate::staged::{Staged, accept};
 
-/// The outcome of an addition, for the reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The outcome of an addition.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AddOutcome {
-    /// New records, one line each.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub added: Vec<String>,
-    /// Existing records that an added item was merged into, one line each.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub merged: Vec<String>,
+    /// The new records.
+    pub added: Vec<Arc<Record>>,
+    /// Existing records that an added item was merged into, as they are now.
+    pub merged: Vec<Arc<Record>>,
     /// Blueprints that contradict stored ones with the same title.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
 }
 
@@ -54,11 +51,11 @@ pub fn plan_add(
     let contradicts = contradictions(memory, Some(&written.head), &part.blueprints);
     let mut outcome = AddOutcome { contradicts, ..AddOutcome::default() };
     for record in written.changes.iter().filter_map(Change::record) {
-        let lines = match record.version {
+        let records = match record.version {
             Version::FIRST => &mut outcome.added,
             _ => &mut outcome.merged,
         };
-        lines.push(title(record, origin.time));
+        records.push(Arc::clone(record));
     }
     Ok(Plan { changes: written.changes, outcome })
 }

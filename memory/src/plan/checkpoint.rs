@@ -3,7 +3,6 @@
 use super::{Contradiction, Plan, contradictions, is_default};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
-use crate::intake::accept;
 use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
@@ -11,7 +10,7 @@ use crate::provenance::Provenance;
 use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;
 use crate::room::check_items;
-use crate::staged::{Counts, Staged};
+use crate::staged::{Counts, Staged, accept};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a checkpoint, for the reply.
@@ -58,7 +57,7 @@ pub fn plan_checkpoint(
     check_items(memory, &pending, &part, origin)?;
     let mut kept: Vec<KeptBlueprint> = left_out
         .into_iter()
-        .map(|blueprint| KeptBlueprint { id: None, title: blueprint.title })
+        .map(|body| KeptBlueprint { id: None, title: body.fields().name() })
         .collect();
     kept.extend(part.blueprints.iter().filter_map(|new| will_keep(memory, &pending, new)));
     let stays = |new: &&Blueprint| will_keep(memory, &pending, new).is_none();

@@ -1,6 +1,7 @@
 //! Looks up a record by its id or key. A miss names the nearest ones.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use crate::ids::{RecordId, Version};
 use crate::kinds::MergeKey;
@@ -12,13 +13,16 @@ use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::Record;
 use crate::refusal::Refusal;
-use crate::render::title;
 
 /// Returns the record with this id.
 ///
 /// # Errors
 /// Fails if the reader sees no such record; the refusal names the nearest ids.
-pub fn find<'a>(memory: &'a Memory, reader: &Reader, id: RecordId) -> Result<&'a Record, Refusal> {
+pub fn find<'a>(
+    memory: &'a Memory,
+    reader: &Reader,
+    id: RecordId,
+) -> Result<&'a Arc<Record>, Refusal> {
     if let Some(record) = memory.record(id).filter(|record| reader.sees(record)) {
         return Ok(record);
     }
@@ -141,7 +145,7 @@ fn alike(one: &str, other: &str) -> f64 {
 
 /// Refuses a record whose content has changed since the version that the caller expects.
 pub(crate) fn at_version(
-    record: &Record,
+    record: &Arc<Record>,
     expected: Option<Version>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
@@ -149,10 +153,11 @@ pub(crate) fn at_version(
     match expected.filter(|version| !same.contains(version)) {
         None => Ok(()),
         Some(expected) => Err(Refusal::Conflict {
-            what: record.id.to_string(),
+            record: Some(record.id),
             expected: expected.0.into(),
             current: record.version.0.into(),
-            changed: vec![title(record, origin.time)],
+            changed: vec![Arc::clone(record)],
+            time: origin.time,
         }),
     }
 }

@@ -1,23 +1,21 @@
 //! Forgets a record: it leaves load and search, and stays in history.
 
+use std::sync::Arc;
+
 use super::{Plan, at_version, find};
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::RecordState;
+use crate::record::{Record, RecordState};
 use crate::refusal::Refusal;
-use crate::render::title;
-use serde::{Deserialize, Serialize};
 
-/// The outcome of a forget, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The outcome of a forget.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ForgetOutcome {
-    /// The record.
-    pub id: RecordId,
-    /// The record in one line, as it was before.
-    pub title: String,
+    /// The record as it was before.
+    pub record: Arc<Record>,
     /// Whether it was already forgotten, so that nothing changes.
     pub already: bool,
 }
@@ -35,11 +33,8 @@ pub fn plan_forget(
 ) -> Result<Plan<ForgetOutcome>, Refusal> {
     let record = find(memory, reader, id)?;
     at_version(record, expected_version, origin)?;
-    let outcome = ForgetOutcome {
-        id,
-        title: title(record, origin.time),
-        already: record.state == RecordState::Forgotten,
-    };
+    let already = record.state == RecordState::Forgotten;
+    let outcome = ForgetOutcome { record: Arc::clone(record), already };
     let mut draft = Draft::new(memory);
     draft.stand(id, RecordState::Forgotten, origin);
     Ok(Plan { changes: draft.finish().changes, outcome })

@@ -44,6 +44,9 @@ pub(crate) use fix::put_fixes;
 pub(crate) use row::{Row, put_row, stored_row};
 
 use crate::change::Change;
+use crate::ids::{Revision, Timestamp};
+use crate::memory::Memory;
+use crate::refusal::Refusal;
 
 /// The changes to journal and apply as one entry, and the outcome for the reply.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,11 +63,30 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl<O> Plan<O> {
+    /// Makes another outcome of this one, such as the words of a reply.
+    #[must_use]
+    pub fn map<P>(self, outcome: impl FnOnce(O) -> P) -> Plan<P> {
+        Plan { changes: self.changes, outcome: outcome(self.outcome) }
+    }
+
     /// Adds changes after the plan's own.
     #[must_use]
     pub fn and(mut self, more: Vec<Change>) -> Self {
         self.changes.extend(more);
         self
+    }
+}
+
+/// Refuses a write that expects memory to be at another revision, and has what was written since.
+fn conflict(memory: &Memory, expected: Revision, time: Timestamp) -> Refusal {
+    let mut changed: Vec<_> = memory.written_since(expected).cloned().collect();
+    changed.reverse();
+    Refusal::Conflict {
+        record: None,
+        expected: expected.0,
+        current: memory.revision().0,
+        changed,
+        time,
     }
 }
 

@@ -3,19 +3,19 @@
 //! An agent supersedes a blueprint by writing it again; it does not rewrite what others settled. A
 //! person who edits a record means that record, so it keeps its id, history, tags and pin.
 
+use std::sync::Arc;
+
 use super::{Plan, UpdateOutcome, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, Version};
-use crate::intake::accept;
 use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record, RecordState};
 use crate::refusal::Refusal;
-use crate::render::title;
 use crate::room::check_growth;
-use crate::staged::Staged;
+use crate::staged::{Staged, accept};
 
 /// New values for a record's fields. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Rewrite {
                 set(&mut anchor.concept, self.concept.as_ref());
                 part.anchors.push(anchor);
             }
-            Body::Note(_) | Body::Topic(_) | Body::SessionRow(_) => return None,
+            _ => return None,
         }
         Some(part)
     }
@@ -148,10 +148,9 @@ pub fn plan_rewrite(
     draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
     check_growth(memory, draft.head(), &items)?;
     let written = draft.finish();
-    let now = written.head.record(id).map(|record| (record.version, title(record, origin.time)));
-    let (version, title) = now.unwrap_or_default();
+    let record = Arc::clone(written.head.record(id).unwrap_or(record));
     let unchanged = written.changes.is_empty();
-    Ok(Plan { changes: written.changes, outcome: UpdateOutcome { id, version, title, unchanged } })
+    Ok(Plan { changes: written.changes, outcome: UpdateOutcome { record, unchanged } })
 }
 
 /// Renames a refused field as the caller knows it: a rewrite has one record, not a list.

@@ -1,21 +1,19 @@
 //! Saves a session's staged work, together with the call's own part, as one commit.
 
-use super::{Contradiction, Plan, Row, contradictions, is_default, put_fixes, put_row};
+use super::{Contradiction, Plan, Row, conflict, contradictions, is_default, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
-use crate::intake::{accept, text};
+use crate::intake::text;
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
-use crate::record::Body;
 use crate::refusal::Refusal;
-use crate::render::changes_since;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
-use crate::staged::{Counts, Staged};
+use crate::staged::{Counts, Staged, accept};
 use serde::{Deserialize, Serialize};
 
 /// The arguments of a save.
@@ -41,6 +39,7 @@ pub struct SaveOutcome {
     /// The revision that this save creates.
     pub revision: Revision,
     /// The numbers of active records after the save.
+    #[serde(serialize_with = "PerKind::serialize_whole")]
     pub active: PerKind<u64>,
     /// The bytes of their text, without notes.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -84,14 +83,8 @@ pub fn plan_save(
     row_has_room(memory, &summary)?;
     if let Some(expected) = save.expected_revision {
         // Records that were only archived or read have the same content.
-        let changed = changes_since(memory, expected, None, origin.time);
-        if expected > memory.revision() || !changed.is_empty() {
-            return Err(Refusal::Conflict {
-                what: "memory".to_owned(),
-                expected: expected.0,
-                current: memory.revision().0,
-                changed,
-            });
+        if expected > memory.revision() || memory.written_since(expected).next().is_some() {
+            return Err(conflict(memory, expected, origin.time));
         }
     }
     part.topics.iter_mut().for_each(|part| part.stamp(origin));
@@ -123,9 +116,8 @@ pub fn plan_save(
         save.archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
 
     let written = draft.finish();
-    let outgone = left_out.into_iter().map(|blueprint| {
-        let title = blueprint.title.clone();
-        let key = Body::Blueprint(blueprint).key();
+    let outgone = left_out.into_iter().map(|body| {
+        let (key, title) = (body.key(), body.fields().name());
         let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
         KeptBlueprint { id, title }
     });

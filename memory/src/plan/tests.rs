@@ -363,7 +363,7 @@ fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
 
 /// Returns a part as a checkpoint stages it.
 fn told(part: Staged, by: &Provenance) -> Staged {
-    Staged { first: by.time, last: by.time, ..crate::intake::accept(part).unwrap() }
+    Staged { first: by.time, last: by.time, ..crate::staged::accept(part).unwrap() }
 }
 
 proptest! {

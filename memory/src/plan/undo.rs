@@ -19,7 +19,7 @@ pub use outcome::{
 };
 
 use self::basis::Run;
-use super::Plan;
+use super::{Plan, conflict};
 use crate::change::Change;
 use crate::draft::{Draft, Fields};
 use crate::history::{Content, VersionContent, name, take_back};
@@ -45,13 +45,7 @@ pub fn plan_undo(
 ) -> Result<Plan<UndoOutcome>, Refusal> {
     let current = memory.revision();
     if let Some(expected) = expected_revision.filter(|expected| *expected != current) {
-        let changed = memory.written_since(expected).map(|it| format!("{} {}", it.id, name(it)));
-        return Err(Refusal::Conflict {
-            what: "memory".to_owned(),
-            expected: expected.0,
-            current: current.0,
-            changed: changed.take(crate::limits::ROLLBACK_NAMED_MAX).collect(),
-        });
+        return Err(conflict(memory, expected, origin.time));
     }
     let mut outcome = UndoOutcome::new(basis, current);
     if !basis.is_current(memory) {

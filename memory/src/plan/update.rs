@@ -13,9 +13,8 @@ use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
-use crate::render::title;
 use crate::room::has_room;
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The fields to change. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,15 +35,12 @@ pub struct Update {
     pub share: bool,
 }
 
-/// The outcome of an update, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The outcome of an update.
+#[derive(Clone, Debug, PartialEq)]
 pub struct UpdateOutcome {
-    /// The record. It is another one if a note was shared and the project already had the same.
-    pub id: RecordId,
-    /// Its current version.
-    pub version: Version,
-    /// The record in one line, as it is now.
-    pub title: String,
+    /// The record as it is now. It is another one if a note was shared and the project already had
+    /// the same.
+    pub record: Arc<Record>,
     /// Whether nothing had to change.
     pub unchanged: bool,
 }
@@ -101,11 +97,8 @@ pub fn plan_update(
         has_room(&before, id.kind, after.of(id.kind).minus(before.of(id.kind)))?;
     }
     let written = draft.finish();
-    let record =
-        written.head.record(target).map(|record| (record.version, title(record, origin.time)));
-    let (version, title) = record.unwrap_or((Version::FIRST, String::new()));
-    let outcome =
-        UpdateOutcome { id: target, version, title, unchanged: written.changes.is_empty() };
+    let record = Arc::clone(written.head.record(target).unwrap_or(record));
+    let outcome = UpdateOutcome { record, unchanged: written.changes.is_empty() };
     Ok(Plan { changes: written.changes, outcome })
 }
 

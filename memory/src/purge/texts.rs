@@ -1,6 +1,5 @@
 //! The texts that records and staged items hold.
 
-use crate::kinds::topic::part_texts;
 use crate::record::Record;
 use crate::staged::Staged;
 
@@ -17,25 +16,7 @@ pub(crate) fn of_record(record: &Record) -> Vec<&str> {
 pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
     let mut texts: Vec<(&str, &str)> =
         part.summary.iter().map(|text| ("", text.as_str())).collect();
-    for blueprint in &part.blueprints {
-        texts.extend([("", blueprint.title.as_str()), (&blueprint.title, &blueprint.content)]);
-    }
-    for anchor in &part.anchors {
-        texts.extend([("", anchor.file.as_str()), ("", &anchor.concept)]);
-    }
-    for lesson in &part.lessons {
-        texts.extend([("", lesson.summary.as_str()), (&lesson.summary, &lesson.detail)]);
-        texts.extend(lesson.files.iter().map(|file| ("", file.as_str())));
-    }
-    for note in &part.notes {
-        let key = note.key.as_deref().unwrap_or_default();
-        texts.extend([("", key), (key, note.content.as_str()), ("", &note.summary)]);
-        texts.extend(note.tags.iter().map(|tag| ("", tag.as_str())));
-    }
+    texts.extend(part.items().iter().flat_map(|(_, item)| item.texts()));
     texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
-    for part in &part.topics {
-        let files = part.files.iter().chain(&part.name).map(String::as_str);
-        texts.extend(part_texts(part).into_iter().chain(files).map(|text| ("", text)));
-    }
     texts
 }

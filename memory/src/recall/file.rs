@@ -11,7 +11,7 @@ use crate::ids::{RecordId, Timestamp};
 use crate::limits::ACTION_RECORDS_MAX;
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Record, RecordState};
 use crate::search::{Find, Query, Tuning};
 
 /// A file that is about to be used, and the reader.
@@ -99,23 +99,14 @@ impl<'a> FileParts<'a> {
 
     /// Returns how near a record is; `None` if it is about something else.
     fn nearness(&self, record: &Record) -> Option<Nearness> {
-        match &record.body {
-            Body::Anchor(anchor) => (anchor.file == self.file).then_some(Nearness::File),
-            Body::Lesson(lesson) => {
-                let named = lesson.files.iter().filter_map(|path| self.path_nearness(path)).min();
-                named.or_else(|| {
-                    self.text_nearness(&format!("{} {}", lesson.summary, lesson.detail))
-                })
-            }
-            Body::Blueprint(blueprint) => {
-                self.text_nearness(&format!("{} {}", blueprint.title, blueprint.content))
-            }
-            Body::Note(note) => self.text_nearness(&format!("{} {}", note.summary, note.content)),
-            Body::Topic(topic) => {
-                topic.files.iter().any(|path| path == self.file).then_some(Nearness::File)
-            }
-            Body::SessionRow(_) => None,
-        }
+        let fields = record.body.fields();
+        let files = fields.searched().files.into_iter();
+        let named = if fields.lists_directories() {
+            files.filter_map(|path| self.path_nearness(path)).min()
+        } else {
+            files.filter(|path| *path == self.file).map(|_| Nearness::File).next()
+        };
+        named.or_else(|| self.text_nearness(&fields.file_text()))
     }
 
     fn path_nearness(&self, path: &str) -> Option<Nearness> {

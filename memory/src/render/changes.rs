@@ -15,11 +15,20 @@ pub fn changes_since(
     except: Option<&SessionId>,
     now: Timestamp,
 ) -> Vec<String> {
-    let others = written_by_others(memory, since, except);
+    change_lines(written_by_others(memory, since, except).into_iter(), now)
+}
+
+/// Renders written records, one line each. The last line counts those beyond
+/// [`CHANGES_SHOWN_MAX`].
+pub(super) fn change_lines<'a>(
+    records: impl ExactSizeIterator<Item = &'a Record>,
+    now: Timestamp,
+) -> Vec<String> {
+    let more = records.len().saturating_sub(CHANGES_SHOWN_MAX);
     let mut lines: Vec<String> =
-        others.iter().take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
-    if others.len() > CHANGES_SHOWN_MAX {
-        lines.push(format!("and {} more", others.len() - CHANGES_SHOWN_MAX));
+        records.take(CHANGES_SHOWN_MAX).map(|record| change(record, now)).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
     }
     lines
 }

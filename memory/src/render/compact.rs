@@ -1,7 +1,8 @@
 //! Compaction plans and their outcomes.
 
 use super::append;
-use super::item::{self, CUT};
+use super::cut::CUT;
+use super::item;
 use super::list::expired;
 use crate::audience::{Audience, Tool};
 use crate::compaction::CompactionPlan;

@@ -17,7 +17,7 @@ pub struct PageCursor {
 
 /// Error for a text that is not such a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no cursor of an earlier page; leave it out")]
+#[error("is not a cursor from an earlier page; leave it out")]
 pub struct ParseCursorError;
 
 impl FromStr for PageCursor {

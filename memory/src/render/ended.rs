@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{append, item};
+use super::cut::CUT;
+use super::kinds::staged_items;
 use crate::audience::{Audience, Tool};
-use crate::fold::{clip, fold, one_line, with_block};
+use crate::fold::{clip, one_line, with_block};
 use crate::ids::{Kind, Timestamp};
-use crate::kinds::topic::{TopicDecision, TopicPart};
 use crate::limits::{ENDED_ITEMS_MAX, ENDED_SESSIONS_SHOWN_MAX, TITLE_CHARS_MAX};
 use crate::staged::Staged;
 use crate::tokens;
@@ -256,11 +256,8 @@ impl Item {
         let full = with_block(format!("- {head}"), text, "  ") + "\n";
         let line = format!("- {}", one_line(head));
         let is_whole = text.is_empty() && line.chars().count() <= TITLE_CHARS_MAX;
-        let title = if is_whole {
-            line
-        } else {
-            clip(&line, TITLE_CHARS_MAX - item::CUT.chars().count()) + item::CUT
-        };
+        let title =
+            if is_whole { line } else { clip(&line, TITLE_CHARS_MAX - CUT.chars().count()) + CUT };
         Self { part, full, title: title + "\n" }
     }
 
@@ -287,57 +284,12 @@ fn items(staged: &Staged) -> Vec<Item> {
             items.push(Item::labelled(Part::Words, "Said last", said));
         }
     }
-    items.extend(staged.topics.iter().filter(|part| part.is_work()).map(topic));
-    items.extend(staged.blueprints.iter().map(|new| {
-        let head = format!("blueprint [{}] {}", new.category.name(), new.title);
-        Item::new(Part::Of(Kind::Blueprint), &head, &new.content)
-    }));
-    items.extend(staged.lessons.iter().map(|new| {
-        let head = format!("lesson: {}{}", new.summary, item::lesson_files(new));
-        Item::new(Part::Of(Kind::Lesson), &head, &new.detail)
-    }));
-    items.extend(staged.anchors.iter().map(|new| {
-        let head = format!("anchor: {} -> {} -> {}", new.file, new.lines, new.concept);
-        Item::new(Part::Of(Kind::Anchor), &head, "")
-    }));
-    let shared = staged.notes.iter().filter(|note| !note.private);
-    items.extend(shared.map(|new| {
-        let part = Part::Of(Kind::Note);
-        let key = new.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
-        if new.summary.is_empty() {
-            Item::labelled(part, &format!("note{key}"), &new.content)
-        } else {
-            Item::new(part, &format!("note{key}: {}", one_line(&new.summary)), &new.content)
-        }
+    let shown = staged_items(staged).into_iter().filter(|(_, item)| item.is_for_others());
+    items.extend(shown.map(|(kind, item)| {
+        let (head, text) = item.ended();
+        Item::new(Part::Of(kind), &head, &text)
     }));
     items
-}
-
-/// Renders the topic's status and its questions, each as the session last left it: open or decided.
-fn topic(part: &TopicPart) -> Item {
-    let mut last: BTreeMap<String, &TopicDecision> = BTreeMap::new();
-    for decision in &part.decisions {
-        last.insert(fold(&decision.question), decision);
-    }
-    let is_last = |decision: &&TopicDecision| {
-        last.get(&fold(&decision.question)).is_some_and(|last| std::ptr::eq(*last, *decision))
-    };
-    let mut lines = String::new();
-    for decision in part.decisions.iter().filter(is_last) {
-        let question = one_line(&decision.question);
-        match &decision.decided {
-            None => append(&mut lines, format_args!("open: {question}\n")),
-            Some(answer) => {
-                append(&mut lines, format_args!("decided: {question} -> {}\n", one_line(answer)));
-            }
-        }
-    }
-    let status = part.status.as_deref().map(str::trim).unwrap_or_default();
-    let (first, rest) = status.split_once('\n').unwrap_or((status, ""));
-    let colon = if first.is_empty() { "" } else { ": " };
-    let head = format!("topic {}{colon}{first}", one_line(part.topic()));
-    let text = if rest.is_empty() { lines } else { format!("{rest}\n{lines}") };
-    Item::new(Part::Of(Kind::Topic), &head, &text)
 }
 
 #[cfg(test)]

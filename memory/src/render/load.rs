@@ -15,10 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::around::Around;
 use self::order::{relevance, want, words};
 use self::tail::tail_within;
+use super::cut::clip_within;
 use super::ended::EndedSession;
 use super::page::{Cursor, Entry, Page, Priority, Shape, first, later, priority};
 use super::room::{Room, Shown};
-use super::{Tight, append, item, newest_row, newest_rows, size};
+use super::{Tight, append, newest_row, newest_rows, size};
 use crate::audience::{Audience, Tool};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
@@ -268,7 +269,7 @@ fn continued(
 fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> String {
     let project = name(view.project);
     let warning = view.read_only.map_or_else(String::new, |why| {
-        let why = item::clip_within(&one_line(why), READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX);
+        let why = clip_within(&one_line(why), READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX);
         format!("READ-ONLY, nothing can be saved: {why}\n")
     });
     let head =
@@ -282,7 +283,7 @@ fn first_line(view: &LoadView<'_>, cut: Option<(RecordId, Option<Cursor>)>) -> S
 
 /// Clips a project's name; some characters are four tokens each.
 fn name(project: &str) -> String {
-    item::clip_within(&one_line(project), 60, 60)
+    clip_within(&one_line(project), 60, 60)
 }
 
 /// Returns the records of which a page shows anything.
@@ -455,9 +456,6 @@ fn sections(
         // Rows stay newest first. Others follow their creation, so a new one keeps earlier text.
         match kind {
             Kind::Anchor => shown.sort_by(|(a, _), (b, _)| spot(a.record).cmp(&spot(b.record))),
-            Kind::Blueprint | Kind::Lesson | Kind::Note => {
-                shown.sort_by_key(|(entry, _)| entry.record.id);
-            }
             // The reader's own topic comes first, then the project's, then the others, newest
             // first.
             Kind::Topic => shown.sort_by_key(|(entry, _)| {
@@ -468,6 +466,7 @@ fn sections(
             Kind::SessionRow => {
                 shown.sort_by_key(|(entry, _)| newest_row(entry.record));
             }
+            _ => shown.sort_by_key(|(entry, _)| entry.record.id),
         }
         let pinned = pinned.iter().filter(|(entry, _)| entry.record.kind() == kind).count() as u64;
         let total = match kind {

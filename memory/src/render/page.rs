@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::room::{Room, Shown};
-use super::shares::{Allotment, Items, Share, Size, divide};
+use super::shares::{Allotment, Items, Size, divide};
 use super::topic::{self, Detail};
-use super::{item, loaded};
-use crate::ids::{Kind, RecordId};
+use super::{item, kinds, loaded};
+use crate::ids::RecordId;
+use crate::kinds::Share;
 use crate::kinds::topic::Topic;
 use crate::record::{Body, Record};
 
@@ -62,7 +63,7 @@ impl<'a> Entry<'a> {
                     let of = staged.unwrap_or(stored);
                     let mark = if staged.is_some() { topic::STAGED } else { "" };
                     let full = topic::full(Some(self.record.id), of, gone, Detail::Loaded);
-                    (loaded::topic_brief(self.record, of) + mark, full + mark)
+                    (kinds::brief(self.record, of) + mark, full + mark)
                 }
                 (shape, _) => {
                     let title = loaded::title(self.record);
@@ -89,14 +90,7 @@ impl<'a> Entry<'a> {
     }
 
     fn share(&self) -> Share {
-        match self.record.kind() {
-            Kind::Blueprint => Share::Settled,
-            Kind::Note => Share::Facts,
-            Kind::Lesson => Share::Lessons,
-            Kind::Topic => Share::Topics,
-            Kind::Anchor => Share::Places,
-            Kind::SessionRow => Share::Sessions,
-        }
+        self.record.kind().facts().share
     }
 
     fn size(&self) -> Size {
@@ -204,13 +198,11 @@ pub(super) fn priority(record: &Record) -> Priority {
     if record.pinned {
         return (0, Reverse(0), number, Reverse(0));
     }
+    let place = record.kind().facts().share.later_place();
     match &record.body {
-        Body::Topic(_) => (1, Reverse(0), number, Reverse(0)),
-        Body::Blueprint(_) => (2, Reverse(0), number, Reverse(0)),
-        Body::SessionRow(row) => (3, Reverse(row.started.0), 0, Reverse(number)),
-        Body::Lesson(_) => (4, Reverse(0), 0, Reverse(number)),
-        Body::Anchor(_) => (5, Reverse(0), 0, Reverse(number)),
-        Body::Note(_) => (6, Reverse(0), 0, Reverse(number)),
+        Body::Topic(_) | Body::Blueprint(_) => (place, Reverse(0), number, Reverse(0)),
+        Body::SessionRow(row) => (place, Reverse(row.started.0), 0, Reverse(number)),
+        _ => (place, Reverse(0), 0, Reverse(number)),
     }
 }
 

@@ -6,7 +6,8 @@
 
 use std::cmp::Reverse;
 
-use super::{append, item};
+use super::append;
+use super::cut::{CUT, clip_within};
 use crate::audience::{Audience, Tool};
 use crate::fold::{one_line, with_block};
 use crate::ids::{Kind, RecordId, Timestamp};
@@ -135,8 +136,8 @@ fn short(record: &Record, note: &Note) -> String {
     let is_whole = note.summary.is_empty() && !text.contains('\n');
     let line =
         format!("{} {}", head(record, note), one_line(text.lines().next().unwrap_or_default()));
-    let clipped = item::clip_within(&line, TITLE_CHARS_MAX, PERSONAL_TITLE_TOKENS_MAX);
-    let cut = if is_whole && clipped == line { "" } else { item::CUT };
+    let clipped = clip_within(&line, TITLE_CHARS_MAX, PERSONAL_TITLE_TOKENS_MAX);
+    let cut = if is_whole && clipped == line { "" } else { CUT };
     clipped + cut + "\n"
 }
 

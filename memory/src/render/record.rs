@@ -1,5 +1,6 @@
 //! A single record with its provenance. Long ones come in pages.
 
+use super::cut::clip_within;
 use super::list::marks;
 use super::{append, item, title};
 use crate::audience::{Audience, Tool};
@@ -71,7 +72,8 @@ pub fn record_page(
         None => 0,
         Some((_, Ok(from))) if from < chars => from,
         Some((cursor, _)) => {
-            let why = format!("is no cursor of {}: `{}`; leave it out", of.id, clip(cursor, 40));
+            let why =
+                format!("is not a cursor for {}: `{}`; leave it out", of.id, clip(cursor, 40));
             return Err(Refusal::invalid("cursor", why));
         }
     };
@@ -129,7 +131,7 @@ pub fn currency(
     now: Timestamp,
 ) -> Option<String> {
     let (day, version) = (newest.updated.time.date(), newest.version.0);
-    let clipped = |line: &str| item::clip_within(line, CURRENCY_CHARS, CURRENCY_TOKENS);
+    let clipped = |line: &str| clip_within(line, CURRENCY_CHARS, CURRENCY_TOKENS);
     if newest.state == RecordState::Forgotten {
         let said = if shown.content_eq(newest) {
             String::new()
@@ -139,7 +141,7 @@ pub fn currency(
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
         let heir = heir.map(|(key, heir)| {
-            let key = item::clip_within(key, CURRENCY_CHARS, CURRENCY_KEY_TOKENS);
+            let key = clip_within(key, CURRENCY_CHARS, CURRENCY_KEY_TOKENS);
             format!("; `{key}` is {} now", heir.id)
         });
         return Some(format!(

@@ -2,15 +2,13 @@
 
 use super::append;
 use super::size;
+use super::written::{AddReply, ForgetReply, UpdateReply};
 use crate::audience::Audience;
 use crate::draft::KeptBlueprint;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX};
-use crate::plan::{
-    AddOutcome, CheckpointOutcome, Contradiction, ForgetOutcome, NoteOutcome, NotesOutcome,
-    SaveOutcome, UpdateOutcome,
-};
+use crate::plan::{CheckpointOutcome, Contradiction, NoteOutcome, NotesOutcome, SaveOutcome};
 use crate::staged::Counts;
 
 /// Renders the reply to `memory_checkpoint`.
@@ -34,17 +32,12 @@ pub fn save(outcome: &SaveOutcome) -> String {
         (total, added) => Some(format!("{} (+{added})", kind.count(total))),
     };
     let added = outcome.added;
-    let counts: Vec<String> = [
-        (Kind::Blueprint, added.blueprints),
-        (Kind::Anchor, added.anchors),
-        (Kind::Lesson, added.lessons),
-        (Kind::Note, added.notes),
-        (Kind::Topic, added.topics),
-    ]
-    .into_iter()
-    .filter_map(with_added)
-    .chain([Kind::SessionRow.count(outcome.sessions)])
-    .collect();
+    let written = Kind::ALL.into_iter().filter(|kind| *kind != Kind::SessionRow);
+    let counts: Vec<String> = written
+        .map(|kind| (kind, added.of(kind)))
+        .filter_map(with_added)
+        .chain([Kind::SessionRow.count(outcome.sessions)])
+        .collect();
     let mut text = format!(
         "Saved as {}, revision {}: {}; {}.\n",
         outcome.row,
@@ -116,8 +109,8 @@ fn tokens(tokens: u32) -> String {
 }
 
 /// Renders the reply to `anchord add`.
-pub fn add(outcome: &AddOutcome) -> String {
-    let AddOutcome { added, merged, contradicts } = outcome;
+pub fn add(reply: &AddReply) -> String {
+    let AddReply { added, merged, contradicts } = reply;
     let mut text = String::new();
     let lines = added.iter().map(|title| ("Added", title));
     for (verb, title) in lines.chain(merged.iter().map(|title| ("Merged into", title))) {
@@ -140,16 +133,16 @@ pub fn add(outcome: &AddOutcome) -> String {
 }
 
 /// Renders the reply to `memory_update`.
-pub fn update(outcome: &UpdateOutcome) -> String {
-    let UpdateOutcome { version, title, .. } = outcome;
-    let verb = if outcome.unchanged { "Was so already" } else { "Updated" };
+pub fn update(reply: &UpdateReply) -> String {
+    let UpdateReply { version, title, .. } = reply;
+    let verb = if reply.unchanged { "Was so already" } else { "Updated" };
     format!("{verb}, version {}: {title}\n", version.0)
 }
 
 /// Renders the reply to `memory_forget`.
-pub fn forget(outcome: &ForgetOutcome) -> String {
-    let verb = if outcome.already { "Was forgotten before" } else { "Forgotten, kept in history" };
-    format!("{verb}: {}\n", outcome.title)
+pub fn forget(reply: &ForgetReply) -> String {
+    let verb = if reply.already { "Was forgotten before" } else { "Forgotten, kept in history" };
+    format!("{verb}: {}\n", reply.title)
 }
 
 /// Renders the outcome of an import, for `anchord import`.

@@ -16,23 +16,7 @@
 use std::collections::VecDeque;
 
 use super::room::{Room, Shown};
-
-/// A part of a load that has a room of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Share {
-    /// Blueprints.
-    Settled,
-    /// Notes; those with a key come first.
-    Facts,
-    /// Lessons.
-    Lessons,
-    /// Topics and their open questions.
-    Topics,
-    /// Anchors.
-    Places,
-    /// Session rows.
-    Sessions,
-}
+use crate::kinds::Share;
 
 impl Share {
     const ALL: [Self; 6] =
@@ -48,6 +32,18 @@ impl Share {
             Self::Topics => 5,
             Self::Places => 4,
             Self::Sessions => 6,
+        }
+    }
+
+    /// Returns its place on later pages and in lists of staged work, after pinned records.
+    pub(super) fn later_place(self) -> u8 {
+        match self {
+            Self::Topics => 1,
+            Self::Settled => 2,
+            Self::Sessions => 3,
+            Self::Lessons => 4,
+            Self::Places => 5,
+            Self::Facts => 6,
         }
     }
 }

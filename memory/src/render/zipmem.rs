@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::load::LoadText;
-use super::{append, item, newest_rows, notice};
+use super::{append, item, kinds, newest_rows, notice};
 use crate::change::{Notice, NoticeCause};
 use crate::fold::{one_line, with_block};
 use crate::ids::{Kind, NoticeId, Timestamp};
@@ -81,13 +81,13 @@ fn section(memory: &Memory, kind: Kind) -> String {
             lines(&records)
         ),
         Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
-        // The original system has neither.
-        Kind::Note | Kind::Topic => String::new(),
         Kind::SessionRow => {
             let newest = newest_rows(memory, ROWS_SHOWN_MAX);
             let total = memory.session_rows();
             format!("\n### Recent Sessions ({} of {total})\n{}", newest.len(), lines(&newest))
         }
+        // The original system has no others.
+        _ => String::new(),
     }
 }
 
@@ -110,11 +110,11 @@ fn lines(records: &[&Record]) -> String {
             let head = format!("[L{}] {}{files}", at + 1, lesson.summary);
             with_block(head, &one_line(&lesson.detail), "    ")
         }
-        Body::Note(_) | Body::Topic(_) => item::full(record),
         Body::SessionRow(row) => {
-            let (day, more) = (row.ended.date(), item::earlier(row));
+            let (day, more) = (row.ended.date(), kinds::earlier(row));
             format!("[S{}] {day}: {}{more}", row.number, one_line(&row.summary))
         }
+        _ => item::full(record),
     };
     records.iter().enumerate().map(|entry| line(entry) + "\n").collect()
 }

@@ -282,7 +282,7 @@ fn a_directory_that_cannot_be_used_is_reported() {
     search.dir = Err("no home directory".to_owned());
     assert_eq!(search.run().unwrap_err(), "no home directory");
     search.dir = Ok(InstanceDir::named("/dev/null"));
-    assert!(search.run().unwrap_err().contains("is a link or no directory"));
+    assert!(search.run().unwrap_err().contains("is a link or not a directory"));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn findings_say_what_to_do() {
         Run chmod.
 
     1 problem, 1 note
-    `anchord doctor --fix` mends what it can.
+    `anchord doctor --fix` repairs what it can.
     ");
 }
 

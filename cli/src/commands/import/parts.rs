@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use anchord_daemon::api::{ImportCounts, ImportReply};
+use anchord_daemon::api::ImportReply;
+use anchord_memory::Kind;
 use serde_json::value::RawValue;
 
 /// Splits an export into documents that are exports themselves, each with about `part_bytes` bytes
@@ -57,10 +58,12 @@ pub(super) fn of_part(mut reply: ImportReply, part: usize, of: usize) -> ImportR
 
 /// Adds up the replies to one part and to the next one.
 pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
-    let counts = |one: ImportCounts, next: ImportCounts| ImportCounts {
-        found: one.found + next.found,
-        new: one.new + next.new,
-    };
+    let mut counts = one.counts;
+    for kind in Kind::ALL {
+        let (sum, more) = (counts.0.of_mut(kind), next.counts.of(kind));
+        sum.found += more.found;
+        sum.new += more.new;
+    }
     let mut remarks = one.remarks;
     remarks.extend(next.remarks);
     ImportReply {
@@ -69,12 +72,7 @@ pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
         already: one.already && next.already,
         nothing: one.nothing && next.nothing,
         revision: next.revision.or(one.revision),
-        blueprints: counts(one.blueprints, next.blueprints),
-        anchors: counts(one.anchors, next.anchors),
-        lessons: counts(one.lessons, next.lessons),
-        sessions: counts(one.sessions, next.sessions),
-        notes: counts(one.notes, next.notes),
-        topics: counts(one.topics, next.topics),
+        counts,
         merged: one.merged + next.merged,
         remarks,
     }

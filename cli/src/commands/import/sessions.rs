@@ -50,7 +50,7 @@ pub(super) struct Args {
 }
 
 fn about() -> String {
-    format!("Bring over what past sessions of {} did, a row each", clients("and"))
+    format!("Import what past sessions of {} did, one row for each", clients("and"))
 }
 
 fn long_about() -> String {
@@ -260,7 +260,7 @@ fn faults(unread: Unread) -> Option<String> {
     };
     let mut said = Vec::new();
     if unread.no_json > 0 {
-        said.push(format!("{} no JSON", are(unread.no_json)));
+        said.push(format!("{} not JSON", are(unread.no_json)));
     }
     if unread.too_long > 0 {
         let limit = show::bytes(TRANSCRIPT_LINE_BYTES_MAX);

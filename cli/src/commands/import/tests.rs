@@ -1,6 +1,8 @@
 //! Another system's folder, and the plan in words.
 
 use anchord_daemon::api::ProjectRef;
+use anchord_daemon::api::{ByKind, ImportCounts};
+use anchord_memory::PerKind;
 
 use super::*;
 use crate::commands::ProjectArg;
@@ -78,7 +80,7 @@ fn a_file_of_nobodys_is_the_callers_mistake() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("x.json");
     for (text, why) in [
-        ("nonsense", "x.json is no JSON object: expected ident at line 1 column 2"),
+        ("nonsense", "x.json is not a JSON object: expected ident at line 1 column 2"),
         ("{}", "x.json has nothing in it that anchord can bring over"),
     ] {
         std::fs::write(&path, text).unwrap();
@@ -105,12 +107,12 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
         already: false,
         nothing: false,
         revision: None,
-        blueprints: ImportCounts { found: 12, new: 10 },
-        anchors: ImportCounts { found: 3, new: 3 },
-        lessons: ImportCounts::default(),
-        sessions: ImportCounts { found: 2, new: 2 },
-        notes: ImportCounts::default(),
-        topics: ImportCounts::default(),
+        counts: ByKind(PerKind {
+            blueprints: ImportCounts { found: 12, new: 10 },
+            anchors: ImportCounts { found: 3, new: 3 },
+            rows: ImportCounts { found: 2, new: 2 },
+            ..PerKind::default()
+        }),
         merged: 1,
         remarks: vec!["1 anchor points outside the project and is left out.".into()],
     };
@@ -131,7 +133,7 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     ");
     let compactor = ImportParams { source: ImportSource::Compactor, ..params.clone() };
     let mut out = anstream::StripStream::new(Vec::new());
-    plan.notes = ImportCounts { found: 7, new: 6 };
+    plan.counts.0.notes = ImportCounts { found: 7, new: 6 };
     show_plan(&mut out, &plan, &compactor).unwrap();
     insta::assert_snapshot!(String::from_utf8(out.into_inner()).unwrap(), @r"
     /src/parser/.zipmem into /src/parser

@@ -93,7 +93,7 @@ fn where_one_file_cannot_be_touched_none_is() {
     let spoil: [(&str, Make<'_>); 5] = [
         ("is a link out of the project", &|path| symlink(&outside, path).unwrap()),
         ("cannot follow the link", &|path| symlink("nowhere", path).unwrap()),
-        ("is no regular file", &|path| fs::create_dir(path).unwrap()),
+        ("is not a regular file", &|path| fs::create_dir(path).unwrap()),
         ("is not UTF-8", &|path| fs::write(path, b"\xff\xfe").unwrap()),
         ("anchord:end --> is missing", &|path| {
             fs::write(path, "<!-- anchord:start v1 mode=balanced -->\n").unwrap();

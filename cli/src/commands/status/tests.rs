@@ -1,6 +1,7 @@
 //! The status as a person sees it.
 
-use anchord_daemon::api::{CountersStatus, InstanceStatus, ProjectRef, RecordsStatus};
+use anchord_daemon::api::{ByKind, CountersStatus, InstanceStatus, ProjectRef};
+use anchord_memory::PerKind;
 
 use super::*;
 
@@ -44,14 +45,13 @@ fn project(id: &str, name: &str) -> ProjectStatus {
         name: name.into(),
         exists: true,
         open: true,
-        records: Some(RecordsStatus {
+        records: Some(ByKind(PerKind {
             blueprints: 5,
             anchors: 6,
             lessons: 2,
-            notes: 0,
-            topics: 0,
-            sessions: 1,
-        }),
+            rows: 1,
+            ..PerKind::default()
+        })),
         revision: 42,
         entries: 99,
         bytes: 1_234_567,
@@ -105,8 +105,10 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
         staged: StagedStatus::default(),
         joined: None,
     };
-    let staged =
-        StagedStatus { blueprints: 2, lessons: 1, summary: true, ..StagedStatus::default() };
+    let staged = StagedStatus {
+        items: ByKind(PerKind { blueprints: 2, lessons: 1, ..PerKind::default() }),
+        summary: true,
+    };
     status.sessions = vec![
         SessionStatus { staged, ..session("claude-code 2.1.330", true) },
         session("codex 0.169.0", false),
@@ -145,7 +147,7 @@ fn a_daemon_whose_own_records_are_read_only_says_so() {
 
 #[test]
 fn the_users_own_notes_have_a_line_of_their_own() {
-    let records = RecordsStatus { notes: 3, ..RecordsStatus::default() };
+    let records = ByKind(PerKind { notes: 3, ..PerKind::default() });
     let own = ProjectStatus { records: Some(records), bytes: 4_096, ..project("user", "") };
     let text = printed(&StatusReply { personal: Some(own.clone()), ..fresh() });
     let last = text.lines().last().unwrap();

@@ -16,22 +16,26 @@ async fn a_snapshot_that_cannot_be_read_is_not_removed() {
     shim.call("memory_note", json!({ "content": "tide tables are in UTC" })).await;
     let demo = world.directory("demo");
     let project = demo.to_str().unwrap();
-    let snapshots =
-        world.daemon.projects.directory(world.daemon.projects.all()[0].id).join("snapshot");
+    let snapshots = world
+        .daemon
+        .projects
+        .open
+        .directory(world.daemon.projects.open.all()[0].id)
+        .join("snapshot");
     fs::create_dir_all(&snapshots).unwrap();
     let (snapshot, kept) = (snapshots.join("000001.jsonl"), snapshots.join("kept"));
     fs::write(&kept, "not what was written\n").unwrap();
     // No read of it succeeds, for root either.
     symlink(&snapshot, &snapshot).unwrap();
-    let verified = verify(&world.daemon, project).await.unwrap();
+    let verified = verify(&world.daemon.sessions, project).await.unwrap();
     assert!(verified.problems.iter().all(|problem| problem.is_unread), "{verified:?}");
     assert_eq!(verified.problems.len(), 1);
-    let refused = rebuild(&world.daemon, project).await.unwrap_err();
+    let refused = rebuild(&world.daemon.sessions, project).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::Busy, "{refused:?}");
     assert!(fs::symlink_metadata(&snapshot).is_ok(), "it is still there");
 
     fs::rename(&kept, &snapshot).unwrap();
-    rebuild(&world.daemon, project).await.unwrap();
+    rebuild(&world.daemon.sessions, project).await.unwrap();
     assert!(!snapshot.exists(), "now it is known to be damaged");
-    assert!(verify(&world.daemon, project).await.unwrap().is_sound());
+    assert!(verify(&world.daemon.sessions, project).await.unwrap().is_sound());
 }

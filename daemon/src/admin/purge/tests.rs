@@ -57,17 +57,17 @@ fn planted_in(world: &World) -> Vec<PathBuf> {
 async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
-    let log = world.daemon.instance.logs().join("anchord.2026-01-01.log");
-    std::fs::create_dir_all(world.daemon.instance.logs()).unwrap();
+    let log = world.daemon.admin.instance.logs().join("anchord.2026-01-01.log");
+    std::fs::create_dir_all(world.daemon.admin.instance.logs()).unwrap();
     std::fs::write(&log, format!("cannot store {PLANTED}\n")).unwrap();
     assert!(!planted_in(&world).is_empty());
 
-    let plan = purge(&world.daemon, params(&world, &[], Some(PLANTED), true)).await.unwrap();
+    let plan = purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), true)).await.unwrap();
     let ids: Vec<&str> = plan.records.iter().map(|record| record.id.as_str()).collect();
     assert_eq!((plan.applied, ids.len(), plan.checkpoints), (false, 5, 2), "{plan:?}");
     assert!(!planted_in(&world).is_empty(), "a plan changes nothing");
 
-    let done = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let done = purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert!(done.applied);
     assert_eq!((&done.records, done.files), (&plan.records, 1));
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "while the daemon runs");
@@ -88,11 +88,13 @@ async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
     assert!(sea.contains("a note of the sea"), "{sea}");
     shim.call("memory_save", json!({ "session_summary": "after the purge" })).await;
 
-    let verified = super::super::verify(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    let verified =
+        super::super::verify(&world.daemon.sessions, &world.hello().cwd.unwrap()).await.unwrap();
     assert!(verified.is_sound(), "{verified:?}");
-    let again = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let again =
+        purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert!(again.is_empty() && !again.applied, "{again:?}");
-    world.daemon.projects.close_all().await;
+    world.daemon.projects.open.close_all().await;
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new(), "after it");
     let world = world.restart(false).await;
     let mut shim = world.shim().await;
@@ -110,13 +112,13 @@ async fn a_record_goes_with_all_its_versions_and_the_others_stay() {
         .split_whitespace()
         .find(|word| word.starts_with('n') && word[1..].parse::<u64>().is_ok());
     let id = id.unwrap_or_else(|| panic!("no id in {found}"));
-    let done = purge(&world.daemon, params(&world, &[id], None, false)).await.unwrap();
+    let done = purge(&world.daemon.admin, params(&world, &[id], None, false)).await.unwrap();
     assert_eq!((done.records.len(), done.records[0].versions), (1, 2), "{done:?}");
     let instance = world.directory("instance");
     assert_eq!(holding(&instance, "a note with the planted"), Vec::<PathBuf>::new());
     assert_eq!(holding(&instance, "a note without it"), Vec::<PathBuf>::new());
     assert!(!holding(&instance, "about locks").is_empty(), "another record");
-    let error = purge(&world.daemon, params(&world, &[id], None, false)).await.unwrap_err();
+    let error = purge(&world.daemon.admin, params(&world, &[id], None, false)).await.unwrap_err();
     assert!(error.error.contains("already"), "{error:?}");
 }
 
@@ -129,7 +131,7 @@ async fn a_fact_is_purged_by_its_key_also_when_it_was_forgotten() {
     let moon = moon.split_whitespace().next().unwrap();
     shim.call("memory_forget", json!({ "id": moon })).await;
     let both = params(&world, &["planted", "moon"], None, false);
-    let done = purge(&world.daemon, both).await.unwrap();
+    let done = purge(&world.daemon.admin, both).await.unwrap();
     let gone: Vec<&str> = done.records.iter().map(|record| record.id.as_str()).collect();
     assert!(done.applied && gone.len() == 2 && gone.contains(&moon), "{done:?}");
     assert_eq!(holding(&world.directory("instance"), "a note without it"), Vec::<PathBuf>::new());
@@ -140,7 +142,7 @@ async fn a_fact_is_purged_by_its_key_also_when_it_was_forgotten() {
 async fn what_was_purged_is_not_imported_again() {
     let world = World::new().await;
     plant(&world).await;
-    purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     let state = json!({ "lessons": [
         { "summary": "about locks", "detail": PLANTED }, { "summary": "about stars" },
     ] });
@@ -152,8 +154,8 @@ async fn what_was_purged_is_not_imported_again() {
         session: None,
         dry_run: false,
     };
-    let reply = crate::admin::import_memory(&world.daemon, import).await.unwrap();
-    assert_eq!(reply.lessons.new, 1);
+    let reply = crate::admin::import_memory(&world.daemon.sessions, import).await.unwrap();
+    assert_eq!(reply.counts.0.lessons.new, 1);
     assert!(reply.remarks.iter().any(|it| it.contains("is not taken in again")), "{reply:?}");
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
 }
@@ -166,16 +168,18 @@ async fn what_cannot_be_purged_is_said() {
     for (ids, query) in
         [(&[][..], None), (&[][..], Some("abc")), (&["12"][..], None), (&["n99"][..], None)]
     {
-        let error = purge(&world.daemon, params(&world, ids, query, false)).await.unwrap_err();
+        let error =
+            purge(&world.daemon.admin, params(&world, ids, query, false)).await.unwrap_err();
         said.push(error.error);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
     nothing to purge: name records, or a text that stands in them
     the text to purge by has less than 4 bytes
-    `12` is no id (as n9 or b12), and no fact has that key
+    `12` is not an id (as n9 or b12), and no fact has that key
     there is no record n99
     ");
-    let nothing = purge(&world.daemon, params(&world, &[], Some("nowhere"), false)).await.unwrap();
+    let nothing =
+        purge(&world.daemon.admin, params(&world, &[], Some("nowhere"), false)).await.unwrap();
     assert!(nothing.is_empty() && !nothing.applied);
 }
 
@@ -184,11 +188,11 @@ async fn what_cannot_be_purged_is_said() {
 async fn a_scan_names_records_and_kinds_and_never_the_value() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
-    let clean = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    let clean = scan_secrets(&world.daemon.sessions, &world.hello().cwd.unwrap()).await.unwrap();
     assert!(clean.is_clean() && clean.entries > 3, "{clean:?}");
     let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    let open = world.daemon.projects.open(id).await.unwrap();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let open = world.daemon.projects.open.open(id).await.unwrap();
     let planted = token.clone();
     let decide: crate::project::WriteCommand<Memory> = Arc::new(move |memory, _| {
         let lesson = memory.active_of(anchord_memory::Kind::Lesson).next().unwrap();
@@ -202,7 +206,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
         Ok(crate::project::Transition::silent(changes))
     });
     open.owner.write(None, None, "test", decide).await.unwrap();
-    let found = scan_secrets(&world.daemon, &world.hello().cwd.unwrap()).await.unwrap();
+    let found = scan_secrets(&world.daemon.sessions, &world.hello().cwd.unwrap()).await.unwrap();
     assert_eq!(found.records.len(), 1, "{found:?}");
     assert_eq!(
         (&found.records[0].versions, &found.records[0].kinds),
@@ -210,7 +214,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
     );
     assert!(!serde_json::to_string(&found).unwrap().contains(&token));
     let id = found.records[0].id.clone();
-    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    purge(&world.daemon.admin, params(&world, &[&id], None, false)).await.unwrap();
     assert_eq!(holding(&world.directory("instance"), &token), Vec::<PathBuf>::new());
     let said: Value = json!(shim.call("memory_get", json!({ "id": id })).await);
     assert!(said.as_str().unwrap().contains("was purged on"), "{said}");
@@ -224,26 +228,30 @@ async fn a_purge_cut_short_can_be_done_again() {
     let mut shim = plant(&world).await;
     let found = shim.call("memory_search", json!({ "query": PLANTED, "kinds": ["lesson"] })).await;
     let id = found.split_whitespace().find(|word| word.starts_with('l')).unwrap().to_owned();
-    let log = world.daemon.instance.logs().join("anchord.2026-01-01.log");
-    std::fs::create_dir_all(world.daemon.instance.logs()).unwrap();
+    let log = world.daemon.admin.instance.logs().join("anchord.2026-01-01.log");
+    std::fs::create_dir_all(world.daemon.admin.instance.logs()).unwrap();
     std::fs::write(&log, format!("cannot store {PLANTED}\n")).unwrap();
-    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    let journal = world.daemon.projects.directory(project).join("journal");
+    let project = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let journal = world.daemon.projects.open.directory(project).join("journal");
     // Blocks the file that commits the rewrite.
     let obstacle = journal.join("rewritten.tmp");
     std::fs::create_dir(&obstacle).unwrap();
-    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap_err();
-    assert_eq!(holding(world.daemon.instance.logs(), PLANTED), Vec::<PathBuf>::new(), "logs first");
+    purge(&world.daemon.admin, params(&world, &[&id], None, false)).await.unwrap_err();
+    assert_eq!(
+        holding(world.daemon.admin.instance.logs(), PLANTED),
+        Vec::<PathBuf>::new(),
+        "logs first"
+    );
     std::fs::remove_dir(&obstacle).unwrap();
-    let done = purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    let done = purge(&world.daemon.admin, params(&world, &[&id], None, false)).await.unwrap();
     assert_eq!((done.records.len(), done.failed), (1, Vec::new()));
 
     // A text is purged from files even when no record holds it.
-    purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     std::fs::write(&log, format!("again {PLANTED}\n")).unwrap();
-    let plan = purge(&world.daemon, params(&world, &[], Some(PLANTED), true)).await.unwrap();
+    let plan = purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), true)).await.unwrap();
     assert_eq!((plan.records.len(), plan.files, plan.is_empty()), (0, 1, false));
-    let done = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let done = purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert_eq!((done.applied, done.revision, done.files), (true, None, 1));
     assert_eq!(planted_in(&world), Vec::<PathBuf>::new());
 }
@@ -257,15 +265,15 @@ async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
     shim.call("memory_search", json!({ "query": "sea of notes", "tags": ["none"] })).await;
     let found = shim.call("memory_get", json!({ "key": "planted" })).await;
     let id = found.split_whitespace().find(|word| word.starts_with('n')).unwrap().to_owned();
-    world.daemon.projects.retrievals().flush().await;
+    world.daemon.projects.open.retrievals().flush().await;
     let instance = world.directory("instance");
     assert!(!holding(&instance, "value planted note").is_empty());
-    purge(&world.daemon, params(&world, &[&id], None, false)).await.unwrap();
+    purge(&world.daemon.admin, params(&world, &[&id], None, false)).await.unwrap();
     assert_eq!(holding(&instance, "value planted note"), Vec::<PathBuf>::new());
     assert_eq!(holding(&instance, "sea of notes").len(), 1, "what named another stays");
-    let open = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    let directory = world.daemon.projects.directory(open);
-    let log = world.daemon.projects.retrievals();
+    let open = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let directory = world.daemon.projects.open.directory(open);
+    let log = world.daemon.projects.open.retrievals();
     let lines = log.read(directory, retrieval_log::Start::Last, 10).await;
     let emptied: Vec<_> = lines.iter().filter(|line| line.asked == "[purged]").collect();
     assert_eq!((lines.len(), emptied.len()), (3, 2), "{lines:?}");
@@ -287,7 +295,8 @@ async fn a_system_prompt_that_is_built_again_has_nothing_of_what_was_purged() {
     let _shim = plant(&world).await;
     let build = event(&world, "system.transform", &json!({}));
     assert!(world.hook("opencode", &build).await.contains(PLANTED));
-    let purged = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let purged =
+        purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert!(purged.applied);
     let again = world.hook("opencode", &build).await;
     assert!(!again.contains(PLANTED) && again.contains("about tides"), "{again}");
@@ -304,7 +313,8 @@ async fn what_was_noted_of_a_conversation_and_not_staged_is_purged_too() {
     let command = format!("echo {PLANTED}");
     let failed = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "session_id": "talk-2" });
     world.hook("claude-code", &event(&world, "PostToolUseFailure", &failed)).await;
-    let purged = purge(&world.daemon, params(&world, &[], Some(PLANTED), false)).await.unwrap();
+    let purged =
+        purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
     assert_eq!((purged.applied, purged.checkpoints), (true, 2));
     for session in ["talk-1", "talk-2"] {
         let wrote = json!({

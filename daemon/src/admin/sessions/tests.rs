@@ -22,7 +22,7 @@ async fn import(
     sessions: Vec<PastSessionParams>,
     dry_run: bool,
 ) -> PastSessionsReply {
-    past_sessions(&world.daemon, PastSessionsParams { sessions, dry_run }).await.unwrap()
+    past_sessions(&world.daemon.sessions, PastSessionsParams { sessions, dry_run }).await.unwrap()
 }
 
 #[tokio::test]
@@ -43,11 +43,11 @@ async fn each_session_has_one_row_in_the_project_of_its_directory() {
         (plan.left_out[0].cwd.as_str(), plan.left_out[0].why.as_str()),
         (gone.as_str(), "is gone")
     );
-    assert!(world.daemon.projects.all().is_empty(), "a plan makes nothing");
+    assert!(world.daemon.projects.open.all().is_empty(), "a plan makes nothing");
 
     let done = import(&world, sessions(), false).await;
     assert_eq!(done.projects[0].added, 2);
-    let open = world.daemon.projects.all().remove(0);
+    let open = world.daemon.projects.open.all().remove(0);
     assert_eq!(open.memory().totals().active.of(Kind::SessionRow), 2);
     let revision = open.memory().revision();
 
@@ -75,7 +75,7 @@ async fn no_secret_comes_with_a_session_whoever_noted_it() {
     json["captured"]["prompt"] = format!("use {}", token()).into();
     let reply = import(&world, vec![serde_json::from_value(json).unwrap()], false).await;
     assert_eq!(reply.remarks, ["secrets were taken out: GitHub token"]);
-    world.daemon.projects.close_all().await;
+    world.daemon.projects.open.close_all().await;
     let instance = world.directory("instance");
     assert_eq!(holding(&instance, &token()), Vec::<PathBuf>::new());
 }

@@ -28,14 +28,14 @@ async fn mixed(world: &World, directory: &Path, named: &Path) -> Shim {
     shim.initialize("2025-06-18").await;
     shim.call("memory_checkpoint", json!({ "summary": "begun" })).await;
     let session = shim.welcome.session.clone().unwrap();
-    let known = world.daemon.registry.snapshot();
+    let known = world.daemon.projects.registry.snapshot();
     let known = known.session(&SessionId::new(session)).unwrap().as_ref().clone();
     let earlier = SessionRecord { is_bound_by_git_root: false, ..known };
     let decide: WriteCommand<crate::projects::Registry> = Arc::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(earlier.clone())];
         Ok(Transition::silent(changes))
     });
-    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
+    world.daemon.projects.registry.write(None, None, "bind", decide).await.unwrap();
     shim
 }
 
@@ -49,7 +49,7 @@ async fn save(shim: &mut Shim, name: &str) {
 
 async fn split(world: &World, dry_run: bool, undo: bool) -> SplitReply {
     let project = world.directory("work").to_str().unwrap().to_owned();
-    split_project(&world.daemon, SplitParams { project, dry_run, undo }).await.unwrap()
+    split_project(&world.daemon.sessions, SplitParams { project, dry_run, undo }).await.unwrap()
 }
 
 /// Returns what an agent in a directory loads.
@@ -113,7 +113,7 @@ async fn what_was_written_in_repositories_goes_to_their_memories_and_comes_back(
     assert!(!loads(&world, &api).await.contains("api must be warm"));
     let params =
         SplitParams { project: above.to_str().unwrap().to_owned(), dry_run: false, undo: true };
-    let error = split_project(&world.daemon, params).await.unwrap_err();
+    let error = split_project(&world.daemon.sessions, params).await.unwrap_err();
     assert!(error.error.contains("no split of work is left"), "{}", error.error);
 }
 
@@ -132,6 +132,6 @@ async fn what_the_other_memory_says_otherwise_stays_where_it_is() {
     assert!(loads(&world, &above).await.contains("8080"));
     let there = loads(&world, &api).await;
     assert!(there.contains("9090") && !there.contains("8080"), "{there}");
-    let projects = admin::projects(&world.daemon).await.unwrap();
+    let projects = admin::projects(&world.daemon.sessions).await.unwrap();
     assert_eq!(projects.projects.len(), 2);
 }

@@ -8,14 +8,14 @@ use crate::testing::World;
 #[tokio::test]
 async fn a_shim_is_listed_before_its_first_call_with_its_build_and_where_it_lives() {
     let world = World::new().await;
-    assert_eq!(status(&world.daemon).await.unwrap().connections, []);
+    assert_eq!(status(&world.daemon.admin).await.unwrap().connections, []);
     let own = host::pid_namespace();
     let hello = world.hello();
     let contained = own.map(|own| own + 1);
     let away = Hello { build: "0.0.9".into(), pid: 7, pidns: contained, ..world.hello() };
     let _here = world.connect(hello.clone()).await;
     let _away = world.connect(away).await;
-    let told = status(&world.daemon).await.unwrap();
+    let told = status(&world.daemon.admin).await.unwrap();
     assert_eq!((told.pid_namespace, told.sessions.len()), (own, 0));
     let listed: Vec<(u32, &str, bool)> =
         told.connections.iter().map(|c| (c.pid, c.build.as_str(), c.elsewhere)).collect();
@@ -31,8 +31,8 @@ async fn the_list_of_projects_opens_no_memory() {
     shim.call("memory_note", serde_json::json!({ "content": "the port is 7717" })).await;
     drop(shim);
     let world = world.restart(false).await;
-    let listed = projects(&world.daemon).await.unwrap().projects;
+    let listed = projects(&world.daemon.sessions).await.unwrap().projects;
     assert_eq!(listed.iter().map(|project| project.name.as_str()).collect::<Vec<_>>(), ["demo"]);
-    assert!(world.daemon.projects.all().is_empty());
-    assert_eq!(status(&world.daemon).await.unwrap().projects, listed);
+    assert!(world.daemon.projects.open.all().is_empty());
+    assert_eq!(status(&world.daemon.admin).await.unwrap().projects, listed);
 }

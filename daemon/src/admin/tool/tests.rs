@@ -20,12 +20,12 @@ async fn typed(world: &World, words: &str, tool: &str, arguments: Value) -> Answ
     let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
     let typed = words.split_whitespace().map(str::to_owned).collect();
     let params = ToolParams { project: demo(world), tool: tool.to_owned(), arguments, typed };
-    call_tool(&world.daemon, params).await
+    call_tool(&world.daemon.admin.tools, params).await
 }
 
 async fn log(world: &World) -> Vec<Retrieval> {
     let query = LogQuery { project: demo(world), after: None, limit: 100, wait: false };
-    retrievals(&world.daemon, query).await.unwrap()
+    retrievals(&world.daemon.admin, query).await.unwrap()
 }
 
 /// Renders the parts of a line that are the same in every run.
@@ -83,7 +83,7 @@ async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
     let loaded = command(&world, "memory_load", arguments).await.unwrap();
     assert!(loaded.text.contains("the queue is bounded") && !loaded.text.contains("Blueprints"));
     let format = api::ExportFormat::Zipmem;
-    crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
+    crate::admin::export_document(&world.daemon.sessions, &demo(&world), format).await.unwrap();
     let lines: Vec<String> = log(&world)
         .await
         .into_iter()
@@ -115,8 +115,10 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
     assert!(none.contains("there is no"), "{none}");
 
     let kept = async || {
-        let session =
-            Session::ephemeral(COMMAND_LINE, place(&world.daemon, &demo(&world)).await.unwrap());
+        let session = Session::ephemeral(
+            COMMAND_LINE,
+            place(&world.daemon.sessions, &demo(&world)).await.unwrap(),
+        );
         session.view(&world.daemon.sessions).await.unwrap().memory.totals().kept.notes.records
     };
     assert_eq!(kept().await, 1);
@@ -153,7 +155,7 @@ async fn a_person_who_loads_leaves_notices_to_the_next_agent() {
 async fn what_a_command_is_given_counts_as_given_to_no_model() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
-    let given = || world.daemon.projects.retrievals().tokens();
+    let given = || world.daemon.projects.open.retrievals().tokens();
     command(&world, "memory_search", json!({"query": "retry"})).await.unwrap();
     command(&world, "memory_load", json!({})).await.unwrap();
     assert_eq!(log(&world).await.iter().filter(|line| line.tokens > 0).count(), 2);
@@ -173,7 +175,7 @@ async fn an_export_of_very_much_is_a_short_line() {
         shim.call("memory_note", json!({"items": part})).await;
     }
     let format = api::ExportFormat::Json;
-    crate::admin::export_document(&world.daemon, &demo(&world), format).await.unwrap();
+    crate::admin::export_document(&world.daemon.sessions, &demo(&world), format).await.unwrap();
     let line = log(&world).await.remove(0);
     assert_eq!((line.ids.len(), line.more, line.tokens), (limits::RETRIEVAL_IDS_MAX, 5, 0));
 }
@@ -236,7 +238,7 @@ async fn what_hooks_show_is_logged_and_counted_once() {
     ");
     assert!(lines.iter().all(|line| line.micros > 0 && line.time > 0 && !line.session.is_empty()));
     let tokens: u32 = given.iter().map(|text| anchord_memory::tokens::count(text)).sum();
-    assert_eq!(world.daemon.projects.retrievals().tokens(), u64::from(tokens));
+    assert_eq!(world.daemon.projects.open.retrievals().tokens(), u64::from(tokens));
     assert!(given[1].is_empty() && given[2].is_empty());
 }
 
@@ -269,20 +271,20 @@ async fn a_command_leaves_a_record_and_no_session() {
 
     let found = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
     assert_eq!((&found.records, found.truncated), (&vec![record.clone()], false));
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
     let forget = ToolParams {
         project: id,
         tool: "memory_forget".to_owned(),
         arguments: json!({"id": "n1"}).as_object().unwrap().clone(),
         typed: Vec::new(),
     };
-    call_tool(&world.daemon, forget).await.unwrap();
+    call_tool(&world.daemon.admin.tools, forget).await.unwrap();
     let none = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
     assert!(none.records.is_empty() && none.text.starts_with("Nothing matches"), "{}", none.text);
 
     assert_eq!(world.daemon.sessions.table.all().len(), 0);
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
-    let status = super::super::status(&world.daemon).await.unwrap();
+    assert_eq!(world.daemon.projects.registry.snapshot().sessions().count(), 0);
+    let status = super::super::status(&world.daemon.admin).await.unwrap();
     assert_eq!(status.sessions, []);
 }
 
@@ -302,9 +304,9 @@ async fn what_a_command_cannot_have_is_said() {
         said.push(format!("{:?}: {}; {:?}", error.code, error.error, error.action));
     }
     insta::assert_snapshot!(said.join("\n"));
-    assert_eq!(world.daemon.projects.all().len(), 0, "nothing came of any of them");
+    assert_eq!(world.daemon.projects.open.all().len(), 0, "nothing came of any of them");
     let query = LogQuery { project: demo(&world), after: None, limit: 1, wait: false };
-    assert_eq!(retrievals(&world.daemon, query).await.unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(retrievals(&world.daemon.admin, query).await.unwrap_err().code, ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -324,16 +326,16 @@ async fn a_reader_that_waits_gets_the_next_line() {
     shim.call("memory_load", json!({})).await;
     assert_eq!(log(&world).await.len(), 1);
     let query = LogQuery { project: demo(&world), after: Some(1), limit: 10, wait: true };
-    let daemon = Arc::clone(&world.daemon);
-    let waiting = tokio::spawn(async move { retrievals(&daemon, query).await });
+    let admin = Arc::clone(&world.daemon.admin);
+    let waiting = tokio::spawn(async move { retrievals(&admin, query).await });
     shim.call("memory_search", json!({"query": "queue"})).await;
     let lines = waiting.await.unwrap().unwrap();
     assert_eq!((lines[0].number, lines[0].tool.as_str()), (2, "memory_search"));
 
     let query = LogQuery { project: demo(&world), after: Some(2), limit: 10, wait: true };
-    let daemon = Arc::clone(&world.daemon);
-    let waiting = tokio::spawn(async move { retrievals(&daemon, query).await });
-    world.daemon.stop("asked by a test");
+    let admin = Arc::clone(&world.daemon.admin);
+    let waiting = tokio::spawn(async move { retrievals(&admin, query).await });
+    world.daemon.shutdown.start("asked by a test");
     let answered = tokio::time::timeout(limits::RETRIEVAL_WAIT_MAX / 3, waiting).await;
     assert_eq!(answered.unwrap().unwrap().unwrap(), [], "a daemon that leaves keeps nobody");
 }
@@ -350,7 +352,7 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
         query: Some("a planted value".to_owned()),
         dry_run: false,
     };
-    super::super::purge(&world.daemon, purge).await.unwrap();
+    super::super::purge(&world.daemon.admin, purge).await.unwrap();
     let planted = holding(&world.directory("instance"), "a planted value");
     assert_eq!(planted, Vec::<std::path::PathBuf>::new());
     let lines = log(&world).await;
@@ -365,13 +367,13 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
     drop(gone);
     poll(|| (world.daemon.sessions.table.connections() == 1).then_some(())).await;
     sweep(&world.daemon.sessions).await;
-    let registry = world.daemon.registry.snapshot();
+    let registry = world.daemon.projects.registry.snapshot();
     let id = registry.projects().find(|project| project.root == other).unwrap().id;
-    world.daemon.projects.retrievals().flush().await;
-    let directory = world.daemon.projects.directory(id);
+    world.daemon.projects.open.retrievals().flush().await;
+    let directory = world.daemon.projects.open.directory(id);
     assert!(crate::retrieval_log::files(&directory)[1].is_file());
     let id = id.to_string();
-    super::super::delete_project(&world.daemon, &id, &id).await.unwrap();
+    super::super::delete_project(&world.daemon.sessions, &id, &id).await.unwrap();
     assert!(!directory.exists());
 }
 
@@ -384,7 +386,7 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     let listed = async || {
         let (tool, arguments) = ("memory_list".to_owned(), serde_json::Map::new());
         let (project, typed) = (project.clone(), Vec::new());
-        call_tool(&world.daemon, ToolParams { project, tool, arguments, typed }).await
+        call_tool(&world.daemon.admin.tools, ToolParams { project, tool, arguments, typed }).await
     };
     let refused = listed().await.unwrap_err();
     assert!(refused.error.contains("is your home directory, not a project"), "{refused:?}");
@@ -395,11 +397,12 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
     shim.initialize("2025-06-18").await;
     shim.call("memory_note", json!({"content": "The letters are in the attic."})).await;
     assert!(listed().await.unwrap().text.contains("in the attic"));
-    let status = crate::admin::project(&world.daemon, &project).await.unwrap();
+    let status = crate::admin::project(&world.daemon.sessions, &project).await.unwrap();
     assert_eq!((status.root.as_str(), status.revision), (project.as_str(), 1));
     // The home directory is still passed over for directories beneath it.
     std::fs::create_dir(home.join("new")).unwrap();
-    let below = crate::admin::project(&world.daemon, home.join("new").to_str().unwrap()).await;
+    let below =
+        crate::admin::project(&world.daemon.sessions, home.join("new").to_str().unwrap()).await;
     assert!(below.unwrap_err().error.contains("nothing is remembered for"));
 }
 
@@ -497,7 +500,7 @@ async fn what_somebody_stored_stays_as_it_is() {
 #[tokio::test]
 async fn every_tool_that_a_text_may_name_is_one() {
     let world = World::new().await;
-    let tools = world.daemon.tools.tools(anchord_proto::hello::ToolSet::All);
+    let tools = world.daemon.admin.tools.tools(anchord_proto::hello::ToolSet::All);
     for tool in anchord_memory::Tool::ALL {
         let name = Audience::Agent.tool(tool);
         assert!(tools.get(&name).is_some(), "{name}");

@@ -38,14 +38,14 @@ async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_in
     let bound: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
     assert_eq!(bound, json!({"conversation": "test:5f1c", "topic": "cache"}));
     let demo = world.hello().cwd.unwrap();
-    let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+    let export = export_document(&world.daemon.sessions, &demo, ExportFormat::Json).await.unwrap();
 
     let other = world.directory("other");
     std::fs::create_dir(&other).unwrap();
     let asked = params(other.to_str().unwrap(), &export);
-    let done = import_memory(&world.daemon, asked.clone()).await.unwrap();
+    let done = import_memory(&world.daemon.sessions, asked.clone()).await.unwrap();
     assert!(done.applied && !done.already, "{done:?}");
-    assert_eq!((done.lessons.new, done.sessions.new), (1, 1));
+    assert_eq!((done.counts.0.lessons.new, done.counts.0.rows.new), (1, 1));
     drop(shim);
     let mut shim = world.connect(named(hello_from(&other))).await;
     shim.initialize("2025-06-18").await;
@@ -53,7 +53,7 @@ async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_in
     assert!(load.contains("cache: half way") && load.contains("Sync the folder too"), "{load}");
     let topics = shim.call("memory_topic", json!({})).await;
     assert!(topics.contains("here now: test-agent (you)"), "{topics}");
-    assert!(import_memory(&world.daemon, asked).await.unwrap().already);
+    assert!(import_memory(&world.daemon.sessions, asked).await.unwrap().already);
 }
 
 #[tokio::test]
@@ -64,7 +64,8 @@ async fn a_topic_that_was_archived_is_back_when_it_is_bound() {
         let save = json!({"session_summary": "x", "topic": {"name": "cache", "status": "old"}});
         shim.call("memory_save", save).await;
         let demo = world.hello().cwd.unwrap();
-        let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+        let export =
+            export_document(&world.daemon.sessions, &demo, ExportFormat::Json).await.unwrap();
         serde_json::from_str::<Value>(&export).unwrap()
     };
     let records = record["records"].as_array_mut().unwrap();
@@ -73,7 +74,7 @@ async fn a_topic_that_was_archived_is_back_when_it_is_bound() {
     let other = world.directory("other");
     std::fs::create_dir(&other).unwrap();
     let asked = params(other.to_str().unwrap(), &record.to_string());
-    import_memory(&world.daemon, asked).await.unwrap();
+    import_memory(&world.daemon.sessions, asked).await.unwrap();
     let hello = Hello { tools: Some("all".to_owned()), ..hello_from(&other) };
     let mut shim = world.connect(hello).await;
     shim.initialize("2025-06-18").await;
@@ -92,7 +93,7 @@ async fn what_is_imported_keeps_to_the_budget() {
     let notes: Vec<Value> = (0..20).map(|n| json!({ "content": text(n) })).collect();
     shim.call("memory_note", json!({ "items": notes })).await;
     let demo = world.hello().cwd.unwrap();
-    let export = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+    let export = export_document(&world.daemon.sessions, &demo, ExportFormat::Json).await.unwrap();
 
     let other = world.directory("other");
     std::fs::create_dir(&other).unwrap();
@@ -100,11 +101,12 @@ async fn what_is_imported_keeps_to_the_budget() {
     let mut shim = world.connect(hello).await;
     shim.initialize("2025-06-18").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
-    let done = import_memory(&world.daemon, params(other.to_str().unwrap(), &export)).await;
+    let done =
+        import_memory(&world.daemon.sessions, params(other.to_str().unwrap(), &export)).await;
     let done = done.unwrap();
-    assert_eq!(done.notes.new, 20);
+    assert_eq!(done.counts.0.notes.new, 20);
     assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
-    let (_, open) = opened(&world.daemon, other.to_str().unwrap()).await.unwrap();
+    let (_, open) = opened(&world.daemon.sessions, other.to_str().unwrap()).await.unwrap();
     let totals = open.memory().totals();
     assert_eq!(totals.kept.notes.records, 20);
     assert!((1..=800).contains(&totals.note_tokens), "{} tokens", totals.note_tokens);
@@ -117,24 +119,24 @@ async fn an_import_that_takes_nothing_makes_no_commit_and_no_project() {
     std::fs::create_dir(&other).unwrap();
     let state = json!({"format": 1, "revision": 3, "records": [{"id": "b9"}]}).to_string();
     let asked = params(other.to_str().unwrap(), &state);
-    let done = import_memory(&world.daemon, asked.clone()).await.unwrap();
+    let done = import_memory(&world.daemon.sessions, asked.clone()).await.unwrap();
     assert!(done.nothing && !done.applied && !done.already, "{done:?}");
     assert_eq!((done.project, done.revision), (None, None), "nothing is created for it");
     assert!(done.remarks[0].starts_with("records[0]: "), "{:?}", done.remarks);
-    let again = import_memory(&world.daemon, asked).await.unwrap();
+    let again = import_memory(&world.daemon.sessions, asked).await.unwrap();
     assert!(again.nothing && !again.already, "{again:?}");
 
     // The second import goes into a project that has records. Earlier imports are still recognised.
     let mut shim = world.shim().await;
     shim.call("memory_save", json!({"session_summary": "x"})).await;
     let demo = world.hello().cwd.unwrap();
-    let before = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
-    let done = import_memory(&world.daemon, params(&demo, &before)).await.unwrap();
+    let before = export_document(&world.daemon.sessions, &demo, ExportFormat::Json).await.unwrap();
+    let done = import_memory(&world.daemon.sessions, params(&demo, &before)).await.unwrap();
     assert!(done.nothing && !done.applied, "all of it is here: {done:?}");
-    let after = export_document(&world.daemon, &demo, ExportFormat::Json).await.unwrap();
+    let after = export_document(&world.daemon.sessions, &demo, ExportFormat::Json).await.unwrap();
     assert_eq!(after, before, "not even the revision");
     let other = other.to_str().unwrap();
-    assert!(import_memory(&world.daemon, params(other, &before)).await.unwrap().applied);
-    let again = import_memory(&world.daemon, params(other, &before)).await.unwrap();
+    assert!(import_memory(&world.daemon.sessions, params(other, &before)).await.unwrap().applied);
+    let again = import_memory(&world.daemon.sessions, params(other, &before)).await.unwrap();
     assert!(again.already && again.nothing, "{again:?}");
 }

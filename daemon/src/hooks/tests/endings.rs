@@ -14,7 +14,7 @@ async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
     told(&world, &work("a")).await;
     // This prompt is pending but not staged, so the end waits first for it to be staged.
     told(&world, &[prompt("a", "and spaces")]).await;
-    let project = Arc::clone(&world.daemon.projects.all()[0]);
+    let project = Arc::clone(&world.daemon.projects.open.all()[0]);
     let (release, released) = std::sync::mpsc::channel::<()>();
     let released = std::sync::Mutex::new(released);
     let decide: WriteCommand<Memory> = Arc::new(move |_, _| {

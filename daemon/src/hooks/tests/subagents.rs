@@ -123,7 +123,7 @@ async fn what_a_subagent_was_given_at_its_start_is_forgotten_with_the_rest() {
     let lesson = "Close the reader before the rename";
     let slice = context(&told(&world, &[agent("SubagentStart", "")]).await);
     assert!(slice.contains(lesson), "{slice}");
-    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let project = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
     world.daemon.hooks.state.forget_given_of(project);
     let given = context(&told(&world, &[agent("PreToolUse", "src/store.rs")]).await);
     assert!(given.contains(lesson), "{given}");

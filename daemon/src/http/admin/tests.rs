@@ -17,7 +17,7 @@ async fn send(world: &World, method: Method, target: &str, body: &str) -> (u16, 
         .header(header::CONTENT_TYPE, "application/json")
         .body(Body::from(body.to_owned()))
         .unwrap();
-    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    let response = router(Arc::clone(&world.daemon.admin)).oneshot(request).await.unwrap();
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
@@ -52,7 +52,7 @@ async fn saved(world: &World) -> String {
     drop(shim);
     poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
     sessions::sweep(&world.daemon.sessions).await;
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
     id.to_string()
 }
 
@@ -89,7 +89,7 @@ async fn every_error_has_the_one_form() {
         assert_eq!(serde_json::to_value(error.code).unwrap(), code, "{method} {target}: {reply}");
         assert!(!error.error.is_empty());
     }
-    assert_eq!(world.daemon.projects.all().len(), 0, "nothing came of any of them");
+    assert_eq!(world.daemon.projects.open.all().len(), 0, "nothing came of any of them");
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_project_is_not_taken_from_under_a_live_session() {
     assert_eq!(status, 400, "not without its id");
     let removed = post_json(&world, api::PROJECT_DELETE, confirmed).await;
     assert!(removed["bytes"].as_u64().unwrap() > 0);
-    let data = world.daemon.instance.data().join("projects").join(&id);
+    let data = world.daemon.admin.instance.data().join("projects").join(&id);
     assert!(!data.exists());
     assert_eq!(get_json(&world, api::PROJECTS).await["projects"], json!([]));
 }
@@ -337,9 +337,9 @@ async fn a_request_to_stop_that_is_not_whole_stops_nothing() {
         .header(header::CONTENT_TYPE, "application/json")
         .body(Body::from_stream(cut))
         .unwrap();
-    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    let response = router(Arc::clone(&world.daemon.admin)).oneshot(request).await.unwrap();
     assert_eq!(response.status().as_u16(), 400);
-    assert!(!world.daemon.is_stopping());
+    assert!(!world.daemon.shutdown.is_started());
 }
 
 #[tokio::test]
@@ -347,7 +347,7 @@ async fn stop_begins_to_drain() {
     let world = World::new().await;
     let stopped = post_json(&world, api::STOP, json!({})).await;
     assert_eq!(stopped["pid"], std::process::id());
-    assert!(world.daemon.is_stopping());
+    assert!(world.daemon.shutdown.is_started());
 }
 
 #[tokio::test]

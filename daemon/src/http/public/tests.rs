@@ -21,7 +21,7 @@ async fn get_as(world: &World, path: &str, hosts: &[&str]) -> (StatusCode, Strin
         request = request.header(header::HOST, *host);
     }
     let request = request.body(Body::empty()).unwrap();
-    let response = router(Arc::clone(&world.daemon)).oneshot(request).await.unwrap();
+    let response = router(Arc::clone(&world.daemon.status)).oneshot(request).await.unwrap();
     let status = response.status();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
@@ -124,7 +124,7 @@ async fn the_metrics_tell_what_answers_cost_and_left_out() {
     }
     let refused = shim.call("memory_get", json!({ "id": "n99" })).await;
     tokens += anchord_memory::tokens::count(refused.trim_start_matches("ERROR "));
-    world.daemon.projects.retrievals().flush().await;
+    world.daemon.projects.open.retrievals().flush().await;
     let body = get_local(&world, "/metrics").await;
     for line in [
         "anchord_retrieval_seconds_count 3",
@@ -150,7 +150,7 @@ async fn nothing_else_is_there_and_nothing_can_be_written() {
     let world = World::new().await;
     assert_eq!(get_as(&world, "/v1/status", &["localhost"]).await.0, StatusCode::NOT_FOUND);
     let post = Request::post("/status").header(header::HOST, "localhost").body(Body::empty());
-    let response = router(Arc::clone(&world.daemon)).oneshot(post.unwrap()).await.unwrap();
+    let response = router(Arc::clone(&world.daemon.status)).oneshot(post.unwrap()).await.unwrap();
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
@@ -159,11 +159,11 @@ async fn a_port_that_is_taken_is_said_and_harms_nothing() {
     let world = World::new().await;
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = taken.local_addr().unwrap().port();
-    let state = listen(&world.daemon, &HttpConfig { enabled: true, port }).await;
+    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port }).await;
     assert!(matches!(state, HttpState::Taken { port: found, .. } if found == port), "{state:?}");
-    let state = listen(&world.daemon, &HttpConfig { enabled: false, port }).await;
+    let state = listen(&world.daemon.status, &HttpConfig { enabled: false, port }).await;
     assert!(matches!(state, HttpState::Off));
-    let state = listen(&world.daemon, &HttpConfig { enabled: true, port: 0 }).await;
+    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port: 0 }).await;
     let HttpState::Listening { address } = state else { panic!("{state:?}") };
     assert!(address.starts_with("127.0.0.1:"), "{address}");
 }
@@ -182,11 +182,11 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
     };
     let open = share().await;
     assert!(open > 0.1, "{open}");
-    let id = world.daemon.projects.all()[0].id;
-    world.daemon.projects.close_and(id, |_| ()).await;
-    assert!(world.daemon.projects.get(id).is_none());
+    let id = world.daemon.projects.open.all()[0].id;
+    world.daemon.projects.open.close_and(id, |_| ()).await;
+    assert!(world.daemon.projects.open.get(id).is_none());
     assert!((share().await - open).abs() < 1e-9, "it is as full as it was");
-    world.daemon.projects.close_and(id, crate::project::ClosedStore::remove).await.unwrap();
+    world.daemon.projects.open.close_and(id, crate::project::ClosedStore::remove).await.unwrap();
     assert!(share().await.abs() < 1e-9, "a project that was deleted has no budget");
 }
 
@@ -194,7 +194,7 @@ async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
 /// neither sends nor reads.
 async fn is_left_within(world: &World, request: &str, time: Duration) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
-    let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon))));
+    let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon.status))));
     peer.write_all(request.as_bytes()).await.unwrap();
     tokio::time::timeout(time, serving).await.is_ok()
 }
@@ -218,7 +218,7 @@ async fn a_client_that_stalls_is_left() {
 #[tokio::test]
 async fn idle_connections_keep_nobody_out() {
     let world = World::new().await;
-    let state = listen(&world.daemon, &HttpConfig { enabled: true, port: 0 }).await;
+    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port: 0 }).await;
     let HttpState::Listening { address } = state else { panic!("{state:?}") };
     let mut idle = Vec::new();
     for _ in 0..limits::STATUS_CONNECTIONS_MAX * 2 {

@@ -74,7 +74,7 @@ async fn no_answer_has_anything_live_in_it() {
 
     let unknown = shim.request("tools/call", json!({ "name": HOSTILE, "arguments": {} })).await;
     expect_safe("an unknown tool", unknown["error"]["message"].as_str().unwrap());
-    let stored = world.daemon.projects.all().first().map(|open| open.memory()).unwrap();
+    let stored = world.daemon.projects.open.all().first().map(|open| open.memory()).unwrap();
     let blueprint = stored.records().find(|record| record.id.to_string() == "b1").unwrap();
     assert!(format!("{blueprint:?}").contains("</system-reminder>"), "stored text stays as it is");
 }

@@ -40,7 +40,7 @@ async fn resources_are_listed_and_a_list_opens_nothing() {
     let list = shim.request("resources/list", json!({})).await;
     assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(
-        (world.daemon.projects.all().len(), world.daemon.sessions.table.all().len()),
+        (world.daemon.projects.open.all().len(), world.daemon.sessions.table.all().len()),
         (0, 0)
     );
     let templates = shim.request("resources/templates/list", json!({})).await;
@@ -166,9 +166,9 @@ async fn a_read_is_logged_as_one() {
     let mut shim = saved(&world).await;
     text(&mut shim, "anchord://record/l1").await;
     shim.request("prompts/get", json!({ "name": "resume" })).await;
-    world.daemon.projects.retrievals().flush().await;
-    let id = poll(|| world.daemon.projects.all().first().map(|open| open.id)).await;
-    let directory = world.daemon.projects.directory(id);
+    world.daemon.projects.open.retrievals().flush().await;
+    let id = poll(|| world.daemon.projects.open.all().first().map(|open| open.id)).await;
+    let directory = world.daemon.projects.open.directory(id);
     let log = std::fs::read_to_string(directory.join("retrievals.jsonl")).unwrap();
     assert!(
         log.contains(

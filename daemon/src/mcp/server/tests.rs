@@ -83,7 +83,7 @@ async fn a_handshake_opens_nothing() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.request("tools/list", json!({})).await;
-    assert_eq!(world.daemon.projects.all().len(), 0);
+    assert_eq!(world.daemon.projects.open.all().len(), 0);
     assert_eq!(world.daemon.sessions.table.all().len(), 0);
 }
 
@@ -118,7 +118,7 @@ async fn a_read_sees_a_write_that_was_sent_before_it() {
 /// Returns a connection that serves only the test's tools.
 fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     let hello = world.hello();
-    let (connection, resume) = world.daemon.connect(hello.clone(), ToolSet::Default);
+    let (connection, resume) = world.daemon.socket.connect(hello.clone(), ToolSet::Default);
     let welcome = Welcome {
         anchord: 1,
         build: String::new(),
@@ -127,7 +127,7 @@ fn serve_tools(world: &World, tools: Vec<ToolSpec>) -> Shim {
     };
     let tools = Arc::new(ToolList::of(tools, ToolSet::Default));
     let stop = connection.stop.clone();
-    let service = Service { service: Arc::clone(&world.daemon.tools), connection, tools };
+    let service = Service { service: Arc::clone(&world.daemon.admin.tools), connection, tools };
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let (reader, writer) = tokio::io::split(ours);
     tokio::spawn(service.serve_lines(LineReader::new(BufReader::new(reader), 1), writer, stop));
@@ -211,7 +211,10 @@ async fn a_panic_is_answered_and_the_next_call_works() {
     let said = shim.said(panicked).await;
     assert!(said.starts_with("FAULT -32603 \"internal error "), "{said}");
     assert_eq!(shim.said(next).await, "quick");
-    assert_eq!((world.daemon.metrics().panics(), world.daemon.metrics().calls()), (1, (1, 1)));
+    assert_eq!(
+        (world.daemon.admin.metrics.panics(), world.daemon.admin.metrics.calls()),
+        (1, (1, 1))
+    );
 }
 
 #[tokio::test]
@@ -223,7 +226,7 @@ async fn a_daemon_that_drains_answers_what_it_has_taken_in() {
     let held = shim.ask_call("held", json!({})).await;
     // The ping's answer shows that the call has been read.
     shim.request("ping", json!({})).await;
-    world.daemon.stop("asked by a test");
+    world.daemon.shutdown.start("asked by a test");
     tokio::task::yield_now().await;
     gate.add_permits(1);
     assert_eq!(shim.said(held).await, "held");

@@ -1,11 +1,11 @@
 //! `memory_add`: blueprints, anchors and lessons as a commit of their own. Only commands have it.
 
-use anchord_memory::{plan_add, render};
+use anchord_memory::render::AddReply;
+use anchord_memory::{Anchor, Blueprint, Lesson, Memory, Provenance, Staged, plan_add, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams, part};
-use crate::clock;
+use super::params::{AnchorParams, BlueprintParams, LessonParams};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -27,7 +27,14 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { blueprints, anchors, lessons } = params;
-    let part = part(None, blueprints, anchors, lessons, Vec::new(), None, clock::now())
-        .map_err(|refusal| ToolError::failed("add", refusal))?;
-    context.write("add", part, plan_add, render::add).await
+    let part = Staged {
+        blueprints: blueprints.into_iter().map(Blueprint::from).collect(),
+        anchors: anchors.into_iter().map(Anchor::from).collect(),
+        lessons: lessons.into_iter().map(Lesson::from).collect(),
+        ..Staged::default()
+    };
+    let plan = |memory: &Memory, by: &Provenance, part: Staged| {
+        Ok(plan_add(memory, by, part)?.map(|outcome| AddReply::of(outcome, by.time)))
+    };
+    context.write("add", part, plan, render::add).await
 }

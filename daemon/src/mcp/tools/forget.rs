@@ -1,5 +1,6 @@
 //! `memory_forget`: removes a record from load and search; history keeps it.
 
+use anchord_memory::render::ForgetReply;
 use anchord_memory::{Memory, Provenance, Reader, RecordId, Version, plan_forget, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +29,8 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let expected = params.expected_version.map(Version);
     let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
-        plan_forget(memory, reader, id, expected, by)
+        let plan = plan_forget(memory, reader, id, expected, by)?;
+        Ok(plan.map(|outcome| ForgetReply::of(&outcome, by.time)))
     };
     change(&context, "forget", &params.id, Context::keeper, plan, render::forget).await
 }

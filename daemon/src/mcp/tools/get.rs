@@ -71,7 +71,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     };
     let reader = context.keeper();
     let found = find(&view.memory, &reader, id);
-    let mut newest = found.map_err(|refusal| context.refused("get", &refusal))?.clone();
+    let found = found.map_err(|refusal| context.refused("get", &refusal))?;
+    let mut newest = Record::clone(found);
     let id = newest.id;
     if newest.is_head {
         newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
@@ -94,7 +95,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         (false, _) => None,
         (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor).await?),
         (true, _) => {
-            return Err(caller(&format!("{id} is no anchor; only anchors can be expanded")));
+            return Err(caller(&format!("{id} is not an anchor; only anchors can be expanded")));
         }
     };
     let mut marks = hidden;
@@ -204,7 +205,7 @@ impl Code {
             ToolError::failed(&format!("expand {}", anchor.file), why)
         };
         let LineRange::Span { first, last } = anchor.lines else {
-            let why = format!("`{}` is no line range; read the file", anchor.lines);
+            let why = format!("`{}` is not a line range; read the file", anchor.lines);
             return Err(ToolError::failed("expand", why));
         };
         let (there, file) = (Arc::clone(place), anchor.file.clone());

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use anchord_memory::{
-    CommitPage, HistoryView, Kind, Memory, Reader, RecordId, RecordVersions, Refusal, Revision,
-    Version, VersionDetail, find, limits, parse_past, render,
+    CommitPage, HistoryView, Memory, Reader, RecordId, RecordVersions, Refusal, Revision, Version,
+    VersionDetail, find, limits, parse_past, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,7 +80,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let query = CommitQuery {
         newest: cursor.map(Revision),
         session: params.session,
-        kinds: params.kinds.into_iter().map(Kind::from).collect(),
+        kinds: params.kinds.into_iter().map(|KindParams(kind)| kind).collect(),
         file: params.file.map(|file| view.place.relative(&file)),
         since: time("since", params.since.as_ref())?,
         until: time("until", params.until.as_ref())?,

@@ -42,7 +42,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let limit = limit.map_err(caller)?;
     let reading = reading(&context, params.scope).await?;
     let reader = reading.context.keeper();
-    let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
+    let kinds: Vec<Kind> = params.kinds.into_iter().map(|kind| kind.0).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let list = ListView {
         reader: &reader,

@@ -5,6 +5,7 @@ use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::params::SectionParams;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
@@ -15,7 +16,7 @@ use crate::mcp::tool::{Effect, ToolSpec};
 struct Params {
     /// As notes, lessons
     #[schemars(with = "Option<Vec<String>>")]
-    sections: Option<Vec<Section>>,
+    sections: Option<Vec<SectionParams>>,
     task: Option<String>,
     topic: Option<String>,
     max_tokens: Option<u32>,
@@ -30,30 +31,6 @@ impl Params {
     fn is_plain(&self) -> bool {
         let Self { sections, task: _, topic, max_tokens: _, cursor, since } = self;
         sections.is_none() && topic.is_none() && cursor.is_none() && since.is_none()
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Section {
-    Blueprints,
-    Anchors,
-    Lessons,
-    Notes,
-    Topics,
-    Sessions,
-}
-
-impl From<Section> for Kind {
-    fn from(section: Section) -> Self {
-        match section {
-            Section::Blueprints => Self::Blueprint,
-            Section::Anchors => Self::Anchor,
-            Section::Lessons => Self::Lesson,
-            Section::Notes => Self::Note,
-            Section::Topics => Self::Topic,
-            Section::Sessions => Self::SessionRow,
-        }
     }
 }
 
@@ -84,7 +61,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         .into());
     }
     let sections: Vec<Kind> = match params.sections {
-        Some(sections) if !sections.is_empty() => sections.into_iter().map(Kind::from).collect(),
+        Some(sections) if !sections.is_empty() => {
+            sections.into_iter().map(|section| section.0).collect()
+        }
         Some(_) | None => Kind::ALL.to_vec(),
     };
     let refused = |refusal: Refusal| context.refused("load", &refusal);

@@ -1,11 +1,14 @@
 //! Parameters that several tools share, and their conversion to domain types.
 
+use std::borrow::Cow;
+use std::{fmt, mem};
+
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
     TopicDecision, TopicPart, limits, tag_as_kept,
 };
-use schemars::JsonSchema;
-use serde::de::Error as _;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{EnumAccess, Error as _, VariantAccess as _, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -191,28 +194,59 @@ pub(super) enum ScopeParams {
     User,
 }
 
-/// A kind that can be asked for.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum KindParams {
-    Blueprint,
-    Anchor,
-    Lesson,
-    Note,
-    Topic,
-    Session,
+/// A kind, by its singular noun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KindParams(pub(super) Kind);
+
+impl<'de> Deserialize<'de> for KindParams {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_enum("KindParams", &Kind::NOUNS, Names(&Kind::NOUNS)).map(Self)
+    }
 }
 
-impl From<KindParams> for Kind {
-    fn from(kind: KindParams) -> Self {
-        match kind {
-            KindParams::Blueprint => Self::Blueprint,
-            KindParams::Anchor => Self::Anchor,
-            KindParams::Lesson => Self::Lesson,
-            KindParams::Note => Self::Note,
-            KindParams::Topic => Self::Topic,
-            KindParams::Session => Self::SessionRow,
-        }
+impl JsonSchema for KindParams {
+    fn schema_name() -> Cow<'static, str> {
+        "KindParams".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A kind that can be asked for.",
+            "type": "string",
+            "enum": Kind::NOUNS,
+        })
+    }
+}
+
+/// A kind, by its plural noun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SectionParams(pub(super) Kind);
+
+impl<'de> Deserialize<'de> for SectionParams {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_enum("SectionParams", &Kind::PLURALS, Names(&Kind::PLURALS)).map(Self)
+    }
+}
+
+/// The names of all kinds, in their order.
+struct Names(&'static [&'static str]);
+
+impl<'de> Visitor<'de> for Names {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a kind")
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, given: A) -> Result<Kind, A::Error> {
+        let (name, unit): (String, _) = given.variant()?;
+        unit.unit_variant()?;
+        let kind = Kind::ALL.into_iter().zip(self.0).find(|(_, known)| **known == name);
+        kind.map(|(kind, _)| kind).ok_or_else(|| A::Error::unknown_variant(&name, self.0))
     }
 }
 
@@ -220,30 +254,81 @@ fn yes() -> bool {
     true
 }
 
-/// Converts the contents of a checkpoint or a save to a part to stage.
-pub(super) fn part(
+// The parameters of `memory_checkpoint`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct CheckpointParams {
     summary: Option<String>,
+    #[serde(default)]
     blueprints: Vec<BlueprintParams>,
+    #[serde(default)]
     anchors: Vec<AnchorParams>,
+    #[serde(default)]
     lessons: Vec<LessonParams>,
+    /// As for noting
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
+    /// name, status, decisions: [{question, decision}], files
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     topic: Option<TopicParams>,
-    now: Timestamp,
-) -> Result<Staged, Refusal> {
-    let notes = notes
-        .into_iter()
-        .enumerate()
-        .map(|(at, note)| shared(note.into_note(&format!("notes[{at}]."), now)?, at))
-        .collect::<Result<_, Refusal>>()?;
-    Ok(Staged {
-        summary,
-        blueprints: blueprints.into_iter().map(Blueprint::from).collect(),
-        anchors: anchors.into_iter().map(Anchor::from).collect(),
-        lessons: lessons.into_iter().map(Lesson::from).collect(),
-        notes,
-        topics: topic.into_iter().map(TopicPart::from).collect(),
-        ..Staged::default()
-    })
+}
+
+impl CheckpointParams {
+    /// Converts to a part to stage.
+    pub(super) fn into_part(self, now: Timestamp) -> Result<Staged, Refusal> {
+        let notes = self
+            .notes
+            .into_iter()
+            .enumerate()
+            .map(|(at, note)| shared(note.into_note(&format!("notes[{at}]."), now)?, at))
+            .collect::<Result<_, Refusal>>()?;
+        Ok(Staged {
+            summary: self.summary,
+            blueprints: self.blueprints.into_iter().map(Blueprint::from).collect(),
+            anchors: self.anchors.into_iter().map(Anchor::from).collect(),
+            lessons: self.lessons.into_iter().map(Lesson::from).collect(),
+            notes,
+            topics: self.topic.into_iter().map(TopicPart::from).collect(),
+            ..Staged::default()
+        })
+    }
+}
+
+// The parameters of `memory_save`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SaveParams {
+    /// What was done and what is open
+    pub(super) session_summary: String,
+    /// These five as in memory_checkpoint
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    blueprints: Vec<BlueprintParams>,
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    anchors: Vec<AnchorParams>,
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    lessons: Vec<LessonParams>,
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    notes: Vec<NoteParams>,
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    topic: Option<TopicParams>,
+    pub(super) expected_revision: Option<u64>,
+}
+
+impl SaveParams {
+    /// Returns the part of it that a checkpoint could have staged.
+    pub(super) fn items(&mut self) -> CheckpointParams {
+        CheckpointParams {
+            summary: None,
+            blueprints: mem::take(&mut self.blueprints),
+            anchors: mem::take(&mut self.anchors),
+            lessons: mem::take(&mut self.lessons),
+            notes: mem::take(&mut self.notes),
+            topic: self.topic.take(),
+        }
+    }
 }
 
 /// Refuses a note with scope user, which cannot be part of a project's staged work.

@@ -1,5 +1,6 @@
 //! `memory_rewrite`: changes a blueprint, lesson or anchor in place. Only commands have it.
 
+use anchord_memory::render::UpdateReply;
 use anchord_memory::{
     Memory, Provenance, RecordId, Rewrite, Staged, Version, plan_rewrite, render,
 };
@@ -51,7 +52,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let expected = params.expected_version.map(Version);
     let reader = context.keeper();
     let plan = move |memory: &Memory, by: &Provenance, _| {
-        plan_rewrite(memory, &reader, id, &rewrite, expected, by)
+        let plan = plan_rewrite(memory, &reader, id, &rewrite, expected, by)?;
+        Ok(plan.map(|outcome| UpdateReply::of(&outcome, by.time)))
     };
     context.write("edit", Staged::default(), plan, render::update).await
 }

@@ -72,7 +72,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         let time = text.map(|text| parse_past(text, now)).transpose();
         time.map_err(|error| caller(&format!("{name} {error}")))
     };
-    let kinds: Vec<Kind> = params.kinds.into_iter().map(Kind::from).collect();
+    let kinds: Vec<Kind> = params.kinds.into_iter().map(|kind| kind.0).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
     let file = params.file.as_deref().map(|file| view.place.relative(file));

@@ -304,7 +304,7 @@ async fn a_record_is_read_at_any_version() {
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; near it are b1");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), s4 (session), u2 (the user's own note)");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is no cursor of b1: `x`; leave it out");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is not a cursor for b1: `x`; leave it out");
 }
 
 #[tokio::test]
@@ -332,7 +332,7 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(future).unwrap();
     let changed = shim.call("memory_get", expand.clone()).await;
     assert!(changed.contains("the file changed after this anchor was written"), "{changed}");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "l3", "expand": true })).await, @"ERROR failed to get: l3 is no anchor; only anchors can be expanded");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "l3", "expand": true })).await, @"ERROR failed to get: l3 is not an anchor; only anchors can be expanded");
 
     std::fs::write(&path, format!("one\n{}\n", "x".repeat(100_000))).unwrap();
     let cut = shim.call("memory_get", expand).await;
@@ -423,7 +423,7 @@ async fn a_wrong_parameter_is_named() {
     ERROR memory_save: missing field `session_summary`
     ERROR failed to save: session_summary is empty; say what this session did
     ");
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
+    assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0);
     assert!(!world.directory("demo/.anchord").exists(), "a refused write leaves nothing behind");
 }
 

@@ -1,5 +1,6 @@
 //! `memory_update`: changes the given fields of one record.
 
+use anchord_memory::render::UpdateReply;
 use anchord_memory::{Memory, Provenance, Reader, RecordId, Update, Version, plan_update, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,7 +65,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     };
     let expected = params.expected_version.map(Version);
     let plan = move |memory: &Memory, reader: &Reader, id: RecordId, by: &Provenance| {
-        plan_update(memory, reader, id, &update, expected, by)
+        let plan = plan_update(memory, reader, id, &update, expected, by)?;
+        Ok(plan.map(|outcome| UpdateReply::of(&outcome, by.time)))
     };
     change(&context, "update", &params.id, Context::reader, plan, render::update).await
 }

@@ -15,6 +15,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         place: ProjectDir { path: PathBuf::from(path), dev: 1, ino: 2, git: false, part: None },
         carries_id: true,
         stored: false,
+        forgotten: false,
         time: Timestamp(5),
     }
 }
@@ -105,6 +106,24 @@ fn the_project_found_last_at_a_path_is_the_one_there() {
     };
     assert_eq!(forgotten.project_at(Path::new("/p")).unwrap().id, ProjectId(Uuid::from_u128(2)));
     assert_eq!(forgotten.projects().count(), 2);
+}
+
+#[test]
+fn a_project_that_was_forgotten_is_known_by_its_id_until_it_is_deleted() {
+    let record = project(1, "/p");
+    let mut registry = after(&[RegistryChange::ProjectSeen(record.clone())]);
+    registry.apply(Seq(2), &[RegistryChange::ProjectForgotten { id: record.id }]);
+    assert_eq!((registry.projects().count(), registry.project(record.id)), (0, None));
+    assert!(registry.known_or_forgotten(record.id).unwrap().forgotten);
+    assert_eq!(restored(&registry), registry);
+
+    let mut again = registry.clone();
+    again.apply(Seq(3), &[RegistryChange::ProjectSeen(record.clone())]);
+    assert_eq!(again.project(record.id).map(AsRef::as_ref), Some(&record));
+    assert_eq!(restored(&again), again);
+    registry.apply(Seq(3), &[RegistryChange::ProjectDeleted { id: record.id }]);
+    assert_eq!(registry.known_or_forgotten(record.id), None);
+    assert_eq!(restored(&registry), registry);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn lesson() -> serde_json::Value {
 async fn a_foreign_agent_must_name_its_project_by_id() {
     let world = World::new().await;
     assert!(says(&world, world.hello()).await.starts_with("Staged."));
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
     let foreign = Hello { pidns: Some(1), ..world.hello() };
 
     insta::assert_snapshot!(says(&world, foreign.clone()).await, @"ERROR this agent runs in another container or on another machine than anchord: name the project with `--project ID`; `anchord project list` shows the ids");
@@ -59,7 +59,7 @@ async fn an_id_that_no_project_has_makes_none() {
     let id = "00000000-0000-4000-8000-000000000001".to_owned();
     let said = says(&world, Hello { project: Some(id), ..world.hello() }).await;
     insta::assert_snapshot!(said, @"ERROR no project has the id 00000000-0000-4000-8000-000000000001; `anchord project list` shows the projects there are");
-    assert_eq!(world.daemon.projects.all().len(), 0);
+    assert_eq!(world.daemon.projects.open.all().len(), 0);
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
     let world = World::new().await;
     let mut here = agent(&world, dead(world.hello()), "talk-1").await;
     here.call("memory_save", json!({ "session_summary": "s" })).await;
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
     let foreign = Hello { project: Some(id.clone()), pidns: Some(1), ..world.hello() };
     let mut away = agent(&world, foreign, "talk-2").await;
     assert!(away.call("memory_load", json!({})).await.contains('s'));
@@ -75,7 +75,7 @@ async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
     hung_up(&world, away).await;
     hung_up(&world, here).await;
     sweep(&world.daemon.sessions).await;
-    admin::delete_project(&world.daemon, &id, &id).await.unwrap();
+    admin::delete_project(&world.daemon.sessions, &id, &id).await.unwrap();
 
     let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
     let mut back = world.connect(Hello { resume, ..hello }).await;
@@ -84,7 +84,7 @@ async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
         let said = back.call(tool, arguments).await;
         assert!(said.starts_with(&format!("ERROR no project has the id {id}")), "{said}");
     }
-    assert!(!world.daemon.instance.data().join("projects").join(&id).exists());
+    assert!(!world.daemon.admin.instance.data().join("projects").join(&id).exists());
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn a_named_project_is_kept_when_the_daemon_is_another_one() {
     shim.call("memory_save", json!({ "session_summary": "done" })).await;
     let status = shim.call("memory_status", json!({})).await;
     assert!(status.starts_with("project: named\nrevision: 1\n"), "{status}");
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 1);
+    assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 1);
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
     insta::assert_snapshot!(staged, @"Staged. Pending until memory_save: 1 lesson.");
     let saved = second.call("memory_save", json!({ "session_summary": "done" })).await;
     insta::assert_snapshot!(saved, @"Saved as s2, revision 1: 1 lesson (+1), 1 session; 26 B.");
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1);
+    assert_eq!(world.daemon.projects.registry.snapshot().sessions().count(), 1);
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation()
     hung_up(&world, first).await;
     let mut open = agent(&world, connected, "talk-1").await;
     open.call("memory_checkpoint", lesson()).await;
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
     let mut away = agent(&world, Hello { project: Some(id), ..foreign }, "talk-1").await;
     assert!(away.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
     hung_up(&world, away).await;
@@ -158,7 +158,7 @@ async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation()
     let mut second = agent(&world, world.hello(), "talk-1").await;
     let staged = second.call("memory_checkpoint", json!({ "summary": "going on" })).await;
     assert_eq!(staged, "Staged. Pending until memory_save: a summary.\n");
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 5);
+    assert_eq!(world.daemon.projects.registry.snapshot().sessions().count(), 5);
 }
 
 #[tokio::test]
@@ -166,24 +166,32 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
     let world = World::new().await;
     let mut shim = agent(&world, dead(world.hello()), "talk-1").await;
     shim.call("memory_checkpoint", lesson()).await;
-    let id = world.daemon.registry.snapshot().projects().next().unwrap().id.to_string();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
     let (hello, welcome) = (shim.hello.clone(), shim.welcome.clone());
     hung_up(&world, shim).await;
-    let refused = admin::delete_project(&world.daemon, &id, &id).await.unwrap_err();
+    let refused = admin::delete_project(&world.daemon.sessions, &id, &id).await.unwrap_err();
     assert_eq!(
         refused.error, "1 live session(s) work in this project",
         "its work is not folded yet"
     );
     sweep(&world.daemon.sessions).await;
-    admin::delete_project(&world.daemon, &id, &id).await.unwrap();
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0);
+    admin::delete_project(&world.daemon.sessions, &id, &id).await.unwrap();
+    assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0);
 
     let resume = Some(Resume { token: welcome.resume.unwrap(), revision: None });
     let mut shim = world.connect(Hello { resume, ..hello }).await;
     shim.initialize("2025-06-18").await;
     assert!(shim.call("memory_checkpoint", lesson()).await.starts_with("Staged."));
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 1, "it is listed again");
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 1, "and so is its session");
+    assert_eq!(
+        world.daemon.projects.registry.snapshot().projects().count(),
+        1,
+        "it is listed again"
+    );
+    assert_eq!(
+        world.daemon.projects.registry.snapshot().sessions().count(),
+        1,
+        "and so is its session"
+    );
 }
 
 #[tokio::test]
@@ -194,11 +202,11 @@ async fn sessions_keep_no_project_in_memory_that_is_closed() {
     for round in 0..3 {
         let said = shim.call("memory_checkpoint", json!({ "summary": format!("{round}") })).await;
         assert!(said.starts_with("Staged."), "{said}");
-        let project = world.daemon.projects.all().pop().unwrap();
+        let project = world.daemon.projects.open.all().pop().unwrap();
         let id = project.id;
         closed.push(std::sync::Arc::downgrade(&project));
         drop(project);
-        world.daemon.projects.close_and(id, |_| ()).await;
+        world.daemon.projects.open.close_and(id, |_| ()).await;
     }
     // The session continues, and its project is closed. An answered call may end a little later.
     poll(|| closed.iter().all(|project| project.strong_count() == 0).then_some(())).await;
@@ -220,8 +228,8 @@ async fn a_home_where_an_agent_was_started_is_no_project_and_one_that_the_user_n
     let hook = Hello { client: Some("claude-code".to_owned()), ..by_agent };
     let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "hi" });
     assert_eq!(world.hook_by(hook, &event).await, "");
-    assert!(world.daemon.metrics().hooks().last_failure.is_none(), "nothing is wrong");
-    assert!(world.daemon.projects.all().is_empty(), "nothing was made");
+    assert!(world.daemon.admin.metrics.hooks().last_failure.is_none(), "nothing is wrong");
+    assert!(world.daemon.projects.open.all().is_empty(), "nothing was made");
 
     // In a project, the named directory is where the search begins, even if the working directory
     // has changed.
@@ -251,7 +259,7 @@ async fn a_project_that_is_named_by_its_id_is_not_what_stands_in_its_directory_n
     for case in ["replaced by another clone", "replaced by another project", "moved away"] {
         let world = World::new().await;
         assert!(says(&world, world.hello()).await.starts_with("Staged."));
-        let id = world.daemon.registry.snapshot().projects().next().unwrap().id;
+        let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
         std::fs::rename(world.directory("demo"), world.directory("aside")).unwrap();
         match case {
             "replaced by another clone" => {
@@ -270,7 +278,8 @@ async fn a_project_that_is_named_by_its_id_is_not_what_stands_in_its_directory_n
         let mut shim = agent(&world, hello, "talk").await;
         let said = shim.call("memory_checkpoint", lesson()).await;
         assert!(said.starts_with("Staged."), "{case}: {said}");
-        let all: Vec<_> = world.daemon.projects.all().iter().map(|project| project.id).collect();
+        let all: Vec<_> =
+            world.daemon.projects.open.all().iter().map(|project| project.id).collect();
         assert_eq!(all, [id], "{case}");
         let of_talk = |session: &Session| session.agent_session.as_deref() == Some("talk");
         let mut sessions = world.daemon.sessions.table.all().into_iter().map(|one| one.session);

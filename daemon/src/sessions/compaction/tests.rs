@@ -45,7 +45,7 @@ async fn hooked(world: &World, talk: &str, hello: Hello) -> Shim {
 }
 
 fn memory(world: &World) -> Arc<Memory> {
-    world.daemon.projects.all()[0].memory()
+    world.daemon.projects.open.all()[0].memory()
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
     let stays = |id: &str| memory.record(id.parse().unwrap()).unwrap().state.is_active();
     assert!((9..=20).any(|note| stays(&format!("n{note}"))), "of what was kept something stays");
     let project = world.hello().cwd.unwrap();
-    let journal = crate::admin::journal(&world.daemon, &project, 1, 100).await.unwrap();
+    let journal = crate::admin::journal(&world.daemon.sessions, &project, 1, 100).await.unwrap();
     let lines: Vec<Value> =
         journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let compacted = lines.iter().rfind(|line| line["op"] == "compact").unwrap();

@@ -17,13 +17,13 @@ fn status(world: &World, id: &SessionId) -> Option<SessionStatus> {
 }
 
 fn memory(world: &World) -> Arc<Memory> {
-    let open = world.daemon.projects.all();
+    let open = world.daemon.projects.open.all();
     assert_eq!(open.len(), 1, "one project is open");
     open[0].memory()
 }
 
 fn registered(world: &World, id: &SessionId) -> bool {
-    world.daemon.registry.snapshot().session(id).is_some()
+    world.daemon.projects.registry.snapshot().session(id).is_some()
 }
 
 /// Creates a session that has staged something.
@@ -47,13 +47,13 @@ fn kept<'a>(memory: &'a Memory) -> Vec<&'a str> {
 /// Creates a session of a project whose journal cannot be read, open in the registry.
 async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
     let project = ProjectId(Uuid::from_u128(7));
-    let known = world.daemon.registry.snapshot().sessions().next().cloned().unwrap();
+    let known = world.daemon.projects.registry.snapshot().sessions().next().cloned().unwrap();
     let record = SessionRecord { session: id.clone(), project, ..known.as_ref().clone() };
     let decide: WriteCommand<Registry> = Arc::new(move |_, _| {
         Ok(Transition::silent(vec![RegistryChange::SessionBound(record.clone())]))
     });
-    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
-    let directory = world.daemon.projects.directory(project);
+    world.daemon.projects.registry.write(None, None, "bind", decide).await.unwrap();
+    let directory = world.daemon.projects.open.directory(project);
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("journal"), "no directory").unwrap();
     directory
@@ -80,7 +80,7 @@ async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
     std::fs::remove_dir_all(&directory).unwrap();
     keep_and_end(&world.daemon.sessions, &conversation).await.unwrap();
     assert!(status(&world, &broken).is_none());
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0);
+    assert_eq!(world.daemon.projects.registry.snapshot().sessions().count(), 0);
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
     let arguments = json!({ "lessons": [{ "summary": "a late lesson" }] });
     let arguments = arguments.as_object().unwrap().clone();
     let call = crate::mcp::call_by_name(
-        &world.daemon.tools,
+        &world.daemon.admin.tools,
         Arc::clone(&session),
         "memory_checkpoint",
         arguments,
@@ -136,7 +136,7 @@ async fn a_write_during_which_its_session_ends_is_folded() {
 async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
-    let record = world.daemon.registry.snapshot().session(&session.id).cloned().unwrap();
+    let record = world.daemon.projects.registry.snapshot().session(&session.id).cloned().unwrap();
     let ending = world.daemon.sessions.table.end(&session.id);
     shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;
     finish(&world.daemon.sessions, &EndingSession::from(record.as_ref()), NoticeCause::Ended)
@@ -174,12 +174,12 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
             vec![RegistryChange::SessionEnded { session: ended.clone(), time, saved: false }];
         Ok(Transition::silent(changes))
     });
-    world.daemon.registry.write(None, None, "end", decide).await.unwrap();
+    world.daemon.projects.registry.write(None, None, "end", decide).await.unwrap();
     drop((shim, session));
     poll(|| (world.daemon.sessions.table.connections() == 0).then_some(())).await;
     let world = world.restart(false).await;
     sweep(&world.daemon.sessions).await;
-    assert_eq!(world.daemon.projects.all().len(), 0, "no project is opened to look for it");
+    assert_eq!(world.daemon.projects.open.all().len(), 0, "no project is opened to look for it");
     let mut other = world.shim().await;
     other.call("memory_status", json!({})).await;
     assert!(memory(&world).staged_by(&id).is_some());
@@ -198,7 +198,7 @@ async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_writ
             vec![RegistryChange::SessionEnded { session: ended.clone(), time, saved: false }];
         Ok(Transition::silent(changes))
     });
-    world.daemon.registry.write(None, None, "end", decide).await.unwrap();
+    world.daemon.projects.registry.write(None, None, "end", decide).await.unwrap();
     sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&session.id).is_some(), "live work is never folded");
     shim.call("memory_checkpoint", json!({ "summary": "and on" })).await;

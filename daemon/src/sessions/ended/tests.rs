@@ -113,5 +113,5 @@ fn an_end_is_what_socket_and_process_say() {
 }
 
 fn memory_staged(world: &World, id: &SessionId) -> bool {
-    world.daemon.projects.all().iter().any(|open| open.memory().staged_by(id).is_some())
+    world.daemon.projects.open.all().iter().any(|open| open.memory().staged_by(id).is_some())
 }

@@ -61,7 +61,7 @@ async fn until_away(world: &World, id: &SessionId) {
 }
 
 fn memory(world: &World) -> Arc<Memory> {
-    let open = world.daemon.projects.all();
+    let open = world.daemon.projects.open.all();
     assert_eq!(open.len(), 1, "one project is open");
     open[0].memory()
 }
@@ -90,7 +90,7 @@ async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
     let told = notices(&memory);
     assert_eq!(told.len(), 1);
     assert_eq!((&told[0].session, &told[0].cause), (&live_id, &NoticeCause::Ended));
-    let registry = world.daemon.registry.snapshot();
+    let registry = world.daemon.projects.registry.snapshot();
     assert!(registry.session(&live_id).is_none() && registry.session(&waiting_id).is_some());
     assert_eq!(world.daemon.sessions.table.all().len(), 1);
 }
@@ -106,7 +106,7 @@ async fn a_session_that_wrote_nothing_leaves_nothing() {
     until_away(&world, &id).await;
     sweep(&world.daemon.sessions).await;
     assert_eq!(world.daemon.sessions.table.all().len(), 0);
-    assert_eq!(world.daemon.projects.all().len(), 0);
+    assert_eq!(world.daemon.projects.open.all().len(), 0);
     assert!(!world.directory("demo/.anchord").exists(), "a read creates nothing");
 }
 
@@ -136,14 +136,14 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
     let world = World::new().await;
     let (gone, id) = checkpointed(&world, world.hello()).await;
     drop(gone);
-    let known = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
+    let known = world.daemon.projects.registry.snapshot().session(&id).cloned().unwrap();
     let boot = Some("an earlier boot".to_owned());
     let record = SessionRecord { boot, ..known.as_ref().clone() };
     let decide: WriteCommand<Registry> = Arc::new(move |_, _| {
         let changes = vec![RegistryChange::SessionBound(record.clone())];
         Ok(Transition::silent(changes))
     });
-    world.daemon.registry.write(None, None, "bind", decide).await.unwrap();
+    world.daemon.projects.registry.write(None, None, "bind", decide).await.unwrap();
     let world = world.restart(false).await;
     sweep(&world.daemon.sessions).await;
     let kept = memory(&world);
@@ -197,10 +197,10 @@ async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;
     drop(shim);
     until_away(&world, &id).await;
-    let project = world.daemon.projects.all()[0].id;
-    let journal = world.daemon.projects.directory(project).join("journal/000001.jsonl");
+    let project = world.daemon.projects.open.all()[0].id;
+    let journal = world.daemon.projects.open.directory(project).join("journal/000001.jsonl");
     let whole = std::fs::read(&journal).unwrap();
-    world.daemon.projects.close_and(project, |_| ()).await;
+    world.daemon.projects.open.close_and(project, |_| ()).await;
     std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
     let sessions = &world.daemon.sessions.table;
     for tries in 1..4 {
@@ -211,10 +211,10 @@ async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
         assert_eq!(sessions.all().len(), 1);
     }
 
-    world.daemon.projects.close_and(project, |_| ()).await;
+    world.daemon.projects.open.close_and(project, |_| ()).await;
     std::fs::write(&journal, whole).unwrap();
     sweep(&world.daemon.sessions).await;
-    assert!(world.daemon.projects.all().is_empty(), "nothing opens it before the next try");
+    assert!(world.daemon.projects.open.all().is_empty(), "nothing opens it before the next try");
     sessions.wait_no_longer();
     sweep(&world.daemon.sessions).await;
     assert!(memory(&world).staged_by(&id).is_none());
@@ -227,11 +227,11 @@ async fn a_project_that_takes_no_writes_is_not_walked_through() {
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;
     drop(shim);
     until_away(&world, &id).await;
-    let record = world.daemon.registry.snapshot().session(&id).cloned().unwrap();
+    let record = world.daemon.projects.registry.snapshot().session(&id).cloned().unwrap();
     let leaving = EndingSession::from(record.as_ref());
     assert!(staged_in(&world.daemon.sessions, &leaving).await.unwrap().is_some());
-    let journal = world.daemon.projects.directory(record.project).join("journal/000001.jsonl");
-    world.daemon.projects.close_and(record.project, |_| ()).await;
+    let journal = world.daemon.projects.open.directory(record.project).join("journal/000001.jsonl");
+    world.daemon.projects.open.close_and(record.project, |_| ()).await;
     let whole = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, [whole.as_slice(), b"no entry\n", &whole].concat()).unwrap();
     let refused = staged_in(&world.daemon.sessions, &leaving).await;
@@ -248,7 +248,7 @@ async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
         until_away(&world, &id).await;
         ids.push(id);
     }
-    let held = world.daemon.projects.all()[0].owner.clone();
+    let held = world.daemon.projects.open.all()[0].owner.clone();
     let (hold, held_by) = std::sync::mpsc::channel::<()>();
     let holding = tokio::spawn(async move { held.ask(move |_, _| held_by.recv().is_err()).await });
     std::fs::create_dir(world.directory("other")).unwrap();
@@ -256,7 +256,8 @@ async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
     drop(shim);
     until_away(&world, &free).await;
 
-    let registered = |id: &SessionId| world.daemon.registry.snapshot().session(id).is_some();
+    let registered =
+        |id: &SessionId| world.daemon.projects.registry.snapshot().session(id).is_some();
     tokio::select! {
         () = sweep(&world.daemon.sessions) => panic!("the others are still held"),
         () = poll(|| (!registered(&free)).then_some(())) => {}

@@ -90,7 +90,7 @@ async fn a_conversation_of_the_same_project_is_one_whatever_path_leads_there() {
 #[tokio::test]
 async fn a_remark_that_was_not_shown_yet_is_kept_beside_the_next() {
     let world = World::new().await;
-    let (connection, _) = world.daemon.connect(world.hello(), ToolSet::Default);
+    let (connection, _) = world.daemon.socket.connect(world.hello(), ToolSet::Default);
     let session = connection.session(None, None, None);
     for remark in ["it works elsewhere", "it moved", "it moved"] {
         session.remark_on(Some(remark.to_owned()));

@@ -37,7 +37,7 @@ fn the_way_out_is_named() {
     let error = StoreError::NetworkDisk { path: "/home/me/x".into(), kind: "NFS".to_owned() };
     assert_eq!(
         error.to_string(),
-        "/home/me/x is on a network file system (NFS), where a store does not survive; \
+        "/home/me/x is on a network file system (NFS), where a store can lose data; \
          set ANCHORD_HOME to a local directory"
     );
 }

@@ -1,6 +1,7 @@
 //! Outlines of sets, which rule out most dissimilar pairs without reading the sets.
 
 use super::TENTHS;
+use super::runs::numbers;
 
 const WORDS: usize = 4;
 
@@ -12,10 +13,12 @@ pub(super) struct Outline {
     kinds: [u64; WORDS],
     /// The size of the set.
     len: usize,
+    /// A digest of the numbers that the text names.
+    numbers: u64,
 }
 
 impl Outline {
-    pub(super) fn of(runs: &[u64]) -> Self {
+    pub(super) fn of(text: &str, runs: &[u64]) -> Self {
         let mut kinds = [0; WORDS];
         for run in runs {
             let kind = run >> 40 & 255;
@@ -23,18 +26,20 @@ impl Outline {
                 *word |= 1_u64 << (kind % 64);
             }
         }
-        Self { kinds, len: runs.len() }
+        Self { kinds, len: runs.len(), numbers: numbers(text) }
     }
 
-    /// Whether the sets may have more than seven tenths in common. A kind that only one set has
-    /// means a run that only one has. The number d of such runs must be below 3/17 of a + b. This
-    /// follows from c > 0.7 · (a + b - c) and d = a + b - 2c.
+    /// Whether the texts name the same numbers, and the sets may have more than seven tenths in
+    /// common. A kind that only one set has means a run that only one has. The number d of such
+    /// runs must be below 3/17 of a + b. This follows from c > 0.7 · (a + b - c) and
+    /// d = a + b - 2c.
     pub(super) fn may_be_near(&self, other: &Self) -> bool {
         let apart =
             self.kinds.iter().zip(other.kinds).map(|(ours, theirs)| (ours ^ theirs).count_ones());
         let apart = usize::try_from(apart.sum::<u32>())
             .unwrap_or_default()
             .max(self.len.abs_diff(other.len));
-        (10 + TENTHS) * apart < (10 - TENTHS) * (self.len + other.len)
+        self.numbers == other.numbers
+            && (10 + TENTHS) * apart < (10 - TENTHS) * (self.len + other.len)
     }
 }

@@ -1,4 +1,6 @@
-//! Hashes a text's runs of three words.
+//! Hashes a text's runs of three words, and its numbers.
+
+use std::collections::BTreeSet;
 
 /// Calls `each` with the hash of every run of three words. A shorter text is a single run.
 /// Overwrites `room`.
@@ -18,6 +20,18 @@ pub(super) fn runs(text: &str, room: &mut Vec<u64>, mut each: impl FnMut(u64)) {
             }
         }
     }
+}
+
+/// Returns a digest of the set of words that contain a digit: numbers, versions, dates, names such
+/// as `sha256`. Neither order nor repetition counts.
+pub(super) fn numbers(text: &str) -> u64 {
+    let words = text.split(|char: char| !char.is_alphanumeric());
+    let words = words.filter(|word| word.chars().any(char::is_numeric));
+    let words: BTreeSet<String> = words.map(str::to_lowercase).collect();
+    words
+        .iter()
+        .flat_map(|word| word.bytes().chain([0]))
+        .fold(EMPTY, |hash, byte| mix(hash, u64::from(byte)))
 }
 
 /// Calls `each` with the hash of every word. A word consists of letters and digits, in lower case.

@@ -137,8 +137,8 @@ fn items_by_id_are_read_and_a_damaged_file_is_refused() {
         parse_compactor(r#"{"items": {"a": {"content": "by id", "tags": "a, b"}}}"#).unwrap();
     assert_eq!(by_id.items[0].item.tags, ["a", "b"]);
     for (state, why) in [
-        ("{", "read state.json: it is no JSON"),
-        ("[]", "read state.json: it is no JSON object"),
+        ("{", "read state.json: it is not JSON"),
+        ("[]", "read state.json: it is not a JSON object"),
         (r#"{"version": 2}"#, "read it: it has version 2, and version 1 is understood"),
     ] {
         assert_eq!(parse_compactor(state).unwrap_err().to_string(), why);

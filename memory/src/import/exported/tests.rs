@@ -14,6 +14,7 @@ use crate::testing::{
     origin, save, take,
 };
 use crate::{Kind, Lesson, NoticeCause, Plan, Purge, TopicDecision, plan_bind, plan_keep};
+use crate::{NewNote, TopicPart};
 
 fn export(memory: &Memory) -> String {
     let bindings: BTreeMap<&str, &str> =

@@ -1,10 +1,15 @@
-//! Checks an agent's note and brings it into its stored form.
+//! Checks an agent's note and brings it into its stored form, and stages it.
 
-use super::NewNote;
+use super::{NewNote, Scope};
 use crate::fold::one_line;
+use crate::ids::Timestamp;
+use crate::kinds::staging::absorb_by_key;
+use crate::kinds::{MergeKey, Rule, StagedItem};
 use crate::limits::{
     IMPORTANCE_MAX, KEY_CHARS_MAX, NOTE_BYTES_MAX, NOTE_SUMMARY_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX,
 };
+use crate::provenance::Provenance;
+use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 
 /// Checks a note. `field` is the prefix of its fields in a refusal, such as `items[2].`.
@@ -92,6 +97,61 @@ fn fits(field: String, text: &str, chars_max: usize) -> Result<(), Refusal> {
             format!("has {chars} characters, {chars_max} are allowed; put the rest in content"),
         )),
         _ => Ok(()),
+    }
+}
+
+impl StagedItem for NewNote {
+    fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+        let items = items.into_iter().enumerate();
+        items.map(|(at, note)| accept_note(note, &format!("notes[{at}]."))).collect()
+    }
+
+    fn absorb(items: &mut Vec<Self>, later: &[Self], told: Timestamp) -> Vec<Body> {
+        let name = |note: &Self| {
+            (note.private, note.key.clone(), note.key.is_none().then(|| note.content.clone()))
+        };
+        absorb_by_key(items, later, name, |_, staged, note| staged.unite(note, told));
+        Vec::new()
+    }
+
+    fn of_record(record: &Record, _: Option<&Record>, _: &Provenance) -> Option<Self> {
+        let note = record.note()?;
+        Some(Self {
+            content: note.content.clone(),
+            summary: note.summary.clone(),
+            key: note.key.clone(),
+            tags: record.tags.clone(),
+            importance: Some(note.importance),
+            expires: note.expires,
+            lasts: false,
+            pinned: record.pinned,
+            private: false,
+            personal: record.is_personal(),
+            repeats: note.repeats,
+        })
+    }
+
+    fn rule(&self) -> Rule<'_> {
+        Rule::Note(self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.record_bytes()
+    }
+
+    fn texts(&self) -> Vec<(&str, &str)> {
+        let key = self.key.as_deref().unwrap_or_default();
+        let own = [("", key), (key, self.content.as_str()), ("", &self.summary)];
+        own.into_iter().chain(self.tags.iter().map(|tag| ("", tag.as_str()))).collect()
+    }
+
+    fn whole_texts(&self) -> Vec<(&'static str, String)> {
+        vec![("", self.content.clone()), (".summary", self.summary.clone())]
+    }
+
+    /// The key and the scope do not matter, since another session may have staged the same.
+    fn purge_key(&self) -> Option<MergeKey> {
+        Some(MergeKey::note(&Scope::Project, None, &self.content))
     }
 }
 

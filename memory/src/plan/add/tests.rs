@@ -5,11 +5,11 @@ use crate::plan::plan_add;
 use crate::record::{Blueprint, Category};
 use crate::render;
 use crate::staged::Staged;
-use crate::testing::{anchor, anchors, apply, blueprint, blueprints, lesson, lessons, origin};
+use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, lesson, lessons, origin};
 
 fn add(memory: &mut Memory, part: Staged) -> String {
     match plan_add(memory, &origin("shell", 1), part) {
-        Ok(plan) => render::add(&apply(memory, plan)),
+        Ok(plan) => render::add(&render::AddReply::of(apply(memory, plan), day(1))),
         Err(refusal) => format!("ERROR {refusal}"),
     }
 }

@@ -30,7 +30,7 @@ fn rewrite(memory: &mut Memory, id: &str, rewrite: &Rewrite, expected: Option<u3
     let by = origin("shell", 2);
     let reader = Reader::owner();
     match plan_rewrite(memory, &reader, id, rewrite, expected.map(Version), &by) {
-        Ok(plan) => render::update(&apply(memory, plan)),
+        Ok(plan) => render::update(&render::UpdateReply::of(&apply(memory, plan), by.time)),
         Err(refusal) => format!("ERROR {refusal}"),
     }
 }

@@ -37,7 +37,6 @@ fn each_save_is_an_entry_of_its_own() {
       Earlier, 2026-11-01 12:00 UTC: The parser accepts tabs.
         Spaces are next.
     ");
-    insta::assert_snapshot!(item::short(record), @"s1 2026-11-03 claude-code: The manual says so. Nothing is open. (+2 earlier)");
     insta::assert_snapshot!(item::title(record), @"s1 2026-11-03 claude-code: The manual says so. … (+2 earlier)");
 }
 

@@ -33,7 +33,7 @@ fn only_what_is_given_changes() {
     let id = store(&mut memory, "one", new);
     let update = Update { importance: Some(9), pinned: Some(true), ..Update::default() };
     let outcome = updated(&mut memory, id, &update);
-    assert_eq!((outcome.version, outcome.unchanged), (Version(2), false));
+    assert_eq!((outcome.record.version, outcome.unchanged), (Version(2), false));
     let record = memory.record(id).unwrap();
     assert!(record.pinned);
     assert_eq!(record.tags, ["error"]);
@@ -66,7 +66,7 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
 
     // A note that the project already has is counted there.
     let again = store(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
-    assert_eq!(updated(&mut memory, again, &share).id, id);
+    assert_eq!(updated(&mut memory, again, &share).record.id, id);
     assert_eq!(memory.totals().active.notes, 1);
     assert_eq!(memory.record(id).unwrap().note().unwrap().repeats, 1);
 
@@ -79,7 +79,7 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
         summary: Some("useful".to_owned()),
         ..share
     };
-    assert_eq!(updated(&mut memory, again, &told).id, id);
+    assert_eq!(updated(&mut memory, again, &told).record.id, id);
     let record = memory.record(id).unwrap();
     let kept = record.note().unwrap();
     assert_eq!((record.pinned, &record.tags[..]), (true, &["kept".to_owned()][..]));
@@ -166,7 +166,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
     };
     let own = store(&mut memory, "one", tagged(&["import", "db"], own));
     let share = Update { share: true, ..Update::default() };
-    assert_eq!(updated(&mut memory, own, &share).id, there);
+    assert_eq!(updated(&mut memory, own, &share).record.id, there);
     let marks = |memory: &Memory| {
         let record = memory.record(there).unwrap();
         let note = record.note().unwrap();

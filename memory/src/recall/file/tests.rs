@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{anchor, anchors, apply, day, lesson, lessons, note, origin, save};
-use crate::{NewNote, plan_notes};
+use crate::{Lesson, NewNote, plan_notes};
 
 fn with_notes(notes: impl IntoIterator<Item = NewNote>) -> Memory {
     let mut memory = Memory::default();
@@ -42,6 +42,17 @@ fn a_text_is_about_a_file_if_it_names_the_file_or_its_directory() {
         let found = about(&with_notes([note(text)]), file, &BTreeSet::new());
         assert_eq!(found.len(), usize::from(expected.is_some()), "{text}");
     }
+}
+
+#[test]
+fn a_lesson_may_list_a_directory_and_an_anchor_is_about_its_own_file_alone() {
+    let mut memory = Memory::default();
+    let frozen = Lesson { files: vec!["src/billing".to_owned()], ..lesson("Wait", "for review") };
+    save(&mut memory, &origin("one", 1), lessons([frozen]));
+    save(&mut memory, &origin("one", 2), anchors([anchor("src/billing", "1-9", "here")]));
+    let found = about(&memory, "src/billing/invoice.rs", &BTreeSet::new());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with('l'), "{found:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::kinds::note::NewNote;
 use crate::lifecycle::Event;
 use crate::record::Lesson;
 use crate::testing::{anchor, any_part, blueprint, day, lesson, note};
+use crate::{TopicDecision, TopicPart};
 
 fn session(client: &str, on: i64, staged: Staged) -> EndedSession {
     EndedSession { client: client.into(), ended: day(on), staged: Arc::new(staged) }

@@ -3,8 +3,8 @@
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::activity::SessionActivity;
-use crate::fold::{clip, one_line, with_block};
-use crate::ids::{SessionId, Timestamp};
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
 use crate::kinds::topic::{MAIN, Topic, TopicPart, topic_key};
 use crate::limits::{
@@ -14,8 +14,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
-use crate::render::item::lesson_files;
-use crate::render::loaded::place;
+use crate::render::kinds;
 use crate::render::{LoadText, LoadView, append};
 use crate::shell::bare;
 use crate::staged::Staged;
@@ -104,7 +103,7 @@ fn section(lines: &[String], chars_max: usize) -> String {
 fn decisions(memory: &Memory) -> Vec<&Record> {
     let is_decision = |record: &&Record| matches!(&record.body, Body::Blueprint(blueprint) if blueprint.category == Category::Decision);
     memory
-        .active_of(crate::ids::Kind::Blueprint)
+        .active_of(Kind::Blueprint)
         .rev()
         .map(|record| &**record)
         .filter(|record| is_decision(record) && !record.pinned)
@@ -174,19 +173,9 @@ impl<'a> Work<'a> {
 /// Renders staged work in full, one item each, without topics.
 fn staged_items(staged: &Staged) -> Vec<String> {
     let mut lines: Vec<String> = staged.summary.iter().map(|text| format!("- {text}")).collect();
-    lines.extend(staged.blueprints.iter().map(|new| {
-        let head = format!("- blueprint [{}] {}", new.category.name(), new.title);
-        with_block(head, &new.content, "  ")
-    }));
-    lines.extend(staged.lessons.iter().map(|new| {
-        with_block(format!("- lesson {}{}", new.summary, lesson_files(new)), &new.detail, "  ")
-    }));
-    lines.extend(staged.anchors.iter().map(|new| format!("- anchor {}", place(new))));
-    lines.extend(staged.notes.iter().map(|new| {
-        let key = new.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
-        let head = format!("- note{key}: {}", one_line(&new.summary));
-        with_block(head.trim_end().to_owned(), &new.content, "  ")
-    }));
+    let items = kinds::staged_items(staged).into_iter();
+    let others = items.filter(|(kind, _)| *kind != Kind::Topic);
+    lines.extend(others.map(|(_, item)| item.resumed()));
     lines
 }
 

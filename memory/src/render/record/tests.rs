@@ -98,7 +98,7 @@ fn a_cursor_that_is_none_is_refused() {
         None,
         &Audience::Agent,
     );
-    insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is no cursor of b1: `9999`; leave it out");
+    insta::assert_snapshot!(refusal.unwrap_err(), @"cursor is not a cursor for b1: `9999`; leave it out");
 }
 
 /// A page cut back to the last line break would show nothing but the head.

@@ -48,6 +48,9 @@ fn forgetting_names_the_record() {
     for expected in ["Forgotten, kept in history: l1 x1\n", "Was forgotten before: l1 x1\n"] {
         let plan =
             plan_forget(&memory, &Reader::anyone(), "l1".parse().unwrap(), None, &by).unwrap();
-        assert_eq!(forget(&apply(&mut memory, plan)), expected);
+        assert_eq!(
+            forget(&crate::render::ForgetReply::of(&apply(&mut memory, plan), by.time)),
+            expected
+        );
     }
 }

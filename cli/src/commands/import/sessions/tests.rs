@@ -141,13 +141,13 @@ fn damaged_transcripts_are_named_and_the_rest_is_read() {
     assert_eq!(
         said,
         [
-            "bytes.jsonl: 1 line is no JSON",
+            "bytes.jsonl: 1 line is not JSON",
             "empty.jsonl: is empty",
-            "folder.jsonl: cannot be read: it is no regular file",
+            "folder.jsonl: cannot be read: it is not a regular file",
             "link.jsonl: cannot be read: No such file or directory (os error 2)",
-            "pipe.jsonl: cannot be read: it is no regular file",
+            "pipe.jsonl: cannot be read: it is not a regular file",
             "torn.jsonl: the last line is torn",
-            "rollout-bytes.jsonl: 1 line is no JSON",
+            "rollout-bytes.jsonl: 1 line is not JSON",
         ]
     );
     assert_eq!((found.sessions.len(), found.tally.transcripts), (3, 8));
@@ -176,7 +176,7 @@ fn what_came_of_it_is_said_in_a_line() {
 #[test]
 fn the_faults_of_a_transcript_are_named() {
     let unread = Unread { no_json: 2, too_long: 0, torn: true };
-    assert_eq!(faults(unread).unwrap(), "2 lines are no JSON, the last line is torn");
+    assert_eq!(faults(unread).unwrap(), "2 lines are not JSON, the last line is torn");
     let unread = Unread { too_long: 1, ..Unread::default() };
     assert_eq!(faults(unread).unwrap(), "1 line is longer than 17 MB");
     assert_eq!(faults(Unread::default()), None);

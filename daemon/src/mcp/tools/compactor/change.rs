@@ -2,9 +2,9 @@
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
+use anchord_memory::render::{ForgetReply, UpdateReply};
 use anchord_memory::{
-    ForgetOutcome, Memory, Provenance, Settings, Update, UpdateOutcome, hashed, limits,
-    plan_configure, plan_forget, plan_update,
+    Memory, Provenance, Settings, Update, hashed, limits, plan_configure, plan_forget, plan_update,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -88,9 +88,10 @@ async fn changed(
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
         let id = item(memory, &reader, &id)?;
-        plan_update(memory, &reader, id, &update, None, by)
+        let plan = plan_update(memory, &reader, id, &update, None, by)?;
+        Ok(plan.map(|outcome| UpdateReply::of(&outcome, by.time)))
     };
-    let words = |outcome: &UpdateOutcome, _: &Usage| words(&hashed::show(outcome.id));
+    let words = |reply: &UpdateReply, _: &Usage| words(&hashed::show(reply.id));
     caller.write(&context, operation, plan, words).await
 }
 
@@ -100,10 +101,10 @@ async fn forget(context: Context, params: IdParams) -> Result<ToolAnswer, ToolEr
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
         let id = item(memory, &reader, &params.id)?;
-        plan_forget(memory, &reader, id, None, by)
+        let plan = plan_forget(memory, &reader, id, None, by)?;
+        Ok(plan.map(|outcome| ForgetReply::of(&outcome, by.time)))
     };
-    let words =
-        |outcome: &ForgetOutcome, usage: &Usage| form::forget(&hashed::show(outcome.id), usage);
+    let words = |reply: &ForgetReply, usage: &Usage| form::forget(&hashed::show(reply.id), usage);
     caller.write(&context, "forget", plan, words).await
 }
 

@@ -408,7 +408,7 @@ async fn a_restart_makes_nothing_fresh() {
         first.call("store", json!({ "content": content })).await;
     }
     let written = |world: &World| -> Vec<_> {
-        let memory = world.daemon.projects.all()[0].memory();
+        let memory = world.daemon.projects.open.all()[0].memory();
         memory.records().map(|record| (record.id, record.updated.clone())).collect()
     };
     let order = |said: &str| -> Vec<String> {

@@ -69,8 +69,8 @@ async fn a_note_that_its_budget_has_no_room_for_is_read_and_stays_where_it_is() 
     shim.call("memory_note", json!({ "content": text.join(" ") })).await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
     assert_eq!(archived(&mut shim).await, ["n1"]);
-    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    let seq = || world.daemon.projects.get(project).unwrap().memory().seq();
+    let project = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let seq = || world.daemon.projects.open.get(project).unwrap().memory().seq();
     let before = seq();
     let got = shim.call("memory_get", json!({ "id": "n1" })).await;
     assert!(got.contains("w899"), "{got}");

@@ -89,7 +89,10 @@ async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
         gone(&world, first).await;
         if swept {
             crate::sessions::sweep(&world.daemon.sessions).await;
-            assert_eq!(world.daemon.registry.snapshot().sessions_by_agent(&talk).count(), 0);
+            assert_eq!(
+                world.daemon.projects.registry.snapshot().sessions_by_agent(&talk).count(),
+                0
+            );
         }
         let mut stranger = world.connect(of(world.hello(), "another talk")).await;
         stranger.initialize("2025-06-18").await;
@@ -116,8 +119,8 @@ async fn a_compaction_that_is_sent_again_is_not_done_again() {
     let id = shim.ask("tools/call", call.clone()).await;
     let first = shim.said(id).await;
     assert!(first.starts_with("Compacted from "), "{first}");
-    let project = world.daemon.registry.snapshot().projects().next().unwrap().id;
-    let seq = || world.daemon.projects.get(project).unwrap().memory().seq();
+    let project = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    let seq = || world.daemon.projects.open.get(project).unwrap().memory().seq();
     let before = seq();
     shim.ask_as(id, "tools/call", call).await;
     assert_eq!(shim.said(id).await, first);
@@ -194,7 +197,7 @@ async fn an_earlier_version_is_found_while_the_writer_is_held_up() {
     for content in ["make all", "cargo build"] {
         shim.call("memory_note", json!({ "key": "build.command", "content": content })).await;
     }
-    let owner = world.daemon.projects.all()[0].owner.clone();
+    let owner = world.daemon.projects.open.all()[0].owner.clone();
     let (hold, held_by) = std::sync::mpsc::channel::<()>();
     let (begun, begins) = tokio::sync::oneshot::channel();
     let held = owner.clone();

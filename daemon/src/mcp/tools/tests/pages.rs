@@ -50,9 +50,9 @@ async fn a_cursor_past_all_numbers_is_answered() {
     insta::assert_snapshot!(said.join("\n"), @r"
     ERROR failed to export: the cursor 18446744073709551615 is past the end; leave it out
     Nothing more.
-    ERROR failed to search: `184467440737095516150-r1` is no cursor of an earlier page; leave it out
+    ERROR failed to search: `184467440737095516150-r1` is not a cursor from an earlier page; leave it out
     ERROR failed to list: cursor `184467440737095516150` is not a cursor of a list; list without one
-    ERROR failed to get: cursor is no cursor of n1: `18446744073709551615`; leave it out
+    ERROR failed to get: cursor is not a cursor for n1: `18446744073709551615`; leave it out
     ");
 }
 
@@ -118,7 +118,7 @@ async fn what_was_archived_is_told_with_the_version_that_looking_at_it_made() {
 
     // A failed call does not count as use.
     let failed = shim.call("memory_get", json!({ "id": "n1", "expand": true })).await;
-    assert_eq!(failed, "ERROR failed to get: n1 is no anchor; only anchors can be expanded");
+    assert_eq!(failed, "ERROR failed to get: n1 is not an anchor; only anchors can be expanded");
     let got = shim.call("memory_get", json!({ "id": "n1" })).await;
     assert!(got.contains("\nn1 version 3, was archived: "), "{got}");
     let update = json!({ "id": "n1", "expected_version": 3, "importance": 7 });

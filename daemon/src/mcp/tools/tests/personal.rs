@@ -137,7 +137,7 @@ async fn a_note_moves_between_two_memories_by_no_call() {
     Stored u3 (3 tokens)
     The user's own notes. Budget: 9/100000 tokens (0.0%), 3 notes
     ");
-    assert_eq!(world.daemon.projects.all().len(), 2);
+    assert_eq!(world.daemon.projects.open.all().len(), 2);
 }
 
 #[tokio::test]
@@ -167,9 +167,14 @@ async fn the_users_notes_are_at_hand_where_no_project_is() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "u1" })).await, @"Forgotten, kept in history: u1 editor (pinned, the user's): helix");
     let refused = shim.call("memory_note", json!({ "content": "of no project" })).await;
     assert!(refused.starts_with("ERROR failed to find a project"), "{refused}");
-    assert_eq!(world.daemon.registry.snapshot().projects().count(), 0, "it is no project");
-    assert_eq!(world.daemon.registry.snapshot().sessions().count(), 0, "and binds no session");
-    let open: Vec<ProjectId> = world.daemon.projects.all().iter().map(|open| open.id).collect();
+    assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0, "it is no project");
+    assert_eq!(
+        world.daemon.projects.registry.snapshot().sessions().count(),
+        0,
+        "and binds no session"
+    );
+    let open: Vec<ProjectId> =
+        world.daemon.projects.open.all().iter().map(|open| open.id).collect();
     assert_eq!(open, [ProjectId::PERSONAL]);
 }
 
@@ -188,8 +193,9 @@ async fn a_projects_export_has_no_note_of_the_user() {
             "{text}"
         );
     }
-    let open = world.daemon.projects.all().into_iter().find(|open| !open.id.is_personal()).unwrap();
-    let of_project = world.daemon.projects.directory(open.id);
+    let open =
+        world.daemon.projects.open.all().into_iter().find(|open| !open.id.is_personal()).unwrap();
+    let of_project = world.daemon.projects.open.directory(open.id);
     assert_eq!(holding(&of_project, "answers in German"), Vec::<std::path::PathBuf>::new());
 }
 

@@ -73,7 +73,7 @@ async fn its_errors_are_worded_its_way() {
     let world = World::new().await;
     let mut shim = world.shim_with("zipmem").await;
     let category = json!({ "blueprints": [{ "category": "law", "title": "t", "content": "c" }] });
-    insta::assert_snapshot!(shim.call("zipmem_checkpoint", category).await, @"ERROR zipmem_checkpoint failed: blueprints[0].category is none of the categories architecture, schema, decision, convention, dependency: `law`");
+    insta::assert_snapshot!(shim.call("zipmem_checkpoint", category).await, @"ERROR zipmem_checkpoint failed: blueprints[0].category is not one of the categories architecture, schema, decision, convention, dependency: `law`");
     insta::assert_snapshot!(shim.call("zipmem_checkpoint", json!({})).await, @"ERROR zipmem_checkpoint failed: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic");
     insta::assert_snapshot!(shim.call("zipmem_save_and_compact", json!({})).await, @"ERROR zipmem_save_and_compact failed: missing field `session_summary`");
 }

@@ -44,7 +44,7 @@ fn says(record: &Record) -> Option<String> {
         Body::Lesson(lesson) => Some(lesson.summary.clone()),
         Body::Anchor(anchor) => Some(anchor.file.clone()),
         Body::Note(note) => Some(note.content.clone()),
-        Body::Topic(_) | Body::SessionRow(_) => None,
+        _ => None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::limits::TORTURE_FILLER_BYTES;
+use crate::limits::FILLER_BYTES;
 
 /// Returns a tool and its arguments for a write. The tag is in every text that the tally reads.
-pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
+pub(crate) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
     let lesson =
         json!({"summary": format!("what {tag} taught"), "detail": format!("more of {tag}")});
     match dice % 10 {
@@ -27,7 +27,7 @@ pub(super) fn write(tag: &str, dice: u64) -> (&'static str, Value) {
 }
 
 /// Returns a tool and its arguments for a write, which stores a note seven times out of eight.
-pub(super) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
+pub(crate) fn write_noting(tag: &str, dice: u64) -> (&'static str, Value) {
     if dice.is_multiple_of(8) {
         return write(tag, dice / 8);
     }
@@ -49,21 +49,21 @@ fn note(tag: &str, dice: u64) -> String {
 }
 
 /// Returns a long text that repeats one word, which keeps searches cheap.
-pub(super) fn filler(dice: &mut Dice) -> String {
+pub(crate) fn filler(dice: &mut Dice) -> String {
     let word = format!("w{:04x} ", dice.below(0x1_0000));
-    word.repeat(TORTURE_FILLER_BYTES / word.len())
+    word.repeat(FILLER_BYTES / word.len())
 }
 
 /// Returns the arguments of a search for the note with this tag.
-pub(super) fn search(tag: &str) -> Value {
+pub(crate) fn search(tag: &str) -> Value {
     json!({"query": format!("\"{tag}\""), "limit": 3})
 }
 
 /// A pseudo-random generator that repeats for the same seed: splitmix64.
-pub(super) struct Dice(pub(super) u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -72,7 +72,7 @@ impl Dice {
     }
 
     /// Returns a number below `limit`. A `limit` of 0 counts as 1.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }
 }

@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::Fault;
-use crate::commands::torture::writes::Dice;
-use crate::exit::Error;
+use crate::writes::Dice;
+use anchord::exit::Error;
 
 /// The directory for original files that damage replaces. It is on the same disk, so that they can
 /// be renamed into it.
 const KEPT: &str = "kept-by-torture";
 
 /// The journal, index and snapshots of the scratch instance's only project.
-pub(super) struct Journal {
+pub(crate) struct Journal {
     project: PathBuf,
     kept: PathBuf,
 }
 
 /// An earlier copy of a segment.
-pub(super) struct Copy {
+pub(crate) struct Copy {
     file: PathBuf,
     bytes: Vec<u8>,
 }
 
 /// Damage that can be undone.
-pub(super) struct Damage {
+pub(crate) struct Damage {
     /// Each damaged file's path, and the path where its original is kept.
     kept: Vec<(PathBuf, PathBuf)>,
     /// The segment before one that was removed.
@@ -35,7 +35,7 @@ pub(super) struct Damage {
 }
 
 impl Journal {
-    pub(super) fn find(data: &Path) -> Result<Self, Error> {
+    pub(crate) fn find(data: &Path) -> Result<Self, Error> {
         let projects = fs::read_dir(data.join("projects")).context("there are no projects")?;
         let project = projects.filter_map(Result::ok).map(|entry| entry.path()).next();
         let project = project.ok_or_else(|| Error::failed("there is no project"))?;
@@ -43,12 +43,12 @@ impl Journal {
     }
 
     /// Returns the index's directory.
-    pub(super) fn index(&self) -> PathBuf {
+    pub(crate) fn index(&self) -> PathBuf {
         self.project.join("sled")
     }
 
     /// Removes the index and the snapshots. The next opening has to replay the whole journal.
-    pub(super) fn remove_derived(&self) -> Result<(), Error> {
+    pub(crate) fn remove_derived(&self) -> Result<(), Error> {
         for dir in [self.index(), self.project.join("snapshot")] {
             match fs::remove_dir_all(&dir) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -59,7 +59,7 @@ impl Journal {
     }
 
     /// Returns the segments' files in order. Older ones may be compressed archives.
-    pub(super) fn segments(&self) -> Result<Vec<PathBuf>, Error> {
+    pub(crate) fn segments(&self) -> Result<Vec<PathBuf>, Error> {
         let files = fs::read_dir(self.project.join("journal")).context("there is no journal")?;
         let is_segment = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -73,19 +73,19 @@ impl Journal {
     }
 
     /// Returns the size in bytes of the last segment, which is the one being written.
-    pub(super) fn last_bytes(&self) -> Result<u64, Error> {
+    pub(crate) fn last_bytes(&self) -> Result<u64, Error> {
         Ok(fs::metadata(self.last()?).context("cannot measure the last segment")?.len())
     }
 
     /// Returns a copy of the last segment.
-    pub(super) fn copy_last(&self) -> Result<Copy, Error> {
+    pub(crate) fn copy_last(&self) -> Result<Copy, Error> {
         let file = self.last()?;
         let bytes = fs::read(&file).context("cannot read the last segment")?;
         Ok(Copy { file, bytes })
     }
 
     /// Damages the journal. The inner error says why this fault is not possible at the moment.
-    pub(super) fn damage(
+    pub(crate) fn damage(
         &self,
         fault: Fault,
         older: &Copy,
@@ -167,7 +167,7 @@ impl Journal {
 impl Damage {
     /// Returns the damaged files as messages name them. A report of the damage has to name at least
     /// one.
-    pub(super) fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let name = |file: &PathBuf| {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             name.trim_end_matches(".gz").to_owned()
@@ -177,7 +177,7 @@ impl Damage {
     }
 
     /// Puts the original files back.
-    pub(super) fn undo(self) -> Result<(), Error> {
+    pub(crate) fn undo(self) -> Result<(), Error> {
         for (file, kept) in self.kept {
             fs::rename(&kept, &file)
                 .with_context(|| format!("cannot put {} back", file.display()))?;
@@ -186,7 +186,7 @@ impl Damage {
     }
 
     /// Removes the original files, because the journal was repaired without them.
-    pub(super) fn forget(self) -> Result<(), Error> {
+    pub(crate) fn forget(self) -> Result<(), Error> {
         for (_, kept) in self.kept {
             fs::remove_file(&kept).with_context(|| format!("cannot remove {}", kept.display()))?;
         }

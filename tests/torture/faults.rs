@@ -22,16 +22,16 @@ use serde_json::json;
 
 use self::disk::Disk;
 use self::journal::{Damage, Journal};
-use super::killer::Killer;
-use super::writes::{Dice, filler};
-use crate::exit::Error;
-use crate::limits::{TORTURE_FAULT_MILLISECONDS, TORTURE_RECOVERY_SECONDS_MAX};
+use crate::killer::Killer;
+use crate::limits::{FAULT_MILLISECONDS, RECOVERY_SECONDS_MAX};
 use crate::scratch::{Scratch, stop};
-use crate::tally::{tally, texts};
+use crate::writes::{Dice, filler};
+use anchord::exit::Error;
+use anchord::tally::{tally, texts};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The index is removed and the daemon killed. The next daemon is killed while it replays the
     /// journal.
     KilledReplay,
@@ -53,7 +53,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::KilledReplay,
         Self::FullDisk,
         Self::FileSize,
@@ -66,7 +66,7 @@ impl Fault {
 
     /// Returns whether the fault explains why a call was refused with this text. Reads may be
     /// refused only for lack of descriptors.
-    pub(super) fn explains(self, refusal: &str, is_read: bool) -> bool {
+    pub(crate) fn explains(self, refusal: &str, is_read: bool) -> bool {
         let reasons: &[&str] = match self {
             Self::KilledReplay => return false,
             Self::FullDisk => &["the disk is full", "No space left"],
@@ -97,16 +97,16 @@ impl Fault {
 
 /// The results of all attempts at one kind of fault.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct FaultReport {
-    pub(super) inflicted: u32,
+pub(crate) struct FaultReport {
+    pub(crate) inflicted: u32,
     /// Calls that were refused during the fault. Refused writes were sent again.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
     /// The number of attempts that failed, by reason.
-    pub(super) not_inflicted: BTreeMap<String, u32>,
+    pub(crate) not_inflicted: BTreeMap<String, u32>,
 }
 
 impl FaultReport {
-    pub(super) fn lines(&self, fault: Fault) -> Vec<String> {
+    pub(crate) fn lines(&self, fault: Fault) -> Vec<String> {
         let refused = match self.refused {
             0 => String::new(),
             refused => format!(", {refused} calls refused"),
@@ -145,7 +145,7 @@ impl Drop for Lift {
 }
 
 /// The targets of faults, prepared before the sessions begin.
-pub(super) struct Grounds {
+pub(crate) struct Grounds {
     disk: Result<Disk, String>,
     data: PathBuf,
     older: journal::Copy,
@@ -153,10 +153,10 @@ pub(super) struct Grounds {
 
 /// A separate disk for the data, or the reason why there is not one. It has to be mounted before
 /// the daemon starts.
-pub(super) struct OwnDisk(Result<Disk, String>);
+pub(crate) struct OwnDisk(Result<Disk, String>);
 
 impl OwnDisk {
-    pub(super) fn mount(scratch: &Scratch, is_kept: bool) -> Result<Self, Error> {
+    pub(crate) fn mount(scratch: &Scratch, is_kept: bool) -> Result<Self, Error> {
         if is_kept {
             let why = "with --keep the data is left on the disk where it is";
             return Ok(Self(Err(why.to_owned())));
@@ -170,7 +170,7 @@ impl OwnDisk {
 impl Grounds {
     /// Fills the journal until it has more than one segment. Opening it then takes a while, and two
     /// segments can be swapped.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         scratch: &Scratch,
         disk: OwnDisk,
         dice: &mut Dice,
@@ -191,7 +191,7 @@ impl Grounds {
 
 impl Killer<'_> {
     /// Inflicts a fault. When this returns, the fault is over and its effects are recorded.
-    pub(super) fn inflict(&mut self, fault: Fault) -> Result<(), Error> {
+    pub(crate) fn inflict(&mut self, fault: Fault) -> Result<(), Error> {
         let Some(mut grounds) = self.grounds.take() else { return Ok(()) };
         let tried = match fault {
             Fault::KilledReplay => self.kill_replay(&grounds),
@@ -272,7 +272,7 @@ impl Killer<'_> {
             }
         };
         let refused = self.report.fault(fault).refused;
-        self.hear_until(Duration::from_millis(TORTURE_FAULT_MILLISECONDS), |_| false);
+        self.hear_until(Duration::from_millis(FAULT_MILLISECONDS), |_| false);
         drop(lift);
         self.see_writes_again(fault);
         if self.report.stopped.is_none() && self.scratch.wait_for_daemon(None)?.pid != pid {
@@ -300,7 +300,7 @@ impl Killer<'_> {
     /// still shows every acknowledged write. Then repairs the journal, or puts back the original
     /// files.
     fn damage(&mut self, fault: Fault, grounds: &mut Grounds) -> Result<Tried, Error> {
-        let patience = Duration::from_secs(TORTURE_RECOVERY_SECONDS_MAX);
+        let patience = Duration::from_secs(RECOVERY_SECONDS_MAX);
         let shared = self.shared;
         let held = shared.hold_calls();
         let journal = Journal::find(&grounds.data)?;
@@ -380,7 +380,7 @@ impl Killer<'_> {
     /// counts. Reports an error if a session cannot write in time.
     fn see_writes_again(&mut self, fault: Fault) {
         self.begin_turn(true);
-        let patience = Duration::from_secs(TORTURE_RECOVERY_SECONDS_MAX);
+        let patience = Duration::from_secs(RECOVERY_SECONDS_MAX);
         let is_well = self.hear_until(patience, |killer| !killer.progress.is_disturbed());
         if !is_well && self.report.stopped.is_none() {
             let sessions = self.progress.disturbed();

@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::faults::{Fault, Grounds};
-use super::report::Report;
-use super::session::{Answered, Event, Shared, Slot};
-use super::writes::Dice;
-use crate::exit::Error;
-use crate::limits::{CALL_SECONDS_MAX, POLL_MILLISECONDS, TORTURE_STOP_MILLISECONDS};
+use crate::faults::{Fault, Grounds};
+use crate::limits::STOP_MILLISECONDS;
+use crate::report::Report;
 use crate::scratch::{Scratch, stop_for};
+use crate::session::{Answered, Event, Shared, Slot};
+use crate::writes::Dice;
+use anchord::exit::Error;
+use anchord::limits::{CALL_SECONDS_MAX, POLL_MILLISECONDS};
 
 /// The moments of kills and faults, counted in acknowledged writes. The latest is first, so that
 /// the next one can be popped off the end.
-pub(super) struct Moments {
-    pub(super) daemon: Vec<u64>,
-    pub(super) shim: Vec<u64>,
-    pub(super) faults: Vec<(u64, Fault)>,
+pub(crate) struct Moments {
+    pub(crate) daemon: Vec<u64>,
+    pub(crate) shim: Vec<u64>,
+    pub(crate) faults: Vec<(u64, Fault)>,
 }
 
 impl Moments {
-    pub(super) fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
+    pub(crate) fn new(total: u64, daemon: u32, shim: u32, dice: &mut Dice) -> Self {
         // Nothing is due in the last tenth, where sessions to disturb may be missing.
         let mut moments = |kills: u32| {
             let mut moments: Vec<u64> =
@@ -33,7 +34,7 @@ impl Moments {
     }
 
     /// Adds each fault `times` times, at random moments.
-    pub(super) fn with_faults(mut self, total: u64, times: u32, dice: &mut Dice) -> Self {
+    pub(crate) fn with_faults(mut self, total: u64, times: u32, dice: &mut Dice) -> Self {
         let all = (0..times).flat_map(|_| Fault::ALL);
         self.faults = all.map(|fault| (dice.below(total * 9 / 10 + 1), fault)).collect();
         self.faults.sort_unstable_by_key(|(moment, _)| std::cmp::Reverse(*moment));
@@ -46,25 +47,25 @@ impl Moments {
 }
 
 /// The loop that kills and inflicts faults when they are due.
-pub(super) struct Killer<'a> {
-    pub(super) scratch: &'a Scratch,
-    pub(super) shared: &'a Shared,
-    pub(super) slots: &'a [Slot],
-    pub(super) events: Receiver<Event>,
-    pub(super) deadline: Instant,
-    pub(super) report: &'a mut Report,
-    pub(super) moments: Moments,
-    pub(super) dice: Dice,
+pub(crate) struct Killer<'a> {
+    pub(crate) scratch: &'a Scratch,
+    pub(crate) shared: &'a Shared,
+    pub(crate) slots: &'a [Slot],
+    pub(crate) events: Receiver<Event>,
+    pub(crate) deadline: Instant,
+    pub(crate) report: &'a mut Report,
+    pub(crate) moments: Moments,
+    pub(crate) dice: Dice,
     /// The targets of faults, with `--faults` only.
-    pub(super) grounds: Option<Grounds>,
-    pub(super) progress: Progress,
+    pub(crate) grounds: Option<Grounds>,
+    pub(crate) progress: Progress,
 }
 
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// Tags of acknowledged writes.
-    pub(super) acknowledged: BTreeSet<String>,
+    pub(crate) acknowledged: BTreeSet<String>,
     /// The number of answers so far.
-    pub(super) answers: u64,
+    pub(crate) answers: u64,
     /// Whether each session still lacks an answer to a call that it made in this turn.
     disturbed: Vec<bool>,
     /// Whether only an acknowledged write counts as such an answer.
@@ -73,7 +74,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(sessions: usize) -> Self {
+    pub(crate) fn new(sessions: usize) -> Self {
         Self {
             acknowledged: BTreeSet::new(),
             answers: 0,
@@ -83,12 +84,12 @@ impl Progress {
         }
     }
 
-    pub(super) fn is_disturbed(&self) -> bool {
+    pub(crate) fn is_disturbed(&self) -> bool {
         self.disturbed.contains(&true)
     }
 
     /// Returns the number of disturbed sessions.
-    pub(super) fn disturbed(&self) -> usize {
+    pub(crate) fn disturbed(&self) -> usize {
         self.disturbed.iter().filter(|disturbed| **disturbed).count()
     }
 
@@ -109,7 +110,7 @@ enum Heard {
 }
 
 impl Killer<'_> {
-    pub(super) fn run(&mut self) -> Result<(), Error> {
+    pub(crate) fn run(&mut self) -> Result<(), Error> {
         while self.hear(Duration::from_millis(POLL_MILLISECONDS)) != Heard::Over {
             if self.progress.finished.len() < self.slots.len() {
                 self.do_what_is_due()?;
@@ -157,7 +158,7 @@ impl Killer<'_> {
     }
 
     /// Records reports until `is_enough` holds or `patience` has passed. Returns whether it holds.
-    pub(super) fn hear_until(
+    pub(crate) fn hear_until(
         &mut self,
         patience: Duration,
         is_enough: impl Fn(&Self) -> bool,
@@ -173,7 +174,7 @@ impl Killer<'_> {
     }
 
     /// Records the reports that have already arrived.
-    pub(super) fn hear_all(&mut self) {
+    pub(crate) fn hear_all(&mut self) {
         while self.hear(Duration::ZERO) == Heard::Something {}
     }
 
@@ -231,14 +232,14 @@ impl Killer<'_> {
         self.report.starts_killed += u32::from(self.scratch.kill_next_start(pid)?);
         self.begin_turn(false);
         let next = self.scratch.wait_for_daemon(None)?.pid;
-        stop_for(next, Duration::from_millis(TORTURE_STOP_MILLISECONDS))?;
+        stop_for(next, Duration::from_millis(STOP_MILLISECONDS))?;
         self.report.stops += 1;
         Ok(())
     }
 
     /// Begins a turn. Every session that has not finished is disturbed until a call that it makes
     /// from now on is answered. With `needs_write`, only an acknowledged write counts.
-    pub(super) fn begin_turn(&mut self, needs_write: bool) {
+    pub(crate) fn begin_turn(&mut self, needs_write: bool) {
         self.shared.next_turn();
         let Progress { disturbed, needs_write: is_needed, finished, .. } = &mut self.progress;
         *is_needed = needs_write;

@@ -4,47 +4,47 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::faults::{Fault, FaultReport};
-use crate::show;
+use crate::faults::{Fault, FaultReport};
+use anchord::show;
 
 /// Errors and lost or duplicated writes that the printed result names. It only counts the rest.
 const SAMPLES_MAX: usize = 20;
 
 /// The counts and findings of one run.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
-    pub(super) seed: u64,
-    pub(super) sessions: u32,
-    pub(super) writes: u32,
-    pub(super) daemon_kills: u32,
-    pub(super) shim_kills: u32,
+pub(crate) struct Report {
+    pub(crate) seed: u64,
+    pub(crate) sessions: u32,
+    pub(crate) writes: u32,
+    pub(crate) daemon_kills: u32,
+    pub(crate) shim_kills: u32,
     /// Daemons that were killed while they started.
-    pub(super) starts_killed: u32,
+    pub(crate) starts_killed: u32,
     /// Times that a daemon was suspended by a signal and resumed.
-    pub(super) stops: u32,
+    pub(crate) stops: u32,
     /// Results of each fault that was tried.
-    pub(super) faults: BTreeMap<Fault, FaultReport>,
-    pub(super) milliseconds: u64,
+    pub(crate) faults: BTreeMap<Fault, FaultReport>,
+    pub(crate) milliseconds: u64,
     /// Writes that clients were told are saved.
-    pub(super) acknowledged: usize,
+    pub(crate) acknowledged: usize,
     /// Acknowledged writes that are there at the end.
-    pub(super) found: usize,
-    pub(super) lost: Vec<String>,
+    pub(crate) found: usize,
+    pub(crate) lost: Vec<String>,
     /// Writes that were applied more than once, or are there more than once.
-    pub(super) duplicated: Vec<String>,
+    pub(crate) duplicated: Vec<String>,
     /// Writes whose outcome is unknown; they may be there or not. The session's shim was killed, or
     /// the daemon answered during a fault that it does not know, or the call met two deaths.
-    pub(super) unknown: usize,
+    pub(crate) unknown: usize,
     /// Errors that clients saw although they kept their shim, and failed checks of faults, searches
     /// and the journal.
-    pub(super) errors: Vec<String>,
+    pub(crate) errors: Vec<String>,
     /// The reason for stopping early, if torture did.
-    pub(super) stopped: Option<&'static str>,
+    pub(crate) stopped: Option<&'static str>,
 }
 
 impl Report {
     /// Returns what the run found that must not be, or why it ended early; `None` if all is well.
-    pub(super) fn complaint(&self) -> Option<String> {
+    pub(crate) fn complaint(&self) -> Option<String> {
         let is_good = self.lost.is_empty() && self.duplicated.is_empty() && self.errors.is_empty();
         match self.stopped {
             _ if !is_good => Some("torture found what must not be".to_owned()),
@@ -54,11 +54,11 @@ impl Report {
     }
 
     /// Returns the results of a fault, to be updated.
-    pub(super) fn fault(&mut self, fault: Fault) -> &mut FaultReport {
+    pub(crate) fn fault(&mut self, fault: Fault) -> &mut FaultReport {
         self.faults.entry(fault).or_default()
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let mut lines = vec![format!(
             "{} x {} writes, {}, {}, {}",
             show::count(self.sessions.into(), "session"),

@@ -10,16 +10,16 @@ use std::time::Duration;
 use anchord_proto::hello::ToolSet;
 use serde_json::{Value, json};
 
-use super::faults::Fault;
-use super::writes::{Dice, search, write, write_noting};
-use crate::agent::{Agent, CallError, Shim};
-use crate::exit::Error;
-use crate::limits::TORTURE_REFUSED_MILLISECONDS;
+use crate::faults::Fault;
+use crate::limits::REFUSED_MILLISECONDS;
 use crate::scratch::Scratch;
+use crate::writes::{Dice, search, write, write_noting};
+use anchord::agent::{Agent, CallError, Shim};
+use anchord::exit::Error;
 
 /// State that the sessions share with the killer.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     is_over: AtomicBool,
     /// The number of the current turn. Each death of a daemon and each end of a fault begins a new
     /// one.
@@ -34,32 +34,32 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Tells the sessions to end.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn turn(&self) -> u32 {
+    pub(crate) fn turn(&self) -> u32 {
         self.turn.load(Ordering::SeqCst)
     }
 
-    pub(super) fn next_turn(&self) {
+    pub(crate) fn next_turn(&self) {
         self.turn.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub(super) fn set_more_to_come(&self, is_more: bool) {
+    pub(crate) fn set_more_to_come(&self, is_more: bool) {
         self.is_more_to_come.store(is_more, Ordering::Relaxed);
     }
 
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<Fault> {
         *self.fault_slot()
     }
 
-    pub(super) fn set_fault(&self, fault: Option<Fault>) {
+    pub(crate) fn set_fault(&self, fault: Option<Fault>) {
         *self.fault_slot() = fault;
     }
 
     /// Waits until no call is in flight. No call begins before the guard is dropped.
-    pub(super) fn hold_calls(&self) -> RwLockWriteGuard<'_, ()> {
+    pub(crate) fn hold_calls(&self) -> RwLockWriteGuard<'_, ()> {
         self.gate.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,7 +77,7 @@ impl Shared {
 }
 
 /// A report from a session's thread to the killer.
-pub(super) enum Event {
+pub(crate) enum Event {
     Answered {
         index: usize,
         /// The turn in which the call was made.
@@ -88,7 +88,7 @@ pub(super) enum Event {
 }
 
 /// The kind of answer that a call got.
-pub(super) enum Answered {
+pub(crate) enum Answered {
     /// The write with this tag was acknowledged.
     Wrote(String),
     /// A call other than a write was answered.
@@ -99,14 +99,14 @@ pub(super) enum Answered {
 
 /// A handle through which the killer reaches a session's current shim.
 #[derive(Default)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     shim: Mutex<Option<Shim>>,
     killed: AtomicBool,
 }
 
 impl Slot {
     /// Kills the current shim. Returns whether there is one.
-    pub(super) fn kill(&self) -> bool {
+    pub(crate) fn kill(&self) -> bool {
         let shim = self.shim.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(shim) = &*shim else { return false };
         self.killed.store(true, Ordering::SeqCst);
@@ -121,13 +121,13 @@ impl Slot {
 
 /// The results of a session's thread.
 #[derive(Default)]
-pub(super) struct Outcome {
-    pub(super) attempted: BTreeSet<String>,
-    pub(super) acknowledged: BTreeSet<String>,
+pub(crate) struct Outcome {
+    pub(crate) attempted: BTreeSet<String>,
+    pub(crate) acknowledged: BTreeSet<String>,
     /// Tags of acknowledged notes, in the order of their writes.
     noted: Vec<String>,
-    pub(super) unknown: usize,
-    pub(super) errors: Vec<String>,
+    pub(crate) unknown: usize,
+    pub(crate) errors: Vec<String>,
 }
 
 /// The result of a call, for the session that made it.
@@ -143,20 +143,20 @@ enum Reply {
 }
 
 /// A session's thread and the state it works with.
-pub(super) struct Session<'a> {
-    pub(super) scratch: &'a Scratch,
-    pub(super) index: usize,
-    pub(super) slot: &'a Slot,
-    pub(super) events: Sender<Event>,
-    pub(super) shared: &'a Shared,
+pub(crate) struct Session<'a> {
+    pub(crate) scratch: &'a Scratch,
+    pub(crate) index: usize,
+    pub(crate) slot: &'a Slot,
+    pub(crate) events: Sender<Event>,
+    pub(crate) shared: &'a Shared,
     /// The turn in which its last call was answered.
-    pub(super) answered_in: Cell<u32>,
-    pub(super) notes: bool,
+    pub(crate) answered_in: Cell<u32>,
+    pub(crate) notes: bool,
 }
 
 impl Session<'_> {
     /// Makes at least `writes` writes, and more while kills or faults are still due.
-    pub(super) fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
+    pub(crate) fn run(&self, writes: u32, mut dice: Dice) -> Outcome {
         let mut outcome = Outcome::default();
         let mut agent: Option<Agent> = None;
         let mut number = 0;
@@ -184,7 +184,7 @@ impl Session<'_> {
             if number >= writes {
                 // These extra writes only keep a session there to disturb, so they need not be
                 // fast.
-                std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
+                std::thread::sleep(Duration::from_millis(REFUSED_MILLISECONDS));
             }
         }
         self.slot.replace(None);
@@ -216,7 +216,7 @@ impl Session<'_> {
                 }
                 Reply::Refused if self.shared.is_over() => return false,
                 Reply::Refused => {
-                    std::thread::sleep(Duration::from_millis(TORTURE_REFUSED_MILLISECONDS));
+                    std::thread::sleep(Duration::from_millis(REFUSED_MILLISECONDS));
                 }
                 Reply::Unknown => {
                     seen.unknown += 1;

@@ -1,5 +1,8 @@
 //! The parts of torture that need no process.
 
+use anchord_daemon::api::JournalLine;
+use serde_json::json;
+
 use super::faults::Fault;
 use super::writes::{write, write_noting};
 use super::*;
@@ -84,4 +87,36 @@ fn the_result_line_counts_and_names() {
       lost: t-0001-000002
     acknowledged 20, found 19, lost 1, duplicated 0, errors 1, unknown 0
     ");
+}
+
+#[test]
+fn a_write_that_was_applied_twice_shows_in_the_journal() {
+    let line = |op: &str, changes| JournalLine {
+        seq: 1,
+        revision: None,
+        time: 0,
+        session: None,
+        op: op.to_owned(),
+        changes,
+    };
+    let stage = json!({"stage": {"session": "s", "part": {"lessons": [{"summary": "t-1 x"}]}}});
+    let row =
+        |summary: &str| json!({"put": {"id": "s1", "body": {"session_row": {"summary": summary}}}});
+    let aside =
+        json!({"put": {"standing": "archived", "body": {"session_row": {"summary": "t-2"}}}});
+    let mut seen = Seen::default();
+    note_applied(&mut seen, &line("checkpoint", vec![stage.clone()]));
+    note_applied(&mut seen, &line("save", vec![row("did t-2")]));
+    note_applied(&mut seen, &line("save", vec![row("did t-3"), aside]));
+    note_applied(&mut seen, &line("keep", vec![row("t-3")]));
+    let all = BTreeSet::from(["t-1", "t-2", "t-3"].map(str::to_owned));
+    assert_eq!(repeated(&seen, &all), Vec::<&String>::new());
+    note_applied(&mut seen, &line("checkpoint", vec![stage]));
+    assert_eq!(repeated(&seen, &all), ["t-1"]);
+    let note = json!({"put": {"id": "n1", "body": {"note": {"content": "t-4: words"}}}});
+    note_applied(&mut seen, &line("note", vec![note.clone()]));
+    note_applied(&mut seen, &line("compact", vec![note.clone()]));
+    assert_eq!(repeated(&seen, &BTreeSet::from(["t-4".to_owned()])), Vec::<&String>::new());
+    note_applied(&mut seen, &line("note", vec![note]));
+    assert_eq!(repeated(&seen, &BTreeSet::from(["t-4".to_owned()])), ["t-4"]);
 }

@@ -7,10 +7,10 @@ use super::Lift;
 
 /// Lowers a process's limit until the result is dropped.
 #[cfg(target_os = "linux")]
-pub(super) fn lower(pid: u32, resource: Resource, to: u64) -> Result<Lift, String> {
+pub(crate) fn lower(pid: u32, resource: Resource, to: u64) -> Result<Lift, String> {
     use rustix::process::{Rlimit, getrlimit, prlimit};
 
-    let process = crate::scratch::process(pid).map_err(|error| error.message)?;
+    let process = anchord::scratch::process(pid).map_err(|error| error.message)?;
     // The daemon inherited its maximum from this process, through a shim.
     let maximum = getrlimit(resource).maximum;
     let lowered = prlimit(Some(process), resource, Rlimit { current: Some(to), maximum });
@@ -23,18 +23,18 @@ pub(super) fn lower(pid: u32, resource: Resource, to: u64) -> Result<Lift, Strin
 
 /// Returns the number of descriptors that a process has open.
 #[cfg(target_os = "linux")]
-pub(super) fn descriptors_of(pid: u32) -> Result<u64, String> {
+pub(crate) fn descriptors_of(pid: u32) -> Result<u64, String> {
     let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
     let open = open.map_err(|error| format!("the daemon's descriptors are not known: {error}"))?;
     Ok(open.count() as u64)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn lower(pid: u32, _resource: Resource, _to: u64) -> Result<Lift, String> {
+pub(crate) fn lower(pid: u32, _resource: Resource, _to: u64) -> Result<Lift, String> {
     Err(format!("the limits of process {pid} can be set by another one only on Linux"))
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn descriptors_of(pid: u32) -> Result<u64, String> {
+pub(crate) fn descriptors_of(pid: u32) -> Result<u64, String> {
     Err(format!("the descriptors of process {pid} can be limited by another one only on Linux"))
 }

@@ -1,35 +1,39 @@
-//! `anchord torture`: many shims write while daemons and shims are killed. Then every write is
+//! Torture: many shims write while daemons and shims are killed. Then every write is
 //! counted.
 
+mod applied;
 mod faults;
 mod killer;
+mod limits;
 mod report;
+mod scratch;
 mod session;
 mod writes;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anchord_daemon::api::{self, ProjectParams, VerifyReply};
+use anyhow::Context;
+use clap::Parser;
 use serde_json::json;
 
+use self::applied::{note_applied, repeated};
 use self::faults::{Grounds, OwnDisk};
 use self::killer::{Killer, Moments, Progress};
 use self::report::Report;
 use self::session::{Outcome, Session, Shared, Slot};
 use self::writes::{Dice, search};
-use super::{journal, print_json};
-use crate::client::Client;
-use crate::exit::Error;
-use crate::limits::{
-    TORTURE_FAULT_SECONDS_MAX, TORTURE_SECONDS_MIN, TORTURE_SESSIONS_MAX,
-    TORTURE_WRITE_MILLISECONDS_MAX,
-};
+use crate::limits::{FAULT_SECONDS_MAX, SECONDS_MIN, SESSIONS_MAX, WRITE_MILLISECONDS_MAX};
 use crate::scratch::Scratch;
-use crate::tally::{Seen, tally, texts};
+use anchord::client::Client;
+use anchord::exit::Error;
+use anchord::tally::{Seen, tally, texts};
 
 /// Write from many sessions while shims and daemons are killed, and count what is lost
 ///
@@ -39,23 +43,29 @@ use crate::tally::{Seen, tally, texts};
 ///
 /// A refused write is an error too unless a fault explains it. So are damage that is not reported,
 /// and a session that cannot write after a fault.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  anchord torture
-  anchord torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
-  anchord torture --notes --sessions 16 --writes 200 --daemon-kills 10
-  anchord torture --faults --sessions 16 --daemon-kills 10
-  anchord torture --hours 8 --faults --sessions 16 --writes 200
-  anchord torture --seed 7 --keep --json")]
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "torture",
+    after_help = "Examples:
+  torture
+  torture --sessions 64 --writes 1000 --daemon-kills 20 --shim-kills 20
+  torture --notes --sessions 16 --writes 200 --daemon-kills 10
+  torture --faults --sessions 16 --daemon-kills 10
+  torture --hours 8 --faults --sessions 16 --writes 200
+  torture --seed 7 --keep --json"
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Args {
+struct Args {
+    /// The `anchord` to torture, instead of one that cargo builds
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
     /// Mostly store notes, with searches and compactions in between, under a budget so small that
     /// much is archived
     #[arg(long)]
     notes: bool,
     /// Number of concurrent sessions, each with its own shim
     #[arg(long, value_name = "N", default_value_t = 8,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(TORTURE_SESSIONS_MAX)))]
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(SESSIONS_MAX)))]
     sessions: u32,
     /// Number of writes per session; with --faults, the minimum
     #[arg(long, value_name = "N", default_value_t = 50,
@@ -98,6 +108,15 @@ pub(crate) struct Args {
     json: bool,
 }
 
+fn main() -> ExitCode {
+    // The daemons and shims that are started inherit no descriptors.
+    anchord_shim::descriptors::keep_from_children();
+    match Args::parse().run(&mut io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => anchord::fail(&error),
+    }
+}
+
 /// The largest number of notes that are searched for at the end.
 const SEARCHES: usize = 100;
 
@@ -105,14 +124,18 @@ const SEARCHES: usize = 100;
 const NOTES_BUDGET_TOKENS: u32 = 2_000;
 
 impl Args {
-    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+    fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let program = match &self.program {
+            Some(program) => program,
+            None => &anchord_tests::shipped().anchord,
+        };
         let until =
             self.hours.map(|hours| Duration::from_secs_f64(hours.clamp(0.0, 1_000.0) * 3_600.0));
         let begun = Instant::now();
         let mut seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
         let mut dice = Dice(seed);
         loop {
-            self.round(out, seed)?;
+            self.round(out, program, seed)?;
             if until.is_none_or(|until| begun.elapsed() >= until) {
                 return Ok(());
             }
@@ -120,18 +143,16 @@ impl Args {
         }
     }
 
-    fn round(&self, out: &mut dyn Write, seed: u64) -> Result<(), Error> {
-        let mut scratch = Scratch::new("torture")?;
-        if self.keep {
-            scratch.keep();
-        }
+    fn round(&self, out: &mut dyn Write, program: &Path, seed: u64) -> Result<(), Error> {
+        let scratch = Scratch::new(program.to_owned(), self.keep)?;
         if !self.json {
             writeln!(out, "seed {seed}, in {}", scratch.path().display())?;
             out.flush()?;
         }
         let report = self.torture(&scratch, seed)?;
         if self.json {
-            print_json(out, &report)?;
+            serde_json::to_writer_pretty(&mut *out, &report).context("cannot write the result")?;
+            writeln!(out)?;
         } else {
             write!(out, "{}", report.words())?;
         }
@@ -166,11 +187,11 @@ impl Args {
         let tally = tally(&acknowledged, texts.iter().map(String::as_str));
         let mut applied = Seen::default();
         let mut client = scratch.client()?;
-        journal::entries(&mut client, &scratch.project(), 1, u32::MAX, &mut |_, line| {
-            applied.note_applied(&line);
+        client.entries(&scratch.project(), 1, u32::MAX, &mut |_, line| {
+            note_applied(&mut applied, &line);
             Ok(())
         })?;
-        let applied_again = applied.repeated(&attempted).into_iter().cloned();
+        let applied_again = repeated(&applied, &attempted).into_iter().cloned();
         let duplicated: BTreeSet<String> = applied_again.chain(tally.twice.clone()).collect();
         if self.notes {
             report.errors.extend(not_found_by_search(scratch, &acknowledged, &texts)?);
@@ -203,9 +224,9 @@ impl Args {
             moments = moments.with_faults(total, self.daemon_kills.div_ceil(4).max(1), &mut dice);
         }
         shared.set_more_to_come(self.faults);
-        let seconds = TORTURE_SECONDS_MIN
-            + total * TORTURE_WRITE_MILLISECONDS_MAX / 1000
-            + moments.faults.len() as u64 * TORTURE_FAULT_SECONDS_MAX;
+        let seconds = SECONDS_MIN
+            + total * WRITE_MILLISECONDS_MAX / 1000
+            + moments.faults.len() as u64 * FAULT_SECONDS_MAX;
         std::thread::scope(|scope| {
             let threads: Vec<_> = slots
                 .iter()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Lift;
 
 /// A mounted file system. Dropping this unmounts it.
-pub(super) struct Disk(PathBuf);
+pub(crate) struct Disk(PathBuf);
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -25,7 +25,7 @@ mod linux {
             mounted.map(|()| Self(at.to_owned())).map_err(|error| {
                 format!(
                     "no disk of its own can be mounted ({error}); \
-                     root can, and `unshare --map-root-user --mount anchord torture`"
+                     root can, and `unshare --map-root-user --mount torture`"
                 )
             })
         }
@@ -60,12 +60,12 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 impl Disk {
     /// Fails, because only Linux can mount it.
-    pub(super) fn mount(at: &Path) -> Result<Self, String> {
+    pub(crate) fn mount(at: &Path) -> Result<Self, String> {
         Err(format!("no disk in memory can be mounted at {} but on Linux", at.display()))
     }
 
     /// Never called, since no disk was mounted.
-    pub(super) fn fill(&self, _spare_bytes: u64) -> Result<Lift, String> {
+    pub(crate) fn fill(&self, _spare_bytes: u64) -> Result<Lift, String> {
         Err(format!("{} is not a disk of its own", self.0.display()))
     }
 }

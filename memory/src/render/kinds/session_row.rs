@@ -1,0 +1,116 @@
+//! Session rows: the day and the client, and the trail of entries.
+
+use super::{Line, Worded};
+use crate::fold::{clip, one_line, with_block};
+use crate::limits::TITLE_CHARS_MAX;
+use crate::record::{Record, SessionRow};
+use crate::render::cut::CUT;
+use crate::render::loaded;
+
+impl Worded for SessionRow {
+    fn full(&self, of: &Record) -> String {
+        let text = self.trail_text();
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        with_block(format!("{}: {first}", head(of, self)), rest, "  ")
+    }
+
+    /// The number of earlier entries comes at the end. It follows [`CUT`] if the line is clipped or
+    /// the newest entry has more lines.
+    fn title(&self, of: &Record) -> String {
+        let line = one_line(&self.title_line(of));
+        let earlier = earlier(self);
+        let chars_max = TITLE_CHARS_MAX - earlier.chars().count();
+        let has_more = self.summary.trim().contains('\n');
+        if !has_more && line.chars().count() <= chars_max {
+            return format!("{line}{earlier}");
+        }
+        clip(&line, chars_max - CUT.chars().count()) + CUT + &earlier
+    }
+
+    fn excerpt(&self, of: &Record, _: usize) -> Option<(String, String)> {
+        let head = format!("{} {}{}:", of.id, self.ended.date(), row_mark(self));
+        Some((head, self.trail_text()))
+    }
+
+    fn loaded(&self, of: &Record) -> String {
+        let trail = self.trail_text();
+        let (first, rest) = trail.split_once('\n').unwrap_or((&trail, ""));
+        with_block(format!("{} {first}", loaded_head(of, self)), rest, "  ")
+    }
+
+    /// Its line.
+    fn condensed(&self, of: &Record) -> String {
+        loaded::line(of)
+    }
+
+    fn line(&self, of: &Record) -> Option<Line> {
+        Some(Line {
+            text: format!("{} {}", loaded_head(of, self), joined(&self.summary)),
+            end: earlier(self),
+            is_all: self.earlier_count() == 0,
+            is_joined: self.summary.trim().contains('\n'),
+        })
+    }
+
+    fn loaded_excerpt(&self, of: &Record) -> Option<(String, &str)> {
+        Some((loaded_head(of, self), self.summary.as_str()))
+    }
+}
+
+/// Renders everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.
+fn head(record: &Record, row: &SessionRow) -> String {
+    let client = if row.folded > 0 { "" } else { &*record.created.client };
+    let space = if client.is_empty() { "" } else { " " };
+    format!("{} {}{space}{client}{}", record.id, row.ended.date(), row_mark(row))
+}
+
+/// Renders a row's marks: the parent session of a subagent, and how the row was made if its agent
+/// did not save.
+fn row_mark(row: &SessionRow) -> String {
+    let of = row.session.parent().map(|parent| format!("subagent of {parent}"));
+    let made = match (&row.captured, row.on_behalf) {
+        (Some(_), _) => Some("captured".to_owned()),
+        (None, true) if row.saved_itself() => Some("after its last save".to_owned()),
+        (None, true) => Some("ended without saving".to_owned()),
+        (None, false) => None,
+    };
+    let marks: Vec<String> = of.into_iter().chain(made).collect();
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
+}
+
+/// Joins the lines of a text into one, with a semicolon after a line that does not end in
+/// punctuation.
+fn joined(text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
+        let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '…']);
+        line.push_str(if line.is_empty() || is_ended { "" } else { ";" });
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(&part);
+    }
+    line
+}
+
+/// Renders ` (+2 earlier)`, or nothing if the newest entry is the only one.
+pub(in crate::render) fn earlier(row: &SessionRow) -> String {
+    match row.earlier_count() {
+        0 => String::new(),
+        count => format!(" (+{count} earlier)"),
+    }
+}
+
+/// Renders `s34 2026-11-22 claude-code:`. If its agent did not save, it also says how the row was
+/// made.
+fn loaded_head(record: &Record, row: &SessionRow) -> String {
+    let client = if row.folded > 0 { "" } else { &*record.created.client };
+    let space = if client.is_empty() { "" } else { " " };
+    let subagent = row.session.parent().map(|_| "a subagent");
+    let unsaved = match (row.captured.is_some() || row.on_behalf, row.saved_itself()) {
+        (true, true) => Some("after its last save"),
+        (true, false) => Some("not saved by its agent"),
+        (false, _) => None,
+    };
+    let marks: Vec<&str> = subagent.into_iter().chain(unsaved).collect();
+    let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+    format!("{} {}{space}{client}{marks}:", record.id, row.ended.date())
+}

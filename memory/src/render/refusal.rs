@@ -1,0 +1,133 @@
+//! Refusals in words.
+
+use std::fmt;
+
+use super::changes::change_lines;
+use super::title;
+use crate::audience::{Audience, Tool};
+use crate::ids::{Kind, RecordId};
+use crate::refusal::Refusal;
+
+impl Refusal {
+    /// Words the refusal for its reader.
+    pub fn worded(&self, audience: &Audience) -> String {
+        match self {
+            Self::Invalid { field, why } => format!("{field} {why}"),
+            Self::EmptyNote => {
+                format!("content is empty; {} takes a note away", audience.tool(Tool::Forget))
+            }
+            Self::NotesAlone { field, id } => {
+                let noun = id.kind.noun();
+                let rest = match audience {
+                    Audience::Agent | Audience::Compactor => {
+                        "written again with memory_checkpoint or memory_save"
+                    }
+                    Audience::Person(_) => "changed with `anchord edit`",
+                };
+                format!(
+                    "{field} is of notes alone and {id} is a {noun}; of a {noun}, tags and pinned \
+                     can be set here, the rest is {rest}"
+                )
+            }
+            Self::TooLarge { what, bytes, bytes_max, advice } => {
+                format!("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")
+            }
+            Self::Full { kind, unit, kept, more, most } => {
+                let noun = kind.facts().noun_in_full;
+                format!(
+                    "no room for more {noun}s in this project: {kept} of {most} {unit} are used, \
+                     {more} more are needed; {}",
+                    making_room(*kind, audience)
+                )
+            }
+            Self::NotFound { id, nearest } => format!("there is no record {id}{}", near(nearest)),
+            Self::Purged { id, time } => {
+                format!("{id} was purged on {}; its content is gone for good", time.date())
+            }
+            Self::PurgedText { field, time } => format!(
+                "{field} says what was purged on {} and is not taken in again; leave it out",
+                time.date()
+            ),
+            Self::NoSuchKey { key, nearest } => {
+                let near = near_keys(nearest, audience);
+                format!("there is no fact with the key `{key}`{near}")
+            }
+            Self::NoSuchTopic { name, known, more } => {
+                let known = topics(known, *more, audience);
+                format!("there is no topic `{name}` yet{known}")
+            }
+            Self::Conflict { record: Some(id), expected, current, changed, time } => {
+                let lines: Vec<String> =
+                    changed.iter().map(|record| title(record, *time)).collect();
+                format!("{id} is at {current} now, not at {expected}{}", listed(&lines))
+            }
+            Self::Conflict { record: None, expected, current, changed, time } => {
+                let lines = change_lines(changed.iter().map(|record| &**record), *time);
+                format!("memory is at {current} now, not at {expected}{}", listed(&lines))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.worded(&Audience::Agent))
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Words what makes room for records of a kind. A session's own notes count even after it has
+/// ended, and no other session can forget them.
+fn making_room(kind: Kind, audience: &Audience) -> String {
+    let forget = audience.tool(Tool::Forget);
+    match (kind, audience) {
+        (Kind::Note, Audience::Agent | Audience::Compactor) => format!(
+            "{forget} records that no longer hold; a person at a shell can also `anchord forget` \
+             what past sessions kept for themselves"
+        ),
+        (Kind::Note, Audience::Person(_)) => format!(
+            "{forget} records that no longer hold, also what past sessions kept for themselves"
+        ),
+        _ => format!("{forget} records that no longer hold, archived ones too"),
+    }
+}
+
+fn near(nearest: &[RecordId]) -> String {
+    let ids: Vec<String> = nearest.iter().map(RecordId::to_string).collect();
+    if ids.is_empty() { String::new() } else { format!("; near it are {}", ids.join(", ")) }
+}
+
+fn near_keys(nearest: &[String], audience: &Audience) -> String {
+    let keys: Vec<String> = nearest.iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() {
+        format!("; {} finds notes by their words", audience.tool(Tool::Search))
+    } else {
+        format!("; near it are {}", keys.join(", "))
+    }
+}
+
+fn topics(known: &[String], more: usize, audience: &Audience) -> String {
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    match (names.is_empty(), more) {
+        (true, _) => match audience {
+            Audience::Agent | Audience::Compactor => {
+                "; memory_checkpoint with a topic begins one".to_owned()
+            }
+            Audience::Person(_) => "; an agent's checkpoint with a topic begins one".to_owned(),
+        },
+        (false, 0) => format!("; there are {}", names.join(", ")),
+        (false, more) => format!("; there are {} and {more} more", names.join(", ")),
+    }
+}
+
+fn listed(changed: &[String]) -> String {
+    if changed.is_empty() {
+        String::new()
+    } else {
+        format!("; nothing was written. Changed since:\n{}", changed.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests;
