@@ -168,7 +168,7 @@ fn what_is_no_state_is_refused() {
     let refused = |state: &str| parse(state, None).unwrap_err().to_string();
     insta::assert_snapshot!(refused("{"), @"read state.json: it is not JSON");
     insta::assert_snapshot!(refused("[]"), @"read state.json: it is not a JSON object");
-    insta::assert_snapshot!(refused(r#"{"version": 2}"#), @"read it: it has version 2, and version 1 is understood");
+    insta::assert_snapshot!(refused(r#"{"version": 2}"#), @"read it: it has version 2; only version 1 is supported");
     assert_eq!(parse("\u{feff}{}", None).unwrap(), Zipmem::default());
 }
 

@@ -139,7 +139,7 @@ fn items_by_id_are_read_and_a_damaged_file_is_refused() {
     for (state, why) in [
         ("{", "read state.json: it is not JSON"),
         ("[]", "read state.json: it is not a JSON object"),
-        (r#"{"version": 2}"#, "read it: it has version 2, and version 1 is understood"),
+        (r#"{"version": 2}"#, "read it: it has version 2; only version 1 is supported"),
     ] {
         assert_eq!(parse_compactor(state).unwrap_err().to_string(), why);
     }
