@@ -387,7 +387,7 @@ fn a_plan_on_records_that_have_moved_writes_nothing() {
     let refused = plan_undo(&past.memory, &basis, true, Some(Revision(1)), &by).unwrap_err();
     insta::assert_snapshot!(refused, @r"
     memory is at 2 now, not at 1; nothing was written. Changed since:
-    n1 port: 2
+    changed n1 port: 2
     ");
 }
 
