@@ -16,14 +16,14 @@ fn ids_and_names_are_unambiguous() {
 }
 
 #[test]
-fn names_over_mcp_lose_what_marks_the_part() {
+fn names_over_mcp_lose_their_suffix() {
     let names = ["codex-mcp-client", "openclaw-bundle-mcp", "claude-code", "gemini-cli-mcp-client"];
     let plain = names.map(McpNames::without_suffix);
     assert_eq!(plain, ["codex", "openclaw", "claude-code", "gemini-cli"]);
 }
 
 #[test]
-fn a_client_is_known_by_the_beginning_of_its_name() {
+fn a_client_is_recognised_by_the_beginning_of_its_name() {
     let tokens = |name: &str| Client::named_over_mcp(name)?.limits.session_tokens;
     assert_eq!(tokens("claude-code"), Some(80_000));
     assert_eq!(tokens("Cursor-vscode"), Some(60_000));

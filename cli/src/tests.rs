@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 
 #[test]
-fn the_definitions_hold_together() {
+fn the_command_definitions_are_consistent() {
     Cli::command().debug_assert();
 }
 
@@ -27,7 +27,7 @@ fn every_command_shows_an_example() {
 }
 
 #[test]
-fn every_example_is_a_command_that_there_is() {
+fn every_example_is_a_valid_command() {
     fn check(command: &clap::Command, checked: &mut usize) {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         for line in help.lines().filter(|line| line.starts_with("  anchord ")) {
@@ -59,7 +59,7 @@ fn help_is_a_command_too() {
 
 /// The daemon words these for whoever typed a command.
 #[test]
-fn the_commands_that_replies_name_are_ones() {
+fn the_commands_that_replies_name_are_valid() {
     let typed = ["load", "--max-tokens", "700", "--project", "."].map(str::to_owned).into();
     let person = Audience::Person(Shell { typed });
     let sections = Kind::ALL.map(Kind::plural).to_vec();
@@ -87,7 +87,7 @@ fn the_commands_that_replies_name_are_ones() {
 
 /// A session in a copied project is told to run this command.
 #[test]
-fn the_command_that_a_copy_is_told_of_is_one() {
+fn the_command_suggested_to_a_copy_is_valid() {
     let of = anchord_daemon::projects::ProjectId(uuid::Uuid::from_u128(7));
     let copied = anchord_daemon::projects::Status::Copy { of, original: "/src/parser".into() };
     let notice = copied.notice(std::path::Path::new("/src/copy")).unwrap();
@@ -96,7 +96,7 @@ fn the_command_that_a_copy_is_told_of_is_one() {
 }
 
 #[test]
-fn an_unknown_value_is_answered_with_the_allowed_set() {
+fn an_unknown_value_is_answered_with_the_allowed_values() {
     let refused = Cli::try_parse_from(["anchord", "export", "--format", "yaml"]).unwrap_err();
     assert_eq!(refused.exit_code(), 2);
     assert!(refused.to_string().contains("[possible values: markdown, json, zipmem, compactor]"));
@@ -104,7 +104,7 @@ fn an_unknown_value_is_answered_with_the_allowed_set() {
 
 /// An impossible value fails before anything runs, so that 1 means that nothing was found.
 #[test]
-fn values_that_cannot_be_are_wrong_usage() {
+fn impossible_values_are_usage_errors() {
     for wrong in [
         "search x --since someday",
         "search x --until 2026-13-01",
@@ -129,7 +129,7 @@ fn values_that_cannot_be_are_wrong_usage() {
 }
 
 #[test]
-fn every_kind_of_record_can_be_asked_for() {
+fn every_kind_of_record_can_be_requested() {
     let kinds = tool::Kind::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let kinds: Vec<String> = kinds.map(|kind| format!("{}s", kind.get_name())).collect();
     assert_eq!(kinds, Kind::ALL.map(Kind::plural));

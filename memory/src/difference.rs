@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_changes_to_a_later_state_lead_to_it(steps in any_steps(), known in 0_usize..8) {
+        fn applying_a_difference_gives_the_later_state(steps in any_steps(), known in 0_usize..8) {
             let (target, entries) = take(&steps);
             let mut memory = Memory::default();
             for (at, changes) in (1..).zip(entries.iter().take(known)) {

@@ -82,7 +82,7 @@ fn commands_note_find_and_forget_as_agents_do() {
 }
 
 #[test]
-fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
+fn json_output_has_a_cursor_and_names_commands() {
     let (instance, project) = (Instance::new(), Project::git());
     let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
@@ -115,7 +115,7 @@ fn json_has_what_fetches_the_rest_and_speaks_of_commands() {
 
 /// The end of an answer names the command that prints the next part, until there is none.
 #[test]
-fn what_a_load_cuts_the_command_it_names_prints() {
+fn the_command_named_by_a_cut_load_prints_the_rest() {
     let (instance, project) = (Instance::new(), Project::git());
     let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
@@ -161,7 +161,7 @@ fn what_a_load_cuts_the_command_it_names_prints() {
 }
 
 #[test]
-fn the_log_says_who_asked_what_and_goes_on() {
+fn the_log_shows_each_query_and_can_be_followed() {
     let (instance, project) = (Instance::new(), Project::git());
     let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());
@@ -205,7 +205,7 @@ fn transcript(instance: &Instance, session: &str, cwd: &str, prompt: &str) {
 }
 
 #[test]
-fn past_sessions_are_brought_over_once_and_each_into_its_project() {
+fn past_sessions_are_imported_once_into_their_projects() {
     let (instance, project, other) = (Instance::new(), Project::git(), Project::git());
     let shell = Shell::new(&instance, project.path());
     assert_eq!(shell.said(&["import", "sessions"]).0, 0, "nothing to import is no failure");
@@ -254,7 +254,7 @@ fn past_sessions_are_brought_over_once_and_each_into_its_project() {
 }
 
 #[test]
-fn people_add_edit_and_pin_what_agents_see_at_once() {
+fn agents_see_at_once_what_people_add_edit_and_pin() {
     let (instance, project) = (Instance::new(), Project::git());
     let shell = Shell::new(&instance, project.path());
     let mut agent = Agent::open(&instance, project.path());

@@ -24,7 +24,7 @@ fn journal(instance: &Instance, own_records: bool) -> PathBuf {
 }
 
 #[test]
-fn a_bad_place_in_a_journal_is_named_once() {
+fn a_bad_place_in_a_journal_is_reported_once() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
@@ -46,7 +46,7 @@ fn a_bad_place_in_a_journal_is_named_once() {
 
 /// The exit code tells a script that only a person can make this memory writable again.
 #[test]
-fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
+fn writing_to_a_damaged_journal_has_its_own_exit_code() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
@@ -79,7 +79,7 @@ fn what_would_write_to_a_damaged_journal_ends_with_its_own_code() {
 }
 
 #[test]
-fn damaged_records_of_the_daemon_lose_nothing_and_are_told() {
+fn a_damaged_registry_loses_nothing_and_is_reported() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
@@ -206,7 +206,7 @@ fn a_journal_that_lost_entries_is_read_only_and_its_index_is_kept() {
 
 /// Sessions write as soon as the journal is repaired, before the repair was checked.
 #[test]
-fn a_journal_is_repaired_while_sessions_go_on_trying_to_write() {
+fn a_journal_is_repaired_while_sessions_keep_trying_to_write() {
     let instance = Instance::new();
     let project = Project::git();
     let shell = with_tide_tables(&instance, &project);
@@ -236,7 +236,7 @@ fn a_journal_is_repaired_while_sessions_go_on_trying_to_write() {
 
 /// A sync tool, a restore or a cleaning script can do this.
 #[test]
-fn nothing_is_saved_into_a_journal_that_was_taken_away() {
+fn nothing_is_saved_into_a_removed_journal() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
@@ -262,7 +262,7 @@ fn nothing_is_saved_into_a_journal_that_was_taken_away() {
 
 /// A snapshot is a copy of the state that the journal yields.
 #[test]
-fn a_damaged_snapshot_is_named_and_done_without() {
+fn a_damaged_snapshot_is_reported_and_ignored() {
     let instance = Instance::new();
     let project = Project::git();
     let shell = Shell::new(&instance, project.path());
@@ -372,7 +372,7 @@ fn chattr(attribute: &str, path: &Path) -> bool {
 }
 
 #[test]
-fn a_project_that_could_not_be_written_is_written_once_it_can() {
+fn an_unwritable_project_is_written_to_once_it_can_be() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());

@@ -54,7 +54,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_that_was_acknowledged() {
+fn a_full_disk_loses_nothing_acknowledged() {
     let root = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(root.path(), "64m") else { return };
     let instance = Instance::at(root);
@@ -78,7 +78,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
+fn a_file_size_limit_loses_nothing_acknowledged() {
     let instance = Instance::new();
     let project = Project::git();
     let daemon = anchord_tests::binaries().anchord.display().to_string();
@@ -98,7 +98,7 @@ fn a_file_size_limit_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn a_read_only_disk_is_named_and_read() {
+fn a_read_only_disk_is_reported_and_readable() {
     let root = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(root.path(), "64m") else { return };
     let instance = Instance::at(root);
@@ -131,7 +131,7 @@ fn a_read_only_disk_is_named_and_read() {
 
 /// A daemon that starts on a full disk still serves what is on it.
 #[test]
-fn a_daemon_that_starts_on_a_full_disk_serves_reads() {
+fn a_daemon_started_on_a_full_disk_serves_reads() {
     let root = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(root.path(), "64m") else { return };
     let instance = Instance::at(root);
@@ -150,7 +150,7 @@ fn a_daemon_that_starts_on_a_full_disk_serves_reads() {
 
 /// The system may remount a disk with errors read-only.
 #[test]
-fn a_daemon_that_starts_on_a_read_only_data_directory_serves_reads() {
+fn a_daemon_started_on_a_read_only_data_directory_serves_reads() {
     let instance = Instance::new();
     let data = instance.home().join("data");
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&data).unwrap();
@@ -228,7 +228,7 @@ fn assert_all_there(instance: &Instance, project: &Project, saved: &[String]) {
 /// Without a descriptor nothing can be read, but that does not make the memory empty.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_project_that_was_opened_without_descriptors_is_written_when_there_are_some_again() {
+fn a_project_opened_without_descriptors_is_writable_once_some_are_free() {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
     let instance = Instance::new();

@@ -81,7 +81,7 @@ fn a_shim_ends_when_its_parent_is_gone() {
 }
 
 #[test]
-fn five_hundred_sessions_leave_nothing() {
+fn five_hundred_sessions_leave_nothing_behind() {
     let instance = Instance::new();
     let project = Project::git();
     let daemon = instance.start_daemon();

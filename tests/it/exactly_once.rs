@@ -34,7 +34,7 @@ fn writes_survive_a_killed_daemon_and_are_applied_once() {
 }
 
 #[test]
-fn a_daemon_killed_in_the_middle_of_a_call_costs_a_delay() {
+fn a_daemon_killed_during_a_call_only_costs_a_delay() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
@@ -50,7 +50,7 @@ fn a_daemon_killed_in_the_middle_of_a_call_costs_a_delay() {
 }
 
 #[test]
-fn replies_to_writes_come_in_the_order_of_the_writes() {
+fn replies_follow_the_order_of_the_writes() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());

@@ -4,7 +4,7 @@ use anchord_tests::{Agent, Instance, Project, under_load, write};
 use serde_json::json;
 
 #[test]
-fn a_panic_is_answered_and_survived() {
+fn a_panic_is_answered_as_an_error_and_survived() {
     let instance = Instance::new();
     let project = Project::git();
     let daemon = instance.start_daemon();
@@ -18,7 +18,7 @@ fn a_panic_is_answered_and_survived() {
 }
 
 #[test]
-fn an_abort_costs_its_caller_one_error_and_others_none() {
+fn an_abort_causes_one_error_for_its_caller_and_none_for_others() {
     let instance = Instance::new();
     let project = Project::git();
     let mut caller = Agent::open(&instance, project.path());

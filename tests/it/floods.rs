@@ -34,7 +34,7 @@ fn calls(instance: &Instance) -> u64 {
 }
 
 #[test]
-fn a_session_that_reads_no_answer_holds_up_no_other() {
+fn a_session_that_reads_no_answers_does_not_block_others() {
     let (instance, project) = (Instance::new(), Project::git());
     let mut other = Agent::open(&instance, project.path());
     let long = "a line of the long note\n".repeat(600);
@@ -91,7 +91,7 @@ fn a_session_that_reads_no_answer_holds_up_no_other() {
 
 /// The client leaks its connections.
 #[test]
-fn a_process_that_holds_many_connections_locks_nobody_else_out() {
+fn a_process_with_many_connections_does_not_lock_out_others() {
     let (instance, project) = (Instance::new(), Project::git());
     let mut before = Agent::open(&instance, project.path());
     let mut held = Vec::new();

@@ -22,7 +22,7 @@ fn an_event_is_handed_over() {
 }
 
 #[test]
-fn without_a_daemon_that_answers_it_leaves_in_time() {
+fn a_hook_leaves_in_time_if_the_daemon_does_not_answer() {
     let instance = Instance::new();
     let daemon = instance.start_daemon();
     process::signal(daemon, Signal::STOP);
@@ -31,7 +31,7 @@ fn without_a_daemon_that_answers_it_leaves_in_time() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn hooks_wait_for_no_daemon_that_is_slow_to_start_and_start_one() {
+fn hooks_start_one_daemon_and_do_not_wait_for_a_slow_start() {
     let instance = Instance::new();
     instance.start_daemon();
     instance.wait_gone(instance.kill9());
@@ -52,7 +52,7 @@ fn hooks_wait_for_no_daemon_that_is_slow_to_start_and_start_one() {
 }
 
 #[test]
-fn what_is_no_event_is_no_reason_to_fail() {
+fn a_hook_does_not_fail_on_an_invalid_event() {
     let instance = Instance::new();
     instance.start_daemon();
     for event in ["", "not JSON", "[]"] {
@@ -61,7 +61,7 @@ fn what_is_no_event_is_no_reason_to_fail() {
 }
 
 #[test]
-fn an_instance_that_cannot_be_made_is_no_reason_to_fail() {
+fn a_hook_does_not_fail_if_the_instance_cannot_be_created() {
     let instance = Instance::new();
     std::fs::write(instance.home(), "a file where the directory would be").unwrap();
     assert_silent(&hook(&instance, EVENT));
@@ -69,7 +69,7 @@ fn an_instance_that_cannot_be_made_is_no_reason_to_fail() {
 
 /// A hook leaves after a second. A daemon that is too busy to answer by then still gets the event.
 #[test]
-fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
+fn an_event_for_a_stopped_daemon_is_received_when_it_continues() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
     let daemon = instance.start_daemon();
@@ -87,7 +87,7 @@ fn an_event_for_a_daemon_that_stands_still_is_heard_when_it_goes_on() {
 }
 
 #[test]
-fn an_agent_that_is_killed_leaves_what_it_did() {
+fn a_killed_agent_leaves_its_activity() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
     // Started beforehand. An event for a daemon that takes longer than a second to start is lost,
@@ -106,7 +106,7 @@ fn an_agent_that_is_killed_leaves_what_it_did() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_between_two_turns_loses_nothing_of_the_first() {
+fn a_daemon_killed_between_two_turns_loses_nothing_of_the_first() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
     talk.work();
@@ -120,7 +120,7 @@ fn a_daemon_that_is_killed_between_two_turns_loses_nothing_of_the_first() {
 }
 
 #[test]
-fn the_very_next_start_has_what_a_killed_agent_left() {
+fn the_very_next_start_has_a_killed_agents_work() {
     let instance = Instance::new();
     let mut talk = Talk::new(&instance, "a");
     talk.work();
@@ -132,7 +132,7 @@ fn the_very_next_start_has_what_a_killed_agent_left() {
 }
 
 #[test]
-fn the_very_next_start_has_what_a_session_left_that_said_it_was_over() {
+fn the_very_next_start_has_an_ended_sessions_work() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
     talk.work();
@@ -158,7 +158,7 @@ fn a_session_that_staged_something_leaves_its_last_message_too() {
 }
 
 #[test]
-fn a_session_that_saved_and_went_on_leaves_both() {
+fn a_session_that_continues_after_saving_leaves_both() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
     talk.tell("SessionStart", &json!({"source": "startup"}));
@@ -176,7 +176,7 @@ fn a_session_that_saved_and_went_on_leaves_both() {
 }
 
 #[test]
-fn a_session_that_only_says_that_it_saved_leaves_its_own_words_alone() {
+fn a_closing_message_about_the_save_does_not_change_the_saved_row() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
     talk.tell("SessionStart", &json!({"source": "startup"}));
@@ -191,7 +191,7 @@ fn a_session_that_only_says_that_it_saved_leaves_its_own_words_alone() {
 }
 
 #[test]
-fn two_sessions_hear_of_each_other_at_their_next_prompt() {
+fn two_sessions_see_each_others_changes_at_their_next_prompt() {
     let instance = Instance::new();
     let talk = Talk::new(&instance, "a");
     talk.tell("SessionStart", &json!({"source": "startup"}));

@@ -45,7 +45,7 @@ fn roots(shell: &Shell<'_>) -> Vec<String> {
 }
 
 #[test]
-fn a_parent_of_repositories_hides_and_merges_none_of_them() {
+fn a_parent_directory_neither_hides_nor_merges_its_repositories() {
     let (instance, work) = (Instance::new(), Project::plain());
     let (api, web) = (repository(&work, "api"), repository(&work, "web"));
     note(&instance, &api, GATEWAY);
@@ -84,7 +84,7 @@ fn a_parent_of_repositories_hides_and_merges_none_of_them() {
 
 /// Another local user can create names in a shared parent.
 #[test]
-fn a_strangers_marks_in_a_shared_parent_open_no_siblings_files() {
+fn another_users_marks_in_a_shared_parent_open_no_sibling_files() {
     let (instance, shared) = (Instance::new(), Project::plain());
     fs::create_dir(shared.path().join(".anchord")).unwrap();
     repository(&shared, ".");
@@ -123,7 +123,7 @@ fn copy_to(from: &Path, to: &Path) {
 
 /// An id is only a hint. A copy that has it gets no memory by it, and the owner keeps the memory.
 #[test]
-fn an_id_opens_no_memory_and_its_owner_is_never_the_copy() {
+fn a_copied_id_opens_no_memory_and_the_owner_keeps_its_own() {
     let (instance, around) = (Instance::new(), Project::plain());
     let (owner, away) = (around.path().join("owner"), around.path().join("away"));
     let copy = around.path().join("copy");
@@ -205,7 +205,7 @@ fn a_hostile_fork_neither_reads_nor_plants_memory() {
 
 /// Any client can put the name of any conversation into a call.
 #[test]
-fn the_name_of_a_conversation_gives_no_notes_of_its_project() {
+fn naming_a_conversation_does_not_expose_its_notes() {
     let (instance, shop, other) = (Instance::new(), Project::git(), Project::git());
     instance.start_daemon();
     let mut hook = instance.command(&binaries().anchord_hook);
@@ -257,7 +257,7 @@ fn make_older(instance: &Instance) {
 
 /// An update finds an earlier build's rows, and a memory that its search mixed.
 #[test]
-fn a_memory_that_an_earlier_build_mixed_is_found_separated_and_put_together_again() {
+fn a_memory_mixed_by_an_earlier_build_is_split_and_rejoined() {
     let (instance, work) = (Instance::new(), Project::plain());
     let (api, web) = (repository(&work, "api"), repository(&work, "web"));
     fs::create_dir(work.path().join(".anchord")).unwrap();

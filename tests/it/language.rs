@@ -202,7 +202,7 @@ fn clip(text: &str) -> String {
 }
 
 #[test]
-fn each_rule_finds_its_fault_and_leaves_a_good_sample_alone() {
+fn each_rule_finds_its_fault_and_accepts_a_good_sample() {
     let rust = |text: &str| {
         let file = File { path: "daemon/src/a.rs".to_owned(), text: text.to_owned() };
         [in_comments(&file), long_comments(&file), replaced(&file)].concat()

@@ -64,12 +64,12 @@ fn crates_import_downwards_only() {
 }
 
 #[test]
-fn the_shim_carries_no_async_runtime() {
+fn the_shim_depends_on_no_async_runtime() {
     assert_eq!(found(NOT_IN_THE_SHIM, &tree("anchord-shim")), Vec::<&str>::new());
 }
 
 #[test]
-fn the_shim_takes_names_alone_of_the_agents() {
+fn the_shim_uses_only_the_names_from_the_agents_crate() {
     let metadata = MetadataCommand::new().no_deps().exec().unwrap();
     let shim = metadata.packages.iter().find(|package| package.name.as_str() == "anchord-shim");
     let of_agents = |dep: &&cargo_metadata::Dependency| dep.name == "anchord-agents";
@@ -81,12 +81,12 @@ fn the_shim_takes_names_alone_of_the_agents() {
 }
 
 #[test]
-fn the_domain_carries_nothing_that_does_io() {
+fn the_domain_depends_on_no_io_crate() {
     assert_eq!(found(NOT_IN_THE_DOMAIN, &tree("anchord-memory")), Vec::<&str>::new());
 }
 
 #[test]
-fn the_check_sees_an_upward_import_and_an_unknown_crate() {
+fn the_check_finds_an_upward_import_and_an_unknown_crate() {
     let imports =
         |from: &str, to: &str| Imports::from([(from.into(), BTreeSet::from([to.into()]))]);
     assert_eq!(

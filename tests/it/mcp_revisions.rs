@@ -10,7 +10,7 @@ const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25
 const MODERN: &str = "2026-07-28";
 
 #[test]
-fn each_legacy_revision_is_spoken() {
+fn each_legacy_revision_is_supported() {
     let instance = Instance::new();
     let project = Project::git();
     for revision in LEGACY {
@@ -85,7 +85,7 @@ fn a_probe_for_the_stateless_revision_may_be_followed_by_a_handshake() {
 }
 
 #[test]
-fn what_each_client_sends_is_understood() {
+fn the_messages_of_each_client_are_understood() {
     let codex = json!({
         "threadId": "0197-thread",
         "sessionId": "0197-session",
@@ -145,7 +145,7 @@ fn what_each_client_sends_is_understood() {
 }
 
 #[test]
-fn lines_that_are_no_request_neither_end_nor_confuse_the_session() {
+fn invalid_lines_neither_end_nor_confuse_the_session() {
     let instance = Instance::new();
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());

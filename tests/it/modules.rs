@@ -54,7 +54,7 @@ fn modules_do_not_import_each_other() {
 }
 
 #[test]
-fn a_cycle_is_seen_and_a_line_is_not() {
+fn a_cycle_is_found_and_a_chain_accepted() {
     let file = |text: &str| syn::parse_file(text).unwrap().items;
     let crate_of = |a: &str, b: &str, c: &str| {
         let module = |name: &str| vec![name.to_owned()];
@@ -85,7 +85,7 @@ fn daemon_modules_import_downwards_only() {
 }
 
 #[test]
-fn an_upward_import_is_seen() {
+fn an_upward_import_is_found() {
     let import = |from: &[&str], to: &[&str]| {
         let module = |path: &[&str]| path.iter().map(|&part| part.to_owned()).collect::<Module>();
         upward(&Imports::from([(module(from), BTreeSet::from([module(to)]))]))
@@ -108,7 +108,7 @@ fn the_domain_does_not_depend_on_wording() {
 }
 
 #[test]
-fn an_import_of_wording_is_seen() {
+fn an_import_of_wording_is_found() {
     let file = |text: &str| syn::parse_file(text).unwrap().items;
     let module = |path: &[&str]| path.iter().map(|part| (*part).to_owned()).collect::<Module>();
     let found = importers_of_render(&imports(&Files::from([

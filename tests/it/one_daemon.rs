@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
-fn a_daemon_has_its_allocators_settings_however_it_was_started() {
+fn a_daemon_has_its_allocator_settings_however_it_was_started() {
     let instance = Instance::new();
     let settings = |pid: u32| {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap();
@@ -41,7 +41,7 @@ fn a_daemon_has_its_allocators_settings_however_it_was_started() {
 }
 
 #[test]
-fn a_second_daemon_says_why_it_leaves() {
+fn a_second_daemon_says_why_it_exits() {
     let instance = Instance::new();
     let project = Project::git();
     let first = instance.start_daemon();
@@ -56,7 +56,7 @@ fn a_second_daemon_says_why_it_leaves() {
 
 /// The lock tells whether there is a daemon. One that hangs may be in the middle of a write.
 #[test]
-fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
+fn a_silent_daemon_is_not_mistaken_for_a_missing_one() {
     let instance = Instance::new();
     let project = Project::git();
     let daemon = instance.start_daemon();
@@ -116,7 +116,7 @@ fn a_daemon_that_does_not_answer_is_not_taken_for_none() {
 }
 
 #[test]
-fn a_daemon_whose_socket_was_taken_away_leaves() {
+fn a_daemon_that_lost_its_socket_stops() {
     let instance = Instance::new();
     let project = Project::git();
     let first = instance.start_daemon();
@@ -189,7 +189,7 @@ fn socket_activation_takes_over_from_a_self_started_daemon() {
 
 /// Memory and logs are readable by the user alone, under any umask of the daemon.
 #[test]
-fn every_file_of_an_instance_is_readable_by_its_user_alone() {
+fn every_file_of_an_instance_is_readable_only_by_its_user() {
     let instance = Instance::new();
     let project = Project::git();
     instance.configure("");

@@ -40,7 +40,7 @@ fn notes_of_the_user_survive_a_killed_daemon_and_are_written_once() {
 }
 
 #[test]
-fn a_person_looks_after_them_outside_of_any_project() {
+fn a_person_manages_user_notes_outside_any_project() {
     let instance = Instance::new();
     let project = Project::git();
     let home = instance.user_home();
@@ -86,7 +86,7 @@ fn a_person_looks_after_them_outside_of_any_project() {
 }
 
 #[test]
-fn they_are_exported_alone_and_taken_in_nowhere_else() {
+fn user_notes_are_exported_separately_and_imported_nowhere_else() {
     let (instance, other) = (Instance::new(), Instance::new());
     let project = Project::git();
     let here = Shell::new(&instance, project.path());
@@ -117,7 +117,7 @@ fn they_are_exported_alone_and_taken_in_nowhere_else() {
 }
 
 #[test]
-fn what_is_purged_of_them_is_on_no_disk() {
+fn purged_user_notes_are_gone_from_the_disk() {
     let planted = "signs with the words open barley";
     let instance = Instance::new();
     let project = Project::git();
@@ -150,7 +150,7 @@ fn what_is_purged_of_them_is_on_no_disk() {
 }
 
 #[test]
-fn damage_to_them_is_named_and_keeps_no_project_from_its_work() {
+fn damaged_user_notes_are_reported_and_affect_no_project() {
     let instance = Instance::new();
     let project = Project::git();
     let here = Shell::new(&instance, project.path());

@@ -17,7 +17,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn what_is_purged_is_gone_while_sessions_go_on() {
+fn purged_text_is_gone_while_sessions_continue() {
     let planted = "a value that nobody should have written";
     let instance = Instance::new();
     let project = Project::git();
@@ -90,7 +90,7 @@ fn a_text_of_several_lines_is_purged_by_all_of_them() {
 
 /// For a purge by id, only the record itself tells what to look for.
 #[test]
-fn what_is_purged_by_id_is_gone_from_replies_and_earlier_turns() {
+fn a_record_purged_by_id_is_gone_from_replies_and_earlier_turns() {
     let instance = Instance::new();
     let project = Project::git();
     let mut shim = instance.shim(project.path());

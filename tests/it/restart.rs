@@ -28,7 +28,7 @@ fn a_restart_under_load_fails_no_call() {
 }
 
 #[test]
-fn kills_under_load_fail_no_call_either() {
+fn kills_under_load_fail_no_call() {
     let instance = Instance::new();
     let project = Project::git();
     let saved = under_load(&instance, project.path(), AGENTS, |load| {

@@ -75,7 +75,7 @@ impl Drop for Machine {
 }
 
 #[test]
-fn set_up_asks_writes_checks_and_is_taken_back() {
+fn set_up_asks_writes_checks_and_can_be_undone() {
     let (machine, project) = (Machine::new(), Project::git());
     let home = machine.home();
     let before = machine.files();
@@ -125,7 +125,7 @@ fn set_up_asks_writes_checks_and_is_taken_back() {
 
 /// Codex trusts hooks by their text. Repaired hooks do not run until they are trusted again.
 #[test]
-fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
+fn doctor_says_that_repaired_codex_hooks_need_trust() {
     let machine = Machine::new();
     let home = fs::canonicalize(machine.home()).unwrap();
     machine.said(&["setup", "codex", "--yes"], &home);
@@ -172,7 +172,7 @@ fn doctor_that_mends_hooks_of_codex_says_that_they_want_trust() {
 }
 
 #[test]
-fn uninstall_takes_the_units_of_the_users_own_instance_and_of_no_other() {
+fn uninstall_removes_only_the_units_of_the_users_own_instance() {
     let machine = Machine::new();
     let unit = machine.home().join(if cfg!(target_os = "macos") {
         "Library/LaunchAgents/dev.anchord.daemon.plist"

@@ -53,7 +53,7 @@ fn a_live_sessions_staged_work_is_untouched_by_others() {
 }
 
 #[test]
-fn a_new_shim_of_the_same_agent_session_goes_on_with_what_was_staged() {
+fn a_new_shim_of_the_same_agent_session_continues_its_staged_work() {
     let instance = Instance::new();
     let project = Project::git();
     let open = || {
@@ -73,7 +73,7 @@ fn a_new_shim_of_the_same_agent_session_goes_on_with_what_was_staged() {
 }
 
 #[test]
-fn the_very_next_load_has_the_staged_work_of_a_session_that_has_ended() {
+fn the_very_next_load_has_an_ended_sessions_staged_work() {
     let instance = Instance::new();
     let project = Project::git();
     let mut next = Agent::open(&instance, project.path());
@@ -94,7 +94,7 @@ fn the_very_next_load_has_the_staged_work_of_a_session_that_has_ended() {
 }
 
 #[test]
-fn the_very_next_load_after_a_restart_has_the_staged_work_of_a_session_that_has_ended() {
+fn the_first_load_after_a_restart_has_an_ended_sessions_staged_work() {
     let instance = Instance::new();
     let project = Project::git();
     let mut ended = Agent::open(&instance, project.path());
@@ -110,7 +110,7 @@ fn the_very_next_load_after_a_restart_has_the_staged_work_of_a_session_that_has_
 }
 
 #[test]
-fn work_of_a_session_that_is_gone_is_kept_and_said_once() {
+fn work_of_an_ended_session_is_kept_and_reported_once() {
     let instance = Instance::new();
     instance.configure("[sessions]\ngrace_seconds = 1\n");
     let project = Project::git();

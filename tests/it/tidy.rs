@@ -49,7 +49,7 @@ fn every_file_is_tidy() {
 }
 
 #[test]
-fn links_between_documents_lead_somewhere() {
+fn links_between_documents_have_a_target() {
     let root = root();
     let broken: Vec<String> = tree()
         .iter()
@@ -60,7 +60,7 @@ fn links_between_documents_lead_somewhere() {
 }
 
 #[test]
-fn licences_are_there() {
+fn licence_files_are_present() {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         assert!(root().join(file).metadata().is_ok_and(|meta| meta.len() > 500), "{file}");
     }
@@ -317,7 +317,7 @@ mod samples {
     }
 
     #[test]
-    fn names() {
+    fn names_follow_the_conventions() {
         bad(name, "daemon/src/utils.rs", "");
         bad(name, "daemon/src/common/mod.rs", "");
         good(name, "daemon/src/clock.rs", "");
@@ -340,7 +340,7 @@ mod samples {
     }
 
     #[test]
-    fn dependencies_have_one_place() {
+    fn dependencies_are_used_in_one_place() {
         bad(confined, "daemon/src/store/mod.rs", "use sled::Db;");
         bad(confined, "daemon/src/sessions/mod.rs", "use rmcp::model::Content;");
         bad(confined, "daemon/src/mcp/mod.rs", "use axum::Router;");
@@ -366,13 +366,13 @@ mod samples {
     }
 
     #[test]
-    fn items_are_documented_by_themselves() {
+    fn items_have_their_own_documentation() {
         bad(same, "daemon/src/jobs.rs", "    /// The same, but later.");
         good(same, "daemon/src/jobs.rs", "    /// Looks again. The same holds then.");
     }
 
     #[test]
-    fn paths_of_a_machine_stay_out() {
+    fn machine_paths_are_not_committed() {
         for path in &*MACHINE_PATHS {
             bad(machine_paths, "docs/agents.md", &format!("see {path}notes"));
             good(machine_paths, "docs/agents.md", &format!("see daemon{path}notes"));
@@ -394,7 +394,7 @@ mod samples {
     }
 
     #[test]
-    fn dead_links_are_named() {
+    fn dead_links_are_reported() {
         let page = |text: &str| File { path: "docs/a.md".to_owned(), text: text.to_owned() };
         let here = |path: &Path| path == Path::new("docs/b.md");
         assert_eq!(

@@ -54,7 +54,7 @@ impl Hostile {
 }
 
 #[test]
-fn a_plain_git_status_would_spring_the_trap() {
+fn a_plain_git_status_triggers_the_trap() {
     let hostile = Hostile::new();
     Command::new("git")
         .arg("status")
@@ -88,7 +88,7 @@ fn git_runs_nothing_for_a_hostile_repository() {
 }
 
 #[test]
-fn links_out_of_the_project_and_fifos_are_not_read() {
+fn fifos_and_links_out_of_the_project_are_not_read() {
     let instance = Instance::new();
     let project = Project::git();
     let outside = Project::plain();

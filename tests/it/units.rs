@@ -15,7 +15,7 @@ fn systemd_accepts_the_units() {
 }
 
 #[test]
-fn systemd_would_notice_a_wrong_key() {
+fn systemd_rejects_a_wrong_key() {
     let wrong = |unit: String| unit.replace("SocketMode=0600", "SocketModus=0600");
     let Some(out) = verify(wrong) else { return };
     let said = String::from_utf8_lossy(&out.stderr);
@@ -23,7 +23,7 @@ fn systemd_would_notice_a_wrong_key() {
 }
 
 #[test]
-fn the_socket_is_private_and_where_shims_look() {
+fn the_socket_is_private_and_where_shims_expect_it() {
     let socket = std::fs::read_to_string(root().join("systemd/anchord.socket")).unwrap();
     for line in
         ["ListenStream=%h/.local/state/anchord/sock", "SocketMode=0600", "DirectoryMode=0700"]

@@ -4,7 +4,7 @@ use anchord_tests::{Instance, Peer};
 use serde_json::{Value, json};
 
 #[test]
-fn neighbours_are_welcome_and_can_call() {
+fn adjacent_versions_are_welcome_and_can_call() {
     let instance = Instance::new();
     instance.start_daemon();
     for (theirs, spoken) in [(0, 0), (1, 1), (2, 1)] {
@@ -23,7 +23,7 @@ fn neighbours_are_welcome_and_can_call() {
 }
 
 #[test]
-fn strangers_are_refused_with_what_to_do() {
+fn distant_versions_are_refused_with_advice() {
     let instance = Instance::new();
     let daemon = instance.start_daemon();
     for theirs in [3, 99] {
@@ -37,7 +37,7 @@ fn strangers_are_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_is_no_hello_is_refused_and_harms_nobody() {
+fn an_invalid_hello_is_refused_without_harm() {
     let instance = Instance::new();
     let daemon = instance.start_daemon();
     for line in ["GET / HTTP/1.1", "{}", "{\"anchord\":1,\"role\":\"emperor\"}", ""] {

@@ -23,7 +23,7 @@ fn a_seed_repeats_its_writes_and_moments() {
 }
 
 #[test]
-fn every_fault_has_its_moments() {
+fn every_fault_has_its_scheduled_moments() {
     let moments = Moments::new(1_000, 0, 0, &mut Dice(7)).with_faults(1_000, 3, &mut Dice(7));
     for fault in Fault::ALL {
         assert_eq!(moments.faults.iter().filter(|(_, due)| *due == fault).count(), 3, "{fault:?}");
@@ -32,7 +32,7 @@ fn every_fault_has_its_moments() {
 }
 
 #[test]
-fn a_refusal_is_explained_by_its_own_fault_alone() {
+fn a_refusal_is_explained_only_by_its_own_fault() {
     let full = "not saved: the disk is full: /data has 0 bytes free and 16778000 are needed";
     assert!(Fault::FullDisk.explains(full, false));
     assert!(!Fault::FullDisk.explains(full, true), "reads go on");
@@ -90,7 +90,7 @@ fn the_result_line_counts_and_names() {
 }
 
 #[test]
-fn a_write_that_was_applied_twice_shows_in_the_journal() {
+fn a_write_applied_twice_is_found_in_the_journal() {
     let line = |op: &str, changes| JournalLine {
         seq: 1,
         revision: None,

@@ -4,7 +4,7 @@ use super::testing::heard;
 use super::*;
 
 #[test]
-fn what_a_later_client_has_is_ignored_and_named() {
+fn unknown_fields_of_a_later_client_are_ignored_and_reported() {
     let payload = serde_json::json!({
         "hook_event_name": "Stop", "session_id": "s", "mood": "fine", "last_assistant_message": 7,
     });
@@ -17,7 +17,7 @@ fn what_a_later_client_has_is_ignored_and_named() {
 }
 
 #[test]
-fn what_is_no_event_is_an_error() {
+fn an_invalid_event_is_an_error() {
     let adapter = Adapter::of("codex").unwrap();
     for malformed in ["", "[]", "7", "{\"hook_event_name\":"] {
         assert_eq!(adapter.read(malformed.as_bytes()), Err(Unreadable::Malformed), "{malformed}");

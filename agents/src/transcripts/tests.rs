@@ -18,7 +18,7 @@ fn past(client: &str, name: &str, text: &str) -> Past {
 }
 
 #[test]
-fn a_transcript_of_claude_code_says_what_its_session_did() {
+fn a_claude_code_transcript_gives_its_sessions_activity() {
     let past = past("claude-code", "5f1c.jsonl", CLAUDE_CODE);
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
     assert_eq!((past.unread.lines(), past.captured.key()), (0, "claude-code:5f1c"));
@@ -31,7 +31,7 @@ fn a_transcript_of_claude_code_says_what_its_session_did() {
 }
 
 #[test]
-fn a_transcript_of_codex_says_what_its_session_did() {
+fn a_codex_transcript_gives_its_sessions_activity() {
     let past = past("codex", "rollout.jsonl", CODEX);
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
     assert_eq!(past.captured.key(), "codex:01a201b6-a053-70b1-a280-67b8507e1590");
@@ -47,7 +47,7 @@ fn a_transcript_of_codex_says_what_its_session_did() {
 }
 
 #[test]
-fn what_the_client_said_in_a_persons_place_is_no_prompt() {
+fn messages_inserted_by_the_client_are_not_prompts() {
     let line = |content: &str| {
         let content = serde_json::to_string(content).unwrap();
         format!(
@@ -69,7 +69,7 @@ fn what_the_client_said_in_a_persons_place_is_no_prompt() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
+fn unreadable_lines_are_counted_and_the_rest_is_read() {
     let torn = &CODEX[..CODEX.len() - 40];
     let text = format!("no json\n\n{{}}\n[1]\n\u{fffd}{{\n{torn}");
     let past = past("codex", "rollout.jsonl", &text);
@@ -78,7 +78,7 @@ fn lines_that_cannot_be_read_are_counted_and_the_rest_is_read() {
 }
 
 #[test]
-fn a_line_without_end_is_passed_over() {
+fn an_endless_line_is_skipped() {
     let limit = usize::try_from(crate::limits::TRANSCRIPT_LINE_BYTES_MAX).unwrap();
     let long = format!("{{\"a\":\"{}\"}}\n{CLAUDE_CODE}", "x".repeat(limit));
     let past = past("claude-code", "a.jsonl", &long);
@@ -86,7 +86,7 @@ fn a_line_without_end_is_passed_over() {
 }
 
 #[test]
-fn a_subagents_thread_is_no_session() {
+fn a_subagents_thread_is_not_a_session() {
     let of_agent =
         CODEX.replacen("\"source\": \"exec\"", "\"source\": {\"subagent\": \"review\"}", 1);
     assert_ne!(of_agent, CODEX);
@@ -116,7 +116,7 @@ fn older_forms_of_codex_are_read() {
 }
 
 #[test]
-fn transcripts_are_found_where_clients_keep_them() {
+fn transcripts_are_found_in_the_clients_directories() {
     let scratch = tempfile::tempdir().unwrap();
     let (home, told) = (scratch.path().join("home"), scratch.path().join("told"));
     let write = |path: PathBuf, text: &str| {

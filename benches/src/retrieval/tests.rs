@@ -60,7 +60,7 @@ fn the_sample_is_answered() {
 }
 
 #[test]
-fn hits_are_read_from_an_answer() {
+fn hits_are_parsed_from_an_answer() {
     let ids = HashMap::from([("n1", 0), ("n7", 1), ("n12", 2)].map(|(id, at)| (id.to_owned(), at)));
     let answer = "nothing has `vakuum`; searched `vacuum`\n\
                   n12 (code): vacuum\n  n1: is quoted here\n\
@@ -71,7 +71,7 @@ fn hits_are_read_from_an_answer() {
 }
 
 #[test]
-fn what_is_said_twice_is_one_note() {
+fn repeated_texts_become_one_note() {
     let set = r#"{"notes": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}, {"id": "c", "text": "x"}],
         "questions": [{"question": "?", "evidence": ["c", "b", "a"]}]}"#;
     assert_eq!(dataset::coding(set).unwrap().questions[0].evidence, [0, 1]);
@@ -80,7 +80,7 @@ fn what_is_said_twice_is_one_note() {
 /// The constants were chosen on this set, so a change of the engine that loses something fails
 /// here.
 #[test]
-fn commits_are_found() {
+fn commits_are_found_with_high_recall() {
     let coding = dataset::coding(CODING).unwrap();
     assert!(coding.questions.len() >= 60);
     let of = |tuning| over(std::iter::once(&coding), &tuning).unwrap();
@@ -91,7 +91,7 @@ fn commits_are_found() {
 }
 
 #[test]
-fn questions_about_commits_are_read() {
+fn the_questions_about_commits_are_parsed() {
     let commits = Commits::parse(commits::QUESTIONS).unwrap();
     assert!(commits.count == 5_000 && commits.last.len() == 40);
     let signed = commits.questions.iter().filter(|(_, text)| commits::has_signs(text)).count();
@@ -109,7 +109,7 @@ fn questions_about_commits_are_read() {
 
 /// The constants of re-ranking were chosen on the first set only.
 #[test]
-fn records_that_answer_come_first() {
+fn rescoring_ranks_answering_records_higher() {
     let shipped = Tuning::default();
     let plain = Tuning { rescored_hits: 0, ..shipped };
     let sets = crate::given::answered(300, records::NOW).unwrap();

@@ -137,7 +137,7 @@ impl Disk for Dying<'_> {
 }
 
 #[test]
-fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
+fn undoing_a_set_up_restores_every_file_exactly() {
     for home in [Home::full(), Home::empty()] {
         let before = home.files();
         home.set_up(&mut RealDisk).unwrap();
@@ -163,7 +163,7 @@ fn set_up_and_taken_back_every_file_is_the_same_to_the_byte() {
 
 /// An older anchord wrote other hooks, and recorded the text before them.
 #[test]
-fn an_older_set_up_is_brought_up_to_date_and_still_taken_back_to_the_byte() {
+fn an_older_set_up_is_updated_and_can_still_be_undone_exactly() {
     let home = Home::full();
     let before = home.files();
     home.set_up(&mut RealDisk).unwrap();
@@ -209,7 +209,7 @@ fn what_stands_in_the_files() {
 }
 
 #[test]
-fn what_others_changed_meanwhile_stays_and_only_ours_goes() {
+fn removal_keeps_later_changes_by_others() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
     let change = |name: &str, old: &str, new: &str| {
@@ -239,7 +239,7 @@ fn what_others_changed_meanwhile_stays_and_only_ours_goes() {
 }
 
 #[test]
-fn a_set_up_killed_between_any_two_writes_is_mended() {
+fn a_set_up_killed_between_any_two_writes_can_be_completed_or_undone() {
     let hook = Some("/opt/anchord-hook".to_owned());
     let programs = Programs::new("/new/anchord".to_owned(), None, hook);
     for writes in 0.. {
@@ -272,7 +272,7 @@ fn a_set_up_killed_between_any_two_writes_is_mended() {
 }
 
 #[test]
-fn links_are_followed_and_modes_kept() {
+fn symlinks_are_followed_and_file_modes_kept() {
     let home = Home::full();
     let dotfiles = home.place.home.join("dotfiles");
     fs::create_dir(&dotfiles).unwrap();
@@ -289,7 +289,7 @@ fn links_are_followed_and_modes_kept() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_stops_everything() {
+fn an_unreadable_file_stops_the_set_up_before_any_change() {
     for (name, text) in [
         (".codex/config.toml", "a = \n"),
         (".gemini/settings.json", "{\"mcpServers\": {]"),
@@ -307,7 +307,7 @@ fn a_file_that_cannot_be_read_stops_everything() {
 }
 
 #[test]
-fn removal_without_a_manifest_takes_out_what_is_ours() {
+fn removal_without_a_manifest_removes_our_entries() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
     fs::remove_file(home.dir.path().join(manifest::NAME)).unwrap();
@@ -318,7 +318,7 @@ fn removal_without_a_manifest_takes_out_what_is_ours() {
 }
 
 #[test]
-fn what_stood_there_by_hand_comes_back_and_is_named() {
+fn an_entry_written_by_hand_is_restored_and_reported() {
     let home = Home::empty();
     let name = ".gemini/settings.json";
     let by_hand = r#"{"mcpServers": {"anchord": {"command": "anchord-mcp"}}}"#;
@@ -334,7 +334,7 @@ fn what_stood_there_by_hand_comes_back_and_is_named() {
 }
 
 #[test]
-fn no_manifest_is_left_where_nothing_is_set_up() {
+fn no_manifest_is_left_once_nothing_is_set_up() {
     let left = |home: &Home| home.dir.path().join(manifest::NAME).exists();
     // The original text in the manifest is damaged.
     let home = Home::full();
@@ -369,7 +369,7 @@ fn no_manifest_is_left_where_nothing_is_set_up() {
 }
 
 #[test]
-fn the_manifest_knows_whether_hooks_load() {
+fn the_manifest_records_whether_hooks_load() {
     let home = Home::empty();
     let elsewhere = Path::new("/p");
     assert!(!Manifest::read(&home.dir).unwrap().hooked(elsewhere), "nothing is set up");
@@ -383,7 +383,7 @@ fn the_manifest_knows_whether_hooks_load() {
 }
 
 #[test]
-fn an_agents_own_command_is_used_and_backed_by_the_editor() {
+fn the_agents_own_command_is_used_with_the_editor_as_fallback() {
     let home = Home::full();
     let bin = home.place.home.join("bin");
     let claude = bin.join("claude");
@@ -437,7 +437,7 @@ fn plugins_run_the_program_that_set_them_up() {
 /// Entries that OpenClaw and Codex wrote with a person's consent are theirs, but point to files
 /// that a removal deletes.
 #[test]
-fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
+fn entries_made_by_hand_for_our_hooks_are_reported_after_a_removal() {
     let home = Home::empty();
     let leftovers = || -> Vec<String> {
         let agents = Agent::all().into_iter();
@@ -471,7 +471,7 @@ fn what_a_person_did_for_the_plugin_and_the_hooks_is_named_after_a_removal() {
 
 /// The published plugins run a program on the PATH. Otherwise they equal what set-up writes.
 #[test]
-fn hooks_of_plugins_are_those_that_set_up_writes() {
+fn plugins_have_the_same_hooks_as_set_up() {
     let home = Home::empty();
     home.set_up_by(&Programs::on_path(), &mut RealDisk).unwrap();
     let hooks =
@@ -490,7 +490,7 @@ fn hooks_of_plugins_are_those_that_set_up_writes() {
 }
 
 #[test]
-fn each_agent_is_found_by_its_program_or_its_folder() {
+fn each_agent_is_detected_by_its_program_or_folder() {
     let home = Home::empty();
     assert!(Agent::all().iter().all(|agent| agent.found(&home.place).is_none()));
     home.write(".gemini/x", "");
@@ -500,7 +500,7 @@ fn each_agent_is_found_by_its_program_or_its_folder() {
 }
 
 #[test]
-fn trust_is_read_where_codex_keeps_it() {
+fn trust_is_read_from_the_codex_config() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
     let untrusted = || State::of(agent("codex"), &home.setting()).untrusted;

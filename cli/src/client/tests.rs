@@ -67,7 +67,7 @@ fn a_post_says_hello_and_reads_the_reply() {
 }
 
 #[test]
-fn the_daemons_error_keeps_its_words() {
+fn the_daemons_error_keeps_its_wording() {
     let (_scratch, dir) = instance();
     let daemon = played(
         &dir,
@@ -110,7 +110,7 @@ fn locked(dir: &InstanceDir) -> std::fs::File {
 }
 
 #[test]
-fn who_holds_the_lock_is_a_daemon_whether_it_answers_or_not() {
+fn the_lock_holder_counts_as_a_daemon_even_if_silent() {
     let (_scratch, dir) = instance();
     let lock = locked(&dir);
     let starts = Client::running(&dir).err().unwrap();
@@ -148,7 +148,7 @@ fn queries_are_escaped_and_absent_fields_left_out() {
 }
 
 #[test]
-fn each_request_has_a_connection_of_its_own() {
+fn each_request_uses_its_own_connection() {
     let (_scratch, dir) = instance();
     let reply = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\n\"a\"";
     let first = played(&dir, WELCOME, reply);

@@ -12,6 +12,6 @@ fn only_yes_is_yes() {
 }
 
 #[test]
-fn an_answer_given_beforehand_needs_no_terminal() {
+fn a_confirmation_given_beforehand_needs_no_terminal() {
     assert!(confirmed("really?", true).unwrap());
 }

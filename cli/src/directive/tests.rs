@@ -33,7 +33,7 @@ const FILES: [&str; 11] = [
 ];
 
 #[test]
-fn what_was_there_comes_back_to_the_byte() {
+fn removing_the_block_restores_the_text_exactly() {
     for text in FILES {
         let with = put(Some(text), "balanced");
         assert!(with.starts_with(text), "{text:?} stays in front");
@@ -43,7 +43,7 @@ fn what_was_there_comes_back_to_the_byte() {
 }
 
 #[test]
-fn a_second_time_changes_nothing() {
+fn writing_the_block_again_changes_nothing() {
     for text in FILES {
         let once = put(Some(text), "balanced");
         assert_eq!(put(Some(&once), "balanced"), once);
@@ -51,7 +51,7 @@ fn a_second_time_changes_nothing() {
 }
 
 #[test]
-fn the_mode_is_switched_in_place_and_the_text_around_stays() {
+fn switching_the_mode_keeps_the_surrounding_text() {
     for text in FILES {
         let with = put(Some(text), "balanced") + "\nMine, added later\n";
         let switched = put(Some(&with), "conservative");
@@ -64,7 +64,7 @@ fn the_mode_is_switched_in_place_and_the_text_around_stays() {
 }
 
 #[test]
-fn line_breaks_follow_the_file() {
+fn line_breaks_match_the_file() {
     let with = put(Some("# Rules\r\n"), "balanced");
     assert!(!with.replace("\r\n", "").contains('\n'), "{with:?}");
     let unix = put(Some("# Rules\n"), "balanced");
@@ -82,7 +82,7 @@ fn text_around_the_block_survives_its_removal() {
 }
 
 #[test]
-fn broken_markers_are_named_by_line() {
+fn broken_markers_are_reported_by_line() {
     let start = "<!-- anchord:start v1 mode=balanced -->\n";
     let end = "<!-- anchord:end -->\n";
     let table = [
@@ -99,14 +99,14 @@ fn broken_markers_are_named_by_line() {
 }
 
 #[test]
-fn a_marker_inside_a_sentence_is_text() {
+fn a_marker_inside_a_sentence_counts_as_text() {
     let text = "Look for `<!-- anchord:start v1 -->` and <!-- anchord:end -->.\n";
     assert_eq!(find(text, MARKERS), Ok(None));
     assert_eq!(take(&put(Some(text), "balanced")).as_deref(), Some(text));
 }
 
 #[test]
-fn a_block_without_a_mode_or_version_is_the_first_form() {
+fn a_block_without_a_mode_or_version_counts_as_the_first_version() {
     let text = "<!-- anchord:start -->\r\nx\r\n<!-- anchord:end -->";
     let found = find(text, MARKERS).unwrap().unwrap();
     assert_eq!(found.mode, None);
@@ -117,7 +117,7 @@ fn a_block_without_a_mode_or_version_is_the_first_form() {
 }
 
 #[test]
-fn an_ignore_line_goes_in_once_and_comes_out() {
+fn an_ignore_line_is_added_once_and_can_be_removed() {
     const LINE: &str = "# anchord\n.anchord/";
     const SAME: &[&str] = &[".anchord", ".anchord/", "/.anchord/"];
     for text in ["", "target\n", "target", "target\r\n*.log\r\n", "\n", "target\n\n"] {

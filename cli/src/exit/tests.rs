@@ -45,7 +45,7 @@ fn an_error_says_what_to_do_on_its_own_line() {
 }
 
 #[test]
-fn a_closed_reader_is_no_failure() {
+fn a_closed_reader_is_not_a_failure() {
     let gone = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
     assert_eq!(gone.kind.code(), 0);
     let full = Error::from(io::Error::from(io::ErrorKind::StorageFull));

@@ -41,7 +41,7 @@ fn durations_have_two_units_at_most() {
 }
 
 #[test]
-fn a_time_in_the_future_is_now() {
+fn a_future_time_is_shown_as_now() {
     assert_eq!(ago(5_000, 9_000), "just now");
     assert_eq!(ago(5_000, 4_500), "just now");
     assert_eq!(ago(5_000, 1_000), "4 s ago");
@@ -49,7 +49,7 @@ fn a_time_in_the_future_is_now() {
 }
 
 #[test]
-fn home_is_a_tilde_and_nothing_else_is() {
+fn only_the_home_directory_is_shown_as_a_tilde() {
     let home = Some(Path::new("/home/ada"));
     assert_eq!(path("/home/ada/src/x", home), "~/src/x");
     assert_eq!(path("/home/ada", home), "~");
@@ -68,7 +68,7 @@ fn control_characters_stay_out_of_the_terminal() {
 }
 
 #[test]
-fn names_are_listed() {
+fn names_are_joined_into_a_list() {
     assert_eq!(listed(&["a"], "and"), "a");
     assert_eq!(listed(&["a", "b", "c"], "or"), "a, b or c");
 }

@@ -9,7 +9,7 @@ fn printed(table: &Table) -> String {
 }
 
 #[test]
-fn words_stand_left_and_numbers_right() {
+fn words_are_left_aligned_and_numbers_right_aligned() {
     let mut table =
         Table::new(&[("name", Align::Left), ("bytes", Align::Right), ("where", Align::Left)]);
     table.row(["zürich".into(), "7".into(), "/z".into()]);

@@ -7,7 +7,7 @@ fn tags(tags: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn lost_and_twice_are_told_apart() {
+fn lost_and_repeated_writes_are_distinguished() {
     let told = tags(&["a-01", "a-02", "a-03"]);
     let tally = tally(&told, ["lesson a-01: detail of a-01", "a-03", "see a-03.", "a-010"]);
     assert_eq!(tally.lost, ["a-02"], "a-010 is another word");
@@ -16,6 +16,6 @@ fn lost_and_twice_are_told_apart() {
 }
 
 #[test]
-fn nothing_acknowledged_is_nothing_lost() {
+fn without_acknowledged_writes_nothing_is_lost() {
     assert_eq!(tally(&BTreeSet::new(), ["a-01"]), Tally::default());
 }

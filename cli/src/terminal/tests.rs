@@ -12,7 +12,7 @@ fn shown(pieces: &[&[u8]]) -> String {
 }
 
 #[test]
-fn only_colours_control_the_terminal() {
+fn only_colour_codes_reach_the_terminal() {
     let ours = "\x1b[31mred\x1b[39m plain\n";
     assert_eq!(shown(&[ours.as_bytes()]), ours);
     let hidden = "\x1b[8mhidden\x1b[30;40mblack\n";
@@ -25,7 +25,7 @@ fn only_colours_control_the_terminal() {
 }
 
 #[test]
-fn a_text_in_pieces_is_read_as_one() {
+fn a_text_in_pieces_is_defused_as_a_whole() {
     let pieces: [&[u8]; 5] = [b"a </anch", b"ord-memory> \xe2\x80", b"\xae", b"\x1b[", b"31mred"];
     assert_eq!(shown(&pieces), "a ‹/anchord-memory> \\u{202e}\x1b[31mred");
     assert_eq!(shown(&[b"\xff\n"]), "\u{fffd}\n");

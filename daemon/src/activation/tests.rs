@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_named_socket_is_looked_for_under_its_name() {
+fn a_launchd_socket_is_looked_up_by_its_name() {
     // The name is the one in launchd/dev.anchord.daemon.plist.
     let error = binding("Listeners").unwrap_err().to_string();
     assert!(error.contains("DescriptorsMissing"), "{error}");

@@ -5,7 +5,7 @@ use anchord_memory::{Kind, PerKind};
 use super::*;
 
 #[test]
-fn an_error_is_three_fields_and_its_unknown_codes_are_internal() {
+fn an_error_has_three_fields_and_unknown_codes_become_internal() {
     let reply = ErrorReply {
         code: ErrorCode::NotFound,
         error: "no project at /p".to_owned(),
@@ -18,7 +18,7 @@ fn an_error_is_three_fields_and_its_unknown_codes_are_internal() {
 }
 
 #[test]
-fn counts_are_under_the_plural_nouns_of_all_kinds() {
+fn counts_are_keyed_by_the_plural_of_every_kind() {
     let items = PerKind { notes: 2, rows: 1, ..PerKind::default() };
     let staged = StagedStatus { items: ByKind(items), summary: true };
     let mut written = serde_json::to_value(staged).unwrap();
@@ -33,7 +33,7 @@ fn counts_are_under_the_plural_nouns_of_all_kinds() {
 }
 
 #[test]
-fn tagged_states_are_pinned() {
+fn the_json_of_tagged_states_is_pinned() {
     let states = [
         HttpState::Listening { address: "127.0.0.1:7717".into() },
         HttpState::Off,
@@ -45,7 +45,7 @@ fn tagged_states_are_pinned() {
 }
 
 #[test]
-fn a_reply_of_an_older_build_reads_with_defaults_and_of_a_newer_one_without_its_extras() {
+fn replies_of_older_and_newer_builds_can_be_read() {
     let text = r#"{"build":"0.0.9","pid":1,"started":5,"uptime_ms":7,"mood":"fine",
         "instance":{"id":"i","directory":"/d","data":"/d/data","config":"/d/c","logs":"/d/l"},
         "http":{"state":"off"},"projects":[],
@@ -57,7 +57,7 @@ fn a_reply_of_an_older_build_reads_with_defaults_and_of_a_newer_one_without_its_
 }
 
 #[test]
-fn a_journal_is_sound_whatever_its_index_is() {
+fn the_state_of_the_index_does_not_make_a_journal_unsound() {
     let mut reply = VerifyReply {
         project: ProjectRef { id: "i".into(), root: "/p".into() },
         segments: 1,

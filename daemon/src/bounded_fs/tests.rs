@@ -27,7 +27,7 @@ async fn in_time<T: Send + 'static>(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_disk_that_hangs_is_told_and_takes_few_threads() {
+async fn a_hanging_disk_times_out_and_uses_few_threads() {
     let mut held = Vec::new();
     for _ in 0..limits::LOOKS_AT_ONCE_MAX {
         let (release, hangs) = hanging();

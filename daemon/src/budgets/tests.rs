@@ -14,7 +14,7 @@ fn holder(client: &str, flag: Option<u32>) -> Holder {
 }
 
 #[test]
-fn what_is_nearest_to_the_project_wins() {
+fn the_setting_nearest_to_the_project_wins() {
     let (mut memory, mut config) = (Memory::default(), Config::default());
     let tokens = |memory: &Memory, config: &Config| {
         let InForce { budget, from } = project(memory, config);
@@ -28,7 +28,7 @@ fn what_is_nearest_to_the_project_wins() {
 }
 
 #[test]
-fn a_clients_budget_is_its_own_affair() {
+fn each_client_has_its_own_budget() {
     let (mut memory, mut config) = (Memory::default(), Config::default());
     memory.apply(Seq(1), &[configured(None, 20_000), configured(Some("cursor"), 5_000)]);
     let tokens = |config: &Config, holder: &Holder| {

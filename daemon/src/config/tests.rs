@@ -13,7 +13,7 @@ fn http(enabled: bool, port: u16) -> Config {
 }
 
 #[test]
-fn without_a_file_the_defaults_hold() {
+fn without_a_file_the_defaults_apply() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(Config::load(dir.path(), None).unwrap(), http(true, 7717));
     assert_eq!(Config::load(&dir.path().join("missing"), None).unwrap(), Config::default());
@@ -21,7 +21,7 @@ fn without_a_file_the_defaults_hold() {
 }
 
 #[test]
-fn the_environment_overrides_the_file_and_the_file_the_defaults() {
+fn the_environment_overrides_the_file_which_overrides_the_defaults() {
     let text = "[http]\nenabled = false\nport = 0\n";
     assert_eq!(load(text, None).unwrap(), http(false, 0));
     assert_eq!(load(text, Some("8080")).unwrap(), http(true, 8080));
@@ -29,7 +29,7 @@ fn the_environment_overrides_the_file_and_the_file_the_defaults() {
 }
 
 #[test]
-fn the_grace_of_a_session_is_set_in_seconds() {
+fn the_session_grace_period_is_set_in_seconds() {
     let grace = |text: &str| load(text, None).unwrap().sessions.grace;
     assert_eq!(grace(""), SESSION_GRACE);
     assert_eq!(grace("[sessions]\ngrace_seconds = 1"), Duration::from_secs(1));
@@ -37,7 +37,7 @@ fn the_grace_of_a_session_is_set_in_seconds() {
 }
 
 #[test]
-fn budgets_are_set_for_the_project_and_for_what_sessions_keep() {
+fn budgets_are_set_for_projects_and_sessions() {
     let config = load(
         "[memory]\nbudget_tokens = 50000\nload_tokens = 900\nauto_compact = false\ncompact_above = 95\ncompact_to = 70\n\
          [session_memory]\nbudget_tokens = 8000",
@@ -54,7 +54,7 @@ fn budgets_are_set_for_the_project_and_for_what_sessions_keep() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_what_is_allowed() {
+fn an_invalid_setting_is_reported_with_the_allowed_values() {
     for (text, variable, parts) in [
         ("colour = 1", None, ["config.toml", "line 1, `colour = 1`", "`http`"]),
         ("[colour]", None, ["config.toml", "unknown field `colour`", "`http`"]),
@@ -147,7 +147,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
 
 /// The file refuses the same values as `memory_configure`.
 #[test]
-fn the_file_has_the_bounds_of_the_tool() {
+fn the_file_has_the_same_bounds_as_the_tool() {
     let types = |number: usize, chars: usize| {
         let types = vec![format!("\"{}\"", "x".repeat(chars)); number];
         load(
@@ -166,7 +166,7 @@ fn the_file_has_the_bounds_of_the_tool() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_an_error() {
+fn an_unreadable_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(CONFIG_FILE);
     std::fs::create_dir(&file).unwrap();

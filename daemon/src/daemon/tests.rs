@@ -30,7 +30,7 @@ fn journal(world: &World, memories: &Memories) -> MemJournal<Memory> {
 }
 
 #[tokio::test]
-async fn strict_stores_in_memory_serve_a_whole_daemon() {
+async fn a_whole_daemon_runs_on_strict_in_memory_stores() {
     let (world, memories) = world(MemStores::new).await;
     let mut one = world.shim().await;
     one.call("memory_note", json!({ "content": "the tide turns at six", "key": "tide" })).await;

@@ -7,7 +7,7 @@ fn ticks_until_due(heap: &mut Heap, work: u64) -> Option<u32> {
 }
 
 #[test]
-fn memory_is_returned_once_after_each_stretch_of_work() {
+fn memory_is_returned_once_after_each_burst_of_work() {
     let mut heap = Heap::default();
     assert_eq!(ticks_until_due(&mut heap, 0), Some(HEAP_QUIET_TICKS), "what a start freed");
     assert_eq!(ticks_until_due(&mut heap, 0), None);

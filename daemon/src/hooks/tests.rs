@@ -48,7 +48,7 @@ async fn saved(world: &World, title: &str) -> Shim {
 }
 
 #[tokio::test]
-async fn a_session_that_starts_is_given_the_memory() {
+async fn a_starting_session_is_given_the_memory() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let printed = world.hook("claude-code", &started("a", "startup")).await;
@@ -60,7 +60,7 @@ async fn a_session_that_starts_is_given_the_memory() {
 }
 
 #[tokio::test]
-async fn an_event_that_comes_twice_is_answered_once() {
+async fn a_repeated_event_is_answered_once() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let first = world.hook("claude-code", &started("a", "startup")).await;
@@ -71,7 +71,7 @@ async fn an_event_that_comes_twice_is_answered_once() {
 }
 
 #[tokio::test]
-async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
+async fn a_load_after_a_hooks_load_gives_only_what_changed() {
     let world = World::new().await;
     let mut other = saved(&world, "Sockets, not ports").await;
     let hello = world.hello();
@@ -94,7 +94,7 @@ async fn a_load_after_a_hook_gave_it_says_so_and_what_changed() {
 }
 
 #[tokio::test]
-async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs() {
+async fn a_server_with_the_hooks_project_id_shares_their_session() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id.to_string();
@@ -131,7 +131,7 @@ async fn a_server_that_names_its_project_by_id_is_the_hooks_when_that_is_theirs(
 }
 
 #[tokio::test]
-async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
+async fn an_undelivered_load_does_not_count_as_given() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
@@ -143,7 +143,7 @@ async fn what_a_hook_did_not_stay_for_is_not_in_the_context() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_did_not_stay_for_its_news_is_told_them_with_the_next() {
+async fn undelivered_changes_are_given_with_the_next_prompt() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let rebuilt = json!({"hook_event_name": "system.transform", "session_id": "o"});
@@ -159,7 +159,7 @@ async fn a_prompt_that_did_not_stay_for_its_news_is_told_them_with_the_next() {
 }
 
 #[tokio::test]
-async fn a_start_that_nobody_heard_is_as_if_it_had_not_been() {
+async fn an_undelivered_start_has_no_effect() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let mut gone = world.connect(crate::testing::dead(world.hello())).await;
@@ -247,7 +247,7 @@ fn work(session: &str) -> [Value; 6] {
 }
 
 #[tokio::test]
-async fn a_session_that_called_no_tool_leaves_its_row() {
+async fn a_session_without_tool_calls_leaves_its_row() {
     let world = World::new().await;
     let printed = told(&world, &work("a")).await;
     assert_eq!(printed, "", "the end of a turn says nothing");
@@ -267,7 +267,7 @@ async fn a_session_that_called_no_tool_leaves_its_row() {
 }
 
 #[tokio::test]
-async fn what_was_noted_outlives_the_daemon_and_the_agent() {
+async fn recorded_activity_survives_a_restart_of_the_daemon() {
     let world = World::new().await;
     told(&world, &work("a")).await;
     let world = world.restart(true).await;
@@ -278,7 +278,7 @@ async fn what_was_noted_outlives_the_daemon_and_the_agent() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_killed_in_its_first_turn_leaves_what_it_was_asked() {
+async fn a_client_killed_in_its_first_turn_leaves_its_prompt() {
     let world = World::new().await;
     let gone = Hello { agent_pid: Some(i32::MAX.unsigned_abs()), ..claude(world.hello()) };
     world.hook_by(gone.clone(), &started("a", "startup")).await;
@@ -292,7 +292,7 @@ async fn a_client_that_is_killed_in_its_first_turn_leaves_what_it_was_asked() {
 }
 
 #[tokio::test]
-async fn what_is_noted_is_staged_also_when_nobody_waits_for_it() {
+async fn pending_activity_is_staged_even_if_nobody_waits_for_it() {
     let world = World::new().await;
     told(&world, &[started("a", "startup"), prompt("a", "find the leak")]).await;
     let staging = stage_silent(&world.daemon.hooks, Duration::ZERO);
@@ -301,7 +301,7 @@ async fn what_is_noted_is_staged_also_when_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_told_what_others_changed_since_the_last_one() {
+async fn a_prompt_is_given_changes_by_others_since_the_last_one() {
     let world = World::new().await;
     let mut other = saved(&world, "Sockets, not ports").await;
     told(&world, &[started("a", "startup")]).await;
@@ -316,7 +316,7 @@ async fn a_prompt_is_told_what_others_changed_since_the_last_one() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_told_what_it_is_about_once_and_not_when_that_is_off() {
+async fn a_prompt_is_given_related_records_once_unless_disabled() {
     let world = World::new().await;
     let mut other = world.shim_with("all").await;
     let items = json!({"items": [
@@ -353,7 +353,7 @@ async fn in_conservative_mode_hooks_show_and_store_nothing() {
 }
 
 #[tokio::test]
-async fn a_compaction_is_told_what_to_keep_and_gives_it_back() {
+async fn a_compaction_is_told_what_to_keep_and_gets_it_back() {
     let world = World::new().await;
     let hello = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
     let mut shim = world.connect(hello).await;
@@ -377,7 +377,7 @@ async fn a_compaction_is_told_what_to_keep_and_gives_it_back() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_compacted_has_a_topic_and_keeps_it_when_it_goes_on() {
+async fn a_compacted_conversation_gets_a_topic_and_keeps_it() {
     let world = World::new().await;
     told(&world, &work("a")).await;
     let secret = "The key is ghp_16C7e42F292c6912E7710c838347Ae178B4a. Tabs work.";
@@ -403,7 +403,7 @@ async fn a_conversation_that_is_compacted_has_a_topic_and_keeps_it_when_it_goes_
 }
 
 #[tokio::test]
-async fn messages_are_counted_where_the_client_does() {
+async fn messages_are_counted_if_the_client_counts_them() {
     let world = World::new().await;
     let about = |name: &str, messages: u32| json!({"hook_event_name": name, "session_key": "k", "message_count": messages});
     world.hook("openclaw", &about("before_compaction", 280)).await;
@@ -414,7 +414,7 @@ async fn messages_are_counted_where_the_client_does() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_built_again_has_the_same_bytes_until_a_compaction() {
+async fn a_rebuilt_prompt_has_the_same_bytes_until_a_compaction() {
     let world = World::new().await;
     let mut other = saved(&world, "Sockets, not ports").await;
     let about = |name: &str| json!({"hook_event_name": name, "session_id": "o1", "pid": 1});
@@ -438,7 +438,7 @@ async fn a_prompt_that_is_built_again_has_the_same_bytes_until_a_compaction() {
 }
 
 #[tokio::test]
-async fn after_clear_the_old_conversation_is_kept_and_the_new_one_has_the_calls() {
+async fn after_clear_calls_belong_to_the_new_conversation() {
     let world = World::new().await;
     let hello = Hello {
         agent_session: Some("a".to_owned()),
@@ -463,7 +463,7 @@ async fn after_clear_the_old_conversation_is_kept_and_the_new_one_has_the_calls(
 }
 
 #[tokio::test]
-async fn runs_that_no_person_started_leave_nothing_and_are_shown_nothing() {
+async fn automatic_runs_are_neither_recorded_nor_shown_anything() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     for trigger in ["heartbeat", "cron", "memory"] {
@@ -482,7 +482,7 @@ async fn runs_that_no_person_started_leave_nothing_and_are_shown_nothing() {
 }
 
 #[tokio::test]
-async fn a_reset_ends_the_session_and_the_channel_goes_on() {
+async fn a_reset_ends_the_session_but_the_channel_continues() {
     let world = World::new().await;
     let about = |name: &str, id: &str, more: &Value| {
         let mut event =
@@ -501,7 +501,7 @@ async fn a_reset_ends_the_session_and_the_channel_goes_on() {
 }
 
 #[tokio::test]
-async fn secrets_and_what_was_injected_are_not_kept() {
+async fn secrets_and_injected_text_are_not_kept() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     let start = context(&told(&world, &[started("a", "startup")]).await);
@@ -514,7 +514,7 @@ async fn secrets_and_what_was_injected_are_not_kept() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_handled_prints_nothing_and_is_remembered() {
+async fn an_invalid_event_prints_nothing_and_is_recorded() {
     let world = World::new().await;
     for (client, event) in [
         ("claude-code", json!([])),

@@ -22,7 +22,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn an_instance_is_made_private_and_remembers_where_things_went() {
+fn an_instance_is_private_and_remembers_its_directories() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();
     let (id, data) = (first.id(), first.data().to_owned());
@@ -54,7 +54,7 @@ fn a_second_daemon_is_told_who_holds_the_lock() {
 }
 
 #[test]
-fn the_lock_tells_whether_a_daemon_lives() {
+fn the_lock_shows_whether_a_daemon_is_running() {
     let (_scratch, dir) = scratch();
     let named = InstanceDir::named(&dir);
     ensure_free(&named).unwrap();
@@ -68,7 +68,7 @@ fn the_lock_tells_whether_a_daemon_lives() {
 }
 
 #[test]
-fn a_home_shared_between_machines_is_named() {
+fn a_home_shared_between_machines_is_reported() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();
     let elsewhere =
@@ -106,7 +106,7 @@ fn a_starting_daemon_waits_for_a_draining_one() {
 }
 
 #[test]
-fn a_lock_whose_path_names_another_file_is_no_longer_ours() {
+fn a_lock_replaced_on_disk_is_no_longer_ours() {
     let (_scratch, dir) = scratch();
     let first = acquire(&dir).unwrap();
     assert!(first.still_ours());
@@ -118,7 +118,7 @@ fn a_lock_whose_path_names_another_file_is_no_longer_ours() {
 }
 
 #[test]
-fn a_socket_that_another_one_replaced_is_no_longer_ours() {
+fn a_replaced_socket_is_no_longer_ours() {
     let (_scratch, dir) = scratch();
     let mut instance = acquire(&dir).unwrap();
     let served = anchord_proto::socket::bind(&InstanceDir::named(&dir)).unwrap();
@@ -159,7 +159,7 @@ fn a_directory_that_others_may_have_prepared_is_refused() {
 }
 
 #[test]
-fn a_description_from_the_future_or_damaged_is_refused_and_left() {
+fn a_newer_or_damaged_instance_file_is_refused_and_left_alone() {
     let (_scratch, dir) = scratch();
     drop(acquire(&dir).unwrap());
     let path = dir.join("instance.json");
@@ -176,7 +176,7 @@ fn a_description_from_the_future_or_damaged_is_refused_and_left() {
 }
 
 #[test]
-fn memory_that_is_not_where_it_was_put_is_not_begun_anew() {
+fn a_missing_data_directory_is_not_recreated() {
     let (_scratch, dir) = scratch();
     let data = acquire(&dir).unwrap().data().to_owned();
     fs::remove_dir_all(&data).unwrap();
@@ -188,7 +188,7 @@ fn memory_that_is_not_where_it_was_put_is_not_begun_anew() {
 }
 
 #[test]
-fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
+fn an_empty_or_foreign_data_directory_is_refused() {
     let (_scratch, dir) = scratch();
     let data = acquire(&dir).unwrap().data().to_owned();
     let mark = data.join("instance-id");
@@ -220,7 +220,7 @@ fn an_empty_or_anothers_directory_is_not_taken_for_this_instances_memory() {
 }
 
 #[test]
-fn a_directory_that_takes_no_file_is_named_before_anything_is_served() {
+fn an_unwritable_directory_is_reported_before_serving() {
     let (_scratch, dir) = scratch();
     let logs = acquire(&dir).unwrap().logs().to_owned();
     fs::remove_dir_all(&logs).unwrap();
@@ -230,7 +230,7 @@ fn a_directory_that_takes_no_file_is_named_before_anything_is_served() {
 }
 
 #[test]
-fn the_key_stays_and_a_bad_one_is_refused() {
+fn the_key_is_stable_and_a_bad_one_is_refused() {
     let (_scratch, dir) = scratch();
     let session = SessionId::new("s1");
     let token = acquire(&dir).unwrap().key().sign(&session, "shim");
@@ -245,7 +245,7 @@ fn the_key_stays_and_a_bad_one_is_refused() {
 }
 
 #[test]
-fn a_token_holds_for_its_session_its_shim_and_its_instance_alone() {
+fn a_token_is_valid_only_for_its_session_shim_and_instance() {
     let (_scratch, dir) = scratch();
     let (_other_scratch, other_dir) = scratch();
     let (ours, other) = (acquire(&dir).unwrap(), acquire(&other_dir).unwrap());
@@ -274,7 +274,7 @@ fn a_token_holds_for_its_session_its_shim_and_its_instance_alone() {
 }
 
 #[test]
-fn a_key_does_not_show_itself() {
+fn a_key_is_not_shown_by_debug() {
     let (_scratch, dir) = scratch();
     assert_eq!(format!("{:?}", acquire(&dir).unwrap().key()), "Key");
 }

@@ -25,7 +25,7 @@ async fn all(bytes: &[u8], bytes_max: usize) -> Vec<Result<Vec<u8>, &'static str
 }
 
 #[tokio::test]
-async fn lines_come_whole_and_a_last_one_without_its_end_is_none() {
+async fn lines_are_whole_and_an_unfinished_last_one_is_dropped() {
     let found = all(b"one\n\n\xff\xfe\nthis is longer than the buffer\nunfinished", 100).await;
     let line = |text: &[u8]| Ok(text.to_vec());
     // A line that is not text is still a line; its reader reports the problem.
@@ -35,13 +35,13 @@ async fn lines_come_whole_and_a_last_one_without_its_end_is_none() {
 }
 
 #[tokio::test]
-async fn a_line_at_the_cap_is_taken_and_one_byte_more_is_skipped() {
+async fn a_line_at_the_limit_is_read_and_a_longer_one_is_skipped() {
     let found = all(b"12345678\n123456789\nnext\n", 8).await;
     assert_eq!(found, [Ok(b"12345678".to_vec()), Err("too long"), Ok(b"next".to_vec())]);
 }
 
 #[tokio::test]
-async fn a_long_line_takes_no_memory() {
+async fn an_overlong_line_is_not_buffered() {
     let (mut lines, mut peer) = reader(1000);
     for _ in 0..50 {
         peer.write_all(&[b'x'; 10_000]).await.unwrap();
@@ -54,7 +54,7 @@ async fn a_long_line_takes_no_memory() {
 }
 
 #[tokio::test]
-async fn who_stops_waiting_half_way_loses_nothing() {
+async fn a_cancelled_read_loses_nothing() {
     let (mut lines, mut peer) = reader(100);
     for byte in b"first line\n" {
         assert!(lines.next().now_or_never().is_none());
@@ -67,7 +67,7 @@ async fn who_stops_waiting_half_way_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_cap_can_be_raised_between_lines_and_what_is_buffered_stays() {
+async fn the_limit_can_be_raised_between_lines_without_losing_bytes() {
     let (mut lines, mut peer) = reader(4);
     peer.write_all(b"abcd\nlonger\nrest").await.unwrap();
     assert_eq!(lines.next().await.unwrap(), Read::Line(b"abcd"));

@@ -53,13 +53,13 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn by_default_ours_from_info_and_errors_of_others() {
+fn by_default_logs_our_info_and_errors_of_dependencies() {
     assert_eq!(words(&logged(None, emit_all)), ["ours-info", "theirs-error"]);
     assert_eq!(words(&logged(Some(" "), emit_all)), ["ours-info", "theirs-error"]);
 }
 
 #[test]
-fn the_variable_sets_ours_and_raises_nothing_else() {
+fn the_variable_changes_only_our_log_level() {
     for (filter, expected) in [
         ("debug", vec!["ours-info", "ours-debug", "theirs-error"]),
         ("trace,rmcp=trace,hyper=trace", vec!["ours-info", "ours-debug", "theirs-error"]),
@@ -79,7 +79,7 @@ impl ServerHandler for Silent {}
 
 /// The real rmcp logs as much as it can, and gets good and bad requests that hold a secret.
 #[test]
-fn rmcp_never_prints_a_request() {
+fn rmcp_never_logs_a_request() {
     const SECRET: &str = "the-memory-itself";
     let lines = [
         format!(
@@ -117,7 +117,7 @@ fn rmcp_never_prints_a_request() {
 }
 
 #[test]
-fn a_days_log_stops_at_its_limit_and_the_next_day_goes_on() {
+fn a_days_log_stops_at_its_limit_and_continues_the_next_day() {
     thread_local! {
         static TODAY: std::cell::Cell<i64> = const { std::cell::Cell::new(0) };
     }
@@ -161,7 +161,7 @@ fn events_reach_a_plain_file_in_the_logs_directory() {
 }
 
 #[test]
-fn a_directory_that_takes_no_file_is_named() {
+fn an_unwritable_directory_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();

@@ -27,7 +27,7 @@ fn unused_for_long(project: &OpenProject) {
 }
 
 #[tokio::test]
-async fn one_opens_and_the_others_get_the_same() {
+async fn concurrent_opens_share_one_project() {
     let (_scratch, projects) = projects();
     assert!(!projects.exists(ID).unwrap() && projects.get(ID).is_none());
     let (one, two) = tokio::join!(projects.open(ID), projects.open(ID));
@@ -36,7 +36,7 @@ async fn one_opens_and_the_others_get_the_same() {
 }
 
 #[tokio::test]
-async fn a_project_whose_owner_has_died_is_opened_again() {
+async fn a_project_whose_writer_died_is_opened_again() {
     let (_scratch, projects) = projects();
     let dead = projects.open(ID).await.unwrap();
     dead.owner.close().await;
@@ -46,7 +46,7 @@ async fn a_project_whose_owner_has_died_is_opened_again() {
 }
 
 #[tokio::test]
-async fn a_project_is_closed_when_nobody_uses_it() {
+async fn an_idle_project_is_closed() {
     let (_scratch, projects) = projects();
     let project = projects.open(ID).await.unwrap();
     projects.close_idle(&BTreeSet::new()).await;
@@ -64,7 +64,7 @@ async fn a_project_is_closed_when_nobody_uses_it() {
 }
 
 #[tokio::test]
-async fn a_project_whose_disk_does_not_answer_keeps_no_other_open() {
+async fn a_project_on_a_hanging_disk_does_not_keep_others_open() {
     let (_scratch, projects) = projects();
     let mut held = Vec::new();
     for number in 1..4 {
@@ -96,7 +96,7 @@ async fn a_project_whose_disk_does_not_answer_keeps_no_other_open() {
 }
 
 #[tokio::test]
-async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
+async fn a_project_cannot_be_opened_while_its_directory_is_in_use() {
     let (_scratch, projects) = projects();
     let project = projects.open(ID).await.unwrap();
     let directory = projects.directory(ID);
@@ -111,7 +111,7 @@ async fn nobody_opens_a_project_while_its_directory_is_worked_on() {
 }
 
 #[tokio::test]
-async fn nothing_is_opened_once_all_are_closed() {
+async fn no_project_is_opened_after_closing_all() {
     let (_scratch, projects) = projects();
     projects.open(ID).await.unwrap();
     projects.close_all().await;
@@ -120,7 +120,7 @@ async fn nothing_is_opened_once_all_are_closed() {
 }
 
 #[tokio::test]
-async fn an_opening_whose_caller_is_gone_leaves_no_owner_behind() {
+async fn a_cancelled_open_leaves_no_second_writer() {
     let (_scratch, projects) = projects();
     assert!(projects.open(ID).now_or_never().is_none(), "it takes a while");
     let opened = projects.open(ID).await.unwrap();
@@ -130,7 +130,7 @@ async fn an_opening_whose_caller_is_gone_leaves_no_owner_behind() {
 }
 
 #[tokio::test]
-async fn a_notice_that_was_shown_is_remembered() {
+async fn a_shown_notice_is_remembered() {
     let (_scratch, projects) = projects();
     let project = projects.open(ID).await.unwrap();
     project.mark_shown(vec![NoticeId(3), NoticeId(5)]);
@@ -143,7 +143,7 @@ async fn a_notice_that_was_shown_is_remembered() {
 }
 
 #[tokio::test]
-async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
+async fn marks_are_removed_with_dropped_notices() {
     let (_scratch, projects) = projects();
     let project = projects.open(ID).await.unwrap();
     let most = anchord_memory::limits::NOTICES_MAX as u64;
@@ -174,7 +174,7 @@ async fn marks_go_with_the_notices_that_memory_keeps_no_more() {
 }
 
 #[tokio::test]
-async fn a_look_that_fails_is_an_error_and_not_an_empty_memory() {
+async fn a_failed_disk_access_is_an_error_and_not_an_empty_memory() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("data"), "a file where the directory should be").unwrap();
     let projects = beneath(&dir.path().join("data"));

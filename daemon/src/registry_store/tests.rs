@@ -19,7 +19,7 @@ fn let_time_pass(store: &RegistryStore) {
 }
 
 #[tokio::test]
-async fn what_was_read_stays_until_the_store_can_be_opened_again() {
+async fn the_registry_stays_readable_until_its_store_can_be_reopened() {
     let scratch = tempfile::tempdir().unwrap();
     let stores = FileStores::new(scratch.path().to_owned());
     let (directory, away) = (scratch.path().join("daemon"), scratch.path().join("away"));

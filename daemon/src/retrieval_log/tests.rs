@@ -15,7 +15,7 @@ fn numbers(lines: &[Retrieval]) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn lines_are_counted_on_over_a_restart_and_a_line_half_written() {
+async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
     let dir = tempfile::tempdir().unwrap();
     let log = RetrievalLog::start();
     log.write(Some(dir.path().to_owned()), line("memory_load"), "three short words".to_owned());
@@ -41,7 +41,7 @@ async fn lines_are_counted_on_over_a_restart_and_a_line_half_written() {
 }
 
 #[test]
-fn two_files_of_a_limited_size_are_kept_and_nobody_else_reads_them() {
+fn two_private_files_of_limited_size_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::default();
     let long = Retrieval {
@@ -68,7 +68,7 @@ fn two_files_of_a_limited_size_are_kept_and_nobody_else_reads_them() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_stays_gone() {
+async fn a_removed_directory_is_not_recreated() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     let log = RetrievalLog::start();
@@ -78,7 +78,7 @@ async fn a_directory_that_is_gone_stays_gone() {
 }
 
 #[tokio::test]
-async fn a_link_in_the_place_of_the_file_is_not_followed() {
+async fn a_symlink_instead_of_the_file_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let other = dir.path().join("other");
     std::fs::write(&other, "mine\n").unwrap();

@@ -55,7 +55,7 @@ const TOLD: &str = "\nA secret was taken out (GitHub token) and the rest was sto
                     Note where it is kept, never the secret itself.";
 
 #[tokio::test]
-async fn no_tool_stores_a_secret_and_the_reply_says_what_went() {
+async fn no_tool_stores_a_secret_and_the_reply_says_what_was_removed() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let blueprint = |content: &str| json!({ "category": "decision", "title": "deploys", "content": content, "immutable": false });
@@ -80,7 +80,7 @@ async fn no_tool_stores_a_secret_and_the_reply_says_what_went() {
 }
 
 #[tokio::test]
-async fn a_line_sent_again_is_told_the_same() {
+async fn a_resent_line_gets_the_same_reply() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let save = json!({ "name": "memory_save", "arguments": { "session_summary": token(5) } });
@@ -129,7 +129,7 @@ async fn names_of_clients_and_threads_are_cleaned() {
 }
 
 #[tokio::test]
-async fn an_import_brings_no_secret_over() {
+async fn an_import_stores_no_secret() {
     let world = World::new().await;
     let state = json!({
         "blueprints": [{ "category": "DECISION", "title": "keys", "content": token(8) }],
@@ -176,7 +176,7 @@ fn bytes_beneath(directory: &Path) -> u64 {
 }
 
 #[tokio::test]
-async fn replaying_what_was_injected_stores_nothing() {
+async fn replaying_injected_text_stores_nothing() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let lessons = json!([{ "summary": "the proxy drops idle connections", "detail": "ping it" }]);
@@ -199,7 +199,7 @@ async fn replaying_what_was_injected_stores_nothing() {
 }
 
 #[tokio::test]
-async fn what_stands_around_injected_text_is_kept_alone() {
+async fn only_the_text_around_injected_text_is_kept() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_note", json!({ "content": "the sea is deep" })).await;
@@ -212,7 +212,7 @@ async fn what_stands_around_injected_text_is_kept_alone() {
 }
 
 #[tokio::test]
-async fn an_import_brings_nothing_injected_over() {
+async fn an_import_stores_no_injected_text() {
     let world = World::new().await;
     let content = format!("ours\n{}", frame("b1 [decision] shown before", usize::MAX));
     let state = json!({ "lessons": [{ "summary": "a lesson", "detail": content }] });

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_locks_nobody_else_out() {
+    fn one_process_cannot_use_up_all_connections() {
         let peers = Peers::new(10_000);
         let held: Vec<Counted> =
             (0..PEER_CONNECTIONS_MAX).map(|_| peers.count(1).unwrap()).collect();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn some_descriptors_are_left_for_files() {
+    fn some_descriptors_are_reserved_for_files() {
         let peers = Peers::new(CONNECTIONS_KEPT_FREE + 3);
         let held: Vec<Counted> = (0..3).map(|pid| peers.count(pid).unwrap()).collect();
         assert_eq!(peers.count(9).err(), Some(TooMany::InAll { open: 3 }));

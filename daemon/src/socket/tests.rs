@@ -14,7 +14,7 @@ fn code(answer: &Answer) -> Option<RefusalCode> {
 }
 
 #[tokio::test]
-async fn a_shim_is_welcomed_with_its_session_and_no_project_is_opened() {
+async fn welcoming_a_shim_opens_no_project() {
     let world = World::new().await;
     let shim = world.connect(world.hello()).await;
     assert!(shim.welcome.session.is_some() && shim.welcome.resume.is_some());
@@ -24,7 +24,7 @@ async fn a_shim_is_welcomed_with_its_session_and_no_project_is_opened() {
 }
 
 #[tokio::test]
-async fn a_hello_that_cannot_be_used_is_refused_with_what_to_do() {
+async fn an_invalid_hello_is_refused_with_advice() {
     let world = World::new().await;
     let tools = Hello { tools: Some("everything".to_owned()), ..world.hello() };
     let newer = Hello { anchord: PROTOCOL + 2, ..world.hello() };
@@ -45,7 +45,7 @@ async fn a_hello_that_cannot_be_used_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_drains_takes_no_more_agents_but_still_the_command_line() {
+async fn a_draining_daemon_refuses_agents_but_serves_the_command_line() {
     let world = World::new().await;
     world.daemon.shutdown.start("asked by a test");
     assert_eq!(code(&world.greet(&line_of(&world.hello())).await), Some(RefusalCode::Draining));
@@ -54,7 +54,7 @@ async fn a_daemon_that_drains_takes_no_more_agents_but_still_the_command_line() 
 }
 
 #[tokio::test]
-async fn a_newer_client_makes_an_older_daemon_leave() {
+async fn a_newer_client_makes_an_older_daemon_stop() {
     let world = World::new().await;
     let replace = Hello { role: Role::Replace, anchord: PROTOCOL + 2, ..world.hello() };
     assert_eq!(code(&world.greet(&line_of(&replace)).await), None);
@@ -77,7 +77,7 @@ async fn a_hook_gets_the_reply_that_prints_nothing() {
 }
 
 #[tokio::test]
-async fn a_shim_that_goes_before_its_welcome_is_not_taken_for_connected() {
+async fn a_shim_that_leaves_before_its_welcome_does_not_count_as_connected() {
     let world = World::new().await;
     let (mut peer, ours) = tokio::io::duplex(1 << 10);
     let (reader, writer) = tokio::io::split(ours);
@@ -88,7 +88,7 @@ async fn a_shim_that_goes_before_its_welcome_is_not_taken_for_connected() {
 }
 
 #[tokio::test]
-async fn who_says_nothing_is_not_waited_for() {
+async fn a_silent_peer_is_not_waited_for() {
     let world = World::new().await;
     tokio::time::pause();
     let (_peer, ours) = tokio::io::duplex(1 << 10);
@@ -113,7 +113,7 @@ async fn is_left(world: &World, request: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_stalled_client_of_the_admin_interface_is_left() {
+async fn a_stalled_admin_client_is_disconnected() {
     let world = World::new().await;
     tokio::time::pause();
     let head = "HTTP/1.1\r\nhost: anchord\r\n";

@@ -116,7 +116,7 @@ fn a_whole_identifier_counts_more_than_its_parts_elsewhere() {
 }
 
 #[test]
-fn unspaced_scripts_are_found_by_pairs() {
+fn text_in_unspaced_scripts_is_found_by_character_pairs() {
     let index = index(&["数据库迁移失败", "数学", "資料"]);
     assert_eq!(numbers(&index, "数据库"), [1]);
     assert_eq!(numbers(&index, "数"), [2, 1], "one character is found too");
@@ -125,7 +125,7 @@ fn unspaced_scripts_are_found_by_pairs() {
 }
 
 #[test]
-fn phrases_must_stand_as_they_are() {
+fn a_phrase_matches_only_its_exact_words_in_order() {
     let index =
         index(&["lock the database file", "the file that locks a database", "database lock"]);
     assert_eq!(numbers(&index, "\"database lock\""), [3]);
@@ -141,7 +141,7 @@ fn phrases_must_stand_as_they_are() {
 
 /// Queries as people type them, and the records that each must find.
 #[test]
-fn only_what_is_clearly_a_constraint_is_one() {
+fn only_clear_operators_constrain_a_query() {
     let index = index(&[
         "the pool waits for a re-used socket",
         "a socket is closed and opened again",
@@ -183,7 +183,7 @@ fn only_what_is_clearly_a_constraint_is_one() {
 }
 
 #[test]
-fn a_text_that_was_told_demands_nothing() {
+fn operators_are_ignored_in_a_plain_text_query() {
     for text in ["\"pool size\"", "pool -size", "pool\n-size", "-\"pool size\"", "“pool” size"]
     {
         let query = Query::told(text);
@@ -205,7 +205,7 @@ fn a_phrase_does_not_span_two_texts() {
 }
 
 #[test]
-fn minus_leaves_out() {
+fn a_minus_excludes_a_word() {
     let index = index(&["redis cache", "redis queue", "redis --cache-dir"]);
     assert_eq!(numbers(&index, "redis -cache"), [2]);
     assert_eq!(numbers(&index, "redis -\"cache dir\""), [1, 2]);
@@ -216,7 +216,7 @@ fn minus_leaves_out() {
 }
 
 #[test]
-fn stop_words_count_when_there_is_nothing_else() {
+fn a_query_of_only_stop_words_still_finds_something() {
     let index = index(&["to be or not to be", "the question"]);
     assert_eq!(numbers(&index, "to be"), [1]);
     assert_eq!(numbers(&index, "the to question"), [2], "they do not count beside others");
@@ -245,7 +245,7 @@ fn a_typo_is_corrected_only_when_nothing_is_found() {
 }
 
 #[test]
-fn a_correction_does_not_reach_what_is_left_out() {
+fn spelling_correction_ignores_filtered_documents() {
     let index = index(&["authentication"]);
     let found = index.find(&Find {
         keep: &|_| None,
@@ -262,7 +262,7 @@ fn accents_and_width_do_not_matter() {
 }
 
 #[test]
-fn what_was_stored_next_to_a_hit_gains_by_it() {
+fn neighbours_of_a_hit_gain_score() {
     let mut index = SearchIndex::default();
     let texts = ["alpha", "omega one", "beta", "omega two", "gamma"];
     for (number, text) in (1..).zip(texts) {
@@ -283,7 +283,7 @@ fn what_was_stored_next_to_a_hit_gains_by_it() {
 }
 
 #[test]
-fn a_hit_tells_what_its_score_is_made_of() {
+fn a_hit_explains_its_score() {
     let index = index(&["alpha beta", "beta gamma", "delta"]);
     let (query, tuning) = (Query::parse("Alpha betas"), Tuning::default());
     let half = Find { keep: &|_| Some(0.5), ..all(&query, &tuning) };
@@ -326,7 +326,7 @@ fn any_text_is_a_query() {
 }
 
 #[test]
-fn so_many_phrases_are_looked_for() {
+fn the_number_of_phrases_is_limited() {
     let demanded = |text: &str| {
         let query = Query::strict(text);
         let phrases = query.phrases.iter().chain(&query.unwanted);

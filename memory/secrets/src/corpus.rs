@@ -193,7 +193,7 @@ fn figures(name: &str, corpus: &Corpus) -> (f64, f64) {
 }
 
 #[test]
-fn the_filter_finds_what_it_should_and_leaves_what_it_should() {
+fn the_filter_meets_its_detection_and_false_positive_rates() {
     let corpus = Corpus::ours();
     assert!(corpus.secret.len() >= 300 && corpus.harmless.len() >= 300);
     let (found, wrong) = figures("our corpus", &corpus);
@@ -202,7 +202,7 @@ fn the_filter_finds_what_it_should_and_leaves_what_it_should() {
 }
 
 #[test]
-fn the_corpus_that_was_held_back_is_measured() {
+fn the_held_out_corpus_is_measured() {
     let (found, wrong) = figures("the corpus held back", &Corpus::held());
     assert!(found >= 78.0 && wrong <= 1.0, "{found:.1} % found, {wrong:.1} % wrongly removed");
 }

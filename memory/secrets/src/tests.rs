@@ -129,7 +129,7 @@ fn gone() -> Vec<(&'static str, String, &'static str)> {
 }
 
 #[test]
-fn a_secret_goes_and_what_is_around_it_stays() {
+fn a_secret_is_removed_and_the_surrounding_text_stays() {
     for (text, secret, kind) in gone() {
         // The last `@` of an address is its own.
         let whole = text.replacen('@', &secret, 1);
@@ -145,7 +145,7 @@ fn a_secret_goes_and_what_is_around_it_stays() {
 /// Passwords from generators, with signs and brackets in them. The surrounding text decides where
 /// each ends.
 #[test]
-fn a_password_goes_with_the_brackets_and_signs_in_it() {
+fn a_password_is_removed_with_its_brackets_and_punctuation() {
     for (text, password) in [
         ("password: \"@\"", "k9{Vt2!pQz7"),
         ("password: \"@\"", "k9}Vt2!pQz7"),
@@ -188,7 +188,7 @@ fn a_password_goes_with_the_brackets_and_signs_in_it() {
 }
 
 #[test]
-fn each_pattern_compiles_and_matches_no_empty_text() {
+fn each_pattern_compiles_and_does_not_match_the_empty_text() {
     for (clue, rule) in rules::all() {
         assert!(!rule.pattern.is_in(""), "{clue}");
     }
@@ -196,7 +196,7 @@ fn each_pattern_compiles_and_matches_no_empty_text() {
 }
 
 #[test]
-fn what_only_looks_like_one_stays() {
+fn false_positives_are_kept() {
     let long = random(&format!("{ALNUM}+/"), 4_000, 11);
     let stays = [
         format!("fixed in {}", hex(40)),
@@ -315,7 +315,7 @@ fn what_only_looks_like_one_stays() {
 
 /// The shortest text that counts as a key, and texts that only mention one.
 #[test]
-fn a_key_block_that_is_cut_off_is_a_key_as_soon_as_it_looks_like_one() {
+fn a_truncated_key_block_is_recognised_as_a_key() {
     // Part of a key made for this test, which opens nothing.
     let body = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF";
     for (label, chars) in [("PRIVATE KEY", 16), ("PRIVATE KEY", 36), ("PRIVATE KEY", 64)] {
@@ -336,7 +336,7 @@ fn a_key_block_that_is_cut_off_is_a_key_as_soon_as_it_looks_like_one() {
 }
 
 #[test]
-fn a_name_beside_a_value_counts_as_a_word_before_it() {
+fn a_field_name_counts_like_a_word_before_the_value() {
     let value = alnum(32);
     let scrubbed = scrub_named("stripe api key", &value);
     assert_eq!(scrubbed.text, "[secret removed: secret value]");
@@ -351,14 +351,14 @@ fn a_name_beside_a_value_counts_as_a_word_before_it() {
 }
 
 #[test]
-fn a_marker_can_be_written_by_nobody_to_hide_something() {
+fn a_forged_marker_cannot_hide_a_secret() {
     let token = ["gh", "p_", &alnum(36)].concat();
     let text = format!("[secret removed: {token}]");
     assert_eq!(scrub(&text).text, "[secret removed: [secret removed: GitHub token]]");
 }
 
 #[test]
-fn several_in_one_text_are_named_in_order() {
+fn several_secrets_in_one_text_are_listed_in_order() {
     let text =
         format!("password={}\nkey {}\n", "hunter2", ["AK", "IA", &random(UPPER, 16, 5)].concat());
     let scrubbed = scrub(&text);
@@ -368,7 +368,7 @@ fn several_in_one_text_are_named_in_order() {
 /// Texts in which every position is a candidate. Without bounds on each check, they would never
 /// finish.
 #[test]
-fn hostile_texts_come_to_an_end() {
+fn hostile_texts_are_scanned_in_bounded_time() {
     let pieces = [
         "-----BEGIN PRIVATE KEY-----",
         "token=",
@@ -490,7 +490,7 @@ fn base64(bytes: &[u8]) -> String {
 proptest! {
     /// Images and fonts contain many zeros, which are `A` in base64.
     #[test]
-    fn base64_of_files_and_hashes_stay(
+    fn base64_files_and_hashes_are_kept(
         bytes in proptest::collection::vec(prop_oneof![1 => Just(0_u8), 3 => any::<u8>()], 60..400),
         hash in "[0-9a-f]{64}",
     ) {

@@ -93,7 +93,7 @@ fn a_session() -> Vec<Event> {
 }
 
 #[test]
-fn a_session_in_which_nothing_was_saved_leaves_a_row_made_by_rule() {
+fn a_session_that_saved_nothing_leaves_a_captured_row() {
     let mut memory = Memory::default();
     stage(&mut memory, "one", 1, &[captured(&a_session()).relative_to("/src/app")]);
     assert_eq!(memory.revision().0, 0, "private until the session is gone");
@@ -115,7 +115,7 @@ fn a_session_in_which_nothing_was_saved_leaves_a_row_made_by_rule() {
 }
 
 #[test]
-fn what_the_agent_saves_itself_is_its_row() {
+fn a_row_that_the_agent_saved_is_kept_as_it_is() {
     let mut memory = Memory::default();
     let batch = captured(&a_session());
     stage(&mut memory, "one", 1, std::slice::from_ref(&batch));
@@ -135,7 +135,7 @@ fn what_the_agent_saves_itself_is_its_row() {
 }
 
 #[test]
-fn a_session_that_saved_and_went_on_leaves_its_last_message() {
+fn a_session_that_continues_after_saving_leaves_its_last_message() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
     let went_on = |events: &[Event], on: i64| {
@@ -193,7 +193,7 @@ fn staged_work_is_kept_with_the_last_message() {
 }
 
 #[test]
-fn a_message_that_the_last_checkpoint_has_is_not_said_twice() {
+fn a_message_already_in_the_last_checkpoint_is_not_repeated() {
     let mut memory = Memory::default();
     let part = crate::Staged {
         summary: Some("All done.\nNothing is open.".to_owned()),
@@ -211,7 +211,7 @@ fn a_message_that_the_last_checkpoint_has_is_not_said_twice() {
 }
 
 #[test]
-fn staged_work_without_a_summary_is_told_of_by_rule() {
+fn staged_work_without_a_summary_gets_a_generated_one() {
     let mut memory = Memory::default();
     checkpoint(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
     stage(&mut memory, "one", 1, &[captured(&a_session())]);
@@ -229,7 +229,7 @@ fn staged_work_without_a_summary_is_told_of_by_rule() {
 }
 
 #[test]
-fn a_session_in_which_nobody_asked_or_edited_leaves_no_row() {
+fn a_session_without_prompts_or_edits_leaves_no_row() {
     let mut memory = Memory::default();
     let events = [ran("cargo test", false), ran("cargo test", true), said("ready"), prompt(" \n")];
     stage(&mut memory, "one", 1, &[captured(&events)]);
@@ -239,7 +239,7 @@ fn a_session_in_which_nobody_asked_or_edited_leaves_no_row() {
 }
 
 #[test]
-fn a_command_that_only_steers_the_client_is_no_prompt() {
+fn a_client_command_is_not_a_prompt() {
     for steers in ["/clear", " /model opus", "/compact keep the parser", "/mcp", "/plugin:go "] {
         let captured = captured(&[prompt(steers), said("Set.")]);
         assert_eq!((captured.prompts(), captured.leaves_row()), (0, false), "{steers}");
@@ -254,7 +254,7 @@ fn a_command_that_only_steers_the_client_is_no_prompt() {
 }
 
 #[test]
-fn a_conversation_that_goes_on_after_its_row_was_made_still_has_one() {
+fn a_conversation_that_continues_after_its_row_was_written_keeps_one_row() {
     let mut memory = Memory::default();
     let events = a_session();
     let (before, after) = events.split_at(5);
@@ -270,7 +270,7 @@ fn a_conversation_that_goes_on_after_its_row_was_made_still_has_one() {
 }
 
 #[test]
-fn a_command_behind_a_pipe_has_not_passed() {
+fn a_command_before_a_pipe_does_not_count_as_passed() {
     let noted = captured(&[ran("make check", false), ran("make check | tail -5", true)]);
     assert_eq!((noted.fixed().count(), noted.worked().len()), (0, 0));
     let noted = captured(&[ran("make check", true), ran("make check", false)]);
@@ -278,7 +278,7 @@ fn a_command_behind_a_pipe_has_not_passed() {
 }
 
 #[test]
-fn a_file_that_may_not_be_kept_is_in_no_step_and_in_no_later_fix() {
+fn a_withheld_file_appears_in_no_step_and_no_later_fix() {
     let failed = "error[E0425]: cannot find value `cfg`\n --> src/withheld.rs:3:1";
     let events = [
         broke("cargo build", failed),
@@ -299,7 +299,7 @@ fn a_file_that_may_not_be_kept_is_in_no_step_and_in_no_later_fix() {
 }
 
 #[test]
-fn nothing_is_long_and_nothing_holds_a_secret_or_what_was_injected() {
+fn activity_is_bounded_and_has_no_secrets_or_injected_text() {
     let long = "wäre 🦀 ".repeat(40_000);
     let key = "ghp_0123456789abcdefABCDEF0123456789abcd";
     let shown = frame("b1 [decision] Store", usize::MAX);
@@ -320,7 +320,7 @@ fn nothing_is_long_and_nothing_holds_a_secret_or_what_was_injected() {
 }
 
 #[test]
-fn what_was_purged_is_not_noted_again() {
+fn purged_text_is_not_recorded_again() {
     let mut memory = Memory::default();
     let purged = crate::Tombstones::default();
     assert!(purged.of("x").is_none());
@@ -337,7 +337,7 @@ fn what_was_purged_is_not_noted_again() {
 }
 
 #[test]
-fn rows_that_nobody_wrote_rank_and_stand_behind() {
+fn captured_rows_rank_and_are_listed_behind_written_ones() {
     let mut memory = Memory::default();
     for on in 1..=5 {
         save(&mut memory, &origin(&format!("saved {on}"), on), crate::Staged::default());
@@ -381,7 +381,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn batches_do_not_matter(
+    fn splitting_activity_into_batches_changes_nothing(
         events in prop::collection::vec(any_event(), 0..200),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {

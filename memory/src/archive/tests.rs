@@ -43,7 +43,7 @@ fn pin(memory: &mut Memory, id: RecordId, on: i64) {
 }
 
 #[test]
-fn below_the_hard_limit_nothing_is_asked_and_nothing_archived() {
+fn below_the_hard_limit_nothing_is_archived() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1", "x")]));
     assert_eq!(candidates(&memory, day(90)), Vec::<String>::new());
@@ -51,7 +51,7 @@ fn below_the_hard_limit_nothing_is_asked_and_nothing_archived() {
 }
 
 #[test]
-fn old_anchors_whose_file_is_gone_are_archived() {
+fn old_anchors_of_deleted_files_are_archived() {
     let mut memory = Memory::default();
     let part = ["gone.rs", "there.rs", "../out.rs", "/abs.rs"].map(|file| anchor(file, "1", "x"));
     save(&mut memory, &origin("one", 1), anchors(part));
@@ -69,7 +69,7 @@ fn old_anchors_whose_file_is_gone_are_archived() {
 }
 
 #[test]
-fn what_the_save_itself_writes_again_stays_active() {
+fn a_record_that_the_save_rewrites_stays_active() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), anchors([anchor("gone.rs", "1", "x")]));
     fill(&mut memory);
@@ -81,7 +81,7 @@ fn what_the_save_itself_writes_again_stays_active() {
 }
 
 #[test]
-fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
+fn the_oldest_lessons_are_archived_but_never_the_newest() {
     let mut memory = Memory::default();
     let detail = "x".repeat(20 * 1024);
     for at in 1..=40 {
@@ -101,7 +101,7 @@ fn the_oldest_lessons_go_until_there_is_room_but_never_the_newest() {
 }
 
 #[test]
-fn lessons_that_nobody_wrote_go_first() {
+fn captured_lessons_are_archived_first() {
     let mut memory = Memory::default();
     let detail = "x".repeat(20 * 1024);
     for at in 1..=40 {
@@ -118,7 +118,7 @@ fn lessons_that_nobody_wrote_go_first() {
 }
 
 #[test]
-fn lessons_go_no_further_than_the_soft_limit() {
+fn lessons_are_archived_only_down_to_the_soft_limit() {
     let mut memory = Memory::default();
     for at in 1..=600 {
         let part = lessons([lesson(&format!("lesson{at}"), &"x".repeat(1024))]);
@@ -135,7 +135,7 @@ fn lessons_go_no_further_than_the_soft_limit() {
 }
 
 #[test]
-fn old_rows_are_folded_into_one_and_into_that_one_again() {
+fn old_rows_are_folded_into_one_row_repeatedly() {
     let mut memory = Memory::default();
     let sessions = |memory: &mut Memory, from: i64, to: i64| {
         for at in from..=to {
@@ -193,7 +193,7 @@ fn old_rows_are_folded_into_one_and_into_that_one_again() {
 }
 
 #[test]
-fn what_is_pinned_stays() {
+fn pinned_records_are_not_archived() {
     let mut memory = Memory::default();
     let detail = "x".repeat(1024);
     for at in 1..=25 {
@@ -233,7 +233,7 @@ fn blueprints_are_never_archived() {
 }
 
 #[test]
-fn topics_of_past_sessions_leave_when_nobody_is_on_them() {
+fn unbound_topics_of_past_sessions_are_archived() {
     let mut memory = Memory::default();
     let named = |key: &str| topic_named_after(key, day(1));
     let part = |name: &str| TopicPart {

@@ -12,7 +12,7 @@ fn person(typed: &str) -> Audience {
 type Case<'a> = (Tool, &'a [(&'a str, Value)], &'a str, &'a str, &'a str);
 
 #[test]
-fn a_call_is_json_for_an_agent_and_the_command_that_does_it_for_a_person() {
+fn a_call_is_json_for_an_agent_and_a_command_for_a_person() {
     let sections = json!(["notes", "lessons"]);
     let cases: [Case<'_>; 6] = [
         (
@@ -65,7 +65,7 @@ fn a_call_is_json_for_an_agent_and_the_command_that_does_it_for_a_person() {
 }
 
 #[test]
-fn a_page_goes_on_with_what_was_typed() {
+fn the_command_for_the_next_page_repeats_the_typed_options() {
     let cases = [
         ("list --kind note --cursor 30 --tag=x", "`anchord list --kind note --tag=x --cursor 12`"),
         ("list --cursor=30", "`anchord list --cursor 12`"),
@@ -81,7 +81,7 @@ fn a_page_goes_on_with_what_was_typed() {
 }
 
 #[test]
-fn a_tool_is_named_as_the_reader_knows_it() {
+fn a_tool_is_named_for_its_audience() {
     for tool in Tool::ALL {
         let name = tool.command();
         assert_eq!(Audience::Agent.tool(tool), format!("memory_{name}"));

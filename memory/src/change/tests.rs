@@ -5,7 +5,7 @@ use crate::ids::Kind;
 
 /// A build that does not know the field reads this build's notices, and the reverse.
 #[test]
-fn a_notice_whose_files_were_all_looked_at_has_the_bytes_that_it_always_had() {
+fn a_notice_with_all_files_read_serializes_as_before() {
     let notice = Notice {
         id: NoticeId(1),
         time: Timestamp(9),

@@ -65,7 +65,7 @@ fn in_rounds(mut memory: Memory, plan: &CompactionPlan, bytes_max: usize) -> (Me
 }
 
 #[test]
-fn what_is_much_is_done_in_rounds_that_leave_nothing_alone() {
+fn a_large_compaction_in_rounds_equals_one_at_once() {
     let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
     let notes = (0..30).map(|n| summary(long(&format!("word{n}"), 400)));
     let near = (0..6).map(|n| note(&format!("{} {n}", long("near", 400).content)));
@@ -114,7 +114,7 @@ fn each_phase_goes_only_as_far_as_needed() {
 }
 
 #[test]
-fn summaries_stand_in_before_whole_notes_are_archived() {
+fn notes_are_reduced_to_summaries_before_any_is_archived() {
     let summary = long("point", 60).content;
     for summed_first in [true, false] {
         let notes = (0..8).map(|at| {
@@ -138,7 +138,7 @@ fn summaries_stand_in_before_whole_notes_are_archived() {
 }
 
 #[test]
-fn what_is_folded_leaves_its_tags_to_the_survivor() {
+fn a_folded_note_passes_its_tags_to_the_survivor() {
     let tagged = |new: NewNote, tags: &[&str]| NewNote {
         tags: tags.iter().map(ToString::to_string).collect(),
         ..new
@@ -163,7 +163,7 @@ fn what_is_folded_leaves_its_tags_to_the_survivor() {
 }
 
 #[test]
-fn expired_ones_leave_first_and_long_ones_want_summaries() {
+fn expired_notes_are_archived_first_and_long_ones_need_summaries() {
     let memory = with_notes([
         long("alpha", 40),
         NewNote { importance: Some(10), expires: Some(day(5)), ..long("beta", 400) },
@@ -179,7 +179,7 @@ fn expired_ones_leave_first_and_long_ones_want_summaries() {
 }
 
 #[test]
-fn folding_counts_in_the_survivor_and_using_brings_back() {
+fn folding_adds_to_the_survivor_and_use_reactivates_a_note() {
     let mut memory = with_notes([
         long("gamma", 400),
         longer("gamma", 400),
@@ -213,7 +213,7 @@ fn folding_counts_in_the_survivor_and_using_brings_back() {
 }
 
 #[test]
-fn what_changed_since_is_left_alone() {
+fn notes_changed_since_the_plan_are_left_alone() {
     let mut memory = with_notes([long("alpha", 400), long("beta", 400), long("gamma", 400)]);
     let plan = plan(&memory, &Pool::Project, 0, &Accesses::default());
     let update = Update { pinned: Some(true), ..Update::default() };
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn an_old_plan_leaves_what_is_newer(
+    fn an_outdated_plan_leaves_newer_changes_alone(
         notes in any_notes(),
         later in prop::collection::vec((1_u64..14, any::<bool>()), 0..8),
         target in 0_u64..200,
@@ -353,7 +353,7 @@ proptest! {
 
 /// Otherwise a note would be archived by its own write, and so would every later one.
 #[test]
-fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
+fn a_note_just_written_stays_when_pinned_notes_fill_the_budget() {
     let memory = with_notes([
         NewNote { pinned: true, ..long("pinned", 900) },
         long("old", 90),
@@ -374,7 +374,7 @@ fn what_was_written_just_now_stays_when_pinned_notes_fill_the_budget() {
 
 /// Otherwise it would push out everything else and then be archived too.
 #[test]
-fn a_note_larger_than_the_target_goes_alone() {
+fn a_note_larger_than_the_target_is_archived_alone() {
     let best = NewNote { importance: Some(10), ..long("huge", 900) };
     let memory = with_notes([long("alpha", 90), best, long("beta", 90)]);
     let plan = plan(&memory, &Pool::Project, 500, &Accesses::default());

@@ -341,7 +341,7 @@ fn the_line_that_identifies_the_error_is_found() {
 }
 
 #[test]
-fn what_says_nothing_identifies_no_error() {
+fn uninformative_output_has_no_error_line() {
     for output in [
         "",
         "Exit code 1",
@@ -356,7 +356,7 @@ fn what_says_nothing_identifies_no_error() {
 }
 
 #[test]
-fn the_same_error_of_another_run_is_equal() {
+fn the_same_error_in_another_run_is_equal() {
     for (one, other) in [
         (
             "listen EADDRINUSE: address already in use :::3000",
@@ -385,7 +385,7 @@ fn the_same_error_of_another_run_is_equal() {
 }
 
 #[test]
-fn other_errors_stay_others() {
+fn different_errors_stay_different() {
     for (one, other) in [
         ("error[E0425]: cannot find value", "error[E0308]: cannot find value"),
         ("error TS2304: Cannot find name", "error TS2322: Cannot find name"),
@@ -404,7 +404,7 @@ fn other_errors_stay_others() {
 }
 
 #[test]
-fn a_normalised_line_is_normalised() {
+fn normalising_a_line_twice_changes_nothing() {
     for (_, output, _) in OUTPUTS {
         let once = error_line(output).unwrap().normalised();
         assert_eq!(normalised(&once), once);
@@ -412,7 +412,7 @@ fn a_normalised_line_is_normalised() {
 }
 
 #[test]
-fn a_failure_is_told_by_what_hardly_anything_else_prints() {
+fn a_failure_is_recognised_by_distinctive_output() {
     for (tool, output, _) in OUTPUTS {
         let weak = [
             "make, no rule",
@@ -443,7 +443,7 @@ fn a_failure_is_told_by_what_hardly_anything_else_prints() {
 }
 
 #[test]
-fn a_place_in_the_code_is_known() {
+fn a_code_location_is_recognised() {
     let file = |output| error_line(output).map(|line| (line.is_diagnostic, line.file));
     let named = |name: &str| Some((true, Some(name.to_owned())));
     assert_eq!(file(OUTPUTS[0].1), named("main.rs"));

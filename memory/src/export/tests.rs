@@ -23,7 +23,7 @@ fn some_memory() -> Memory {
 }
 
 #[test]
-fn markdown_is_for_people() {
+fn markdown_lists_records_by_kind() {
     insta::assert_snapshot!(markdown(&some_memory(), "demo", day(9)), @"
     # demo: memory at revision 1 (112 B)
 
@@ -53,7 +53,7 @@ fn markdown_is_for_people() {
 
 /// Notes have no share in the size.
 #[test]
-fn markdown_of_notes_alone_names_no_size() {
+fn markdown_of_notes_only_shows_no_size() {
     let mut memory = Memory::default();
     let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(note("make"))]).unwrap();
     apply(&mut memory, plan);
@@ -69,7 +69,7 @@ fn markdown_of_notes_alone_names_no_size() {
 
 /// The form has no expiry, and users of the item must know.
 #[test]
-fn what_has_expired_is_marked_in_the_state_of_the_compactor() {
+fn an_expired_note_is_tagged_in_the_compactor_state() {
     let mut memory = Memory::default();
     let ended = NewNote { expires: Some(day(4)), ..note("the pool has 20") };
     let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(ended), Ok(note("make"))]).unwrap();
@@ -83,7 +83,7 @@ fn what_has_expired_is_marked_in_the_state_of_the_compactor() {
 }
 
 #[test]
-fn the_state_has_the_fields_of_zipmem() {
+fn the_zipmem_state_has_its_fields() {
     let state = zipmem_state(&some_memory(), "demo", day(9));
     insta::assert_snapshot!(serde_json::to_string_pretty(&state).unwrap(), @r#"
     {
@@ -167,7 +167,7 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
 
 proptest! {
     #[test]
-    fn what_is_exported_is_imported_the_same(steps in any_steps()) {
+    fn a_zipmem_export_imports_unchanged(steps in any_steps()) {
         let (memory, _) = take(&steps);
         let state = zipmem_state(&memory, "demo", day(90)).to_string();
         let source = parse(&state, None).unwrap();
@@ -180,7 +180,7 @@ proptest! {
 }
 
 #[test]
-fn a_note_that_has_expired_says_so() {
+fn an_expired_note_is_marked_in_markdown() {
     let mut memory = Memory::default();
     let soon = NewNote { expires: Some(day(3)), ..note("the port is 9000") };
     let items = vec![Ok(soon), Ok(note("the host is home"))];

@@ -36,7 +36,7 @@ fn absolute_paths_beneath_the_root_become_relative() {
 }
 
 #[test]
-fn only_what_stays_beneath_the_root_is_inside() {
+fn only_paths_beneath_the_root_are_inside() {
     for (path, inside) in [
         ("a/b", true),
         ("..a/b", true),
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_inside_never_climbs(path in "[ab./\\\\]{0,12}") {
+    fn a_path_that_is_inside_never_leaves_the_root(path in "[ab./\\\\]{0,12}") {
         let path = normalise(&path);
         let mut depth = 0_i32;
         for part in path.split('/') {

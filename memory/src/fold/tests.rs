@@ -8,7 +8,7 @@ fn case_and_space_are_folded() {
 }
 
 #[test]
-fn substance_leaves_out_what_carries_no_meaning() {
+fn substance_drops_stop_words_and_punctuation() {
     for (text, words) in [
         ("The cache is slow.", "cache slow"),
         ("`flush()` does NOT fsync!", "flush() does not fsync"),
@@ -21,13 +21,13 @@ fn substance_leaves_out_what_carries_no_meaning() {
 }
 
 #[test]
-fn clipping_counts_characters_and_says_so() {
+fn clipping_counts_characters_and_adds_an_ellipsis() {
     assert_eq!(clip("wäre", 4), "wäre");
     assert_eq!(clip("wäre es", 4), "wär…");
 }
 
 #[test]
-fn the_end_is_kept_behind_a_line_that_says_so() {
+fn a_text_cut_to_its_end_begins_with_a_notice() {
     let text = format!("{}\n\nsecond\n\nthird", "ä".repeat(100));
     assert_eq!(keep_end(text.clone(), text.len()), text);
     let cut = "[cut here: what stood before is in earlier versions, if anywhere]";

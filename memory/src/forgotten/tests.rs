@@ -31,7 +31,7 @@ fn check(whole: &Record) -> usize {
 }
 
 #[test]
-fn a_forgotten_text_leaves_memory_and_the_rest_stays() {
+fn a_forgotten_text_leaves_memory_and_other_records_stay() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let content = format!("The port is 8080.\n{}", "Why it is 8080.\n".repeat(1_000));
@@ -56,7 +56,7 @@ fn a_forgotten_text_leaves_memory_and_the_rest_stays() {
 }
 
 #[test]
-fn short_texts_stay_as_they_are() {
+fn short_texts_are_kept_unchanged() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let plan = plan_notes(&memory, &by, vec![Ok(note("Port 8080."))]).unwrap();
@@ -69,7 +69,7 @@ fn short_texts_stay_as_they_are() {
 }
 
 #[test]
-fn heads_of_long_records_have_their_titles() {
+fn heads_of_long_records_keep_their_titles() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     save(&mut memory, &by, Staged { notes: vec![note("x")], ..Staged::default() });
@@ -142,7 +142,7 @@ fn heads_of_long_records_have_their_titles() {
 
 proptest! {
     #[test]
-    fn any_head_has_its_records_title(steps in any_steps()) {
+    fn every_head_keeps_its_records_title(steps in any_steps()) {
         let (memory, _) = take(&steps);
         for record in memory.records().filter(|record| !record.is_head) {
             check(record);
@@ -151,7 +151,7 @@ proptest! {
 
     /// Replaying entries and restoring rows give the same heads.
     #[test]
-    fn a_state_put_together_from_whole_records_has_the_same_heads(steps in any_steps()) {
+    fn a_state_rebuilt_from_full_records_has_the_same_heads(steps in any_steps()) {
         let (memory, entries) = take(&steps);
         let mut newest = std::collections::BTreeMap::new();
         for record in entries.iter().flatten().filter_map(Change::record) {

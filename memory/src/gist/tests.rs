@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn sentences_end_with_their_sign_or_the_line_and_not_in_code() {
+fn sentences_end_at_punctuation_or_a_line_break_but_not_in_code() {
     let text = "Ports: see `a.b; c`. Use 7.5 now! Really?\n\nlast line; done。次の文。";
     assert_eq!(
         sentences(text),
@@ -13,7 +13,7 @@ fn sentences_end_with_their_sign_or_the_line_and_not_in_code() {
 }
 
 #[test]
-fn the_gist_is_the_advice_and_with_a_query_what_is_asked() {
+fn the_gist_is_the_advice_or_the_answer_to_the_query() {
     let cases = [
         ("It hung for an hour. Always pass `--no-cache`. We laughed.", "Always pass `--no-cache`."),
         (
@@ -37,7 +37,7 @@ fn the_gist_is_the_advice_and_with_a_query_what_is_asked() {
 }
 
 #[test]
-fn the_gist_comes_first_only_where_the_text_does_not_fit() {
+fn the_gist_comes_first_only_if_the_text_does_not_fit() {
     let text = "Nothing of note here at all. Use the spare key.";
     assert_eq!(gist_first(text, None, 100), text);
     let cut = gist_first(text, None, 30);

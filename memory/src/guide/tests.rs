@@ -31,7 +31,7 @@ fn markers_are_stable() {
 }
 
 #[test]
-fn each_mode_has_its_own_advice_between_the_same_markers() {
+fn each_mode_has_its_own_advice_inside_the_same_markers() {
     let texts = CheckpointMode::ALL.map(|mode| directive(mode, Loading::ByAgent));
     for text in &texts {
         assert!(text.contains(&which_kind()));
@@ -70,7 +70,7 @@ fn the_directive_reads_well() {
 }
 
 #[test]
-fn with_hooks_the_directive_says_only_what_to_keep() {
+fn with_hooks_the_directive_omits_loading() {
     for mode in CheckpointMode::ALL {
         let text = directive(mode, Loading::ByHooks);
         assert!(!text.contains("- Load:"), "{text}");

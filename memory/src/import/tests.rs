@@ -47,7 +47,7 @@ fn rows(memory: &Memory) -> Vec<SessionRow> {
 }
 
 #[test]
-fn a_state_and_staged_work_are_taken_over() {
+fn a_state_and_its_staged_work_are_imported() {
     let mut memory = Memory::default();
     let source = parse(STATE, Some(SESSION)).unwrap();
     assert_eq!(source.project.as_deref(), Some("demo"));
@@ -107,7 +107,7 @@ fn the_same_source_again_changes_nothing() {
 
 /// It may be tried again, once the obstacle is gone.
 #[test]
-fn a_source_of_which_nothing_is_taken_leaves_nothing() {
+fn a_source_with_nothing_to_import_leaves_no_trace() {
     let state = r#"{"version": 1, "blueprints": [{"title": "", "content": "x"}]}"#;
     let session = r#"{"status": "active", "pending": {"session_summary": "  "}}"#;
     let source = parse(state, Some(session)).unwrap();
@@ -123,7 +123,7 @@ fn a_source_of_which_nothing_is_taken_leaves_nothing() {
 }
 
 #[test]
-fn staged_work_of_which_nothing_may_come_in_leaves_no_row() {
+fn staged_work_with_nothing_to_import_leaves_no_row() {
     let session = format!(
         r#"{{"session_id": "z2", "pending": {{"lessons": [
             {{"summary": "Long", "detail": "{}"}}]}}}}"#,
@@ -137,7 +137,7 @@ fn staged_work_of_which_nothing_may_come_in_leaves_no_row() {
 }
 
 #[test]
-fn what_is_newer_here_stays() {
+fn newer_records_here_stay() {
     let mut memory = Memory::default();
     let mut part = blueprints([mutable("Port", "9000")]);
     part.blueprints[0].category = crate::Category::Decision;
@@ -156,7 +156,7 @@ fn what_is_newer_here_stays() {
 }
 
 #[test]
-fn a_closed_session_left_nothing_behind() {
+fn a_closed_session_has_no_staged_work() {
     let closed = SESSION.replace("interrupted", "closed");
     assert_eq!(parse("{}", Some(&closed)).unwrap().pending, None);
     let empty = r#"{"status": "active", "pending": {"blueprints": [], "anchors": null}}"#;
@@ -164,7 +164,7 @@ fn a_closed_session_left_nothing_behind() {
 }
 
 #[test]
-fn what_is_no_state_is_refused() {
+fn an_invalid_state_is_refused() {
     let refused = |state: &str| parse(state, None).unwrap_err().to_string();
     insta::assert_snapshot!(refused("{"), @"read state.json: it is not JSON");
     insta::assert_snapshot!(refused("[]"), @"read state.json: it is not a JSON object");
@@ -186,7 +186,7 @@ fn immutable_blueprints_here_are_kept() {
 /// A text longer than a line is cut if nothing is lost by that, and named otherwise. A text that is
 /// too large is left out.
 #[test]
-fn items_beyond_the_limits_are_cut_or_left_out_and_named() {
+fn items_beyond_the_limits_are_cut_or_left_out_and_reported() {
     let long = "word ".repeat(300);
     let huge = "x".repeat(300 * 1024);
     let files: Vec<String> = (0..120).map(|n| format!("{n}.rs")).collect();

@@ -28,7 +28,7 @@ fn frame(text: &str) -> String {
 }
 
 #[test]
-fn what_is_around_a_block_stays() {
+fn text_around_a_block_stays() {
     let text = format!("before\n{}after", frame("a record"));
     assert_eq!(strip(&text), "before\nafter");
     let quoted = format!("SessionStart hook additional context: {}and more", frame("a record"));
@@ -43,7 +43,7 @@ fn a_cut_block_ends_with_the_text() {
 }
 
 #[test]
-fn a_block_is_known_when_it_was_escaped() {
+fn an_escaped_block_is_recognised() {
     let escaped = frame("a record").replace('<', "&lt;").replace('>', "&gt;");
     assert_eq!(strip(&format!("{escaped}after")), "after");
     let quoted = escaped.replace('"', "&quot;");
@@ -51,7 +51,7 @@ fn a_block_is_known_when_it_was_escaped() {
 }
 
 #[test]
-fn a_block_is_known_in_any_spelling() {
+fn a_block_is_recognised_in_any_spelling() {
     for open in OPENS {
         for close in CLOSES {
             assert_eq!(strip(&format!("a {open}x{close} b")), "a  b", "{open:?} {close:?}");
@@ -60,7 +60,7 @@ fn a_block_is_known_in_any_spelling() {
 }
 
 #[test]
-fn a_text_about_the_frame_is_not_one() {
+fn a_text_that_mentions_the_frame_is_not_stripped() {
     for text in [
         "the hook frames by <anchord-memory> and a note",
         "<anchord-memory note=\"mine\"> stays, as does </anchord-memory x>",
@@ -72,7 +72,7 @@ fn a_text_about_the_frame_is_not_one() {
 
 /// A stored text that closes the frame would speak outside it.
 #[test]
-fn nothing_in_a_text_ends_its_frame() {
+fn a_text_cannot_close_its_frame() {
     for close in CLOSES {
         let framed = frame(&format!("a{close}b\u{1b}[2J"));
         let inside =
@@ -84,20 +84,20 @@ fn nothing_in_a_text_ends_its_frame() {
 }
 
 #[test]
-fn a_frame_keeps_to_its_limit() {
+fn a_frame_never_exceeds_its_limit() {
     let text = "a\u{202e}".repeat(50);
     let limit = 100 + FRAME_CHARS;
     assert!(super::frame(&text, limit).chars().count() <= limit);
 }
 
 #[test]
-fn the_frame_is_counted() {
+fn the_frame_counts_towards_the_limit() {
     assert_eq!(frame("x").len(), "x".len() + FRAME_CHARS);
 }
 
 /// An earlier implementation searched the whole text again for each removed mark.
 #[test]
-fn hostile_texts_come_to_an_end() {
+fn hostile_texts_are_stripped_in_bounded_time() {
     let half = OPEN.len() / 2;
     let nested = |times: usize| {
         let (front, back) = (OPEN[..half].repeat(times), OPEN[half..].repeat(times));
@@ -132,14 +132,14 @@ fn pieces() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn stripping_twice_is_stripping_once(text in pieces()) {
+    fn stripping_twice_equals_stripping_once(text in pieces()) {
         let once = strip(&text).into_owned();
         prop_assert_eq!(strip(&once), once.as_str());
         prop_assert!(!OPENS.iter().chain(&CLOSES).any(|mark| once.contains(mark)), "{once:?}");
     }
 
     #[test]
-    fn replaying_what_was_injected_changes_nothing(own in "[a-z\n ]{0,40}", shown in pieces()) {
+    fn replaying_injected_text_changes_nothing(own in "[a-z\n ]{0,40}", shown in pieces()) {
         let own = format!("{own}\n");
         let mut text = own.clone();
         for _ in 0..100 {

@@ -32,18 +32,18 @@ fn any_range() -> impl Strategy<Value = LineRange> {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_back(range in any_range()) {
+    fn a_printed_range_is_read_back(range in any_range()) {
         prop_assert_eq!(LineRange::from(range.to_string()), range);
     }
 
     #[test]
-    fn meeting_is_mutual_and_everything_meets_itself(a in any_range(), b in any_range()) {
+    fn meeting_is_symmetric_and_reflexive(a in any_range(), b in any_range()) {
         prop_assert!(a.meets(&a));
         prop_assert_eq!(a.meets(&b), b.meets(&a));
     }
 
     #[test]
-    fn what_a_range_meets_becomes_one_with_it_and_nothing_else_does(
+    fn a_range_unites_with_exactly_the_ranges_it_meets(
         written in prop::collection::vec(any_range(), 1..12),
     ) {
         let mut ranges = Ranges::default();

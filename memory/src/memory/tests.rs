@@ -15,7 +15,7 @@ fn anew(memory: &Memory) -> SearchIndex {
 }
 
 #[test]
-fn the_index_is_that_of_the_records_after_every_change() {
+fn the_index_matches_the_records_after_every_change() {
     let mut memory = Memory::default();
     let mut notes = ["alpha", "beta", "gamma", "delta"].map(note);
     notes[3].private = true;
@@ -71,7 +71,7 @@ fn notified(number: u64) -> Change {
 }
 
 #[test]
-fn the_newest_notices_stay_whichever_way_memory_is_made() {
+fn the_newest_notices_are_kept_however_memory_is_built() {
     let most = u64::try_from(NOTICES_MAX).unwrap();
     let mut memory = Memory::default();
     for number in 1..=most + 7 {

@@ -19,7 +19,7 @@ fn absorbed(parts: &[&Staged]) -> Staged {
 }
 
 #[test]
-fn an_immutable_blueprint_keeps_out_what_comes_later() {
+fn an_immutable_blueprint_keeps_out_later_ones() {
     let mut staged = blueprints([blueprint("Store", "sled")]);
     let left_out = staged.absorb(&blueprints([blueprint(" store", "postgres")]));
     assert_eq!(staged.blueprints, [blueprint("Store", "sled")]);
@@ -34,7 +34,7 @@ fn the_same_blueprint_again_is_not_left_out() {
 }
 
 #[test]
-fn a_mutable_blueprint_replaces_and_is_replaced() {
+fn mutable_blueprints_replace_each_other() {
     let parts = [
         blueprints([blueprint("Store", "sled")]),
         blueprints([mutable("Store", "redb")]),
@@ -60,7 +60,7 @@ fn check_anchors(written: &[(&str, &str)], merged: &[(&str, &str)]) {
 }
 
 #[test]
-fn anchors_that_overlap_or_touch_are_one() {
+fn anchors_that_overlap_or_touch_are_merged() {
     check_anchors(&[("1-10", "old"), ("5-20", "new")], &[("1-20", "new")]);
     check_anchors(&[("1-10", "old"), ("11-20", "new")], &[("1-20", "new")]);
     check_anchors(&[("1-10", "a"), ("12-20", "b")], &[("1-10", "a"), ("12-20", "b")]);
@@ -68,12 +68,12 @@ fn anchors_that_overlap_or_touch_are_one() {
 }
 
 #[test]
-fn an_anchor_that_joins_others_is_one_with_all_of_them() {
+fn an_anchor_that_bridges_others_merges_with_all_of_them() {
     check_anchors(&[("1-10", "a"), ("20-30", "b"), ("11-19", "c")], &[("1-30", "c")]);
 }
 
 #[test]
-fn ranges_that_cannot_be_read_match_by_equality() {
+fn unreadable_ranges_match_by_equality() {
     check_anchors(&[("fn main", "a"), ("fn  main", "b")], &[("fn main", "a"), ("fn  main", "b")]);
     check_anchors(
         &[("fn main", "a"), ("1-9", "b"), ("fn main", "c")],
@@ -82,7 +82,7 @@ fn ranges_that_cannot_be_read_match_by_equality() {
 }
 
 #[test]
-fn anchors_of_two_files_are_two() {
+fn anchors_of_different_files_stay_separate() {
     let part = anchors([anchor("a.rs", "1-9", "x"), anchor("b.rs", "1-9", "x")]);
     assert_eq!(absorbed(&[&part]).anchors.len(), 2);
 }
@@ -95,18 +95,18 @@ fn check_lessons(written: &[&str], kept: &[&str]) {
 }
 
 #[test]
-fn lessons_with_one_summary_are_one() {
+fn lessons_with_the_same_summary_are_merged() {
     check_lessons(&["Flush does not  fsync", "flush does NOT fsync"], &["Flush does not  fsync"]);
 }
 
 #[test]
-fn a_lesson_that_adds_no_word_of_substance_is_a_duplicate_and_the_longer_survives() {
+fn a_lesson_that_adds_no_substance_is_a_duplicate_and_the_longer_one_survives() {
     check_lessons(&["Cache is slow", "The cache is slow."], &["The cache is slow."]);
     check_lessons(&["The cache is slow", "cache slow"], &["The cache is slow"]);
 }
 
 #[test]
-fn a_lesson_that_adds_substance_is_another() {
+fn a_lesson_that_adds_substance_is_kept_separately() {
     for longer in [
         "Cache is slow on ext4",
         "Cache is not slow",
@@ -124,12 +124,12 @@ fn a_lesson_that_adds_substance_is_another() {
 }
 
 #[test]
-fn a_summary_of_stop_words_alone_is_its_own() {
+fn a_summary_of_only_stop_words_is_compared_as_it_is() {
     check_lessons(&["it is", "this was"], &["it is", "this was"]);
 }
 
 #[test]
-fn lessons_unite_details_and_files() {
+fn merged_lessons_combine_details_and_files() {
     let with = |detail: &str, files: &[&str]| Lesson {
         files: files.iter().map(|file| (*file).to_owned()).collect(),
         ..lesson("Flush does not fsync", detail)
@@ -145,7 +145,7 @@ fn lessons_unite_details_and_files() {
 /// An earlier implementation compared each anchor with all others of its file, at staging and at
 /// folding.
 #[test]
-fn many_anchors_of_one_file_come_to_an_end() {
+fn many_anchors_of_one_file_are_merged_in_bounded_time() {
     let of = |shift: u32| {
         let lines = (0..60_000).map(|at| (3 * at + shift).to_string());
         anchors(lines.map(|lines| anchor("a", &lines, "x")).collect::<Vec<_>>())
@@ -164,7 +164,7 @@ fn many_anchors_of_one_file_come_to_an_end() {
 
 /// An earlier implementation compared each repeat with all repeats before it.
 #[test]
-fn many_tellings_of_one_thing_come_to_an_end() {
+fn many_repeats_of_one_record_are_merged_in_bounded_time() {
     let telling = |n: usize| lesson("one", &format!("telling {n}\n{}", "x y z ".repeat(650)));
     let staged = absorbed(&[&lessons((0..1_000).map(telling).collect::<Vec<_>>())]);
     assert_eq!(staged.lessons.len(), 1);
@@ -184,7 +184,7 @@ fn many_tellings_of_one_thing_come_to_an_end() {
 }
 
 #[test]
-fn all_texts_and_items_that_are_staged_count() {
+fn every_staged_text_and_item_is_counted() {
     let text = "x".repeat(1_000);
     let noted = NewNote { key: Some(text.clone()), tags: vec![text.clone()], ..note(&text) };
     let parts = [
@@ -200,7 +200,7 @@ fn all_texts_and_items_that_are_staged_count() {
 }
 
 #[test]
-fn the_last_summary_and_the_widest_times_hold() {
+fn the_last_summary_and_the_widest_time_span_are_kept() {
     let at = |summary: Option<&str>, on: i64| Staged {
         summary: summary.map(str::to_owned),
         lessons: vec![lesson("x", "")],
@@ -243,7 +243,7 @@ fn in_pieces(part: &Staged) -> Vec<Staged> {
 
 proptest! {
     #[test]
-    fn a_part_is_absorbed_as_its_pieces_are(a in any_part(), b in any_part()) {
+    fn absorbing_a_part_equals_absorbing_its_pieces(a in any_part(), b in any_part()) {
         let b = Staged { lessons: b.lessons, topics: b.topics, ..Staged::default() };
         let (mut whole, mut by_pieces) = (absorbed(&[&a]), absorbed(&[&a]));
         whole.absorb(&b);
@@ -271,7 +271,7 @@ proptest! {
     }
 
     #[test]
-    fn merged_anchors_never_meet(a in any_part(), b in any_part()) {
+    fn merged_anchors_never_overlap_or_touch(a in any_part(), b in any_part()) {
         let anchors = absorbed(&[&a, &b]).anchors;
         for (at, one) in anchors.iter().enumerate() {
             for other in anchors.iter().skip(at + 1) {

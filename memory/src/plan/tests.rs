@@ -42,7 +42,7 @@ fn refused(memory: &Memory, part: Staged) -> String {
 }
 
 #[test]
-fn a_checkpoint_stages_and_memory_stays_as_it_is() {
+fn a_checkpoint_stages_without_changing_memory() {
     let mut memory = Memory::default();
     let part = lessons([lesson("Flush does not fsync", "")]);
     let plan = plan_checkpoint(&memory, &origin("one", 2), part).unwrap();
@@ -76,7 +76,7 @@ fn refusals_name_the_field() {
 }
 
 #[test]
-fn too_much_staged_is_refused_and_what_was_staged_stays() {
+fn staging_too_much_is_refused_and_keeps_earlier_staged_work() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let full = "x".repeat(limits::TEXT_BYTES_MAX);
@@ -92,7 +92,7 @@ fn too_much_staged_is_refused_and_what_was_staged_stays() {
 }
 
 #[test]
-fn what_is_kept_is_brought_into_form() {
+fn saved_fields_are_normalised() {
     let mut memory = Memory::default();
     let mut part = anchors([anchor(" .\\src//a.rs/", " 42 - 40 ", "starts\n the runtime ")]);
     part.lessons = vec![crate::Lesson {
@@ -108,7 +108,7 @@ fn what_is_kept_is_brought_into_form() {
 }
 
 #[test]
-fn a_save_folds_what_was_staged_as_one_commit_with_a_row() {
+fn a_save_folds_staged_work_into_one_commit_with_a_row() {
     let mut memory = Memory::default();
     let by = origin("one", 3);
     checkpoint(&mut memory, &by, anchors([anchor("a.rs", "1-5", "x")]));
@@ -136,7 +136,7 @@ fn a_later_save_of_a_session_replaces_its_row_and_adds_up() {
 }
 
 #[test]
-fn an_immutable_blueprint_stays_verbatim_until_it_is_superseded_on_purpose() {
+fn an_immutable_blueprint_stays_verbatim_until_explicitly_superseded() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "sled\n")]));
     let outcome = save(&mut memory, &origin("two", 2), blueprints([blueprint("STORE", "redb")]));
@@ -154,7 +154,7 @@ fn an_immutable_blueprint_stays_verbatim_until_it_is_superseded_on_purpose() {
 }
 
 #[test]
-fn a_checkpoint_says_at_once_what_a_save_will_leave_as_it_is() {
+fn a_checkpoint_reports_at_once_what_a_save_will_not_change() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), blueprints([blueprint("Store", "sled")]));
     let by = origin("two", 2);
@@ -169,7 +169,7 @@ fn a_checkpoint_says_at_once_what_a_save_will_leave_as_it_is() {
 }
 
 #[test]
-fn a_blueprint_left_out_while_staging_is_told_with_its_id() {
+fn a_blueprint_left_out_while_staging_is_reported_with_its_id() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     checkpoint(&mut memory, &by, blueprints([blueprint("Wire", "json")]));
@@ -179,7 +179,7 @@ fn a_blueprint_left_out_while_staging_is_told_with_its_id() {
 }
 
 #[test]
-fn an_anchor_over_stored_ones_survives_in_the_oldest_and_the_others_are_forgotten() {
+fn an_anchor_that_spans_stored_ones_is_merged_into_the_oldest() {
     let mut memory = Memory::default();
     let stored = [("1-5", "one"), ("20-25", "two"), ("50-60", "three")];
     let part = anchors(stored.map(|(lines, concept)| anchor("a.rs", lines, concept)));
@@ -216,7 +216,7 @@ fn a_forgotten_record_is_not_merged_into() {
 }
 
 #[test]
-fn an_archived_record_that_is_written_again_is_active() {
+fn an_archived_record_becomes_active_when_written_again() {
     for part in [
         blueprints([blueprint("Store", "sled")]),
         anchors([anchor("a.rs", "1-5", "x")]),
@@ -237,7 +237,7 @@ fn an_archived_record_that_is_written_again_is_active() {
 }
 
 #[test]
-fn an_expected_revision_that_has_passed_shows_what_changed_and_writes_nothing() {
+fn a_stale_expected_revision_shows_what_changed_and_writes_nothing() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), Staged::default());
     save(&mut memory, &origin("two", 2), lessons([lesson("Flush does not fsync", "")]));
@@ -266,7 +266,7 @@ fn keep(memory: &mut Memory, session: &str, on: i64) -> bool {
 }
 
 #[test]
-fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
+fn the_work_of_an_ended_session_is_kept_once_on_its_behalf() {
     let mut memory = Memory::default();
     checkpoint(&mut memory, &origin("one", 1), anchors([anchor("a.rs", "1-5", "x")]));
     assert!(keep(&mut memory, "one", 2));
@@ -292,7 +292,7 @@ fn a_gone_sessions_work_is_kept_on_its_behalf_once() {
 }
 
 #[test]
-fn a_notice_counts_what_its_readers_get() {
+fn a_notice_counts_only_shared_records() {
     let mut memory = Memory::default();
     let own = NewNote { private: true, ..note("for me") };
     let part = |notes: &[NewNote]| Staged { notes: notes.to_vec(), ..Staged::default() };
@@ -324,7 +324,7 @@ fn a_session_that_saved_keeps_its_own_words() {
 }
 
 #[test]
-fn a_successor_takes_over_what_was_staged() {
+fn a_successor_takes_over_staged_work() {
     let mut memory = Memory::default();
     let (one, two) = (SessionId::new("one"), SessionId::new("two"));
     assert!(plan_adopt(&memory, &one, &two, &origin("two", 9)).is_none());
@@ -340,7 +340,7 @@ fn a_successor_takes_over_what_was_staged() {
 }
 
 #[test]
-fn forgetting_asks_for_a_record_that_is_there_at_the_version_in_mind() {
+fn forgetting_requires_an_existing_record_at_the_expected_version() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     save(&mut memory, &by, lessons([lesson("x1", ""), lesson("x2", ""), lesson("x3", "")]));
@@ -368,7 +368,7 @@ fn told(part: Staged, by: &Provenance) -> Staged {
 
 proptest! {
     #[test]
-    fn checkpoints_and_a_save_are_one_save_of_all(
+    fn checkpoints_and_a_save_equal_one_save_of_everything(
         steps in any_steps(), a in any_part(), b in any_part(), c in any_part(),
     ) {
         let (memory, _) = take(&steps);
@@ -391,7 +391,7 @@ proptest! {
     }
 
     #[test]
-    fn two_saves_leave_what_one_save_of_both_leaves(
+    fn two_saves_equal_one_save_of_both(
         steps in any_steps(), a in any_part(), b in any_part(),
     ) {
         let (memory, _) = take(&steps);
@@ -427,7 +427,7 @@ proptest! {
     }
 
     #[test]
-    fn entries_applied_again_give_the_same_memory(steps in any_steps()) {
+    fn replaying_the_entries_gives_the_same_memory(steps in any_steps()) {
         let (memory, entries) = take(&steps);
         let mut replayed = Memory::default();
         for (seq, changes) in (1..).zip(&entries) {
@@ -441,7 +441,7 @@ proptest! {
     }
 
     #[test]
-    fn a_memory_restored_from_its_parts_is_the_same(steps in any_steps()) {
+    fn a_memory_restored_from_its_parts_is_unchanged(steps in any_steps()) {
         let (memory, _) = take(&steps);
         let mut restore = crate::Restore::default();
         restore.at(memory.seq(), memory.revision(), memory.counters());
@@ -454,7 +454,7 @@ proptest! {
     }
 
     #[test]
-    fn versions_rise_by_one_and_numbers_are_never_given_twice(steps in any_steps()) {
+    fn versions_increase_by_one_and_numbers_are_never_reused(steps in any_steps()) {
         let (_, entries) = take(&steps);
         let mut versions = std::collections::BTreeMap::new();
         for record in entries.iter().flatten().filter_map(Change::record) {
@@ -467,7 +467,7 @@ proptest! {
     }
 
     #[test]
-    fn stored_anchors_never_meet(steps in any_steps()) {
+    fn stored_anchors_never_overlap_or_touch(steps in any_steps()) {
         let (memory, _) = take(&steps);
         let anchors: Vec<_> = bodies(&memory)
             .into_iter()
@@ -481,7 +481,7 @@ proptest! {
     }
 
     #[test]
-    fn totals_are_what_the_records_say(steps in any_steps()) {
+    fn totals_match_the_records(steps in any_steps()) {
         let (memory, _) = take(&steps);
         let full = |record: &crate::Record| record.text_bytes() as u64;
         let totals = memory.totals();

@@ -96,7 +96,7 @@ fn text(journal: &Journal) -> String {
 }
 
 #[test]
-fn a_query_takes_the_value_out_of_every_entry_and_nothing_else() {
+fn a_purge_by_query_removes_the_value_and_nothing_else() {
     let before = written();
     let (after, purge) = purged(&before, &[], Some(VALUE));
     assert!(!text(&after).contains(VALUE), "{}", text(&after));
@@ -121,7 +121,7 @@ fn a_query_takes_the_value_out_of_every_entry_and_nothing_else() {
 }
 
 #[test]
-fn an_id_takes_all_its_versions_and_what_was_staged_of_them() {
+fn a_purge_by_id_removes_all_versions_and_staged_copies() {
     let before = written();
     let note = replayed(&before).records().find(|r| r.note().is_some()).unwrap().id.to_string();
     let (after, purge) = purged(&before, &[&note], None);
@@ -135,7 +135,7 @@ fn an_id_takes_all_its_versions_and_what_was_staged_of_them() {
 }
 
 #[test]
-fn a_text_that_stands_in_other_records_is_named_and_stays() {
+fn other_records_with_the_same_text_are_named_and_kept() {
     let mut memory = Memory::default();
     let mut journal = Journal::new();
     for (day, detail) in [(1, VALUE.to_owned()), (2, format!("see: {VALUE}"))] {
@@ -151,7 +151,7 @@ fn a_text_that_stands_in_other_records_is_named_and_stays() {
 }
 
 #[test]
-fn what_was_purged_is_not_taken_in_again() {
+fn purged_text_is_not_accepted_again() {
     let (journal, _) = purged(&written(), &[], Some(VALUE));
     let memory = replayed(&journal);
     let by = origin("later", 3);
@@ -182,7 +182,7 @@ fn what_was_purged_is_not_taken_in_again() {
 
 /// Neither a summary's text as a content, nor the other way round.
 #[test]
-fn what_was_purged_is_not_taken_in_as_a_summary() {
+fn purged_text_is_not_accepted_as_a_summary() {
     let by = origin("s", 1);
     let short = "the gist of it";
     let note = |content: &str, summary: &str| NewNote {
@@ -212,7 +212,7 @@ fn what_was_purged_is_not_taken_in_as_a_summary() {
 
 /// Versions of a lesson hold its parts one after another, so no version has the later one alone.
 #[test]
-fn no_telling_of_a_purged_lesson_is_taken_in_again() {
+fn no_part_of_a_purged_lesson_is_accepted_again() {
     const LATER: &str = "then d2 broke as well, later";
     let tellings =
         ["it was d1 that broke, at first", "## Root cause\n\nthen d2 broke as well, later\n\n4711"];
@@ -251,7 +251,7 @@ fn no_telling_of_a_purged_lesson_is_taken_in_again() {
 }
 
 #[test]
-fn an_import_leaves_out_what_was_purged_and_says_so() {
+fn an_import_leaves_out_purged_text_and_says_so() {
     let state = format!(
         r#"{{"lessons":[{{"summary":"about locks","detail":"{VALUE}"}},{{"summary":"about stars"}}]}}"#
     );
@@ -266,7 +266,7 @@ fn an_import_leaves_out_what_was_purged_and_says_so() {
 }
 
 #[test]
-fn an_import_of_notes_leaves_out_what_was_purged() {
+fn an_import_of_notes_leaves_out_purged_text() {
     let state = format!(
         r#"{{"version":1,"items":[{{"content":"note with {VALUE}"}},{{"content":"note of the stars"}}]}}"#
     );
@@ -280,7 +280,7 @@ fn an_import_of_notes_leaves_out_what_was_purged() {
 }
 
 #[test]
-fn an_export_made_before_does_not_bring_back_what_was_purged() {
+fn an_earlier_export_does_not_bring_back_purged_text() {
     let before = replayed(&written());
     let records: Vec<_> = before.records().map(AsRef::as_ref).collect();
     let document = serde_json::json!({"format": 1, "revision": 1, "records": records});
@@ -297,7 +297,7 @@ fn an_export_made_before_does_not_bring_back_what_was_purged() {
 
 /// A topic is purged with its staged parts and its bindings, and its content does not come back.
 #[test]
-fn a_topic_goes_with_its_name() {
+fn a_topic_is_purged_with_its_staged_parts_and_bindings() {
     let part = |name: &str, status: &str| Staged {
         topics: vec![TopicPart {
             name: Some(name.to_owned()),
@@ -346,13 +346,13 @@ fn a_topic_goes_with_its_name() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_id_is_reported() {
     let (_, purge) = purged(&written(), &["n77"], None);
     assert_eq!(purge.missing().map(|id| id.to_string()).collect::<Vec<_>>(), ["n77"]);
 }
 
 #[test]
-fn what_another_session_staged_under_the_same_key_stays() {
+fn another_sessions_staged_fact_with_the_same_key_is_kept() {
     let fact = |content: &str| NewNote {
         key: Some("port".to_owned()),
         content: content.to_owned(),
@@ -380,7 +380,7 @@ fn what_another_session_staged_under_the_same_key_stays() {
 }
 
 #[test]
-fn what_was_noted_of_a_session_goes_with_its_row() {
+fn session_activity_is_purged_with_its_row() {
     let events = [
         Event::PromptSubmitted { prompt: format!("what of {VALUE}") },
         Event::TurnEnded { last_message: Some(format!("it is {VALUE}")) },
@@ -419,7 +419,7 @@ fn what_was_noted_of_a_session_goes_with_its_row() {
 
 /// The row has only the last message and the last summary; earlier staged work has more.
 #[test]
-fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
+fn earlier_staged_work_of_a_session_is_purged_with_its_row() {
     let ran = |command: &str, passed| {
         Event::ToolRan(ToolRun {
             tool: "Bash".to_owned(),
@@ -485,7 +485,7 @@ fn what_a_session_staged_before_its_last_word_goes_with_its_row() {
 /// A text too short to be searched for is recognised by its note. So are the session's earlier
 /// versions.
 #[test]
-fn what_was_staged_of_a_short_fact_goes_with_it() {
+fn staged_versions_of_a_short_fact_are_purged_with_it() {
     let fact = |key: Option<&str>, content: &str, private| NewNote {
         key: key.map(str::to_owned),
         content: content.to_owned(),
@@ -533,7 +533,7 @@ fn what_was_staged_of_a_short_fact_goes_with_it() {
 
 /// A compaction quotes notes that it does not change, on one line and cut.
 #[test]
-fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
+fn a_reply_that_quotes_or_names_purged_text_is_emptied() {
     let by = origin("s", 1);
     let contents =
         ["  two\n\tlines  of a planted text", "code 4711", "a note of the sea, in peace"];
@@ -566,7 +566,7 @@ fn a_reply_that_quotes_or_names_what_goes_is_emptied() {
 
 /// With the digest and the salt, all texts of four digits can be tried at once.
 #[test]
-fn no_digest_is_kept_of_a_text_short_enough_to_be_guessed() {
+fn no_digest_is_kept_of_a_guessably_short_text() {
     let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
     let mut part = lessons([lesson("PIN", "47")]);
     part.blueprints = vec![blueprint("the door's code", "4711")];

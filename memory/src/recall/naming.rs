@@ -47,7 +47,7 @@ mod tests {
     use crate::{NewNote, plan_notes};
 
     #[test]
-    fn a_request_says_the_words_of_a_key() {
+    fn a_request_matches_the_words_of_a_key() {
         let mut memory = Memory::default();
         let fact = |key: &str| NewNote { key: Some(key.to_owned()), ..note("just it") };
         let keys = ["test.command", "lint_command", "owner.infra", "test.console"];

@@ -35,7 +35,7 @@ fn ids(memory: &Memory, of: &Recall<'_>) -> Vec<String> {
 }
 
 #[test]
-fn what_was_searched_instead_is_told_as_it_is_written() {
+fn a_corrected_word_is_reported_in_full() {
     let mut memory = Memory::default();
     with_notes(&mut memory, "one", 1, [note("The Databases are moved")]);
     let found = recall(&memory, &everything(&Reader::anyone(), "dattabases"));
@@ -56,7 +56,7 @@ fn filled() -> Memory {
 }
 
 #[test]
-fn every_kind_is_found_and_only_what_the_reader_sees() {
+fn every_kind_is_found_and_only_visible_records() {
     let memory = filled();
     let reader = |name: &str| Reader::session(SessionId::new(name));
     let found = |name: &str| {
@@ -69,7 +69,7 @@ fn every_kind_is_found_and_only_what_the_reader_sees() {
 }
 
 #[test]
-fn filters_leave_out_what_does_not_pass() {
+fn filters_exclude_records_that_do_not_match() {
     let memory = filled();
     let reader = Reader::session(SessionId::new("two"));
     let all = everything(&reader, "tokens");
@@ -86,7 +86,7 @@ fn filters_leave_out_what_does_not_pass() {
 }
 
 #[test]
-fn what_is_archived_is_found_behind_and_what_is_forgotten_not() {
+fn archived_records_rank_last_and_forgotten_ones_are_not_found() {
     let mut memory = filled();
     let anyone = Reader::anyone();
     let all = everything(&anyone, "tokens rotated");
@@ -101,7 +101,7 @@ fn what_is_archived_is_found_behind_and_what_is_forgotten_not() {
 }
 
 #[test]
-fn a_file_is_named_in_a_text_not_spelled_by_its_letters() {
+fn a_file_name_matches_whole_words_only() {
     let reader = Reader::anyone();
     let found = |text: &str, file: &str| {
         let mut memory = Memory::default();
@@ -144,7 +144,7 @@ fn beside() -> Memory {
 }
 
 #[test]
-fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside() {
+fn neighbours_without_query_words_come_last_and_name_their_hit() {
     let memory = beside();
     let reader = Reader::anyone();
     let tuning = &Tuning::default();
@@ -165,7 +165,7 @@ fn what_has_none_of_the_words_comes_last_is_few_and_names_what_it_stands_beside(
 }
 
 #[test]
-fn what_has_none_of_the_words_stays_out_where_enough_has() {
+fn neighbours_without_query_words_are_left_out_if_hits_suffice() {
     let reader = Reader::anyone();
     let tuning = &Tuning::default();
     // The last note that has the word boosts the two after it.
@@ -180,7 +180,7 @@ fn what_has_none_of_the_words_stays_out_where_enough_has() {
 }
 
 #[test]
-fn a_constraint_that_leaves_nothing_is_dropped() {
+fn a_constraint_that_matches_nothing_is_dropped() {
     let mut memory = Memory::default();
     with_notes(&mut memory, "one", 1, [note("the pool of sockets"), note("sockets are pooled")]);
     let reader = Reader::anyone();
@@ -198,7 +198,7 @@ fn a_constraint_that_leaves_nothing_is_dropped() {
 }
 
 #[test]
-fn a_phrase_that_only_the_users_notes_have_is_found_there_alone() {
+fn a_phrase_only_in_the_users_notes_is_found_only_there() {
     let mut project = Memory::default();
     with_notes(&mut project, "one", 1, [note("small fish, large requests")]);
     let personal = crate::testing::personal([note("prefers small requests")]);
@@ -218,7 +218,7 @@ fn a_phrase_that_only_the_users_notes_have_is_found_there_alone() {
 }
 
 #[test]
-fn what_is_found_is_counted_beyond_what_is_shown() {
+fn the_count_of_matches_includes_those_not_shown() {
     let mut memory = Memory::default();
     for session in ["one", "two", "three"] {
         for part in 0..4 {
@@ -245,7 +245,7 @@ fn what_is_found_is_counted_beyond_what_is_shown() {
 }
 
 #[test]
-fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word() {
+fn user_notes_found_by_correction_are_dropped_if_the_project_has_the_word() {
     let mut project = Memory::default();
     with_notes(&mut project, "one", 1, [note("the pooling of sockets")]);
     let personal = crate::testing::personal([note("prefers pulling to pushing")]);
@@ -262,7 +262,7 @@ fn a_corrected_spelling_finds_no_note_of_the_user_where_the_project_has_the_word
 }
 
 #[test]
-fn at_a_prompt_what_nobody_wrote_comes_behind_what_an_agent_wrote() {
+fn at_a_prompt_captured_records_rank_behind_written_ones() {
     let mut memory = Memory::default();
     let error = "the websocket proxy drops idle connections";
     let captured = captured_lesson("make proxy", error, day(2));
@@ -303,7 +303,7 @@ fn given_at(memory: &Memory, prompt: &str) -> Vec<String> {
 }
 
 #[test]
-fn short_imperatives_are_given_the_fact_whose_key_says_what_they_ask() {
+fn a_short_imperative_finds_the_fact_with_a_matching_key() {
     let memory = everyday();
     for (prompt, fact) in [("run the tests", "n1"), ("deploy to staging", "n3")] {
         let given = given_at(&memory, prompt);
@@ -312,7 +312,7 @@ fn short_imperatives_are_given_the_fact_whose_key_says_what_they_ask() {
 }
 
 #[test]
-fn what_is_about_the_code_at_hand_is_given_nothing() {
+fn prompts_about_the_code_at_hand_bring_no_records() {
     let memory = everyday();
     for prompt in [
         "yes",

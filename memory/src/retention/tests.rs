@@ -23,7 +23,7 @@ fn parts(record: &Record, minutes: i64) -> RetentionParts {
 }
 
 #[test]
-fn a_score_shows_its_parts() {
+fn a_score_lists_its_parts() {
     let record = stored(NewNote { importance: Some(8), ..note("we decided on sled") });
     let mut read = Accesses::default();
     for minutes in 0..4 {
@@ -36,7 +36,7 @@ fn a_score_shows_its_parts() {
 }
 
 #[test]
-fn types_fade_at_their_own_pace_and_sessions_faster_than_projects() {
+fn types_decay_at_their_own_rate_and_session_notes_faster() {
     let half_life = |content: &str, private: bool, minutes: i64| {
         let record = stored(NewNote { private, ..note(content) });
         parts(&record, minutes)
@@ -57,7 +57,7 @@ fn types_fade_at_their_own_pace_and_sessions_faster_than_projects() {
 }
 
 #[test]
-fn reading_makes_fresh_and_a_clock_that_went_back_does_no_harm() {
+fn reading_renews_recency_and_a_clock_set_back_does_no_harm() {
     let record = stored(note("the port is nine thousand"));
     let mut read = Accesses::default();
     read.record(record.id, later(10_000));
@@ -68,7 +68,7 @@ fn reading_makes_fresh_and_a_clock_that_went_back_does_no_harm() {
 }
 
 #[test]
-fn a_prior_is_mild_and_ranks_archived_ones_behind() {
+fn a_prior_is_mild_and_ranks_archived_notes_last() {
     let old = stored(NewNote { importance: Some(1), ..note("$ ls\nCargo.toml") });
     let new = stored(NewNote { importance: Some(10), ..note("error: no") });
     let archived = Record { state: RecordState::Archived, ..new.clone() };
@@ -81,7 +81,7 @@ fn a_prior_is_mild_and_ranks_archived_ones_behind() {
 }
 
 #[test]
-fn a_count_that_is_torn_is_none() {
+fn a_torn_count_is_ignored() {
     let read = |text: &str| text.parse::<Access>().ok();
     assert_eq!(read("3 1793534400000"), Some(Access { count: 3, last: day(1) }));
     for torn in ["", "3", "3 ", "x 1", "3 1 2", "3  1"] {
@@ -91,7 +91,7 @@ fn a_count_that_is_torn_is_none() {
 
 proptest! {
     #[test]
-    fn counts_come_back_from_their_text(count in any::<u32>(), last in any::<i64>()) {
+    fn access_counts_survive_a_text_round_trip(count in any::<u32>(), last in any::<i64>()) {
         let access = Access { count, last: Timestamp(last) };
         prop_assert_eq!(access.to_string().parse(), Ok(access));
     }

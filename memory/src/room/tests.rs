@@ -80,7 +80,7 @@ fn is_full(refusal: &Refusal) -> bool {
 }
 
 #[test]
-fn a_kind_that_is_full_takes_nothing_new_from_a_checkpoint_a_save_or_a_person() {
+fn a_full_kind_refuses_every_new_record() {
     let by = origin("one", 2);
     for (kind, big, new) in parts() {
         let memory = full_but(big, 100);
@@ -98,7 +98,7 @@ fn a_kind_that_is_full_takes_nothing_new_from_a_checkpoint_a_save_or_a_person() 
 }
 
 #[test]
-fn a_refusal_says_which_limit_how_much_there_is_and_what_to_do() {
+fn a_refusal_names_the_limit_the_usage_and_what_to_do() {
     let memory = full_but(blueprints([blueprint("big", &large())]), 100);
     let new = blueprints([blueprint("new", &text(1_000))]);
     let refusal = plan_checkpoint(&memory, &origin("one", 2), new).unwrap_err();
@@ -113,7 +113,7 @@ fn a_refusal_says_which_limit_how_much_there_is_and_what_to_do() {
 }
 
 #[test]
-fn what_merges_or_is_replaced_by_less_fits_into_a_full_kind() {
+fn merges_and_shorter_replacements_fit_into_a_full_kind() {
     let big = blueprints([blueprint("big", &large())]);
     let memory = full_but(big.clone(), 100);
     let by = origin("one", 2);
@@ -183,7 +183,7 @@ fn staged_work_is_folded_even_if_the_project_filled_up_in_the_meantime() {
 }
 
 #[test]
-fn sessions_share_one_limit_on_staged_work_and_each_has_a_part_of_its_own() {
+fn staged_work_is_limited_in_total_and_per_session() {
     let mut memory = Memory::default();
     let full = large();
     let filled = STAGED_BYTES_MAX / TEXT_BYTES_MAX - 1;

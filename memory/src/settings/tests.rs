@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_sessions_budget_is_its_clients_until_it_is_set() {
+fn a_session_has_its_clients_budget_until_one_is_set() {
     let none = Settings::default();
     assert_eq!(none.session_budget(Some(80_000)).tokens, 80_000);
     assert_eq!(none.session_budget(None).tokens, 100_000);
@@ -13,7 +13,7 @@ fn a_sessions_budget_is_its_clients_until_it_is_set() {
 }
 
 #[test]
-fn what_is_set_nearer_wins() {
+fn project_settings_win_over_the_file() {
     let project = Settings { budget_tokens: Some(1), ..Settings::default() };
     let file = Settings { budget_tokens: Some(2), load_tokens: Some(3), ..Settings::default() };
     let both = project.or(&file);
@@ -21,7 +21,7 @@ fn what_is_set_nearer_wins() {
 }
 
 #[test]
-fn compaction_never_comes_down_to_more_than_where_it_begins() {
+fn the_compaction_target_never_exceeds_its_threshold() {
     let settings = Settings { compact_above: Some(50), ..Settings::default() };
     let budget = settings.project_budget();
     assert_eq!((budget.above, budget.to), (50, 50));

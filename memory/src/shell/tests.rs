@@ -11,7 +11,7 @@ fn shell_words_are_quoted_where_needed() {
 }
 
 #[test]
-fn a_status_of_something_else_is_known() {
+fn a_status_of_another_command_is_recognised() {
     for hides in [
         "cargo test | tail -5",
         "cargo test 2>&1 | tail -20",
@@ -38,7 +38,7 @@ fn a_status_of_something_else_is_known() {
 }
 
 #[test]
-fn commands_that_passed_together_are_told_apart() {
+fn commands_joined_by_and_are_separated() {
     assert_eq!(
         joined("pip install freezegun && pytest -q"),
         ["pip install freezegun", "pytest -q"]
@@ -49,7 +49,7 @@ fn commands_that_passed_together_are_told_apart() {
 }
 
 #[test]
-fn a_program_and_what_it_does_are_found() {
+fn a_program_and_its_subcommand_are_found() {
     let found = |line| subjects(line).into_iter().map(|words| words.join(" ")).collect::<Vec<_>>();
     for (line, expected) in [
         ("kubectl apply -f k8s/api.yaml", vec!["kubectl apply"]),

@@ -41,7 +41,7 @@ fn dates_and_times() {
 }
 
 #[test]
-fn days_by_their_names() {
+fn named_days() {
     check("today", "2026-11-18T00:00");
     check("Yesterday", "2026-11-17T00:00");
     check("tomorrow", "2026-11-19T00:00");
@@ -79,7 +79,7 @@ fn durations() {
 }
 
 #[test]
-fn what_is_no_time_is_refused() {
+fn an_invalid_time_is_refused() {
     for text in [
         "",
         " ",

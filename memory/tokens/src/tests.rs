@@ -51,7 +51,7 @@ fn common_words_are_one_token_and_rulers_are_few() {
 }
 
 #[test]
-fn a_ruler_of_a_table_is_no_token() {
+fn a_table_ruler_costs_several_tokens() {
     for (first, second) in (3..40).flat_map(|first| (3..40).map(move |second| (first, second))) {
         let ruler = format!("|{}|{}|", "-".repeat(first), "-".repeat(second));
         let corners = format!("├{}┼{}┤", "─".repeat(first), "─".repeat(second));
@@ -62,7 +62,7 @@ fn a_ruler_of_a_table_is_no_token() {
 
 /// 4,000 signs in random order, for which the tokenizer returns 2,826 tokens.
 #[test]
-fn signs_without_order_are_many_tokens() {
+fn random_punctuation_costs_many_tokens() {
     let signs: Vec<char> = "!#%&*+-./:;<=>?@|~^".chars().collect();
     let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     let places = std::iter::successors(Some(1_u32), next).map(|state| (state >> 16) as usize);
@@ -72,7 +72,7 @@ fn signs_without_order_are_many_tokens() {
 
 proptest! {
     #[test]
-    fn lines_add_up(
+    fn token_counts_of_lines_add_up(
         lines in prop::collection::vec("[ a-zA-Z0-9_.,:;(){}'\"/=<>-]{0,60}|[一-龠ぁ-ん。、]{0,20}", 2..8)
     ) {
         let whole = count(&lines.join("\n"));
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn numbered_lines_add_up_to_a_token(
+    fn numbered_lines_add_up_within_one_token(
         lines in prop::collection::vec("[ \ta-zA-Z0-9_.,:;(){}'\"/=<>-]{0,60}|.{0,40}", 1..8)
     ) {
         let lines: Vec<String> =

@@ -85,14 +85,14 @@ fn the_bytes_of_answers_are_frozen() {
 }
 
 #[test]
-fn the_smallest_hello_is_enough() {
+fn the_smallest_hello_is_accepted() {
     let line = format!(r#"{{"anchord":1,"role":"hook","instance":"{INSTANCE}","pid":12}}"#);
     let expected = Hello { build: String::new(), ..Hello::new(Role::Hook, INSTANCE, 12) };
     assert_eq!(Hello::read(line.as_bytes(), 1), Ok((expected, 1)));
 }
 
 #[test]
-fn what_a_later_build_adds_is_ignored() {
+fn fields_of_a_later_build_are_ignored() {
     let hello = format!(
         r#"{{"anchord":2,"role":"mcp","instance":"{INSTANCE}","pid":12,"new":{{"x":[1]}},"resume":{{"token":"t","y":0}}}}"#
     );
@@ -111,7 +111,7 @@ fn what_a_later_build_adds_is_ignored() {
 }
 
 #[test]
-fn neighbours_speak_the_lower_version_and_others_are_told_what_to_do() {
+fn adjacent_versions_agree_on_the_lower_and_others_are_refused() {
     assert_eq!(agree(5, 5), Ok(5));
     assert_eq!(agree(4, 5), Ok(4));
     assert_eq!(agree(6, 5), Ok(5));
@@ -124,7 +124,7 @@ fn neighbours_speak_the_lower_version_and_others_are_told_what_to_do() {
 }
 
 #[test]
-fn a_far_version_is_told_so_whatever_else_it_says() {
+fn a_distant_version_is_refused_as_such_whatever_else_is_wrong() {
     let line = br#"{"anchord":9,"role":"orchestra"}"#;
     assert_eq!(Hello::read(line, 1).unwrap_err().code, RefusalCode::TooOld);
     let line = br#"{"anchord":1,"role":"orchestra"}"#;
@@ -148,7 +148,7 @@ fn only_a_newer_client_may_replace_a_daemon() {
 }
 
 #[test]
-fn tool_sets_have_names_and_an_unknown_one_is_told_them() {
+fn tool_sets_have_names_that_an_error_lists() {
     for set in ToolSet::ALL {
         assert_eq!(set.name().parse(), Ok(set));
     }

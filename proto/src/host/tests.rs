@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 #[test]
-fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
+fn brackets_and_spaces_in_a_name_do_not_shift_the_fields() {
     let stat = "77 (a) b (c)) S 12 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 99 1 2";
     let name = "a) b (c)".to_owned();
     let expected = ProcessStat { name, ended: false, stopped: false, parent: 12, start: 123_456 };
@@ -19,7 +19,7 @@ fn a_zombie_has_ended() {
 }
 
 #[test]
-fn a_cut_line_is_no_answer() {
+fn a_truncated_line_gives_no_result() {
     assert_eq!(ProcessStat::parse("77 (x) S 12 77"), None);
     assert_eq!(ProcessStat::parse(""), None);
 }
@@ -40,7 +40,7 @@ fn this_process_is_alive_and_another_start_time_is_another_process() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_child_is_dead_as_a_zombie_and_after_it_was_reaped() {
+fn a_child_is_dead_as_a_zombie_and_after_being_reaped() {
     let mut child = Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
     let start = process_start(child.id());
     assert_eq!(process_alive(child.id(), start), Some(true));
@@ -57,7 +57,7 @@ fn a_child_is_dead_as_a_zombie_and_after_it_was_reaped() {
 }
 
 #[test]
-fn process_ids_that_cannot_be_are_no_answer() {
+fn impossible_process_ids_give_no_result() {
     assert_eq!(process_alive(0, None), None);
     assert_eq!(process_alive(u32::MAX, None), None);
 }

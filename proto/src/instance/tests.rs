@@ -10,7 +10,7 @@ fn located(named: Option<&str>, home: Option<&str>) -> Result<InstanceDir, Strin
 }
 
 #[test]
-fn an_instance_is_found_from_home_alone_or_named() {
+fn an_instance_is_located_by_home_or_by_name() {
     let own = located(None, Some("/home/u")).unwrap();
     assert_eq!(own.path(), Path::new("/home/u/.local/state/anchord"));
     assert!(!own.is_named());
@@ -21,7 +21,7 @@ fn an_instance_is_found_from_home_alone_or_named() {
 }
 
 #[test]
-fn what_cannot_be_found_says_what_to_set() {
+fn without_a_home_the_error_says_what_to_set() {
     assert_eq!(
         located(None, None).unwrap_err(),
         "no home directory: set HOME, or ANCHORD_HOME to an absolute path"
@@ -35,7 +35,7 @@ fn what_cannot_be_found_says_what_to_set() {
 }
 
 #[test]
-fn a_new_directory_has_its_parents_and_is_ours_alone() {
+fn a_new_instance_directory_gets_its_parents_and_is_private() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = InstanceDir::named(scratch.path().join("a/b/c"));
     assert!(matches!(dir.check(), Err(InstanceError::Missing(_))));
@@ -85,7 +85,7 @@ fn another_users_directory_is_refused() {
 }
 
 #[test]
-fn instance_json_is_read_as_written_and_a_newer_one_refused() {
+fn an_instance_file_is_read_as_written_and_a_newer_one_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = InstanceDir::named(scratch.path());
     assert_eq!(InstanceFile::read(&dir).unwrap(), None);
@@ -107,7 +107,7 @@ fn instance_json_is_read_as_written_and_a_newer_one_refused() {
 }
 
 #[test]
-fn a_directory_is_made_with_those_above_it_and_once() {
+fn a_directory_is_created_once_with_its_parents() {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("one/two/three");
     for _ in 0..2 {

@@ -15,7 +15,7 @@ fn a_reason_stays_on_one_line() {
 }
 
 #[test]
-fn other_lines_are_no_report() {
+fn other_lines_are_not_reports() {
     for line in ["", "Ready", "ready ", "failed", "failed:", "error: x"] {
         assert_eq!(Report::parse(line), None, "{line:?}");
     }

@@ -20,7 +20,7 @@ fn a_line_is_written_and_read_byte_for_byte() {
 }
 
 #[test]
-fn errors_are_named() {
+fn errors_name_the_invalid_part() {
     let cases: [(&[u8], LineError); 13] = [
         (b"", LineError::NoNumber),
         (b"{}", LineError::NoNumber),
@@ -56,7 +56,7 @@ fn read_all(text: &[u8], bytes_max: usize, chunk: usize) -> Vec<(LineRead, Strin
 }
 
 #[test]
-fn lines_are_the_same_however_they_arrive() {
+fn lines_do_not_depend_on_how_they_arrive() {
     let text = b"one\n\n12345\n123456\nlast";
     let expected = [
         (LineRead::Line, "one".to_owned()),
@@ -71,7 +71,7 @@ fn lines_are_the_same_however_they_arrive() {
 }
 
 #[test]
-fn a_line_that_never_ends_takes_no_memory() {
+fn an_endless_line_is_not_buffered() {
     let mut input = BufReader::new(io::repeat(b'x').take(50 * 1024 * 1024));
     let mut line = Vec::new();
     let read = read_line_capped(&mut input, &mut line, 1024).unwrap();

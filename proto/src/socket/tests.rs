@@ -33,7 +33,7 @@ fn a_long_path_is_no_obstacle() {
 }
 
 #[test]
-fn a_dead_daemons_socket_is_replaced_and_only_ours_to_use() {
+fn a_dead_daemons_socket_is_replaced_by_a_private_one() {
     let (_scratch, dir) = instance();
     dir.ensure().unwrap();
     drop(bind(&dir).unwrap());
@@ -45,7 +45,7 @@ fn a_dead_daemons_socket_is_replaced_and_only_ours_to_use() {
 
 /// systemd listens whether or not a daemon runs, and for a while nobody may accept.
 #[test]
-fn a_living_socket_stays_and_the_error_says_how_to_start_its_daemon() {
+fn a_live_socket_stays_and_the_error_says_how_to_start_its_daemon() {
     let (_scratch, dir) = instance();
     let entered = dir.ensure().unwrap();
     let listener = inside(&entered, || UnixListener::bind(NAME)).unwrap();
@@ -69,7 +69,7 @@ fn a_living_socket_stays_and_the_error_says_how_to_start_its_daemon() {
 }
 
 #[test]
-fn no_directory_no_socket_and_no_listener_are_no_daemon() {
+fn without_directory_socket_or_listener_there_is_no_daemon() {
     let (_scratch, dir) = instance();
     assert!(matches!(connect(&dir, SOON), Err(ConnectError::NoDaemon(_))));
     dir.ensure().unwrap();
@@ -79,7 +79,7 @@ fn no_directory_no_socket_and_no_listener_are_no_daemon() {
 }
 
 #[test]
-fn a_directory_that_others_may_write_to_is_not_used() {
+fn a_directory_writable_by_others_is_not_used() {
     let (_scratch, dir) = instance();
     dir.ensure().unwrap();
     let _listener = bind(&dir).unwrap();
@@ -101,7 +101,7 @@ fn the_peer_of_both_sides_is_this_process() {
 }
 
 #[test]
-fn a_peer_without_a_process_id_passes_and_an_unknown_one_does_not() {
+fn a_peer_without_a_process_id_is_accepted_and_an_unknown_one_refused() {
     assert_eq!(check_peer(Err(io::ErrorKind::ConnectionReset.into())).unwrap(), Peer { pid: None });
     assert!(matches!(
         check_peer(Err(io::ErrorKind::InvalidData.into())),
@@ -121,7 +121,7 @@ fn a_peer_of_another_user_is_refused() {
 /// only.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_kernel_says_that_a_peer_is_another_users() {
+fn a_peer_of_another_user_is_recognised_by_the_kernel() {
     let (_scratch, dir) = instance();
     dir.ensure().unwrap();
     let listener = bind(&dir).unwrap();
@@ -148,7 +148,7 @@ fn the_kernel_says_that_a_peer_is_another_users() {
 
 /// Covers the path without `/proc`, which Linux never takes in practice.
 #[test]
-fn the_working_directory_comes_back() {
+fn the_working_directory_is_restored() {
     let (_scratch, dir) = instance();
     let entered = dir.ensure().unwrap();
     let former = env::current_dir().unwrap();

@@ -16,7 +16,7 @@ fn options(arguments: &[&str]) -> McpOptions {
 }
 
 #[test]
-fn flags_take_their_value_apart_or_attached() {
+fn flags_accept_a_separate_or_attached_value() {
     assert_eq!(options(&[]).project, None);
     assert_eq!(options(&[]).tools, ToolSet::Default);
     for arguments in
@@ -29,7 +29,7 @@ fn flags_take_their_value_apart_or_attached() {
 }
 
 #[test]
-fn a_budget_and_a_directory_of_its_own_are_taken() {
+fn a_budget_and_a_state_directory_are_accepted() {
     let options = options(&["--budget=60000", "--state-dir", "notes"]);
     assert_eq!(
         (options.budget, options.state_dir.as_deref()),
@@ -38,7 +38,7 @@ fn a_budget_and_a_directory_of_its_own_are_taken() {
 }
 
 #[test]
-fn help_shows_every_flag_and_every_set() {
+fn help_shows_every_flag_and_every_tool_set() {
     assert!(matches!(parsed(&["--help"]), Ok(Asked::Help)));
     assert!(matches!(parsed(&["--version"]), Ok(Asked::Version)));
     for word in ["--project", "--tools", "--budget", "--state-dir", "--version", "--help"] {
@@ -50,7 +50,7 @@ fn help_shows_every_flag_and_every_set() {
 }
 
 #[test]
-fn what_is_wrong_is_answered_with_what_is_right() {
+fn an_invalid_argument_is_answered_with_the_valid_ones() {
     let wrong = |arguments: &[&str]| parsed(arguments).unwrap_err();
     assert_eq!(
         wrong(&["--toolz", "all"]),
@@ -71,7 +71,7 @@ fn what_is_wrong_is_answered_with_what_is_right() {
 }
 
 #[test]
-fn the_lists_in_the_texts_are_whole() {
+fn the_lists_in_the_texts_are_complete() {
     assert_eq!(SETS, ToolSet::ALL.map(ToolSet::name).join(", "));
     assert!(help().contains(&BUDGET_TOKENS_MIN.to_string()));
 }

@@ -17,7 +17,7 @@ fn a_marked_descriptor_is_not_inherited() {
 }
 
 #[test]
-fn a_daemon_is_started_without_what_its_starter_was_given() {
+fn a_daemon_does_not_inherit_its_starters_descriptors() {
     let instance = Instance::new();
     let file = File::open("/dev/null").unwrap();
     // A number that no shell uses itself.

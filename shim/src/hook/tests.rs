@@ -25,7 +25,7 @@ fn printed<T>(
 const SLACK: Duration = Duration::from_secs(1);
 
 #[test]
-fn an_event_goes_as_one_line_and_the_text_is_printed_as_it_is() {
+fn an_event_is_sent_as_one_line_and_the_reply_printed_verbatim() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (printed, event) = printed(&instance, "{\r\n  \"a\": \"b c\"\n}\n", || {
@@ -39,7 +39,7 @@ fn an_event_goes_as_one_line_and_the_text_is_printed_as_it_is() {
 }
 
 #[test]
-fn an_empty_reply_and_nonsense_print_nothing() {
+fn nothing_is_printed_for_an_empty_or_invalid_reply() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     for reply in ["{}", "", "[]", "\"text\"", "panicked at", "{\"stdout\":1}", "{\"cut\":"] {
@@ -53,7 +53,7 @@ fn an_empty_reply_and_nonsense_print_nothing() {
 }
 
 #[test]
-fn a_reply_that_is_cut_a_refusal_and_no_daemon_print_nothing() {
+fn nothing_is_printed_for_a_cut_reply_a_refusal_or_no_daemon() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (cut, ()) = printed(&instance, "{}", || {
@@ -72,7 +72,7 @@ fn a_reply_that_is_cut_a_refusal_and_no_daemon_print_nothing() {
 }
 
 #[test]
-fn a_daemon_that_does_not_answer_costs_the_deadline_and_no_more() {
+fn a_silent_daemon_costs_no_more_than_the_deadline() {
     let instance = Instance::new();
     let _silent = instance.daemon();
     for (event, deadline) in [
@@ -90,7 +90,7 @@ fn a_daemon_that_does_not_answer_costs_the_deadline_and_no_more() {
 }
 
 #[test]
-fn a_daemon_that_answers_late_has_the_event() {
+fn a_daemon_that_answers_late_still_gets_the_event() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (printed, ()) = printed(&instance, "{\"a\":1}", || {});
@@ -100,7 +100,7 @@ fn a_daemon_that_answers_late_has_the_event() {
 }
 
 #[test]
-fn stdin_that_never_ends_costs_the_deadline_and_no_more() {
+fn an_endless_stdin_costs_no_more_than_the_deadline() {
     let instance = Instance::new();
     let (stdin, _open) = UnixStream::pair().unwrap();
     let begin = Instant::now();
@@ -109,7 +109,7 @@ fn stdin_that_never_ends_costs_the_deadline_and_no_more() {
 }
 
 #[test]
-fn a_daemon_is_started_for_an_event_but_not_for_the_end() {
+fn a_daemon_is_started_for_an_event_but_not_for_a_session_end() {
     let instance = Instance::new();
     let started = instance.dir.path().join("started");
     let script = format!("touch {}; echo 'failed: asked by a test'", started.display());
@@ -124,7 +124,7 @@ fn a_daemon_is_started_for_an_event_but_not_for_the_end() {
 }
 
 #[test]
-fn what_is_no_event_is_not_sent() {
+fn an_invalid_event_is_not_sent() {
     assert_eq!(read_event(&b"not json"[..]), None);
     assert_eq!(read_event(&b""[..]), None);
     assert_eq!(read_event(io::repeat(b' ').take(u64::MAX)), None);
@@ -132,7 +132,7 @@ fn what_is_no_event_is_not_sent() {
 }
 
 #[test]
-fn the_client_is_the_first_argument_that_is_no_flag() {
+fn the_client_is_the_first_argument_that_is_not_a_flag() {
     let client = |arguments: &[&str]| client_from(arguments.iter().map(OsString::from));
     assert_eq!(client(&[]), None);
     assert_eq!(client(&["codex"]).as_deref(), Some("codex"));

@@ -19,13 +19,13 @@ fn check(name: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>)
 }
 
 #[test]
-fn an_id_that_the_user_names_is_passed_as_it_is() {
+fn an_id_named_by_the_user_is_passed_unchanged() {
     check(Some(ID), &[], Some(ID));
     check(None, &[("ANCHORD_PROJECT", ID)], Some(ID));
 }
 
 #[test]
-fn where_an_agent_was_started_is_no_name_of_the_users() {
+fn the_agents_directory_does_not_count_as_named_by_the_user() {
     let agents = ("CLAUDE_PROJECT_DIR", "/c");
     assert_eq!(named(None, &[agents]), (Some("/c".to_owned()), true));
     assert_eq!(named(None, &[("ANCHORD_PROJECT", "/b"), agents]), (Some("/b".to_owned()), false));
@@ -45,7 +45,7 @@ fn a_directory_is_made_absolute() {
 }
 
 #[test]
-fn a_directory_that_exists_is_named_alike_by_all_its_names() {
+fn all_paths_to_a_directory_give_the_same_name() {
     let scratch = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(scratch.path()).unwrap();
     let real = root.join("real");
@@ -58,7 +58,7 @@ fn a_directory_that_exists_is_named_alike_by_all_its_names() {
 }
 
 #[test]
-fn the_command_line_comes_first_and_nothing_may_be_named() {
+fn the_command_line_takes_precedence_and_a_project_is_optional() {
     let both = [("CLAUDE_PROJECT_DIR", "/c"), ("ANCHORD_PROJECT", "/b")];
     check(Some("/a"), &both, Some("/a"));
     check(None, &both, Some("/b"));
@@ -67,7 +67,7 @@ fn the_command_line_comes_first_and_nothing_may_be_named() {
 }
 
 #[test]
-fn the_session_of_an_agent_around_this_one_is_not_this_ones() {
+fn the_session_of_an_outer_agent_is_not_adopted() {
     let check = |variables: &[(&str, &str)], expected: Option<&str>| {
         let found = Environment::session_in(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);

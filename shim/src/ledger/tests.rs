@@ -43,7 +43,7 @@ impl Ledger {
 }
 
 #[test]
-fn the_earlier_of_two_with_one_id_is_answered_and_the_later_cancelled() {
+fn the_earlier_of_two_requests_with_one_id_is_answered_and_the_later_cancelled() {
     let mut ledger = Ledger::default();
     for _ in 0..3 {
         ledger.ask("1", Call::Plain);
@@ -67,7 +67,7 @@ fn a_string_and_a_number_are_different_ids() {
 }
 
 #[test]
-fn what_was_never_sent_has_not_died() {
+fn an_unsent_request_does_not_count_as_died() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Plain);
     for _ in 0..5 {
@@ -81,7 +81,7 @@ fn what_was_never_sent_has_not_died() {
 }
 
 #[test]
-fn a_cancelled_request_that_was_never_sent_never_is() {
+fn a_request_cancelled_before_sending_is_never_sent() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Plain);
     ledger.cancelled(&id("1"));
@@ -99,7 +99,7 @@ fn initialize_cannot_be_cancelled() {
 }
 
 #[test]
-fn a_refused_handshake_is_not_told_again() {
+fn a_refused_handshake_is_not_repeated() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Initialize);
     ledger.sent();
@@ -111,7 +111,7 @@ fn a_refused_handshake_is_not_told_again() {
 }
 
 #[test]
-fn one_that_waits_for_its_notification_is_told_it_once() {
+fn a_daemon_waiting_for_initialized_gets_it_once() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Initialize);
     ledger.sent();
@@ -128,7 +128,7 @@ fn one_that_waits_for_its_notification_is_told_it_once() {
 }
 
 #[test]
-fn after_a_death_the_first_request_is_alone_even_if_it_is_new() {
+fn after_a_death_the_first_request_is_sent_alone_even_if_it_is_new() {
     let mut ledger = Ledger::default();
     ledger.lost();
     ledger.ask("1", Call::Plain);
@@ -143,7 +143,7 @@ fn after_a_death_the_first_request_is_alone_even_if_it_is_new() {
 }
 
 #[test]
-fn one_that_lasts_holds_nothing_up_and_lives_through_any_number_of_deaths() {
+fn a_lasting_request_blocks_nothing_and_survives_any_number_of_deaths() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Lasting);
     ledger.ask("2", Call::Plain);
@@ -164,7 +164,7 @@ fn one_that_lasts_holds_nothing_up_and_lives_through_any_number_of_deaths() {
 }
 
 #[test]
-fn slow_ones_are_let_go_but_not_sent_a_third_time() {
+fn slow_requests_are_released_but_not_sent_a_third_time() {
     let mut ledger = Ledger::default();
     ledger.ask("1", Call::Plain);
     ledger.ask("2", Call::Plain);

@@ -16,7 +16,7 @@ fn found<T>(search: &Search, daemon: impl FnOnce() -> T) -> (Result<Connection, 
 }
 
 #[test]
-fn a_welcome_and_what_follows_it_are_handed_over() {
+fn a_welcome_and_the_bytes_after_it_are_handed_over() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (connection, _served) = found(&instance.search(), || {
@@ -38,7 +38,7 @@ fn a_welcome_and_what_follows_it_are_handed_over() {
 }
 
 #[test]
-fn a_daemon_that_listens_and_is_slow_to_answer_is_asked_once() {
+fn a_listening_daemon_that_is_slow_to_answer_is_asked_once() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let begin = Instant::now();
@@ -53,7 +53,7 @@ fn a_daemon_that_listens_and_is_slow_to_answer_is_asked_once() {
 }
 
 #[test]
-fn a_daemon_that_leaves_or_is_busy_is_asked_again() {
+fn a_draining_or_busy_daemon_is_asked_again() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     for code in [RefusalCode::Draining, RefusalCode::NotReady, RefusalCode::Busy] {
@@ -66,7 +66,7 @@ fn a_daemon_that_leaves_or_is_busy_is_asked_again() {
 }
 
 #[test]
-fn a_refusal_that_stays_is_told_with_what_to_do() {
+fn a_permanent_refusal_is_reported_with_what_to_do() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     for code in
@@ -79,7 +79,7 @@ fn a_refusal_that_stays_is_told_with_what_to_do() {
 
 /// More than the socket takes before the daemon has read any of it.
 #[test]
-fn a_refusal_is_heard_though_a_large_event_is_still_being_sent() {
+fn a_refusal_is_received_while_a_large_event_is_being_sent() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let opening = vec![b'x'; 4 << 20];
@@ -93,7 +93,7 @@ fn a_refusal_is_heard_though_a_large_event_is_still_being_sent() {
 }
 
 #[test]
-fn a_welcome_by_a_daemon_that_did_not_hear_all_is_no_connection() {
+fn a_welcome_before_everything_was_received_is_no_connection() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let opening = [vec![b'x'; 4 << 20], b"\n".to_vec()].concat();
@@ -150,7 +150,7 @@ fn the_next_daemon_after_a_replaced_one_is_started() {
 }
 
 #[test]
-fn a_socket_that_says_nothing_or_nonsense_is_no_daemon() {
+fn a_silent_or_invalid_socket_is_not_a_daemon() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.patience = Duration::from_millis(50);
@@ -198,7 +198,7 @@ fn a_daemon_that_cannot_start_is_reported_in_its_own_words() {
 }
 
 #[test]
-fn a_start_that_lost_a_race_is_no_failure() {
+fn losing_the_race_to_start_is_not_a_failure() {
     let instance = Instance::new();
     let mut search = instance.search();
     let lost = instance.dir.path().join("lost");
@@ -220,7 +220,7 @@ fn a_start_that_lost_a_race_is_no_failure() {
 }
 
 #[test]
-fn a_daemon_that_listens_is_taken_though_the_one_that_was_started_has_not_reported() {
+fn a_listening_daemon_is_used_before_the_started_one_reports() {
     let instance = Instance::new();
     let (log, gate) = (instance.dir.path().join("log"), instance.dir.path().join("gate"));
     let mut search = instance.search();
@@ -239,7 +239,7 @@ fn a_daemon_that_listens_is_taken_though_the_one_that_was_started_has_not_report
 }
 
 #[test]
-fn a_start_that_goes_on_for_too_long_is_told_as_one() {
+fn a_start_that_takes_too_long_is_reported_as_such() {
     let instance = Instance::new();
     let gate = instance.dir.path().join("gate");
     let mut search = instance.search();
@@ -254,7 +254,7 @@ fn a_start_that_goes_on_for_too_long_is_told_as_one() {
 }
 
 #[test]
-fn a_daemon_that_was_killed_while_it_started_is_started_again() {
+fn a_daemon_killed_during_its_start_is_started_again() {
     let instance = Instance::new();
     let mut search = instance.search();
     let log = instance.dir.path().join("log");
@@ -276,7 +276,7 @@ fn a_daemon_that_was_killed_while_it_started_is_started_again() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_used_is_reported() {
+fn an_unusable_directory_is_reported() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.dir = Err("no home directory".to_owned());

@@ -11,7 +11,7 @@ fn asked(raw: &str) -> Id {
 }
 
 #[test]
-fn requests_notifications_and_replies_are_told_apart() {
+fn requests_notifications_and_replies_are_distinguished() {
     let kind = |line: &str| from_agent(line).unwrap();
     assert_eq!(kind(&request("0", "initialize")), FromAgent::Request(asked("0"), Call::Initialize));
     assert_eq!(
@@ -41,7 +41,7 @@ fn ids_are_equal_as_values_and_kept_as_written() {
 }
 
 #[test]
-fn replies_of_the_daemon_are_recognized() {
+fn replies_of_the_daemon_are_recognised() {
     let replied = |line: &str| match from_daemon(line.as_bytes()) {
         Some(FromDaemon::Reply(id, result)) => (id, revision(result)),
         other => panic!("{other:?}"),
@@ -57,7 +57,7 @@ fn replies_of_the_daemon_are_recognized() {
 }
 
 #[test]
-fn an_error_is_one_line_of_json_whatever_the_reason_says() {
+fn an_error_is_one_line_of_json_for_any_reason() {
     let line = Problem::NoDaemon("a \"b\"\nc").answer(Some(&asked("1")));
     assert!(!line.contains('\n'));
     let error: serde_json::Value = serde_json::from_str(&line).unwrap();

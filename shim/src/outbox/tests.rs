@@ -30,7 +30,7 @@ fn a_full_pipe_does_not_block_and_nothing_is_lost() {
 }
 
 #[test]
-fn appending_while_some_is_left_keeps_the_order() {
+fn appending_to_unwritten_data_keeps_the_order() {
     let (near, mut far) = UnixStream::pair().unwrap();
     near.set_nonblocking(true).unwrap();
     let mut outbox = Outbox::default();
@@ -54,7 +54,7 @@ fn appending_while_some_is_left_keeps_the_order() {
 }
 
 #[test]
-fn a_reader_that_is_gone_is_an_error() {
+fn writing_to_a_closed_reader_is_an_error() {
     let (near, far) = UnixStream::pair().unwrap();
     drop(far);
     let mut outbox = Outbox::default();

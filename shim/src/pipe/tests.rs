@@ -53,7 +53,7 @@ fn lines_pass_unchanged_and_numbered() {
 }
 
 #[test]
-fn acknowledged_is_what_has_been_answered_without_a_gap() {
+fn the_acknowledged_number_covers_replies_without_a_gap() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -78,7 +78,7 @@ fn acknowledged_is_what_has_been_answered_without_a_gap() {
 }
 
 #[test]
-fn after_a_death_the_handshake_is_told_again_and_its_reply_kept_from_the_agent() {
+fn after_a_death_the_handshake_is_repeated_and_its_reply_swallowed() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (mut agent, mut served) = initialized(&instance, &daemon);
@@ -102,7 +102,7 @@ fn after_a_death_the_handshake_is_told_again_and_its_reply_kept_from_the_agent()
 }
 
 #[test]
-fn an_initialize_without_an_answer_is_asked_again_and_answered_once() {
+fn an_unanswered_initialize_is_sent_again_and_answered_once() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -118,7 +118,7 @@ fn an_initialize_without_an_answer_is_asked_again_and_answered_once() {
 }
 
 #[test]
-fn without_a_handshake_nothing_is_told_again() {
+fn without_a_handshake_none_is_repeated() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -135,7 +135,7 @@ fn without_a_handshake_nothing_is_told_again() {
 }
 
 #[test]
-fn what_was_in_flight_goes_one_at_a_time_in_order_and_before_what_is_new() {
+fn requests_in_flight_are_resent_one_by_one_before_new_ones() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -183,7 +183,7 @@ fn a_call_that_kills_twice_fails_alone() {
 }
 
 #[test]
-fn the_killer_of_one_shim_is_never_beside_the_calls_of_another() {
+fn a_fatal_call_of_one_shim_never_runs_beside_another_shims_calls() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut killer = Agent::start(instance.search());
@@ -225,7 +225,7 @@ fn asked(instance: &Instance, daemon: &Daemon) -> (Agent, Served) {
 }
 
 #[test]
-fn who_has_nothing_to_send_again_any_more_leaves_its_turn_to_others() {
+fn a_shim_with_nothing_left_to_resend_gives_up_its_turn() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (mut agent, served) = asked(&instance, &daemon);
@@ -250,7 +250,7 @@ fn who_has_nothing_to_send_again_any_more_leaves_its_turn_to_others() {
 }
 
 #[test]
-fn who_has_nothing_to_send_again_any_more_waits_for_no_turn() {
+fn a_shim_with_nothing_left_to_resend_does_not_wait_for_its_turn() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let (mut agent, served) = asked(&instance, &daemon);
@@ -288,7 +288,7 @@ fn a_cancelled_request_and_other_notifications_are_not_sent_again() {
 }
 
 #[test]
-fn the_beginning_of_a_reply_dies_with_its_daemon() {
+fn a_partial_reply_is_dropped_with_its_daemon() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -304,7 +304,7 @@ fn the_beginning_of_a_reply_dies_with_its_daemon() {
 }
 
 #[test]
-fn a_daemon_that_talks_nonsense_is_left() {
+fn a_daemon_that_sends_invalid_lines_is_abandoned() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -338,7 +338,7 @@ fn requests_with_the_same_id_are_all_answered_across_a_death() {
 }
 
 #[test]
-fn beyond_the_limit_requests_are_answered_busy_and_stdin_is_read_on() {
+fn beyond_the_limit_requests_get_busy_and_stdin_is_still_read() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -360,7 +360,7 @@ fn beyond_the_limit_requests_are_answered_busy_and_stdin_is_read_on() {
 }
 
 #[test]
-fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
+fn without_a_daemon_requests_fail_and_later_ones_try_again() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.patience = Duration::from_millis(20);
@@ -395,7 +395,7 @@ fn without_a_daemon_requests_are_told_so_and_later_ones_try_again() {
 }
 
 #[test]
-fn what_a_dead_daemon_may_have_done_is_told_apart_from_what_was_never_sent() {
+fn errors_distinguish_unsent_requests_from_unknown_outcomes() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.patience = Duration::from_millis(100);
@@ -455,7 +455,7 @@ fn a_carriage_return_before_the_newline_is_not_part_of_the_message() {
 }
 
 #[test]
-fn what_was_asked_before_stdin_ended_is_answered() {
+fn requests_sent_before_stdin_ends_are_answered() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -470,7 +470,7 @@ fn what_was_asked_before_stdin_ended_is_answered() {
 }
 
 #[test]
-fn a_daemon_that_does_not_answer_does_not_hold_up_the_end() {
+fn a_silent_daemon_does_not_delay_the_end() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -484,7 +484,7 @@ fn a_daemon_that_does_not_answer_does_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_signal_ends_it_at_once_whatever_it_does() {
+fn a_signal_ends_the_shim_at_once_in_any_state() {
     let instance = Instance::new();
     let mut agent = Agent::start(instance.search());
     agent.say(&request("1", "x"));
@@ -495,7 +495,7 @@ fn a_signal_ends_it_at_once_whatever_it_does() {
 }
 
 #[test]
-fn an_agent_that_reads_nothing_holds_up_neither_the_end_nor_memory() {
+fn an_agent_that_reads_nothing_does_not_delay_the_end_or_fill_memory() {
     let instance = Instance::new();
     let daemon = instance.daemon();
     let mut agent = Agent::start(instance.search());
@@ -537,7 +537,7 @@ fn an_idle_shim_does_not_bring_back_a_daemon_that_was_stopped() {
 }
 
 #[test]
-fn a_request_late_in_an_idle_search_has_all_of_the_patience() {
+fn a_request_during_an_idle_search_gets_the_full_patience() {
     let instance = Instance::new();
     let mut search = instance.search();
     search.patience = Duration::from_secs(2);

@@ -8,7 +8,7 @@ const ASK_AFTER: Duration = millis(HANG_ASK_AFTER_MS);
 const REPLY: Duration = millis(HANG_REPLY_MS);
 
 #[test]
-fn a_daemon_is_asked_after_a_while_and_hangs_if_it_stays_silent() {
+fn a_daemon_is_probed_after_a_while_and_counts_as_hung_if_silent() {
     let start = Instant::now();
     let mut pulse = Pulse::new(start);
     let mut asked = 0;
@@ -30,7 +30,7 @@ fn a_daemon_is_asked_after_a_while_and_hangs_if_it_stays_silent() {
 }
 
 #[test]
-fn a_sign_of_life_at_any_time_begins_the_wait_again() {
+fn any_sign_of_life_restarts_the_wait() {
     let start = Instant::now();
     let mut pulse = Pulse::new(start);
     assert!(!pulse.runs(start + ASK_AFTER / 2), "it was not known to hang");

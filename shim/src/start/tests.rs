@@ -25,7 +25,7 @@ fn a_daemon_gets_the_root_and_a_few_variables() {
 }
 
 #[test]
-fn only_what_is_listed_is_passed() {
+fn only_listed_variables_are_passed_on() {
     for name in ["HOME", "USER", "PATH", "LANG", "TMPDIR", "ANCHORD_HOME", "ANCHORD_HTTP"] {
         assert!(is_passed(&name.into()), "{name}");
     }
@@ -35,7 +35,7 @@ fn only_what_is_listed_is_passed() {
 }
 
 #[test]
-fn of_many_that_find_none_one_starts_it() {
+fn only_one_of_many_shims_starts_the_daemon() {
     let instance = Instance::new();
     let log = instance.dir.path().join("log");
     let gate = instance.dir.path().join("gate");
@@ -54,7 +54,7 @@ fn of_many_that_find_none_one_starts_it() {
 }
 
 #[test]
-fn a_start_goes_on_when_its_starter_has_left_and_nobody_starts_another() {
+fn a_start_continues_after_its_starter_left_and_is_not_repeated() {
     let instance = Instance::new();
     let (gate, ended) = (instance.dir.path().join("gate"), instance.dir.path().join("ended"));
     let launcher =
@@ -70,7 +70,7 @@ fn a_start_goes_on_when_its_starter_has_left_and_nobody_starts_another() {
 }
 
 #[test]
-fn a_starter_that_hangs_is_waited_for_in_vain_only_for_a_while() {
+fn a_hanging_starter_is_waited_for_only_for_a_while() {
     let instance = Instance::new();
     let launcher = program(&instance, "echo ready");
     let hangs = starter_lock(&instance.dir).unwrap();
@@ -82,7 +82,7 @@ fn a_starter_that_hangs_is_waited_for_in_vain_only_for_a_while() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_daemon_that_ends_is_no_zombie() {
+fn a_daemon_that_ends_leaves_no_zombie() {
     let instance = Instance::new();
     let log = instance.dir.path().join("pid");
     let launcher = program(

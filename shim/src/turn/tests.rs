@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_turn_is_one_shims_until_it_gives_it_back() {
+fn a_turn_belongs_to_one_shim_until_released() {
     let scratch = tempfile::tempdir().unwrap();
     let path = Some(scratch.path().join("turn"));
     let (mut one, mut two) = (Turn::new(path.clone()), Turn::new(path));
@@ -19,7 +19,7 @@ fn the_turn_is_one_shims_until_it_gives_it_back() {
 }
 
 #[test]
-fn who_has_waited_for_long_goes_on_without() {
+fn a_long_wait_for_a_turn_ends_without_one() {
     let scratch = tempfile::tempdir().unwrap();
     let path = Some(scratch.path().join("turn"));
     let (mut one, mut two) = (Turn::new(path.clone()), Turn::new(path));
@@ -33,7 +33,7 @@ fn who_has_waited_for_long_goes_on_without() {
 }
 
 #[test]
-fn where_no_turn_can_be_had_nobody_waits() {
+fn nobody_waits_if_turns_are_unavailable() {
     assert!(Turn::new(None).take(Instant::now()));
     let nowhere = Some(PathBuf::from("/nonexistent/turn"));
     assert!(Turn::new(nowhere).take(Instant::now()));

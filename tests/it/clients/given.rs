@@ -129,7 +129,7 @@ fn codex_is_given_what_memory_has_word_for_word() {
 }
 
 #[test]
-fn a_subagent_is_given_what_its_task_needs() {
+fn a_subagent_is_given_records_about_its_task() {
     let Some(program) = Client::ClaudeCode.program() else { return };
     let script = vec![
         Turn {

@@ -18,7 +18,7 @@ use machine::{Client, Machine, Session, said};
 use model::{Kind, Model, Step, Turn};
 
 #[test]
-fn what_one_run_saved_is_in_the_first_request_of_the_next() {
+fn the_first_request_of_a_run_has_what_the_previous_one_saved() {
     each(
         || {
             vec![
@@ -49,7 +49,7 @@ fn what_one_run_saved_is_in_the_first_request_of_the_next() {
 }
 
 #[test]
-fn a_run_that_called_no_tool_leaves_its_row() {
+fn a_run_without_tool_calls_leaves_its_row() {
     each(
         || {
             vec![
@@ -76,7 +76,7 @@ fn a_run_that_called_no_tool_leaves_its_row() {
 }
 
 #[test]
-fn what_a_run_did_stands_in_its_row() {
+fn the_row_of_a_run_lists_its_activity() {
     let Some(program) = Client::ClaudeCode.program() else { return };
     let bash =
         |command: &str| Step::Own("Bash", json!({"command": command, "description": "as said"}));
@@ -99,7 +99,7 @@ fn what_a_run_did_stands_in_its_row() {
 }
 
 #[test]
-fn what_a_subagent_stages_is_kept_when_it_ends_and_names_its_conversation() {
+fn a_subagents_staged_work_is_kept_at_its_end_and_names_its_parent() {
     let Some(program) = Client::ClaudeCode.program() else { return };
     let script = vec![
         Turn {
@@ -225,7 +225,7 @@ fn two_sessions_at_once_see_each_others_change() {
 }
 
 #[test]
-fn the_next_prompt_tells_what_another_session_changed() {
+fn the_next_prompt_shows_what_another_session_changed() {
     each(
         || {
             vec![

@@ -14,7 +14,7 @@ use crate::transcripts::Places;
 use crate::{Client, Environment, McpNames};
 
 #[test]
-fn its_names_are_known() {
+fn variables_and_mcp_names_are_recognised() {
     let variable = |known: &'static str, value: &'static str| {
         move |name: &str| (name == known).then(|| value.to_owned())
     };
@@ -34,7 +34,7 @@ fn its_names_are_known() {
 }
 
 #[test]
-fn its_hooks_are_understood_and_answered() {
+fn hooks_are_understood_and_answered() {
     let adapter = Adapter::of("imaginary").unwrap();
     let payload = br#"{"hook_event_name":"talk.asks","talk":"t1","words":"why?","cwd":"/src/app"}"#;
     let (read, unknown) = adapter.read(payload).unwrap();
@@ -46,7 +46,7 @@ fn its_hooks_are_understood_and_answered() {
 }
 
 #[test]
-fn it_is_set_up() {
+fn the_imaginary_client_is_set_up() {
     let agent = Agent::named("imaginary").unwrap();
     assert!(Agent::all().contains(&agent));
     assert!(instruction_files().contains(&"IMAGINARY.md"));
@@ -72,7 +72,7 @@ fn it_is_set_up() {
 }
 
 #[test]
-fn its_transcripts_are_read() {
+fn transcripts_are_read() {
     let home = tempfile::tempdir().unwrap();
     let talks = home.path().join(".imaginary/talks");
     fs::create_dir_all(&talks).unwrap();

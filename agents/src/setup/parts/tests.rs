@@ -27,7 +27,7 @@ fn value(outcome: &Outcome) -> Value {
 }
 
 #[test]
-fn an_old_entry_gets_the_new_program_and_keeps_what_the_user_gave_it() {
+fn an_old_entry_gets_the_new_program_and_keeps_the_users_settings() {
     let cases = [
         (
             json!({"command": "/old/anchord-mcp", "args": ["--tools", "all"]}),
@@ -54,7 +54,7 @@ fn an_old_entry_gets_the_new_program_and_keeps_what_the_user_gave_it() {
 }
 
 #[test]
-fn what_only_has_our_name_is_not_touched() {
+fn a_foreign_entry_with_our_name_is_not_touched() {
     let text =
         json!({"mcpServers": {"anchord": {"command": "docker", "args": ["run", "anchord"]}}})
             .to_string();
@@ -68,7 +68,7 @@ fn what_only_has_our_name_is_not_touched() {
 }
 
 #[test]
-fn another_entry_that_runs_anchord_is_named() {
+fn another_entry_that_runs_anchord_is_reported() {
     let text =
         json!({"mcpServers": {"memory": {"command": "/x/anchord-mcp", "args": []}}}).to_string();
     let outcome = placed(&text, server());
@@ -77,7 +77,7 @@ fn another_entry_that_runs_anchord_is_named() {
 }
 
 #[test]
-fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
+fn a_hook_is_added_once_and_an_old_one_is_updated_in_place() {
     let foreign = json!({"hooks": [{"type": "command", "command": "echo anchord hook"}]});
     let old = json!({"hooks": [{"type": "command", "command": "x"}, {"type": "command", "command": "'/my old/anchord' hook codex"}]});
     let text = json!({"hooks": {"Stop": [foreign, old]}}).to_string();
@@ -106,7 +106,7 @@ fn a_hook_goes_in_once_and_an_old_one_is_renewed_where_it_stands() {
 
 /// An older anchord set up another timeout, other tools and an event that is no longer needed.
 #[test]
-fn hooks_of_an_older_set_up_are_brought_up_to_date() {
+fn hooks_of_an_older_set_up_are_updated() {
     let old = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 60});
     let foreign = json!({"type": "command", "command": "x"});
     let text = |group: Value| {
@@ -149,7 +149,7 @@ fn hooks_of_an_older_set_up_are_brought_up_to_date() {
 }
 
 #[test]
-fn a_hook_that_runs_twice_is_named() {
+fn a_hook_that_runs_twice_is_reported() {
     let ours =
         json!({"hooks": [{"type": "command", "command": "/new/anchord-hook", "args": ["codex"]}]});
     let text = json!({"hooks": {"Stop": [ours, ours]}}).to_string();
@@ -167,7 +167,7 @@ fn a_hook_that_runs_twice_is_named() {
 }
 
 #[test]
-fn what_was_empty_or_allowed_before_stays_so() {
+fn removal_keeps_earlier_empty_objects_and_permissions() {
     let list: &[&str] = &["permissions", "allow"];
     let names = vec!["mcp__anchord__memory_load".to_owned(), "mcp__anchord__memory_get".to_owned()];
     let parts = [hooks(None), Part::Allowed { list, names }];
@@ -182,7 +182,7 @@ fn what_was_empty_or_allowed_before_stays_so() {
 }
 
 #[test]
-fn a_file_of_ours_goes_unless_somebody_changed_it() {
+fn our_file_is_removed_unless_somebody_changed_it() {
     let parts = [Part::Whole("plugin\n".to_owned())];
     let made = place(None, Format::Whole, &parts).unwrap();
     assert_eq!(made.changes, ["+ the whole file"]);

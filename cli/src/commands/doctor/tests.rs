@@ -25,7 +25,7 @@ fn findings_say_what_to_do() {
 }
 
 #[test]
-fn json_has_what_a_program_needs() {
+fn json_findings_have_the_fields_for_scripts() {
     let finding = Finding::problem("data", "full", "Make room.").fix(Fix::Remove("/x".into()));
     let json = serde_json::to_value(finding).unwrap();
     assert_eq!(
@@ -37,7 +37,7 @@ fn json_has_what_a_program_needs() {
 }
 
 #[test]
-fn modes_and_leftovers_are_mended() {
+fn modes_and_leftovers_are_fixed() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, file) = (InstanceDir::named(folder.path()), folder.path().join("sock"));
     let place = UserEnvironment {
@@ -62,7 +62,7 @@ fn modes_and_leftovers_are_mended() {
 }
 
 #[test]
-fn an_agents_files_are_judged() {
+fn an_agents_files_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let home = fs::canonicalize(folder.path()).unwrap();
     let place = UserEnvironment {
@@ -132,7 +132,7 @@ fn an_agents_files_are_judged() {
 }
 
 #[test]
-fn versions_and_containers_are_judged() {
+fn versions_and_containers_are_checked() {
     let status = serde_json::json!({
         "build": "0.2.0", "pid": 1, "pid_namespace": 7, "started": 0, "uptime_ms": 0,
         "instance": {"id": "", "directory": "", "data": "", "config": "", "logs": ""},

@@ -18,7 +18,7 @@ fn refused(args: Args) -> Error {
 }
 
 #[test]
-fn state_and_staged_work_are_read_and_a_missing_session_is_fine() {
+fn state_and_staged_work_are_read_and_the_session_is_optional() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join(".zipmem");
     std::fs::create_dir(&folder).unwrap();
@@ -39,7 +39,7 @@ fn state_and_staged_work_are_read_and_a_missing_session_is_fine() {
 }
 
 #[test]
-fn a_file_is_told_by_its_fields() {
+fn the_source_of_a_file_is_detected_by_its_fields() {
     for (text, source) in [
         (r#"{"version": 1, "items": []}"#, ImportSource::Compactor),
         (r#"{"items": {"a": {"content": "by id"}}}"#, ImportSource::Compactor),
@@ -51,7 +51,7 @@ fn a_file_is_told_by_its_fields() {
 }
 
 #[test]
-fn a_folder_without_a_state_is_the_callers_mistake() {
+fn a_folder_without_a_state_is_a_usage_error() {
     let scratch = tempfile::tempdir().unwrap();
     let error = refused(args(scratch.path().to_owned(), scratch.path()));
     assert_eq!(error.kind.code(), 2);
@@ -61,7 +61,7 @@ fn a_folder_without_a_state_is_the_callers_mistake() {
 /// The limit is that of the request, in which each quote and backslash of the file is escaped
 /// again.
 #[test]
-fn another_systems_file_may_be_as_long_as_a_request() {
+fn a_foreign_file_may_be_as_long_as_a_request() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("state.json");
     let state = |character: &str, count: usize| {
@@ -76,7 +76,7 @@ fn another_systems_file_may_be_as_long_as_a_request() {
 }
 
 #[test]
-fn a_file_of_nobodys_is_the_callers_mistake() {
+fn an_unknown_file_is_a_usage_error() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("x.json");
     for (text, why) in [

@@ -38,7 +38,7 @@ fn text(root: &Path, name: &str) -> String {
 }
 
 #[test]
-fn an_empty_project_gets_a_claude_md_and_loses_it_again() {
+fn an_empty_project_gets_a_claude_md_that_can_be_removed() {
     let (_scratch, root) = scratch();
     assert_eq!(init(&root, None).unwrap(), ["CLAUDE.md made"]);
     assert!(text(&root, "CLAUDE.md").starts_with("<!-- anchord:start v1 mode=balanced -->\n"));
@@ -48,7 +48,7 @@ fn an_empty_project_gets_a_claude_md_and_loses_it_again() {
 }
 
 #[test]
-fn the_files_that_exist_are_changed_and_no_other_is_made() {
+fn only_existing_files_are_changed() {
     let (_scratch, root) = scratch();
     fs::write(root.join("AGENTS.md"), "# Agents\r\n").unwrap();
     fs::write(root.join("memory.md"), "kept").unwrap();
@@ -85,7 +85,7 @@ fn a_link_inside_the_project_stays_a_link_and_its_target_is_written_once() {
 }
 
 #[test]
-fn where_one_file_cannot_be_touched_none_is() {
+fn if_one_file_cannot_be_changed_none_is() {
     let (scratch, root) = scratch();
     fs::write(root.join("CLAUDE.md"), "mine\n").unwrap();
     let outside = scratch.path().join("outside.md");
@@ -111,7 +111,7 @@ fn where_one_file_cannot_be_touched_none_is() {
 }
 
 #[test]
-fn an_unknown_mode_in_a_block_asks_for_one() {
+fn an_unknown_mode_in_a_block_requires_the_mode_option() {
     let (_scratch, root) = scratch();
     let block = "<!-- anchord:start v1 mode=frantic -->\n<!-- anchord:end -->\n";
     fs::write(root.join("CLAUDE.md"), block).unwrap();
@@ -122,7 +122,7 @@ fn an_unknown_mode_in_a_block_asks_for_one() {
 }
 
 #[test]
-fn git_ignores_the_projects_folder_when_there_is_one() {
+fn the_projects_folder_is_added_to_gitignore() {
     let (_scratch, root) = scratch();
     fs::create_dir(root.join(".anchord")).unwrap();
     assert_eq!(init(&root, None).unwrap(), ["CLAUDE.md made"], "without git nothing is ignored");

@@ -6,7 +6,7 @@ use anchord_memory::PerKind;
 use super::*;
 
 #[test]
-fn path_records_and_bytes_are_shown() {
+fn a_list_shows_path_records_and_bytes() {
     let mut project = ProjectStatus {
         id: "0b8e6a52".into(),
         root: "/src/old".into(),

@@ -28,7 +28,7 @@ fn shown(plan: &PurgeReply) -> String {
 }
 
 #[test]
-fn a_text_is_read_whole_but_for_the_end_of_its_last_line() {
+fn a_text_is_read_whole_except_for_its_final_line_break() {
     for (given, text) in [
         ("hunter2", "hunter2"),
         ("hunter2\n", "hunter2"),
@@ -47,7 +47,7 @@ fn a_text_is_read_whole_but_for_the_end_of_its_last_line() {
 }
 
 #[test]
-fn a_plan_names_what_goes_and_what_stays() {
+fn a_plan_lists_what_is_removed_and_what_stays() {
     insta::assert_snapshot!(shown(&plan()), @r"
     This goes from /src/parser:
       id   versions
@@ -60,7 +60,7 @@ fn a_plan_names_what_goes_and_what_stays() {
 }
 
 #[test]
-fn nothing_to_purge_is_said() {
+fn an_empty_purge_is_reported() {
     let nothing = PurgeReply {
         records: Vec::new(),
         checkpoints: 0,

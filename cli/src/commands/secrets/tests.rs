@@ -17,7 +17,7 @@ fn said(found: &SecretsReply) -> String {
 }
 
 #[test]
-fn records_and_kinds_are_named_with_the_way_out() {
+fn records_and_kinds_are_listed_with_the_purge_command() {
     let record = SecretRecord {
         id: "n12".to_owned(),
         versions: vec![1, 3],
@@ -38,7 +38,7 @@ fn records_and_kinds_are_named_with_the_way_out() {
 }
 
 #[test]
-fn what_is_in_no_record_has_another_way_out() {
+fn a_secret_outside_records_gets_another_purge_command() {
     let entry =
         SecretEntry { seq: 7, place: "reply".to_owned(), kinds: vec!["AWS key".to_owned()] };
     insta::assert_snapshot!(said(&found(Vec::new(), vec![entry])), @r"

@@ -29,7 +29,7 @@ fn units_run_this_program() {
 }
 
 #[test]
-fn systemd_accepts_what_is_written() {
+fn systemd_accepts_the_written_units() {
     if Process::new("systemd-analyze").arg("--version").output().is_err() {
         return;
     }
@@ -57,7 +57,7 @@ fn systemd_accepts_what_is_written() {
 /// cannot be stopped. The second is just before the socket is bound, since an agent may have
 /// started another one.
 #[test]
-fn a_daemon_that_runs_by_itself_is_stopped_before_anything_and_before_the_socket_is_bound() {
+fn a_self_started_daemon_is_stopped_first_and_before_the_socket_is_bound() {
     let folder = tempfile::tempdir().unwrap();
     let home = Path::new(HOME);
     let stop = "stop the daemon, if one runs";
@@ -76,7 +76,7 @@ fn a_daemon_that_runs_by_itself_is_stopped_before_anything_and_before_the_socket
 }
 
 #[test]
-fn what_was_installed_is_removed_and_nothing_else() {
+fn only_installed_units_are_removed() {
     let config = tempfile::tempdir().unwrap();
     let folder = config.path().join("systemd/user");
     let folder = folder.as_path();
@@ -113,7 +113,7 @@ fn what_was_installed_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn units_are_where_systemd_looks() {
+fn units_go_into_the_systemd_user_folder() {
     let folder =
         |config: Option<&str>| Manager::Systemd.folder(Path::new(HOME), config.map(OsString::from));
     assert_eq!(folder(None), Path::new("/home/ada/.config/systemd/user"));

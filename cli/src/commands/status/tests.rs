@@ -77,7 +77,7 @@ fn a_fresh_daemon_says_how_to_begin() {
 }
 
 #[test]
-fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
+fn a_busy_daemon_shows_sessions_projects_and_problems() {
     let mut status = fresh();
     status.http = HttpState::Taken { port: 7717, reason: "address in use".into() };
     status.counters = CountersStatus { connections: 3, calls: 1, calls_failed: 1, panics: 1 };
@@ -139,7 +139,7 @@ fn a_busy_daemon_shows_who_is_where_and_what_is_wrong() {
 }
 
 #[test]
-fn a_daemon_whose_own_records_are_read_only_says_so() {
+fn a_read_only_registry_is_reported() {
     let why = "damaged at journal/000001.jsonl:7: the checksum is wrong";
     let text = printed(&StatusReply { read_only: Some(why.into()), ..fresh() });
     assert!(text.contains(&format!("no new session can write: {why}")), "{text}");

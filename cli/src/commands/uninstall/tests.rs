@@ -51,7 +51,7 @@ fn left(root: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_memory_and_what_is_not_ours_stay() {
+fn the_memory_and_foreign_files_stay() {
     let (_scratch, dir) = instance();
     let plan = plan(&dir, Vec::new(), false).unwrap();
     let stays: Vec<&str> = plan.stays.iter().map(|(_, why)| *why).collect();
@@ -73,7 +73,7 @@ fn with_data_only_what_the_user_wrote_stays() {
 }
 
 #[test]
-fn units_go_with_the_users_own_instance_alone() {
+fn units_are_removed_only_with_the_users_own_instance() {
     let (scratch, named) = instance();
     let home = scratch.path().join("home");
     let unit = home.join(".config/systemd/user/anchord.socket");
@@ -83,7 +83,7 @@ fn units_go_with_the_users_own_instance_alone() {
 }
 
 #[test]
-fn without_an_instance_there_is_nothing_to_do_twice() {
+fn without_an_instance_there_is_nothing_to_do() {
     let (_scratch, dir) = instance();
     let first = plan(&dir, Vec::new(), true).unwrap();
     carry_out(&first).unwrap();
@@ -93,7 +93,7 @@ fn without_an_instance_there_is_nothing_to_do_twice() {
 }
 
 #[test]
-fn a_daemon_that_cannot_be_stopped_leaves_the_units_off_which_is_said() {
+fn if_the_daemon_cannot_be_stopped_the_error_says_the_units_are_off() {
     let hangs = || Error::failed("it hangs").with_action("Wait a minute.");
     assert_eq!(not_stopped(hangs(), false), hangs());
     assert_eq!(

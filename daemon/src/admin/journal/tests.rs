@@ -10,7 +10,7 @@ use crate::testing::World;
 
 /// A disk that fails for a moment must not cost a snapshot: it may be all that is left.
 #[tokio::test]
-async fn a_snapshot_that_cannot_be_read_is_not_removed() {
+async fn an_unreadable_snapshot_is_not_removed() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_note", json!({ "content": "tide tables are in UTC" })).await;

@@ -54,7 +54,7 @@ fn planted_in(world: &World) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
+async fn a_purged_text_is_in_no_file_and_other_records_stay() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
     let log = world.daemon.admin.instance.logs().join("anchord.2026-01-01.log");
@@ -104,7 +104,7 @@ async fn a_purged_text_is_in_no_file_and_the_rest_is_there() {
 }
 
 #[tokio::test]
-async fn a_record_goes_with_all_its_versions_and_the_others_stay() {
+async fn a_record_is_purged_with_all_its_versions_and_others_stay() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
     let found = shim.call("memory_get", json!({ "key": "planted" })).await;
@@ -123,7 +123,7 @@ async fn a_record_goes_with_all_its_versions_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn a_fact_is_purged_by_its_key_also_when_it_was_forgotten() {
+async fn a_forgotten_fact_is_purged_by_its_key_too() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
     shim.call("memory_note", json!({ "content": "tides", "key": "moon" })).await;
@@ -139,7 +139,7 @@ async fn a_fact_is_purged_by_its_key_also_when_it_was_forgotten() {
 }
 
 #[tokio::test]
-async fn what_was_purged_is_not_imported_again() {
+async fn purged_text_is_not_imported_again() {
     let world = World::new().await;
     plant(&world).await;
     purge(&world.daemon.admin, params(&world, &[], Some(PLANTED), false)).await.unwrap();
@@ -161,7 +161,7 @@ async fn what_was_purged_is_not_imported_again() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_purged_is_said() {
+async fn an_invalid_purge_is_refused_with_a_reason() {
     let world = World::new().await;
     plant(&world).await;
     let mut said = Vec::new();
@@ -223,7 +223,7 @@ async fn a_scan_names_records_and_kinds_and_never_the_value() {
 /// A purge that ends half-way can be repeated. Until then the records must remain, since they say
 /// what to purge.
 #[tokio::test]
-async fn a_purge_cut_short_can_be_done_again() {
+async fn an_interrupted_purge_can_be_repeated() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
     let found = shim.call("memory_search", json!({ "query": PLANTED, "kinds": ["lesson"] })).await;
@@ -257,7 +257,7 @@ async fn a_purge_cut_short_can_be_done_again() {
 }
 
 #[tokio::test]
-async fn a_purge_by_id_empties_what_was_asked_of_the_record() {
+async fn a_purge_by_id_empties_logged_queries_about_the_record() {
     let world = World::new().await;
     let mut shim = plant(&world).await;
     // The query has words of the record, but no copy of any of its texts.
@@ -290,7 +290,7 @@ fn event(world: &World, name: &str, more: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_system_prompt_that_is_built_again_has_nothing_of_what_was_purged() {
+async fn a_rebuilt_system_prompt_has_no_purged_text() {
     let world = World::new().await;
     let _shim = plant(&world).await;
     let build = event(&world, "system.transform", &json!({}));
@@ -303,7 +303,7 @@ async fn a_system_prompt_that_is_built_again_has_nothing_of_what_was_purged() {
 }
 
 #[tokio::test]
-async fn what_was_noted_of_a_conversation_and_not_staged_is_purged_too() {
+async fn pending_activity_is_purged_too() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_save", json!({ "session_summary": "it has a project" })).await;

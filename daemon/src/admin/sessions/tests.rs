@@ -67,7 +67,7 @@ async fn each_session_has_one_row_in_the_project_of_its_directory() {
 }
 
 #[tokio::test]
-async fn no_secret_comes_with_a_session_whoever_noted_it() {
+async fn no_secret_is_imported_with_a_session() {
     let world = World::new().await;
     let cwd = world.hello().cwd.unwrap();
     let planted = session("codex:1", &cwd, "PLANTED here");

@@ -60,7 +60,7 @@ async fn loads(world: &World, directory: &Path) -> String {
 }
 
 #[tokio::test]
-async fn what_was_written_in_repositories_goes_to_their_memories_and_comes_back() {
+async fn records_move_to_the_memories_of_their_repositories_and_back() {
     let world = World::new().await;
     let (above, api) = (world.directory("work"), repository(&world, "work/api"));
     let web = repository(&world, "work/web");
@@ -118,7 +118,7 @@ async fn what_was_written_in_repositories_goes_to_their_memories_and_comes_back(
 }
 
 #[tokio::test]
-async fn what_the_other_memory_says_otherwise_stays_where_it_is() {
+async fn records_that_conflict_with_the_other_memory_stay() {
     let world = World::new().await;
     let (above, api) = (world.directory("work"), repository(&world, "work/api"));
     let title = |content: &str| json!({ "session_summary": "s", "blueprints": [{ "category": "decision", "title": "Port", "content": content }] });

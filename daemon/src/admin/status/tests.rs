@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::World;
 
 #[tokio::test]
-async fn a_shim_is_listed_before_its_first_call_with_its_build_and_where_it_lives() {
+async fn a_shim_is_listed_before_its_first_call_with_build_and_pid_namespace() {
     let world = World::new().await;
     assert_eq!(status(&world.daemon.admin).await.unwrap().connections, []);
     let own = host::pid_namespace();
@@ -24,7 +24,7 @@ async fn a_shim_is_listed_before_its_first_call_with_its_build_and_where_it_live
 }
 
 #[tokio::test]
-async fn the_list_of_projects_opens_no_memory() {
+async fn listing_projects_opens_no_memory() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", serde_json::json!({ "content": "in German", "scope": "user" })).await;

@@ -76,7 +76,7 @@ async fn every_answer_that_reads_is_logged_with_what_it_gave() {
 }
 
 #[tokio::test]
-async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
+async fn a_load_and_an_export_from_a_shell_are_logged_like_tool_calls() {
     let world = World::new().await;
     let _shim = with_notes(&world).await;
     let arguments = json!({"sections": ["notes", "lessons"], "task": "size the queue"});
@@ -103,7 +103,7 @@ async fn a_load_and_an_export_from_a_shell_are_logged_as_tools_are() {
 }
 
 #[tokio::test]
-async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
+async fn a_person_can_read_private_notes_of_past_sessions() {
     let world = World::new().await;
     let mut past = world.shim_with("all").await;
     past.call("memory_note", json!({"content": "for me", "scope": "session"})).await;
@@ -133,7 +133,7 @@ async fn a_person_gets_at_what_a_past_session_kept_for_itself() {
 }
 
 #[tokio::test]
-async fn a_person_who_loads_leaves_notices_to_the_next_agent() {
+async fn a_load_by_a_person_does_not_use_up_notices() {
     let world = World::new().await;
     let mut gone = world.connect(dead(world.hello())).await;
     gone.initialize("2025-06-18").await;
@@ -152,7 +152,7 @@ async fn a_person_who_loads_leaves_notices_to_the_next_agent() {
 }
 
 #[tokio::test]
-async fn what_a_command_is_given_counts_as_given_to_no_model() {
+async fn tokens_given_to_a_command_do_not_count_as_given_to_a_model() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
     let given = || world.daemon.projects.open.retrievals().tokens();
@@ -166,7 +166,7 @@ async fn what_a_command_is_given_counts_as_given_to_no_model() {
 }
 
 #[tokio::test]
-async fn an_export_of_very_much_is_a_short_line() {
+async fn a_large_export_is_logged_in_a_short_line() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let text = |at: usize| json!({"content": format!("number {at}")});
@@ -181,7 +181,7 @@ async fn an_export_of_very_much_is_a_short_line() {
 }
 
 #[tokio::test]
-async fn a_compaction_that_is_only_planned_names_its_records() {
+async fn a_dry_run_of_a_compaction_names_its_records() {
     let world = World::new().await;
     let text = "the parser keeps one token of lookahead and never goes back further than that";
     for content in [text, &format!("{text} today"), "unlike either of them"] {
@@ -200,7 +200,7 @@ async fn a_compaction_that_is_only_planned_names_its_records() {
 }
 
 #[tokio::test]
-async fn what_hooks_show_is_logged_and_counted_once() {
+async fn text_shown_by_hooks_is_logged_and_counted_once() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
     shim.call("memory_update", json!({"id": "n3", "pinned": true})).await;
@@ -243,7 +243,7 @@ async fn what_hooks_show_is_logged_and_counted_once() {
 }
 
 #[tokio::test]
-async fn a_topic_that_is_read_is_logged_and_one_that_is_bound_is_not() {
+async fn reading_a_topic_is_logged_and_binding_one_is_not() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let save = json!({"session_summary": "x", "topic": {"name": "wire", "status": "half way"}});
@@ -310,7 +310,7 @@ async fn what_a_command_cannot_have_is_said() {
 }
 
 #[tokio::test]
-async fn a_secret_is_taken_out_of_what_a_command_brings() {
+async fn a_secret_is_removed_from_a_commands_input() {
     let world = World::new().await;
     let token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzA1b"].concat();
     let content = format!("push with {token} from CI");
@@ -320,7 +320,7 @@ async fn a_secret_is_taken_out_of_what_a_command_brings() {
 }
 
 #[tokio::test]
-async fn a_reader_that_waits_gets_the_next_line() {
+async fn a_waiting_reader_gets_the_next_line() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
     shim.call("memory_load", json!({})).await;
@@ -341,7 +341,7 @@ async fn a_reader_that_waits_gets_the_next_line() {
 }
 
 #[tokio::test]
-async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
+async fn a_log_is_deleted_with_its_project_and_redacted_by_a_purge() {
     let world = World::new().await;
     let mut shim = with_notes(&world).await;
     shim.call("memory_search", json!({"query": "a planted value"})).await;
@@ -378,7 +378,7 @@ async fn a_log_goes_with_its_project_and_loses_what_is_purged() {
 }
 
 #[tokio::test]
-async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
+async fn a_home_used_as_a_project_by_an_agent_works_for_commands_too() {
     let world = World::new().await;
     let home = world.directory("home");
     std::fs::create_dir(&home).unwrap();
@@ -409,7 +409,7 @@ async fn a_home_that_an_agent_was_told_to_use_is_a_project_for_commands_too() {
 /// Records that a person adds or rewrites are committed at once: other sessions see them before
 /// any save.
 #[tokio::test]
-async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
+async fn agents_see_at_once_what_a_person_adds_and_rewrites() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     std::fs::create_dir(world.directory("demo/src")).unwrap();
@@ -447,7 +447,7 @@ async fn a_person_adds_and_rewrites_what_agents_see_at_once() {
 }
 
 #[tokio::test]
-async fn who_typed_a_command_is_answered_with_commands() {
+async fn a_typed_command_is_answered_with_commands() {
     let world = World::new().await;
     let _shim = with_notes(&world).await;
     let rest = |text: &str| text.lines().last().unwrap().split_once("; ").unwrap().1.to_owned();
@@ -487,7 +487,7 @@ async fn who_typed_a_command_is_answered_with_commands() {
 
 /// Stored text that reads like anchord's own is somebody's.
 #[tokio::test]
-async fn what_somebody_stored_stays_as_it_is() {
+async fn stored_text_that_looks_like_a_call_is_not_reworded() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let stored = "call memory_get {\"id\":\"b1\"} or memory_list\ntruncated: memory_list\n\
@@ -498,7 +498,7 @@ async fn what_somebody_stored_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn every_tool_that_a_text_may_name_is_one() {
+async fn every_tool_named_in_texts_exists() {
     let world = World::new().await;
     let tools = world.daemon.admin.tools.tools(anchord_proto::hello::ToolSet::All);
     for tool in anchord_memory::Tool::ALL {

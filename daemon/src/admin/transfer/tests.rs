@@ -18,7 +18,7 @@ fn params(project: &str, state: &str) -> ImportParams {
 }
 
 #[tokio::test]
-async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_into() {
+async fn an_imported_conversation_keeps_its_topic() {
     let world = World::new().await;
     let named = |hello: Hello| Hello {
         agent_session: Some("5f1c".to_owned()),
@@ -57,7 +57,7 @@ async fn a_conversation_has_its_topic_in_the_project_that_an_export_was_taken_in
 }
 
 #[tokio::test]
-async fn a_topic_that_was_archived_is_back_when_it_is_bound() {
+async fn binding_an_archived_topic_reactivates_it() {
     let world = World::new().await;
     let mut record = {
         let mut shim = world.shim().await;
@@ -86,7 +86,7 @@ async fn a_topic_that_was_archived_is_back_when_it_is_bound() {
 }
 
 #[tokio::test]
-async fn what_is_imported_keeps_to_the_budget() {
+async fn an_import_keeps_to_the_budget() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let text = |n: usize| (0..35).map(|word| format!("w{n}x{word} ")).collect::<String>();
@@ -113,7 +113,7 @@ async fn what_is_imported_keeps_to_the_budget() {
 }
 
 #[tokio::test]
-async fn an_import_that_takes_nothing_makes_no_commit_and_no_project() {
+async fn an_import_with_nothing_valid_makes_no_commit_and_no_project() {
     let world = World::new().await;
     let other = world.directory("other");
     std::fs::create_dir(&other).unwrap();

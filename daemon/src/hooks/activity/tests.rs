@@ -41,7 +41,7 @@ async fn a_fix_is_a_lesson_for_the_next_session() {
 }
 
 #[tokio::test]
-async fn a_command_that_a_person_stopped_has_not_failed() {
+async fn a_command_interrupted_by_a_person_has_not_failed() {
     let world = World::new().await;
     tell(&world, "UserPromptSubmit", &json!({"prompt": "migrate the database"})).await;
     let mut stopped =

@@ -7,7 +7,7 @@ fn name(session: &str) -> Name {
 }
 
 #[test]
-fn the_same_event_of_the_same_conversation_is_a_double() {
+fn a_repeated_event_of_a_conversation_is_a_duplicate() {
     let threads = Conversations::default();
     let is_double = |of: &str, digest| threads.is_double(&name(of), digest, &Event::Reset);
     assert!(!is_double("a", 1));
@@ -20,7 +20,7 @@ fn the_same_event_of_the_same_conversation_is_a_double() {
 
 /// A quick model's turns may be shorter than the time in which an event counts as a double.
 #[test]
-fn the_same_words_in_the_next_turn_are_no_double() {
+fn the_same_event_in_the_next_turn_is_not_a_duplicate() {
     let threads = Conversations::default();
     let is_double = |digest, event: &Event| threads.is_double(&name("a"), digest, event);
     let prompt = Event::PromptSubmitted { prompt: "go on".to_owned() };
@@ -33,7 +33,7 @@ fn the_same_words_in_the_next_turn_are_no_double() {
 }
 
 #[test]
-fn what_was_shown_is_forgotten_with_the_context() {
+fn the_rebuilt_prompt_is_forgotten_with_the_context() {
     let threads = Conversations::default();
     let rebuilt = |threads: &Conversations| threads.with(&name("a"), |thread| thread.rebuilt.len());
     threads.with(&name("a"), |thread| thread.rebuilt.insert(String::new(), "x".into()));
@@ -43,7 +43,7 @@ fn what_was_shown_is_forgotten_with_the_context() {
 }
 
 #[test]
-fn the_conversation_that_was_silent_longest_makes_room() {
+fn the_longest_silent_conversation_is_evicted() {
     let threads = Conversations::default();
     for number in 0..=limits::THREADS_MAX {
         threads.with(&name(&number.to_string()), |thread| thread.told = Some(Revision(1)));

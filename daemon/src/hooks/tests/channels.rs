@@ -17,7 +17,7 @@ async fn learned(world: &World) {
 const LEARNED: &str = "Close the reader before the rename";
 
 #[tokio::test]
-async fn what_a_client_cannot_carry_at_an_action_is_given_with_the_next_prompt() {
+async fn records_not_shown_at_an_action_come_with_the_next_prompt() {
     let world = World::new().await;
     learned(&world).await;
     let about = |name: &str, more: &Value| {
@@ -36,7 +36,7 @@ async fn what_a_client_cannot_carry_at_an_action_is_given_with_the_next_prompt()
 }
 
 #[tokio::test]
-async fn a_text_that_was_dropped_while_it_waited_is_given_again() {
+async fn a_text_dropped_while_waiting_is_given_again() {
     let world = World::new().await;
     let lessons = [
         json!({"summary": "Merge the heads when alembic says: FAILED: Multiple head revisions are \
@@ -96,7 +96,7 @@ async fn a_text_that_was_dropped_while_it_waited_is_given_again() {
 }
 
 #[tokio::test]
-async fn the_task_of_a_subagent_is_its_prompt_and_not_the_conversations() {
+async fn a_subagents_task_is_not_the_conversations_prompt() {
     let world = World::new().await;
     learned(&world).await;
     let asked = "Why does the rename fail on Windows when the reader has the old file?";
@@ -111,7 +111,7 @@ async fn the_task_of_a_subagent_is_its_prompt_and_not_the_conversations() {
 }
 
 #[tokio::test]
-async fn a_client_that_resumes_without_its_first_message_is_given_the_load_again() {
+async fn a_client_that_resumes_without_its_context_gets_the_load_again() {
     let world = World::new().await;
     saved(&world, "Sockets, not ports").await;
     for source in ["startup", "resume"] {
@@ -124,7 +124,7 @@ async fn a_client_that_resumes_without_its_first_message_is_given_the_load_again
 }
 
 #[tokio::test]
-async fn a_shell_that_prints_or_patches_a_file_is_told_of_it() {
+async fn a_shell_command_that_reads_or_patches_a_file_brings_its_records() {
     let world = World::new().await;
     learned(&world).await;
     let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/store.rs\n@@\n-a\n+b\n*** End Patch\nEOF";

@@ -9,7 +9,7 @@ use crate::project::{Transition, WriteCommand};
 use crate::testing::{World, poll};
 
 #[tokio::test]
-async fn a_session_that_starts_while_another_is_being_ended_sees_its_work() {
+async fn a_session_starting_while_another_ends_sees_its_work() {
     let world = World::new().await;
     told(&world, &work("a")).await;
     // This prompt is pending but not staged, so the end waits first for it to be staged.

@@ -26,7 +26,7 @@ async fn load_by_tool(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn a_start_for_whose_load_there_is_no_time_is_given_a_part() {
+async fn a_start_without_time_for_a_load_gives_a_partial_one() {
     for look in [ENOUGH, NO_TIME] {
         let (world, _shim) = impatient(ENOUGH, look).await;
         for source in ["startup", "compact"] {
@@ -41,7 +41,7 @@ async fn a_start_for_whose_load_there_is_no_time_is_given_a_part() {
 }
 
 #[tokio::test]
-async fn a_start_for_which_the_memory_is_not_open_says_so() {
+async fn a_start_says_so_if_the_memory_could_not_be_opened_in_time() {
     let (world, _shim) = impatient(NO_TIME, NO_TIME).await;
     for source in ["startup", "compact"] {
         let context = context(&world.hook("claude-code", &started(source, source)).await);
@@ -51,7 +51,7 @@ async fn a_start_for_which_the_memory_is_not_open_says_so() {
 }
 
 #[tokio::test]
-async fn a_load_after_a_part_gives_everything() {
+async fn a_load_after_a_partial_one_gives_everything() {
     for open in [ENOUGH, NO_TIME] {
         let (world, _shim) = impatient(open, NO_TIME).await;
         let first = world.hook_by(claude(world.hello()), &started("a", "startup")).await;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_subagent_is_given_a_slice_unless_its_type_is_named() {
+async fn a_subagent_is_given_a_slice_unless_its_type_is_excluded() {
     let world = World::new().await;
     let mut other = saved(&world, "Sockets, not ports").await;
     let agent =
@@ -29,7 +29,7 @@ async fn called(shim: &mut Shim, id: &str, tool: &str, arguments: Value) -> Stri
 }
 
 #[tokio::test]
-async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
+async fn a_subagents_staged_work_is_its_own_and_kept_when_it_ends() {
     let world = World::new().await;
     let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
     let mut shim = world.connect(named).await;
@@ -82,7 +82,7 @@ async fn what_a_subagent_stages_is_its_own_and_kept_when_it_ends() {
 
 /// A call may wait long for a permission while other tools run.
 #[tokio::test]
-async fn many_uses_of_files_do_not_push_out_a_call_that_a_subagent_is_about_to_make() {
+async fn many_file_events_do_not_displace_a_subagents_expected_call() {
     let world = World::new().await;
     let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
     let mut shim = world.connect(named).await;
@@ -107,7 +107,7 @@ async fn many_uses_of_files_do_not_push_out_a_call_that_a_subagent_is_about_to_m
 }
 
 #[tokio::test]
-async fn what_a_subagent_was_given_at_its_start_is_forgotten_with_the_rest() {
+async fn records_given_to_a_subagent_at_its_start_are_reset_too() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let lesson =

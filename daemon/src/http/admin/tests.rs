@@ -57,7 +57,7 @@ async fn saved(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn every_error_has_the_one_form() {
+async fn every_error_has_the_same_form() {
     let world = World::new().await;
     let demo = world.directory("demo").display().to_string();
     let unknown = "00000000-0000-4000-8000-000000000001";
@@ -123,7 +123,7 @@ async fn the_status_shows_sessions_and_projects() {
 }
 
 #[tokio::test]
-async fn a_load_a_journal_and_an_export_say_what_was_saved() {
+async fn a_load_the_journal_and_an_export_show_what_was_saved() {
     let world = World::new().await;
     let demo = world.directory("demo").display().to_string();
     let before = loaded(&world, &demo).await;
@@ -169,7 +169,7 @@ async fn a_journal_is_verified_and_its_index_rebuilt() {
 }
 
 #[tokio::test]
-async fn a_project_is_not_taken_from_under_a_live_session() {
+async fn a_project_with_a_live_session_is_not_removed() {
     let world = World::new().await;
     let id = saved(&world).await;
     let mut shim = world.shim().await;
@@ -200,7 +200,7 @@ async fn a_project_is_not_taken_from_under_a_live_session() {
 }
 
 #[tokio::test]
-async fn a_directory_can_be_given_another_project_s_memory() {
+async fn a_directory_can_be_linked_to_another_projects_memory() {
     let world = World::new().await;
     let id = saved(&world).await;
     let other = world.directory("other").display().to_string();
@@ -213,7 +213,7 @@ async fn a_directory_can_be_given_another_project_s_memory() {
 }
 
 #[tokio::test]
-async fn a_link_ends_with_its_project() {
+async fn a_link_is_removed_with_its_project() {
     let world = World::new().await;
     let id = saved(&world).await;
     let other = world.directory("other").display().to_string();
@@ -268,7 +268,7 @@ async fn a_forgotten_project_comes_back_with_its_memory() {
 }
 
 #[tokio::test]
-async fn an_import_is_shown_done_once_and_known_again() {
+async fn an_import_is_planned_applied_once_and_then_recognised() {
     let world = World::new().await;
     let demo = world.directory("demo").display().to_string();
     let state = json!({
@@ -291,7 +291,7 @@ async fn an_import_is_shown_done_once_and_known_again() {
 }
 
 #[tokio::test]
-async fn the_compactor_s_items_are_recalled_whoever_asks_and_go_back_out() {
+async fn compactor_items_are_imported_recalled_and_exported() {
     let world = World::new().await;
     let demo = world.directory("demo").display().to_string();
     let state = json!({ "version": 1, "items": [{ "content": "port 4000", "importance": 9 }] });
@@ -322,7 +322,7 @@ async fn the_compactor_s_items_are_recalled_whoever_asks_and_go_back_out() {
 }
 
 #[tokio::test]
-async fn a_request_to_stop_that_is_not_whole_stops_nothing() {
+async fn an_incomplete_stop_request_stops_nothing() {
     let world = World::new().await;
     for body in ["", "{", "{\"a\":", "stop", "null"] {
         let (status, reply) = send(&world, Method::POST, api::STOP, body).await;
@@ -343,7 +343,7 @@ async fn a_request_to_stop_that_is_not_whole_stops_nothing() {
 }
 
 #[tokio::test]
-async fn stop_begins_to_drain() {
+async fn a_stop_request_starts_draining() {
     let world = World::new().await;
     let stopped = post_json(&world, api::STOP, json!({})).await;
     assert_eq!(stopped["pid"], std::process::id());
@@ -351,7 +351,7 @@ async fn stop_begins_to_drain() {
 }
 
 #[tokio::test]
-async fn the_users_own_memory_is_named_in_the_place_of_a_project() {
+async fn the_users_own_memory_can_be_named_instead_of_a_project() {
     let world = World::new().await;
     let status = get_json(&world, "/v1/status").await;
     assert_eq!(status["personal"], Value::Null, "nothing was ever stored");

@@ -45,7 +45,7 @@ async fn with_a_secret() -> World {
 }
 
 #[tokio::test]
-async fn only_a_request_to_this_machine_s_own_name_is_answered() {
+async fn only_requests_to_a_local_host_name_are_answered() {
     let world = World::new().await;
     for host in ["127.0.0.1", "127.0.0.1:7717", "localhost", "LocalHost:80"] {
         assert_eq!(get_as(&world, "/healthz", &[host]).await, (StatusCode::OK, "ok\n".to_owned()));
@@ -68,7 +68,7 @@ async fn only_a_request_to_this_machine_s_own_name_is_answered() {
 }
 
 #[tokio::test]
-async fn the_status_counts_and_names_nobody() {
+async fn the_status_has_counts_and_no_names() {
     let world = with_a_secret().await;
     let body = get_local(&world, "/status").await;
     let status: Value = serde_json::from_str(&body).unwrap();
@@ -85,7 +85,7 @@ async fn the_status_counts_and_names_nobody() {
 }
 
 #[tokio::test]
-async fn the_metrics_can_be_read_by_a_machine_and_name_nobody() {
+async fn the_metrics_are_machine_readable_and_contain_no_names() {
     let world = with_a_secret().await;
     let body = get_local(&world, "/metrics").await;
     assert!(body.ends_with("# EOF\n"), "{body}");
@@ -110,7 +110,7 @@ async fn the_metrics_can_be_read_by_a_machine_and_name_nobody() {
 }
 
 #[tokio::test]
-async fn the_metrics_tell_what_answers_cost_and_left_out() {
+async fn the_metrics_count_tokens_given_and_left_out() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
@@ -146,7 +146,7 @@ async fn the_metrics_tell_what_answers_cost_and_left_out() {
 }
 
 #[tokio::test]
-async fn nothing_else_is_there_and_nothing_can_be_written() {
+async fn other_paths_and_methods_are_refused() {
     let world = World::new().await;
     assert_eq!(get_as(&world, "/v1/status", &["localhost"]).await.0, StatusCode::NOT_FOUND);
     let post = Request::post("/status").header(header::HOST, "localhost").body(Body::empty());
@@ -155,7 +155,7 @@ async fn nothing_else_is_there_and_nothing_can_be_written() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_said_and_harms_nothing() {
+async fn a_taken_port_is_reported_and_not_fatal() {
     let world = World::new().await;
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -169,7 +169,7 @@ async fn a_port_that_is_taken_is_said_and_harms_nothing() {
 }
 
 #[tokio::test]
-async fn the_share_of_a_budget_stays_while_its_project_is_closed() {
+async fn the_budget_metric_of_a_closed_project_is_kept() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
@@ -200,7 +200,7 @@ async fn is_left_within(world: &World, request: &str, time: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn a_client_that_stalls_is_left() {
+async fn a_stalled_client_is_disconnected() {
     let world = World::new().await;
     tokio::time::pause();
     let head = "GET /status HTTP/1.1\r\nhost: localhost\r\n";
@@ -216,7 +216,7 @@ async fn a_client_that_stalls_is_left() {
 
 /// Idle connections once took all places of the port, so that nobody else was answered.
 #[tokio::test]
-async fn idle_connections_keep_nobody_out() {
+async fn idle_connections_do_not_block_new_ones() {
     let world = World::new().await;
     let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port: 0 }).await;
     let HttpState::Listening { address } = state else { panic!("{state:?}") };

@@ -50,7 +50,7 @@ async fn hostile(world: &World) -> Shim {
 }
 
 #[tokio::test]
-async fn no_answer_has_anything_live_in_it() {
+async fn no_answer_contains_live_markup() {
     let world = World::new().await;
     let mut shim = hostile(&world).await;
     let calls = [
@@ -80,7 +80,7 @@ async fn no_answer_has_anything_live_in_it() {
 }
 
 #[tokio::test]
-async fn no_prompt_or_resource_has_anything_live_in_it() {
+async fn no_prompt_or_resource_contains_live_markup() {
     let world = World::new().await;
     let mut shim = hostile(&world).await;
     let prompts = [
@@ -111,7 +111,7 @@ async fn no_prompt_or_resource_has_anything_live_in_it() {
 }
 
 #[tokio::test]
-async fn no_hook_gives_anything_live() {
+async fn no_hook_output_contains_live_markup() {
     let world = World::new().await;
     let _shim = hostile(&world).await;
     let directory = world.directory(NAME);
@@ -147,7 +147,7 @@ async fn no_hook_gives_anything_live() {
 
 /// A program that reads JSON gets the values unchanged.
 #[tokio::test]
-async fn an_answer_in_json_stays_json() {
+async fn a_json_answer_stays_valid_json() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", json!({ "content": HOSTILE })).await;

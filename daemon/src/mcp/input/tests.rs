@@ -58,7 +58,7 @@ fn ignored(arguments: Value) -> String {
 }
 
 #[test]
-fn null_is_absent() {
+fn null_counts_as_absent() {
     let nothing = json!({
         "count": null, "signed": null, "share": null, "flag": null, "name": null, "tags": null,
         "kinds": null, "anchors": null, "topic": null, "no_such_field": null,
@@ -69,7 +69,7 @@ fn null_is_absent() {
 }
 
 #[test]
-fn numbers_come_as_they_are_written() {
+fn numbers_may_be_given_as_text_or_floats() {
     for five in [json!(5), json!(5.0), json!("5"), json!(" 5.0 ")] {
         let read = call(json!({ "count": five, "signed": five, "share": five }));
         assert_eq!((read.count, read.signed, read.share), (5, Some(5), Some(5.0)), "{five}");
@@ -86,7 +86,7 @@ fn numbers_come_as_they_are_written() {
 }
 
 #[test]
-fn booleans_come_as_text() {
+fn booleans_may_be_given_as_text() {
     for yes in [json!(true), json!("true"), json!(" True")] {
         assert!(call(json!({ "flag": yes })).flag, "{yes}");
     }
@@ -98,7 +98,7 @@ fn booleans_come_as_text() {
 }
 
 #[test]
-fn text_comes_as_a_whole_number() {
+fn a_whole_number_is_accepted_as_text() {
     assert_eq!(call(json!({ "name": 7717 })).name, "7717");
     assert_eq!(
         refused(json!({ "name": 1.10 })),
@@ -107,7 +107,7 @@ fn text_comes_as_a_whole_number() {
 }
 
 #[test]
-fn one_value_stands_for_a_list() {
+fn a_single_value_is_accepted_as_a_list() {
     assert_eq!(call(json!({ "tags": "infra" })).tags, ["infra"]);
     assert_eq!(call(json!({ "anchors": { "file": "a.rs" } })).anchors.len(), 1);
     assert_eq!(
@@ -118,7 +118,7 @@ fn one_value_stands_for_a_list() {
 }
 
 #[test]
-fn listed_values_are_known_in_any_spelling() {
+fn enum_values_are_recognised_in_any_spelling() {
     let kinds = json!(["lesson", "Lessons", "session-row", "sessionRow", "SESSION ROWS"]);
     let kinds = call(json!({ "kinds": kinds })).kinds;
     assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Lesson).count(), 2);
@@ -130,7 +130,7 @@ fn listed_values_are_known_in_any_spelling() {
 }
 
 #[test]
-fn fields_are_known_by_their_synonyms() {
+fn fields_are_recognised_by_their_synonyms() {
     for (file, lines) in [("file", "lines"), ("file_path", "line_range"), ("path", "lineRange")] {
         let anchor = json!({ file: "a.rs", lines: "4-7" });
         let read = call(json!({ "anchors": [anchor] })).anchors;
@@ -161,7 +161,7 @@ fn a_field_under_its_own_name_wins() {
 }
 
 #[test]
-fn what_is_not_known_is_named_with_what_it_comes_near() {
+fn unknown_fields_are_reported_with_the_closest_name() {
     let anchor = json!({ "file": "a.rs", "why": "x" });
     let call = json!({
         "counts_per_day": 1, "anchors": [anchor, anchor, anchor], "topic": { "fles": [] }, "tagz": "x",
@@ -209,7 +209,7 @@ fn many_unknown_fields_are_counted_each_name_once() {
 }
 
 #[test]
-fn an_error_names_the_place_and_what_was_ignored_too() {
+fn an_error_names_its_path_and_the_ignored_fields() {
     let (call, unknown) = read::<Call>(json!({ "anchors": [{ "fiel": "a.rs" }] }), "items[3]");
     assert_eq!(call.unwrap_err().to_string(), "items[3].anchors[0]: missing field `file`");
     assert_eq!(

@@ -78,7 +78,7 @@ async fn prompts_ask_in_words_that_fit_the_session() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_given_is_an_invalid_parameter() {
+async fn an_unknown_prompt_or_argument_is_an_invalid_parameter() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let reply = shim.request("prompts/get", json!({ "name": "forget" })).await;

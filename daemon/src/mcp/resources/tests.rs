@@ -34,7 +34,7 @@ async fn saved(world: &World) -> Shim {
 }
 
 #[tokio::test]
-async fn resources_are_listed_and_a_list_opens_nothing() {
+async fn listing_resources_opens_no_project() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let list = shim.request("resources/list", json!({})).await;
@@ -58,7 +58,7 @@ async fn resources_are_listed_and_a_list_opens_nothing() {
 }
 
 #[tokio::test]
-async fn topics_are_listed_also_where_calls_are_of_the_hooks_session() {
+async fn topics_are_listed_even_if_calls_belong_to_the_hooks_session() {
     let world = World::new().await;
     saved(&world).await;
     let hello = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
@@ -87,7 +87,7 @@ async fn topics_are_listed_also_where_calls_are_of_the_hooks_session() {
 }
 
 #[tokio::test]
-async fn a_resource_says_what_the_tool_answers() {
+async fn a_resource_has_the_same_text_as_the_tools_answer() {
     let world = World::new().await;
     let mut shim = saved(&world).await;
     let topic = text(&mut shim, "anchord://topic/Cache%20warm-up/2").await;
@@ -106,7 +106,7 @@ async fn a_resource_says_what_the_tool_answers() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_the_protocols_error() {
+async fn a_missing_resource_is_a_protocol_error() {
     let world = World::new().await;
     let mut shim = saved(&world).await;
     for (uri, why) in [
@@ -123,7 +123,7 @@ async fn what_is_not_there_is_the_protocols_error() {
 }
 
 #[tokio::test]
-async fn the_revision_without_a_handshake_reads_too() {
+async fn resources_can_be_read_without_a_handshake() {
     let world = World::new().await;
     drop(saved(&world).await);
     let mut shim = world.connect(world.hello()).await;
@@ -147,7 +147,7 @@ async fn the_revision_without_a_handshake_reads_too() {
 
 /// One session's private notes are not another session's resource.
 #[tokio::test]
-async fn a_resource_is_read_by_its_session() {
+async fn a_resource_is_read_in_the_session_of_its_connection() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let note = json!({ "content": "mine alone", "scope": "session" });
@@ -161,7 +161,7 @@ async fn a_resource_is_read_by_its_session() {
 }
 
 #[tokio::test]
-async fn a_read_is_logged_as_one() {
+async fn reading_a_resource_is_logged() {
     let world = World::new().await;
     let mut shim = saved(&world).await;
     text(&mut shim, "anchord://record/l1").await;
@@ -180,7 +180,7 @@ async fn a_read_is_logged_as_one() {
 }
 
 #[tokio::test]
-async fn other_systems_tools_come_alone() {
+async fn compatibility_tool_sets_have_no_resources_or_prompts() {
     let world = World::new().await;
     for set in ["zipmem", "compactor"] {
         let mut shim = world.shim_with(set).await;

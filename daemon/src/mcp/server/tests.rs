@@ -30,7 +30,7 @@ fn modern(mut params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_revision_with_a_handshake_is_spoken() {
+async fn each_revision_with_a_handshake_is_supported() {
     let world = World::new().await;
     for revision in LEGACY {
         let mut shim = world.connect(world.hello()).await;
@@ -53,7 +53,7 @@ async fn each_revision_with_a_handshake_is_spoken() {
 }
 
 #[tokio::test]
-async fn the_revision_without_a_handshake_is_spoken() {
+async fn the_revision_without_a_handshake_is_supported() {
     let world = World::new().await;
     let mut shim = world.connect(world.hello()).await;
     let call = json!({ "name": "memory_save", "arguments": { "session_summary": "s" } });
@@ -97,7 +97,7 @@ async fn an_unknown_tool_or_method_is_named() {
 }
 
 #[tokio::test]
-async fn a_read_sees_a_write_that_was_sent_before_it() {
+async fn a_read_sees_the_writes_sent_before_it() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let mut sent = Vec::new();
@@ -165,7 +165,7 @@ fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
 }
 
 #[tokio::test]
-async fn what_needs_no_turn_lets_no_call_pass_the_one_before_it() {
+async fn requests_without_a_turn_do_not_let_calls_overtake() {
     let world = World::new().await;
     let (tools, gate, ended) = held_and_quick();
     let mut shim = serve_tools(&world, tools);
@@ -200,7 +200,7 @@ async fn panics(_: Context, _: Nothing) -> Result<String, ToolError> {
 }
 
 #[tokio::test]
-async fn a_panic_is_answered_and_the_next_call_works() {
+async fn a_panic_is_answered_as_an_error_and_the_next_call_works() {
     let world = World::new().await;
     let (mut tools, ..) = held_and_quick();
     tools.push(ToolSpec::new("panics", "Panics", Effect::Reads, panics));
@@ -218,7 +218,7 @@ async fn a_panic_is_answered_and_the_next_call_works() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_drains_answers_what_it_has_taken_in() {
+async fn a_draining_daemon_answers_accepted_calls() {
     let world = World::new().await;
     let (tools, gate, _) = held_and_quick();
     let mut shim = serve_tools(&world, tools);
@@ -303,7 +303,7 @@ async fn each_thread_of_an_agent_stages_for_itself() {
 }
 
 #[tokio::test]
-async fn a_call_of_one_thread_too_many_is_told_what_to_do() {
+async fn a_call_from_one_thread_too_many_is_refused_with_advice() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let call = |thread: usize| {
@@ -321,7 +321,7 @@ async fn a_call_of_one_thread_too_many_is_told_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_client_that_saw_other_tools_is_told_to_ask_again() {
+async fn a_client_with_an_outdated_tool_list_is_told_to_list_again() {
     let world = World::new().await;
     let shim = world.shim().await;
     let hello = Hello { tools: Some("zipmem".to_owned()), ..shim.hello.clone() };

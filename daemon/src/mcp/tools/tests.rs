@@ -99,7 +99,7 @@ fn tools_are_documented() {
 }
 
 #[test]
-fn a_list_is_the_same_every_time_and_differs_between_sets() {
+fn a_tool_list_is_stable_and_differs_between_sets() {
     let json = |set| serde_json::to_string(&ToolList::new(set).definitions()).unwrap();
     for set in ToolSet::ALL {
         assert_eq!(json(set), json(set));
@@ -161,7 +161,7 @@ async fn saved(world: &World) -> Shim {
 }
 
 #[tokio::test]
-async fn a_project_begins_empty() {
+async fn a_new_project_is_empty() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @"
@@ -187,7 +187,7 @@ async fn a_project_begins_empty() {
 }
 
 #[tokio::test]
-async fn a_session_is_told_what_it_has_staged_itself() {
+async fn a_session_is_shown_its_own_staged_work() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_checkpoint", json!({ "summary": "half way" })).await;
@@ -262,7 +262,7 @@ async fn work_is_staged_then_saved_then_loaded() {
 }
 
 #[tokio::test]
-async fn what_others_changed_is_told_once() {
+async fn changes_by_others_are_reported_once() {
     let world = World::new().await;
     let (mut one, mut two) = (world.shim().await, world.shim().await);
     one.call("memory_load", json!({})).await;
@@ -370,7 +370,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
 }
 
 #[tokio::test]
-async fn a_save_on_another_revision_shows_what_changed_and_loses_nothing() {
+async fn a_save_with_a_stale_revision_shows_changes_and_loses_nothing() {
     let world = World::new().await;
     let _saved = saved(&world).await;
     let mut other = world.shim().await;
@@ -389,7 +389,7 @@ async fn a_save_on_another_revision_shows_what_changed_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_wrong_parameter_is_named() {
+async fn an_invalid_parameter_is_named() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let cases = [
@@ -428,7 +428,7 @@ async fn a_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn a_place_that_is_no_project_can_not_be_written_to() {
+async fn a_directory_that_is_not_a_project_cannot_be_written_to() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("home")).unwrap();
     let mut shim = world.connect(hello_from(&world.directory("home"))).await;
@@ -445,7 +445,7 @@ async fn a_place_that_is_no_project_can_not_be_written_to() {
 }
 
 #[tokio::test]
-async fn no_answer_is_longer_than_every_client_shows() {
+async fn every_answer_is_short_enough_for_every_client() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     for part in 0..4 {

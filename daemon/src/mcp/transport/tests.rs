@@ -21,7 +21,7 @@ fn turn(order: &mut Order, number: u64) -> Turn {
 }
 
 #[tokio::test]
-async fn turns_come_in_the_order_of_their_lines() {
+async fn turns_follow_the_order_of_their_lines() {
     let mut order = order();
     let mut first = turn(&mut order, 1);
     let mut second = turn(&mut order, 2);
@@ -32,7 +32,7 @@ async fn turns_come_in_the_order_of_their_lines() {
 }
 
 #[tokio::test]
-async fn one_that_goes_without_its_turn_lets_nobody_pass_those_before_it() {
+async fn a_dropped_turn_lets_nobody_overtake() {
     let mut order = order();
     let first = turn(&mut order, 1);
     let (unused, mut cancelled) = (order.ticket(2, 0, admitted()), turn(&mut order, 3));
@@ -50,7 +50,7 @@ async fn one_that_goes_without_its_turn_lets_nobody_pass_those_before_it() {
 }
 
 #[test]
-fn a_ticket_has_one_turn_and_the_line_s_number() {
+fn a_ticket_has_one_turn_and_its_lines_number() {
     let ticket = order().ticket(7, 3, admitted());
     let call = Call { instance: "shim".into(), number: 7, acknowledged: 3 };
     assert_eq!(ticket.call, call);
@@ -89,7 +89,7 @@ async fn answers(lines: &[u8]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_message_is_answered_and_the_next_gets_through() {
+async fn an_invalid_message_is_answered_and_the_next_one_gets_through() {
     let lines = [
         "no numbers",
         "1 0 not json",
@@ -105,7 +105,7 @@ async fn a_line_that_is_no_message_is_answered_and_the_next_gets_through() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_text_is_answered() {
+async fn a_line_that_is_not_utf_8_is_answered() {
     let answers = answers(b"1 0 {\"id\":\"\xff\"}\n").await;
     assert_eq!(answers.len(), 1);
     assert!(answers[0]["error"]["message"].as_str().unwrap().contains("UTF-8"));
@@ -131,7 +131,7 @@ async fn a_line_that_is_too_long_is_answered() {
 }
 
 #[tokio::test]
-async fn who_stops_receiving_half_way_loses_no_answer() {
+async fn a_cancelled_receive_loses_no_answer() {
     let (mut transport, peer) = transport();
     let (reader, mut writer) = tokio::io::split(peer);
     writer.write_all(b"no numbers\n").await.unwrap();
@@ -155,7 +155,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 }
 
 #[tokio::test]
-async fn few_requests_wait_for_their_turn() {
+async fn the_number_of_waiting_requests_is_limited() {
     let (mut transport, mut peer) = transport();
     for number in 0..2 * limits::CONNECTION_CALLS_MAX {
         peer.write_all(&ping(number)).await.unwrap();
@@ -171,7 +171,7 @@ async fn few_requests_wait_for_their_turn() {
 }
 
 #[tokio::test]
-async fn who_never_reads_is_asked_for_nothing_more() {
+async fn a_peer_that_never_reads_is_no_longer_read_from() {
     let (mut transport, mut peer) = transport();
     peer.write_all(&ping(1)).await.unwrap();
     let long = "x".repeat(64 << 10);

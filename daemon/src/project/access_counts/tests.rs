@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_was_counted_is_there_again_from_its_marks() {
+fn access_counts_are_restored_from_their_marks() {
     let (one, two): (RecordId, RecordId) = ("n1".parse().unwrap(), "n2".parse().unwrap());
     let reads = AccessCounts::default();
     reads.count(&[one, two], Timestamp(5));

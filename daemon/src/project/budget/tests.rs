@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::World;
 
 #[tokio::test]
-async fn rounds_add_up_to_one_outcome() {
+async fn compaction_rounds_are_combined_into_one_outcome() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     for content in ["the tide turns at six", "a pier of oak", "gulls eat everything"] {

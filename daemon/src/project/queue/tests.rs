@@ -26,7 +26,7 @@ fn taken(queue: &FairQueue<Job>, jobs_max: usize) -> Vec<Job> {
 }
 
 #[tokio::test]
-async fn a_session_with_much_to_do_delays_another_by_one_job_only() {
+async fn a_busy_session_delays_another_by_only_one_job() {
     let queue = FairQueue::new();
     fill(&queue, "busy", 20).await;
     fill(&queue, "late", 1).await;
@@ -40,7 +40,7 @@ async fn a_session_with_much_to_do_delays_another_by_one_job_only() {
 }
 
 #[tokio::test]
-async fn turns_go_on_from_one_batch_to_the_next() {
+async fn turns_continue_from_one_batch_to_the_next() {
     let queue = FairQueue::new();
     for name in ["a", "b", "c"] {
         fill(&queue, name, 2).await;
@@ -51,7 +51,7 @@ async fn turns_go_on_from_one_batch_to_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_lane_waits_and_then_says_busy_while_others_go_on() {
+async fn a_full_lane_waits_then_reports_busy_without_blocking_others() {
     let queue = FairQueue::new();
     fill(&queue, "full", limits::QUEUE_LANE_JOBS_MAX).await;
     let full = session("full");
@@ -64,7 +64,7 @@ async fn a_full_lane_waits_and_then_says_busy_while_others_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_room_gets_it() {
+async fn a_waiting_push_succeeds_once_there_is_room() {
     let queue = FairQueue::new();
     fill(&queue, "full", limits::QUEUE_LANE_JOBS_MAX).await;
     let (full, other) = (session("full"), session("full"));
@@ -80,7 +80,7 @@ async fn who_waits_for_room_gets_it() {
 }
 
 #[tokio::test]
-async fn who_gives_up_waiting_has_queued_nothing() {
+async fn a_cancelled_push_queues_nothing() {
     let queue = FairQueue::new();
     fill(&queue, "full", limits::QUEUE_LANE_JOBS_MAX).await;
     assert_eq!(queue.push(&session("full"), ("full", 99)).now_or_never(), None);
@@ -112,7 +112,7 @@ async fn closing_wakes_everyone_and_serves_what_is_queued() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_tells_those_who_wait_for_room() {
+async fn closing_wakes_pushers_waiting_for_room() {
     let queue = FairQueue::new();
     fill(&queue, "full", limits::QUEUE_LANE_JOBS_MAX).await;
     let full = session("full");
@@ -125,7 +125,7 @@ async fn closing_tells_those_who_wait_for_room() {
 }
 
 #[test]
-fn nothing_to_do_is_said_in_time() {
+fn an_empty_queue_reports_idle_after_the_timeout() {
     let queue = FairQueue::<Job>::new();
     assert!(matches!(queue.take(1, Duration::ZERO), Taken::Idle));
 }

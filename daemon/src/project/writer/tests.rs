@@ -111,7 +111,7 @@ fn staged(memory: &Memory, name: &str) -> u32 {
 }
 
 #[tokio::test]
-async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
+async fn a_reply_follows_its_entry_and_a_snapshot_that_includes_it() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     for number in 1..=3 {
@@ -137,7 +137,7 @@ async fn a_reply_comes_after_its_entry_and_with_a_snapshot_that_has_it() {
 }
 
 #[tokio::test]
-async fn a_batch_is_decided_in_order_and_each_sees_those_before() {
+async fn commands_of_a_batch_see_the_effects_of_earlier_ones() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
@@ -152,7 +152,7 @@ async fn a_batch_is_decided_in_order_and_each_sees_those_before() {
 }
 
 #[tokio::test]
-async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
+async fn a_batch_that_the_disk_refuses_has_no_effect() {
     let journal = MemJournal::default();
     let owner = failing(&journal, 1);
     let release = hold(&owner).await;
@@ -173,7 +173,7 @@ async fn a_batch_that_the_disk_refuses_is_as_if_it_had_never_been() {
 }
 
 #[tokio::test]
-async fn what_was_not_saved_is_told_in_the_words_of_the_store_once() {
+async fn a_failed_save_reports_the_stores_error_once() {
     let owner = failing(&MemJournal::default(), 1);
     let error =
         owner.write(Some(session("a")), None, "checkpoint", staging("a", "one")).await.unwrap_err();
@@ -181,7 +181,7 @@ async fn what_was_not_saved_is_told_in_the_words_of_the_store_once() {
 }
 
 #[tokio::test]
-async fn an_index_that_does_not_follow_changes_no_answer() {
+async fn an_index_that_falls_behind_changes_no_answer() {
     let journal = MemJournal::default();
     // The second call is the advance_index after the first write.
     let owner = failing(&journal, 2);
@@ -244,7 +244,7 @@ async fn two_shims_with_the_same_numbers_do_not_mix() {
 
 /// The journal keeps the outcome as data. A journal of an earlier format has the words.
 #[tokio::test]
-async fn a_call_that_an_earlier_build_answered_gets_its_words_again() {
+async fn a_call_answered_by_an_earlier_build_gets_the_same_text_again() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let first = owner.write(Some(session("a")), Some(call(1)), "checkpoint", staging("a", "one"));
@@ -292,7 +292,7 @@ async fn an_acknowledged_call_is_stale() {
 }
 
 #[tokio::test]
-async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
+async fn refusals_and_no_op_writes_write_nothing() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let refused =
@@ -311,7 +311,7 @@ async fn a_refusal_and_a_write_that_changes_nothing_write_nothing() {
 }
 
 #[tokio::test]
-async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
+async fn a_panicking_command_is_an_internal_error_and_the_writer_continues() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
@@ -330,7 +330,7 @@ async fn a_decision_that_panics_is_our_fault_and_the_owner_goes_on() {
 }
 
 #[tokio::test]
-async fn an_asker_sees_what_was_written_before_and_not_what_comes_after() {
+async fn a_read_sees_earlier_writes_and_no_later_ones() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
@@ -348,7 +348,7 @@ async fn an_asker_sees_what_was_written_before_and_not_what_comes_after() {
 }
 
 #[tokio::test]
-async fn closing_serves_what_is_queued_and_takes_nothing_more() {
+async fn closing_serves_queued_writes_and_accepts_no_more() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
@@ -366,7 +366,7 @@ async fn closing_serves_what_is_queued_and_takes_nothing_more() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
+async fn an_oversized_entry_does_not_fail_the_others() {
     let journal = MemJournal::default();
     journal.limit_entries(2_000);
     let owner = over(&journal);
@@ -394,7 +394,7 @@ async fn an_entry_that_is_too_large_takes_no_other_down_with_it() {
 }
 
 #[tokio::test]
-async fn a_thread_that_dies_lets_go_of_everyone() {
+async fn everyone_waiting_is_released_if_the_thread_dies() {
     let journal = MemJournal::default();
     let Opened { store, state, replies, .. } = journal.open();
     let owner = WriterHandle::start(Box::new(fakes::panicking(store)), state, replies).unwrap();
@@ -410,7 +410,7 @@ async fn a_thread_that_dies_lets_go_of_everyone() {
 }
 
 #[tokio::test]
-async fn what_is_looked_up_and_what_is_closed_is_in_the_index() {
+async fn a_look_up_and_a_close_bring_the_index_up_to_date() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     let release = hold(&owner).await;
@@ -426,7 +426,7 @@ async fn what_is_looked_up_and_what_is_closed_is_in_the_index() {
 }
 
 #[tokio::test]
-async fn an_index_that_lacks_much_follows_without_a_pause() {
+async fn an_index_far_behind_catches_up_without_a_pause() {
     let journal = MemJournal::default();
     let owner = over(&journal);
     for number in 1..=6 {
@@ -468,7 +468,7 @@ fn contested(journal: &MemJournal<Memory>, answered: &[u64]) -> WriterHandle<Mem
 }
 
 #[tokio::test]
-async fn a_writer_that_was_not_the_first_decides_again_and_writes_once() {
+async fn a_writer_that_lost_a_race_decides_again_and_writes_once() {
     let journal = MemJournal::default();
     let owner = contested(&journal, &[]);
     for number in 1..=30 {
@@ -487,7 +487,7 @@ async fn a_writer_that_was_not_the_first_decides_again_and_writes_once() {
 
 /// All decisions of a batch are made again, in their order, and a refusal may become a write.
 #[tokio::test]
-async fn a_batch_that_was_not_the_first_is_decided_again_as_a_whole() {
+async fn a_batch_that_lost_a_race_is_decided_again_as_a_whole() {
     let journal = MemJournal::default();
     let owner = contested(&journal, &[]);
     for number in 1..=2 {
@@ -524,7 +524,7 @@ async fn a_batch_that_was_not_the_first_is_decided_again_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_faster_writer_answered_is_not_applied_again() {
+async fn a_call_answered_by_a_faster_writer_is_not_applied_again() {
     let journal = MemJournal::default();
     let owner = contested(&journal, &[3]);
     for number in 1..=3 {

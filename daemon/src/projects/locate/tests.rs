@@ -32,7 +32,7 @@ fn a_repository_is_found_from_beneath_and_through_a_link() {
 }
 
 #[test]
-fn all_worktrees_share_one_place_and_read_their_own_files() {
+fn worktrees_share_one_memory_and_read_their_own_files() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     let side = scratch.worktree(&main, "trees/side");
@@ -44,7 +44,7 @@ fn all_worktrees_share_one_place_and_read_their_own_files() {
 }
 
 #[test]
-fn a_worktree_that_was_moved_by_hand_is_one_again_when_its_record_says_so() {
+fn a_manually_moved_worktree_is_recognised_once_repaired() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     let side = scratch.worktree(&main, "side");
@@ -86,7 +86,7 @@ fn a_bare_repository_is_its_own_root_and_its_worktrees_belong_to_it() {
 }
 
 #[test]
-fn an_initialised_part_is_a_project_within_its_repository() {
+fn an_initialised_part_is_a_project_of_its_own_in_its_repository() {
     let scratch = Scratch::new();
     let main = scratch.repository("mono");
     let part = scratch.dir("mono/packages/api");
@@ -107,7 +107,7 @@ fn an_initialised_part_is_a_project_within_its_repository() {
 }
 
 #[test]
-fn a_git_root_ends_the_search_and_outside_git_a_marker_covers_what_is_beneath() {
+fn a_git_root_ends_the_search_and_outside_git_a_marker_does() {
     let scratch = Scratch::new();
     let folder = scratch.dir("work");
     scratch.dir("work/.anchord");
@@ -155,7 +155,7 @@ fn a_workspace_covers_the_repositories_beneath_it() {
 
 /// A clone or an archive brings the mark along; a copy leaves it behind.
 #[test]
-fn a_workspace_mark_that_was_made_for_another_directory_does_not_count() {
+fn a_workspace_mark_made_for_another_directory_is_ignored() {
     let scratch = Scratch::new();
     let workspace = scratch.dir("work");
     let uid = scratch.surroundings().uid;
@@ -235,7 +235,7 @@ fn a_strangers_marks_in_a_shared_parent_do_not_count() {
 }
 
 #[test]
-fn the_walk_passes_over_home_the_temporary_and_the_instance_directory() {
+fn the_search_skips_home_temporary_and_instance_directories() {
     let scratch = Scratch::new();
     let home = scratch.repository("home");
     scratch.dir("home/.anchord");
@@ -264,7 +264,7 @@ fn the_walk_passes_over_home_the_temporary_and_the_instance_directory() {
 }
 
 #[test]
-fn a_git_file_without_ground_is_not_believed() {
+fn an_unfounded_git_file_is_not_trusted() {
     let scratch = Scratch::new();
     let victim = scratch.repository("victim");
     let tree = scratch.worktree(&victim, "tree");
@@ -292,7 +292,7 @@ fn a_git_file_without_ground_is_not_believed() {
 
 /// An untrusted archive may contain a `.git` prepared down to the records that git would write.
 #[test]
-fn a_prepared_git_directory_gets_no_other_projects_memory() {
+fn a_crafted_git_directory_gets_no_other_projects_memory() {
     let scratch = Scratch::new();
     let victim = scratch.repository("victim");
     let tree = scratch.worktree(&victim, "tree");
@@ -321,7 +321,7 @@ fn a_prepared_git_directory_gets_no_other_projects_memory() {
 }
 
 #[test]
-fn a_git_directory_that_names_another_place_or_none_is_not_believed() {
+fn a_git_directory_that_does_not_name_its_location_is_not_trusted() {
     let scratch = Scratch::new();
     let victim = scratch.repository("victim");
     let sub = Scratch::submodule(&victim, "lib");
@@ -356,7 +356,7 @@ fn expect_own_project(scratch: &Scratch, relative: &str) {
 }
 
 #[test]
-fn a_pipe_in_gits_place_is_not_waited_for() {
+fn a_pipe_named_like_a_git_file_does_not_block() {
     let scratch = Scratch::new();
     let main = scratch.repository("app");
     for name in ["pipe/.git", "app/.git/commondir"] {
@@ -369,7 +369,7 @@ fn a_pipe_in_gits_place_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_no_directory_is_no_project() {
+fn only_a_directory_can_be_a_project() {
     let scratch = Scratch::new();
     let file = scratch.file("file", "");
     for start in [file, scratch.path.join("missing")] {
@@ -380,7 +380,7 @@ fn what_is_no_directory_is_no_project() {
 
 /// Checks the layouts made by hand against git's own.
 #[test]
-fn gits_own_layouts_are_read_as_git_reads_them() {
+fn git_layouts_are_read_like_git_reads_them() {
     let scratch = Scratch::new();
     let git = |dir: &Path, args: &[&str]| match scratch.git(dir, args) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -449,7 +449,7 @@ fn gits_own_layouts_are_read_as_git_reads_them() {
 }
 
 #[test]
-fn a_directory_that_is_meant_itself_is_its_own_project_wherever_it_lies() {
+fn an_exactly_named_directory_is_its_own_project() {
     let scratch = Scratch::new();
     let root = scratch.repository("app");
     let inside = scratch.dir("app/.notes");
@@ -469,7 +469,7 @@ fn a_directory_that_is_meant_itself_is_its_own_project_wherever_it_lies() {
 }
 
 #[test]
-fn an_error_that_may_pass_is_never_an_absence() {
+fn a_transient_error_never_counts_as_absence() {
     use rustix::io::Errno;
     let seen = |errno: Errno| unless_absent::<()>(Err(errno.into())).is_ok();
     for absent in [Errno::NOENT, Errno::NOTDIR, Errno::ACCESS, Errno::LOOP, Errno::NXIO] {

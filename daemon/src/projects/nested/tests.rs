@@ -6,7 +6,7 @@ use super::super::layouts::{Scratch, git_directory};
 use super::*;
 
 #[test]
-fn repositories_of_every_layout_are_seen() {
+fn repositories_of_every_layout_are_found() {
     for layout in ["plain", "deep", "bare", "file", "dangling"] {
         let scratch = Scratch::new();
         let root = scratch.dir("work");
@@ -45,7 +45,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn what_is_too_much_or_cannot_be_read_shows_nothing() {
+fn an_oversized_or_unreadable_directory_gives_an_unknown_result() {
     let scratch = Scratch::new();
     let root = scratch.dir("work");
     let many = scratch.dir("work/many");

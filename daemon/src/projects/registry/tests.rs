@@ -53,7 +53,7 @@ fn restored(registry: &Registry) -> Registry {
 
 /// Earlier builds kept the mark in the project's record, in the journal and in the index.
 #[test]
-fn a_memory_that_an_earlier_build_stored_is_still_known() {
+fn a_memory_stored_by_an_earlier_build_is_still_known() {
     let known = project(1, "/p");
     let mut value = serde_json::to_value(&known).unwrap();
     value["stored"] = true.into();
@@ -90,7 +90,7 @@ fn sessions_that_have_not_ended_are_kept_with_their_projects() {
 }
 
 #[test]
-fn the_project_found_last_at_a_path_is_the_one_there() {
+fn a_path_belongs_to_the_project_last_found_there() {
     let older = project(2, "/p");
     let newer = ProjectRecord { time: Timestamp(6), ..project(1, "/p") };
     let registry = after(&[
@@ -109,7 +109,7 @@ fn the_project_found_last_at_a_path_is_the_one_there() {
 }
 
 #[test]
-fn a_project_that_was_forgotten_is_known_by_its_id_until_it_is_deleted() {
+fn a_forgotten_project_is_known_by_its_id_until_deleted() {
     let record = project(1, "/p");
     let mut registry = after(&[RegistryChange::ProjectSeen(record.clone())]);
     registry.apply(Seq(2), &[RegistryChange::ProjectForgotten { id: record.id }]);
@@ -127,7 +127,7 @@ fn a_project_that_was_forgotten_is_known_by_its_id_until_it_is_deleted() {
 }
 
 #[test]
-fn one_more_ended_session_than_are_kept_overwrites_the_oldest() {
+fn an_ended_session_beyond_the_limit_replaces_the_oldest() {
     let mut registry = Registry::default();
     for number in 0..=ENDED_SESSIONS_MAX {
         let id = format!("s{number}");
@@ -142,7 +142,7 @@ fn one_more_ended_session_than_are_kept_overwrites_the_oldest() {
 }
 
 #[test]
-fn paths_that_are_no_text_survive() {
+fn paths_that_are_not_utf_8_survive() {
     let path = Path::new(OsStr::from_bytes(b"/odd/\xff\n\"name"));
     let mut odd = project(1, "/p");
     odd.root = path.to_owned();
@@ -159,7 +159,7 @@ fn paths_that_are_no_text_survive() {
 }
 
 #[test]
-fn rows_that_are_not_the_registrys_are_refused() {
+fn foreign_rows_are_refused() {
     let row = |key: &str, value: &str| Row { key: key.to_owned(), value: Some(value.to_owned()) };
     let meta = || row("meta", r#"{"seq":1,"ended":0}"#);
     for (rows, reason) in [
@@ -193,7 +193,7 @@ proptest! {
     /// The rows describe the state. The rows that an entry touched, applied to the earlier rows,
     /// give the later ones.
     #[test]
-    fn rows_say_everything_and_touched_rows_what_changed(
+    fn rows_describe_the_state_and_touched_rows_the_changes(
         entries in prop::collection::vec(prop::collection::vec(change(), 0..6), 0..8)
     ) {
         let mut registry = Registry::default();

@@ -25,7 +25,7 @@ fn a_workspace_is_marked_once_and_git_does_not_see_it() {
 }
 
 #[test]
-fn a_mark_that_is_no_mark_of_this_directory_is_stale() {
+fn an_invalid_mark_is_stale() {
     let scratch = Scratch::new();
     let uid = scratch.surroundings().uid;
     for text in ["", "0\n", "noise", "-1"] {

@@ -54,7 +54,7 @@ async fn a_foreign_agent_must_name_its_project_by_id() {
 }
 
 #[tokio::test]
-async fn an_id_that_no_project_has_makes_none() {
+async fn an_unknown_id_creates_no_project() {
     let world = World::new().await;
     let id = "00000000-0000-4000-8000-000000000001".to_owned();
     let said = says(&world, Hello { project: Some(id), ..world.hello() }).await;
@@ -63,7 +63,7 @@ async fn an_id_that_no_project_has_makes_none() {
 }
 
 #[tokio::test]
-async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
+async fn a_foreign_agents_deleted_project_is_not_written_to() {
     let world = World::new().await;
     let mut here = agent(&world, dead(world.hello()), "talk-1").await;
     here.call("memory_save", json!({ "session_summary": "s" })).await;
@@ -88,7 +88,7 @@ async fn a_foreign_agent_s_project_that_is_deleted_is_not_written_to() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_no_project_says_how_to_name_one() {
+async fn outside_a_project_the_error_says_how_to_name_one() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("home")).unwrap();
     let mut shim = world.connect(hello_from(&world.directory("home"))).await;
@@ -101,7 +101,7 @@ async fn a_directory_that_is_no_project_says_how_to_name_one() {
 }
 
 #[tokio::test]
-async fn a_named_project_is_kept_when_the_daemon_is_another_one() {
+async fn a_named_project_is_kept_by_the_next_daemon() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("named")).unwrap();
     let named = world.directory("named").to_str().map(str::to_owned);
@@ -120,7 +120,7 @@ async fn a_named_project_is_kept_when_the_daemon_is_another_one() {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
+async fn a_session_takes_over_its_dead_predecessors_staged_work() {
     let world = World::new().await;
     let mut first = agent(&world, dead(world.hello()), "talk-1").await;
     first.call("memory_checkpoint", lesson()).await;
@@ -137,7 +137,7 @@ async fn a_session_goes_on_with_what_its_dead_predecessor_staged() {
 }
 
 #[tokio::test]
-async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation() {
+async fn live_foreign_and_other_conversations_are_not_taken_over() {
     let world = World::new().await;
     let living = world.hello();
     let connected = dead(world.hello());
@@ -162,7 +162,7 @@ async fn nobody_takes_over_from_the_living_the_foreign_or_another_conversation()
 }
 
 #[tokio::test]
-async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
+async fn a_project_deleted_meanwhile_is_created_again() {
     let world = World::new().await;
     let mut shim = agent(&world, dead(world.hello()), "talk-1").await;
     shim.call("memory_checkpoint", lesson()).await;
@@ -195,7 +195,7 @@ async fn a_project_that_was_deleted_meanwhile_is_made_anew() {
 }
 
 #[tokio::test]
-async fn sessions_keep_no_project_in_memory_that_is_closed() {
+async fn sessions_do_not_keep_a_closed_project_in_memory() {
     let world = World::new().await;
     let mut shim = agent(&world, world.hello(), "talk-1").await;
     let mut closed = Vec::new();
@@ -216,7 +216,7 @@ async fn sessions_keep_no_project_in_memory_that_is_closed() {
 }
 
 #[tokio::test]
-async fn a_home_where_an_agent_was_started_is_no_project_and_one_that_the_user_names_is() {
+async fn home_is_a_project_only_if_the_user_names_it() {
     let world = World::new().await;
     let home = world.directory("home");
     std::fs::create_dir(&home).unwrap();
@@ -240,7 +240,7 @@ async fn a_home_where_an_agent_was_started_is_no_project_and_one_that_the_user_n
 
 /// A container's project path may belong to another project here.
 #[tokio::test]
-async fn a_foreign_agents_own_word_for_where_it_works_names_no_project() {
+async fn a_foreign_agents_own_path_does_not_name_a_project() {
     let world = World::new().await;
     assert!(says(&world, world.hello()).await.starts_with("Staged."));
     let foreign = Hello { pidns: Some(1), project: world.hello().cwd, ..world.hello() };
@@ -250,7 +250,7 @@ async fn a_foreign_agents_own_word_for_where_it_works_names_no_project() {
 }
 
 #[tokio::test]
-async fn a_project_that_is_named_by_its_id_is_not_what_stands_in_its_directory_now() {
+async fn a_project_named_by_id_is_independent_of_its_directory() {
     let put = |world: &World, file: &str, text: &str| {
         let file = world.directory("demo").join(file);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

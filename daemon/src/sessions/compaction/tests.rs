@@ -49,7 +49,7 @@ fn memory(world: &World) -> Arc<Memory> {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
+async fn work_kept_for_an_ended_session_keeps_to_the_budget() {
     let world = World::new().await;
     let mut first = shim_of(&world, world.hello()).await;
     first.call("memory_configure", json!({ "budget_tokens": 2_000 })).await;
@@ -75,7 +75,7 @@ async fn what_is_kept_of_a_session_that_is_gone_keeps_to_the_budget() {
 }
 
 #[tokio::test]
-async fn notes_that_a_session_takes_over_keep_to_its_budget() {
+async fn notes_taken_over_by_a_session_keep_to_its_budget() {
     let world = World::new().await;
     let talk = |hello: Hello| Hello { agent_session: Some("talk".to_owned()), ..hello };
     let mut first = shim_of(&world, talk(dead(world.hello()))).await;
@@ -92,7 +92,7 @@ async fn notes_that_a_session_takes_over_keep_to_its_budget() {
 }
 
 #[tokio::test]
-async fn the_flag_of_a_server_counts_also_in_a_session_that_hooks_began() {
+async fn a_servers_budget_flag_applies_in_a_session_begun_by_hooks() {
     let world = World::new().await;
     let mut shim = hooked(&world, "a", Hello { budget: Some(1_000), ..world.hello() }).await;
     let status = shim.call("memory_status", json!({})).await;
@@ -110,7 +110,7 @@ async fn the_flag_of_a_server_counts_also_in_a_session_that_hooks_began() {
 }
 
 #[tokio::test]
-async fn what_the_compactors_tools_count_is_what_is_brought_down_also_with_hooks() {
+async fn compactor_items_are_compacted_by_their_own_count_even_with_hooks() {
     let world = World::new().await;
     let hello =
         || Hello { tools: Some("compactor".to_owned()), budget: Some(1_000), ..world.hello() };

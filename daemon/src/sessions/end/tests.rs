@@ -60,7 +60,7 @@ async fn in_a_broken_project(world: &World, id: &SessionId) -> PathBuf {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
+async fn a_session_that_cannot_be_ended_does_not_block_others() {
     let world = World::new().await;
     let (_shim, conversation) = checkpointed(&world).await;
     let id = conversation.id.clone();
@@ -84,7 +84,7 @@ async fn one_that_cannot_be_ended_stays_and_keeps_no_other_from_its_end() {
 }
 
 #[tokio::test]
-async fn a_session_whose_work_could_not_be_handed_over_stays() {
+async fn a_session_whose_work_cannot_be_kept_is_not_ended() {
     let world = World::new().await;
     let (_shim, from) = checkpointed(&world).await;
     let id = from.id.clone();
@@ -116,7 +116,7 @@ async fn a_call_that_outlives_its_session_leaves_nothing_staged() {
 }
 
 #[tokio::test]
-async fn a_write_during_which_its_session_ends_is_folded() {
+async fn a_write_in_flight_when_its_session_ends_is_folded() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
     let (by, table) = (Arc::clone(&session), Arc::clone(&world.daemon.sessions.table));
@@ -133,7 +133,7 @@ async fn a_write_during_which_its_session_ends_is_folded() {
 }
 
 #[tokio::test]
-async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
+async fn an_end_does_not_affect_the_session_if_it_returned_meanwhile() {
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
     let record = world.daemon.projects.registry.snapshot().session(&session.id).cloned().unwrap();
@@ -149,7 +149,7 @@ async fn an_end_leaves_the_same_session_alone_that_came_back_meanwhile() {
 }
 
 #[tokio::test]
-async fn an_end_that_was_cut_short_is_ended_by_the_sweep() {
+async fn an_interrupted_end_is_finished_by_the_sweep() {
     let world = World::new().await;
     let (_shim, session) = checkpointed(&world).await;
     let ending = world.daemon.sessions.table.end(&session.id);
@@ -162,7 +162,7 @@ async fn an_end_that_was_cut_short_is_ended_by_the_sweep() {
 }
 
 #[tokio::test]
-async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_open() {
+async fn unregistered_work_is_folded_when_its_project_is_open() {
     let world = World::new().await;
     let (shim, session) = checkpointed(&world).await;
     let id = session.id.clone();
@@ -189,7 +189,7 @@ async fn work_of_which_the_registry_does_not_know_is_folded_when_its_project_is_
 }
 
 #[tokio::test]
-async fn a_live_session_that_the_registry_lost_is_in_it_again_with_its_next_write() {
+async fn a_session_missing_from_the_registry_returns_with_its_next_write() {
     let world = World::new().await;
     let (mut shim, session) = checkpointed(&world).await;
     let ended = session.id.clone();

@@ -26,7 +26,7 @@ async fn loaded(world: &World) -> String {
 const SEEN: &str = "Kept from a session that ended without saving (test-agent, ";
 
 #[tokio::test]
-async fn staged_work_is_private_until_its_session_has_ended_and_in_the_next_load_then() {
+async fn staged_work_is_private_until_its_session_ends_and_then_loaded() {
     let world = World::new().await;
     // Its process counts as gone, but its connection is open.
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;
@@ -40,7 +40,7 @@ async fn staged_work_is_private_until_its_session_has_ended_and_in_the_next_load
 }
 
 #[tokio::test]
-async fn a_session_whose_process_goes_on_is_live_without_its_connection() {
+async fn a_disconnected_session_is_live_while_its_process_runs() {
     let world = World::new().await;
     let (shim, id) = checkpointed(&world, world.hello()).await;
     drop(shim);
@@ -50,7 +50,7 @@ async fn a_session_whose_process_goes_on_is_live_without_its_connection() {
 }
 
 #[tokio::test]
-async fn work_is_seen_while_its_end_is_announced_and_while_it_is_under_way() {
+async fn work_is_visible_once_its_sessions_end_is_announced() {
     let world = World::new().await;
     let (_shim, id) = checkpointed(&world, world.hello()).await;
     let announced = world.daemon.sessions.table.announce_end(&id);
@@ -66,7 +66,7 @@ async fn work_is_seen_while_its_end_is_announced_and_while_it_is_under_way() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_goes_on_sees_its_work_as_its_own() {
+async fn a_continued_conversation_sees_its_work_as_its_own() {
     let world = World::new().await;
     let named = Hello { agent_session: Some("a".to_owned()), ..world.hello() };
     let (shim, id) = checkpointed(&world, dead(named.clone())).await;
@@ -81,7 +81,7 @@ async fn a_conversation_that_goes_on_sees_its_work_as_its_own() {
 }
 
 #[tokio::test]
-async fn after_a_restart_a_session_has_ended_when_its_process_is_gone() {
+async fn after_a_restart_a_session_has_ended_if_its_process_is_gone() {
     let world = World::new().await;
     let (_gone, _) = checkpointed(&world, dead(world.hello())).await;
     let (_live, live) = checkpointed(&world, world.hello()).await;
@@ -92,7 +92,7 @@ async fn after_a_restart_a_session_has_ended_when_its_process_is_gone() {
 }
 
 #[test]
-fn an_end_is_what_socket_and_process_say() {
+fn a_session_end_is_judged_by_socket_and_process() {
     let alive = hello_from("/".as_ref());
     let gone = dead(alive.clone());
     let contained = Hello { pidns: Some(1), ..gone.clone() };

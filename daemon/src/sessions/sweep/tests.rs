@@ -11,7 +11,7 @@ use crate::testing::{World, dead, hello_from, poll};
 const GRACE: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_session_is_gone_when_its_socket_its_grace_and_its_process_are() {
+fn a_session_is_gone_without_socket_grace_period_and_process() {
     let alive = hello_from(std::path::Path::new("/"));
     let gone = dead(alive.clone());
     let rebooted = Hello { boot: Some("another boot".to_owned()), ..alive.clone() };
@@ -67,7 +67,7 @@ fn memory(world: &World) -> Arc<Memory> {
 }
 
 #[tokio::test]
-async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
+async fn only_staged_work_of_ended_sessions_is_folded() {
     let world = World::new().await;
     // Its process counts as gone, but its open connection decides.
     let (live, live_id) = checkpointed(&world, dead(world.hello())).await;
@@ -96,7 +96,7 @@ async fn live_staged_work_is_never_folded_and_a_gone_session_s_is() {
 }
 
 #[tokio::test]
-async fn a_session_that_wrote_nothing_leaves_nothing() {
+async fn a_session_without_writes_leaves_no_trace() {
     let world = World::new().await;
     let mut shim = world.connect(dead(world.hello())).await;
     shim.initialize("2025-06-18").await;
@@ -111,7 +111,7 @@ async fn a_session_that_wrote_nothing_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_died_folds_what_its_dead_sessions_left_and_says_crash() {
+async fn work_of_dead_sessions_is_folded_and_reported_as_a_crash() {
     let world = World::new().await;
     let (gone, gone_id) = checkpointed(&world, dead(world.hello())).await;
     let (alive, alive_id) = checkpointed(&world, world.hello()).await;
@@ -132,7 +132,7 @@ async fn a_daemon_that_died_folds_what_its_dead_sessions_left_and_says_crash() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() {
+async fn a_daemon_stopped_before_a_reboot_reports_no_crash() {
     let world = World::new().await;
     let (gone, id) = checkpointed(&world, world.hello()).await;
     drop(gone);
@@ -153,7 +153,7 @@ async fn a_daemon_that_stopped_before_the_machine_did_says_nothing_of_a_crash() 
 }
 
 #[tokio::test]
-async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
+async fn a_file_changed_after_the_last_checkpoint_is_named() {
     let world = World::new().await;
     let (gone, id) = checkpointed(&world, dead(world.hello())).await;
     let file = std::fs::File::create(world.directory("demo").join("late.rs")).unwrap();
@@ -168,7 +168,7 @@ async fn a_file_that_changed_after_the_last_checkpoint_is_named() {
 }
 
 #[tokio::test]
-async fn a_notice_says_when_not_all_files_could_be_looked_at() {
+async fn a_notice_says_if_not_all_files_could_be_read() {
     for (changed, said) in [
         (false, "which ended without saving: its summary. Not all files could be looked at:"),
         (true, ": its summary. Changed since its last checkpoint, so look again (not all files"),
@@ -192,7 +192,7 @@ async fn a_notice_says_when_not_all_files_could_be_looked_at() {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
+async fn ending_a_session_is_retried_at_growing_intervals() {
     let world = World::new().await;
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;
     drop(shim);
@@ -222,7 +222,7 @@ async fn a_session_that_cannot_be_ended_is_tried_again_later_and_later() {
 }
 
 #[tokio::test]
-async fn a_project_that_takes_no_writes_is_not_walked_through() {
+async fn a_read_only_project_is_not_scanned_for_changes() {
     let world = World::new().await;
     let (shim, id) = checkpointed(&world, dead(world.hello())).await;
     drop(shim);
@@ -239,7 +239,7 @@ async fn a_project_that_takes_no_writes_is_not_walked_through() {
 }
 
 #[tokio::test]
-async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
+async fn a_hanging_disk_delays_only_its_own_projects_sessions() {
     let world = World::new().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
@@ -270,7 +270,7 @@ async fn a_disk_that_does_not_answer_keeps_only_its_own_project_s_sessions() {
 }
 
 #[tokio::test]
-async fn a_session_of_hooks_works_in_the_project_that_they_name_also_after_a_restart() {
+async fn a_hook_session_keeps_its_project_after_a_restart() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("other")).unwrap();
     let named = Hello {

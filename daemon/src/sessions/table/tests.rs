@@ -39,7 +39,7 @@ fn a_session_begins_with_its_first_call_and_outlives_its_connection() {
 }
 
 #[test]
-fn threads_of_an_agent_have_sessions_of_their_own() {
+fn each_thread_of_an_agent_has_its_own_session() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     let default = connection.session(None, None, None);
@@ -59,7 +59,7 @@ fn threads_of_an_agent_have_sessions_of_their_own() {
 }
 
 #[test]
-fn one_thread_too_many_begins_no_session_and_those_before_it_go_on() {
+fn a_thread_beyond_the_limit_begins_no_session() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     for number in 0..limits::CONNECTION_SESSIONS_MAX {
@@ -81,7 +81,7 @@ fn one_thread_too_many_begins_no_session_and_those_before_it_go_on() {
 }
 
 #[test]
-fn a_name_that_begins_alike_belongs_to_another() {
+fn a_name_with_the_same_prefix_is_another_session() {
     let table = Arc::new(SessionTable::default());
     let (short, long) = (connect(&table, "one", hello(1)), connect(&table, "one2", hello(2)));
     short.session(None, None, None);
@@ -91,7 +91,7 @@ fn a_name_that_begins_alike_belongs_to_another() {
 }
 
 #[test]
-fn a_shim_that_is_back_first_ends_its_old_connection_and_keeps_the_session() {
+fn a_shim_that_reconnects_early_replaces_its_old_connection() {
     let table = Arc::new(SessionTable::default());
     let old = connect(&table, "one", hello(1));
     old.session(None, None, None);
@@ -103,7 +103,7 @@ fn a_shim_that_is_back_first_ends_its_old_connection_and_keeps_the_session() {
 }
 
 #[test]
-fn a_shim_that_comes_back_as_another_session_leaves_its_old_one_away() {
+fn a_shim_that_returns_as_another_session_leaves_the_old_one_away() {
     let table = Arc::new(SessionTable::default());
     let old = connect(&table, "one", hello(1));
     old.session(None, None, None);
@@ -142,7 +142,7 @@ fn a_session_of_an_earlier_daemon_is_away_until_its_shim_says_hello() {
 }
 
 #[test]
-fn restoring_does_not_take_the_place_of_who_is_here() {
+fn restoring_does_not_replace_a_connected_session() {
     let table = Arc::new(SessionTable::default());
     let here = connect(&table, "one", hello(1)).session(None, None, None);
     table.restore(Session::new(here.id.clone(), Arc::new(hello(1)), None, Timestamp(5)));
@@ -150,7 +150,7 @@ fn restoring_does_not_take_the_place_of_who_is_here() {
 }
 
 #[test]
-fn threads_that_differ_in_signs_alone_are_two_sessions() {
+fn threads_that_differ_only_in_punctuation_are_two_sessions() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     let session =

@@ -27,7 +27,7 @@ async fn shim_in(world: &World, directory: &str) -> Shim {
 }
 
 #[tokio::test]
-async fn a_conversation_of_another_project_gives_nothing_and_gets_nothing() {
+async fn conversations_of_different_projects_share_nothing() {
     let world = World::new().await;
     // Before anything is written, the project has no id, and neither do its sessions know one.
     let started =
@@ -67,7 +67,7 @@ async fn a_conversation_of_another_project_gives_nothing_and_gets_nothing() {
 }
 
 #[tokio::test]
-async fn a_conversation_of_the_same_project_is_one_whatever_path_leads_there() {
+async fn a_conversation_is_the_same_by_any_path_to_its_project() {
     let world = World::new().await;
     world.hook("codex", &event("talk")).await;
     std::fs::create_dir_all(world.directory("demo/.anchord")).unwrap();
@@ -88,7 +88,7 @@ async fn a_conversation_of_the_same_project_is_one_whatever_path_leads_there() {
 }
 
 #[tokio::test]
-async fn a_remark_that_was_not_shown_yet_is_kept_beside_the_next() {
+async fn an_unshown_remark_is_kept_along_with_the_next() {
     let world = World::new().await;
     let (connection, _) = world.daemon.socket.connect(world.hello(), ToolSet::Default);
     let session = connection.session(None, None, None);

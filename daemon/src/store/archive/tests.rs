@@ -44,7 +44,7 @@ fn disk(archive: &[u8]) -> SimDisk {
 }
 
 #[test]
-fn any_gunzip_gives_back_the_segment() {
+fn any_gunzip_can_restore_the_segment() {
     let (plain, archive) = archived();
     let mut text = Vec::new();
     MultiGzDecoder::new(archive.as_slice()).read_to_end(&mut text).unwrap();
@@ -63,7 +63,7 @@ fn any_gunzip_gives_back_the_segment() {
 }
 
 #[test]
-fn parts_are_read_without_the_rest() {
+fn single_blocks_can_be_read_alone() {
     let (plain, archive) = archived();
     let disk = disk(&archive);
     let path = Path::new(PATH);
@@ -91,7 +91,7 @@ fn parts_are_read_without_the_rest() {
 }
 
 #[test]
-fn no_flipped_bit_goes_unnoticed_and_the_other_blocks_stay_as_they_are() {
+fn a_flipped_bit_is_detected_and_other_blocks_stay_readable() {
     let (plain, archive) = archived();
     let few = plain.len() / 8;
     let last = archive.len();
@@ -121,7 +121,7 @@ fn no_flipped_bit_goes_unnoticed_and_the_other_blocks_stay_as_they_are() {
 }
 
 #[test]
-fn a_block_with_too_many_keys_is_looked_into() {
+fn a_block_with_too_many_keys_is_always_searched() {
     let mut random = Random(1);
     let many: Vec<String> = (0..20_000).map(|_| format!("{:x}", random.below(u64::MAX))).collect();
     let keys = |line: &[u8]| Ok(if line == b"b" { many.clone() } else { Vec::new() });

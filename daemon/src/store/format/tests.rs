@@ -69,12 +69,12 @@ fn the_bytes_of_a_line_are_pinned() {
 }
 
 #[test]
-fn a_line_is_as_long_as_was_said() {
+fn a_line_has_the_predicted_length() {
     assert_eq!(entry_bytes(&entry()), LINE.trim_end().len());
 }
 
 #[test]
-fn the_document_shows_this_line() {
+fn the_documentation_shows_the_pinned_line() {
     let document = include_str!("../../../../docs/storage-format.md");
     assert!(document.contains(LINE.trim_end()));
 }
@@ -111,7 +111,7 @@ fn a_line_reads_back() {
 }
 
 #[test]
-fn an_entry_of_the_daemons_own_names_no_line() {
+fn a_daemon_entry_has_no_call_fields() {
     let own = Entry::<Change> { session: None, call: None, reply: None, revision: None, ..entry() };
     let mut bytes = Vec::new();
     write_entry(&own, None, &mut bytes);
@@ -123,7 +123,7 @@ fn an_entry_of_the_daemons_own_names_no_line() {
 }
 
 #[test]
-fn no_flipped_bit_passes() {
+fn every_flipped_bit_is_detected() {
     let line = LINE.trim_end().as_bytes();
     for at in 0..line.len() {
         for bit in 0..8 {
@@ -145,7 +145,7 @@ fn unknown_fields_are_ignored() {
 }
 
 #[test]
-fn a_line_names_its_batch() {
+fn a_line_names_its_batch_number() {
     let mut bytes = Vec::new();
     write_entry(&entry(), Some((Seq(6), Seq(9))), &mut bytes);
     let text = String::from_utf8(bytes).unwrap();

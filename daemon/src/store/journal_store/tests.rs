@@ -21,7 +21,7 @@ use crate::store::upkeep::Tasks;
 use crate::store::{Answer, JournalStore, PendingFlush, StateMachine, Store, StoreError, Upkeep};
 
 #[test]
-fn what_was_written_is_there_after_reopening() {
+fn written_entries_survive_reopening() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     assert!(writer.report.created);
@@ -42,7 +42,7 @@ fn what_was_written_is_there_after_reopening() {
 }
 
 #[test]
-fn a_batch_is_one_sync() {
+fn a_batch_needs_one_sync() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let batch: Vec<_> = (0..5).map(|by| vec![add("x", by)]).collect();
@@ -54,7 +54,7 @@ fn a_batch_is_one_sync() {
 }
 
 #[test]
-fn entries_must_follow_each_other() {
+fn entries_must_be_consecutive() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let first = writer.add("x", 1);
@@ -93,7 +93,7 @@ fn replies_survive_reopening_and_rebuilding() {
 }
 
 #[test]
-fn rebuilding_reads_the_snapshot_and_what_follows() {
+fn rebuilding_reads_the_snapshot_and_later_entries() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let mut entries = Vec::new();
@@ -112,7 +112,7 @@ fn rebuilding_reads_the_snapshot_and_what_follows() {
 }
 
 #[test]
-fn a_bad_snapshot_costs_time_and_nothing_else() {
+fn a_bad_snapshot_only_costs_time() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let mut entries = Vec::new();
@@ -146,7 +146,7 @@ fn a_bad_snapshot_costs_time_and_nothing_else() {
 }
 
 #[test]
-fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
+fn earlier_versions_are_read_from_the_journal_not_the_index() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let first = writer.add("x", 1000);
@@ -190,7 +190,7 @@ fn earlier_versions_are_read_from_the_journal_and_take_no_room_in_the_index() {
 
 /// An unreadable segment may hold the requested version, but the others are still read.
 #[test]
-fn a_version_that_may_be_in_a_damaged_segment_is_not_said_to_be_missing() {
+fn a_version_possibly_in_a_damaged_segment_is_not_reported_missing() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let entries: Vec<_> = (1..=12).map(|by| writer.add("x", by)).collect();
@@ -207,7 +207,7 @@ fn a_version_that_may_be_in_a_damaged_segment_is_not_said_to_be_missing() {
 }
 
 #[test]
-fn an_index_that_has_outgrown_its_state_is_copied_while_the_writer_goes_on() {
+fn an_oversized_index_is_copied_while_the_writer_continues() {
     let machinery = Machinery::default();
     let mut writer = machinery.open_upkept().unwrap();
     let mut entries: Vec<_> = (1..=5).map(|by| writer.add("x", by)).collect();
@@ -276,7 +276,7 @@ fn until_kept_up(writer: &mut Writer<JournalStore<Tally>>) {
 }
 
 #[test]
-fn marks_are_kept_and_are_no_entries() {
+fn marks_are_kept_and_are_not_entries() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     writer.add("x", 1);
@@ -292,7 +292,7 @@ fn marks_are_kept_and_are_no_entries() {
 }
 
 #[test]
-fn shims_long_gone_are_forgotten_when_a_segment_ends() {
+fn old_shims_are_forgotten_when_a_segment_ends() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let mut old = writer.entries(&[vec![add("x", 1)]]);
@@ -376,7 +376,7 @@ fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
 
 /// Somebody restored an older copy, or cut off the end.
 #[test]
-fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_has() {
+fn a_journal_shorter_than_its_index_is_served_read_only_from_the_index() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     (1..=2).for_each(|by| drop(writer.add("x", by)));
@@ -403,7 +403,7 @@ fn a_journal_that_ends_before_its_index_is_read_only_and_shows_what_the_index_ha
 
 /// The index may know what was in the journal, but no descriptor is free to read it.
 #[test]
-fn an_index_that_cannot_be_looked_at_is_kept_and_no_journal_is_begun_without_it() {
+fn an_unreadable_index_is_kept_and_no_journal_starts_without_it() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let entries: Vec<_> = (1..=3).map(|by| writer.add("x", by)).collect();
@@ -444,7 +444,7 @@ fn a_journal_of_another_kind_is_refused() {
 }
 
 #[test]
-fn the_index_holds_exactly_the_state() {
+fn the_index_contains_exactly_the_state() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let batch = [vec![add("x", 1), add("_y", 2)], vec![tally::Sum::Forget { key: "x".into() }]];
@@ -459,7 +459,7 @@ fn the_index_holds_exactly_the_state() {
 
 /// Another thread reads the entries while the store continues.
 #[test]
-fn a_reading_is_of_what_was_there_when_it_was_asked_for() {
+fn a_reading_covers_only_entries_written_before_it() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let before: Vec<_> = (1..=5).map(|by| writer.add("x", by)).collect();

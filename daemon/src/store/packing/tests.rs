@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn texts_come_back_and_rows_become_much_shorter() {
+fn texts_survive_packing_and_rows_become_much_shorter() {
     let (mut packer, mut unpacker) = (Packer::new(), Unpacker::new());
     let row = r#"{"id":"n7","version":3,"revision":41,"created":{"session":"01JE","client":"codex","time":1763760000000},"updated":{"session":"01JE","client":"codex","time":1763760000000},"body":{"note":{"content":"one writer per project","importance":5,"content_type":"prose","tokens":9}}}"#;
     for text in [row, &"ä".repeat(50_000), &format!("{row}{row}")] {
@@ -16,7 +16,7 @@ fn texts_come_back_and_rows_become_much_shorter() {
 }
 
 #[test]
-fn damage_is_noticed_or_gives_a_text() {
+fn unpacking_damaged_data_does_not_panic() {
     let packed = Packer::new().pack(&"one text of some length, ".repeat(9)).unwrap();
     let mut unpacker = Unpacker::new();
     for at in 0..packed.len() {

@@ -3,14 +3,14 @@
 use super::*;
 
 #[test]
-fn a_local_directory_is_fine_even_if_it_is_not_there_yet() {
+fn a_local_directory_is_accepted_even_if_it_does_not_exist_yet() {
     let dir = tempfile::tempdir().unwrap();
     refuse_network_fs(&dir.path().join("a/b/c")).unwrap();
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn network_file_systems_are_known_by_number() {
+fn network_file_systems_are_recognised_by_number() {
     assert_eq!(kind_of(0x6969), Some("NFS"));
     assert_eq!(kind_of(i64::from(0xFF53_4D42_u32.cast_signed())), Some("CIFS"), "sign-extended");
     assert_eq!(kind_of(0xEF53), None, "ext4");
@@ -33,7 +33,7 @@ fn a_fuse_mount_is_judged_by_its_type() {
 }
 
 #[test]
-fn the_way_out_is_named() {
+fn the_error_says_what_to_do() {
     let error = StoreError::NetworkDisk { path: "/home/me/x".into(), kind: "NFS".to_owned() };
     assert_eq!(
         error.to_string(),

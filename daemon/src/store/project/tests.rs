@@ -287,7 +287,7 @@ fn touched_rows_bring_older_rows_up_to_date() {
 }
 
 #[test]
-fn rows_of_notices_that_were_dropped_are_taken_out() {
+fn rows_of_dropped_notices_are_removed() {
     let most = u64::try_from(NOTICES_MAX).unwrap();
     let notified = |number: u64| {
         let mut notice = changes_3().into_iter().flatten().find_map(|change| match change {
@@ -316,7 +316,7 @@ fn rows_of_notices_that_were_dropped_are_taken_out() {
 }
 
 #[test]
-fn a_row_that_is_not_understood_is_an_error() {
+fn an_unknown_row_is_an_error() {
     let row = |key: &str, value: &str| Row { key: key.into(), value: Some(value.into()) };
     let refused = |rows: Vec<Row>| Memory::restore(&mut rows.into_iter()).unwrap_err();
     assert_eq!(refused(vec![]), "the row m/counters is missing");
@@ -425,7 +425,7 @@ fn files_of_every_format_open() {
 /// An older anchord must learn from a header that it is too old. Everything before that header must
 /// be as the older anchord left it.
 #[test]
-fn what_follows_format_1_is_in_a_segment_of_its_own() {
+fn entries_after_format_1_go_into_a_new_segment() {
     let dir = copied_fixture(1);
     let path = |number: u32| dir.path().join(format!("journal/{number:06}.jsonl"));
     let before = [1, 2].map(|number| fs::read(path(number)).unwrap());

@@ -20,7 +20,7 @@ fn the_same_number_again_gets_the_same_reply() {
 }
 
 #[test]
-fn an_acknowledged_number_is_stale_and_its_reply_is_let_go() {
+fn an_acknowledged_number_is_stale_and_its_reply_dropped() {
     let mut replies = Replies::default();
     replies.record(&call("a", 3, 0), Timestamp(10), "three".into());
     replies.record(&call("a", 4, 2), Timestamp(11), "four".into());
@@ -34,7 +34,7 @@ fn an_acknowledged_number_is_stale_and_its_reply_is_let_go() {
 }
 
 #[test]
-fn a_late_line_with_an_old_watermark_takes_nothing_back() {
+fn a_late_line_with_an_old_watermark_does_not_lower_it() {
     let mut replies = Replies::default();
     replies.record(&call("a", 9, 8), Timestamp(10), "nine".into());
     replies.record(&call("a", 10, 3), Timestamp(9), "ten".into());
@@ -73,7 +73,7 @@ fn shims_are_forgotten_after_thirty_days_on_which_others_wrote() {
 }
 
 #[test]
-fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
+fn a_clock_jump_does_not_cause_early_forgetting() {
     let mut replies = Replies::default();
     replies.record(&call("waits", 1, 0), day(100), "x".into());
     // The clock jumps years forward and back, again and again, and one day comes twice.
@@ -89,7 +89,7 @@ fn a_clock_that_jumps_makes_nothing_be_forgotten_early() {
 
 /// No day counts until the clock reaches that day again.
 #[test]
-fn a_clock_that_was_ahead_once_does_not_let_shims_become_ever_more() {
+fn a_clock_once_ahead_does_not_let_shims_accumulate() {
     let mut replies = Replies::default();
     let shim = |number: u64| call(&format!("shim {}", number * 7919 % 10_007), 1, 0);
     replies.record(&call("ahead", 1, 0), day(400_000), "x".into());

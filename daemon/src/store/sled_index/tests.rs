@@ -32,7 +32,7 @@ fn summed(index: &dyn Index) -> RowSum {
 }
 
 #[test]
-fn values_of_any_length_come_back_and_leave_nothing_behind() {
+fn values_of_any_length_are_read_back_and_replaced_without_leftovers() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
     let lengths = [0, 1, 4095, 4096, 4097, 8192, 50_000, 5000, 10, 20_000];
@@ -65,7 +65,7 @@ fn noise(bytes: usize) -> String {
 }
 
 #[test]
-fn no_value_that_sled_is_given_is_long() {
+fn long_values_are_split_before_sled_stores_them() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
     index.apply(&[row("d/a", Some(&noise(100_000)))]).unwrap();
@@ -80,7 +80,7 @@ fn no_value_that_sled_is_given_is_long() {
 }
 
 #[test]
-fn counted_rows_survive_reopening_and_a_missing_one_is_noticed() {
+fn counted_rows_survive_reopening_and_a_missing_one_is_detected() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
     let rows: Vec<Row> = (0..100).map(|n| row(&format!("{REPLIES}{n}"), Some("1"))).collect();
@@ -143,7 +143,7 @@ fn values_of_older_builds_are_read_and_replaced() {
 }
 
 #[test]
-fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
+fn an_interrupted_replacement_is_undone_and_a_finished_one_stays() {
     let (dir, place) = place();
     let mut index = place.open().unwrap();
     index.apply(&[row("d/a", Some("old"))]).unwrap();
@@ -185,7 +185,7 @@ fn a_replacement_that_was_cut_short_is_undone_and_one_that_was_done_stays() {
 }
 
 #[test]
-fn an_index_that_is_set_aside_twice_stays() {
+fn setting_an_index_aside_twice_keeps_it() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
     index.apply(&[row("d/a", Some("1"))]).unwrap();
@@ -197,7 +197,7 @@ fn an_index_that_is_set_aside_twice_stays() {
 }
 
 #[test]
-fn what_a_killed_open_left_is_removed_first() {
+fn leftovers_of_a_killed_open_are_removed_first() {
     let (_dir, place) = place();
     let mut index = place.open().unwrap();
     index.apply(&[row("d/a", Some("1"))]).unwrap();

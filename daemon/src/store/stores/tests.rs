@@ -5,7 +5,7 @@ use anchord_memory::Memory;
 use super::*;
 
 #[test]
-fn a_removal_that_was_cut_short_is_finished_by_the_next_daemon() {
+fn an_interrupted_removal_is_finished_by_the_next_daemon() {
     let scratch = tempfile::tempdir().unwrap();
     let projects = scratch.path().join("projects");
     fs::create_dir_all(projects.join(".deleted-1/journal")).unwrap();
@@ -16,7 +16,7 @@ fn a_removal_that_was_cut_short_is_finished_by_the_next_daemon() {
 }
 
 #[test]
-fn what_is_left_of_an_earlier_removal_is_in_nobodys_way() {
+fn leftovers_of_an_earlier_removal_do_not_block_the_next() {
     let scratch = tempfile::tempdir().unwrap();
     let stores = FileStores::new(scratch.path().to_owned());
     fs::create_dir_all(scratch.path().join(".deleted-1/journal")).unwrap();
@@ -27,7 +27,7 @@ fn what_is_left_of_an_earlier_removal_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_size_counts_all_files_and_takes_the_time_of_the_journal() {
+fn usage_counts_all_files_and_has_the_journals_time() {
     let scratch = tempfile::tempdir().unwrap();
     let stores = FileStores::new(scratch.path().to_owned());
     let usage = || Stores::<Memory>::usage(&stores, "1");

@@ -16,7 +16,7 @@ fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_turn_lasts_until_its_outcome_is_taken_and_another_store_is_next() {
+fn a_turn_ends_when_its_outcome_is_taken_and_another_store_is_next() {
     let (mut one, mut other) = (Tasks::new(Upkeep::Thread), Tasks::new(Upkeep::Thread));
     until(|| one.take_turn());
     let (go_on, held) = mpsc::channel::<()>();

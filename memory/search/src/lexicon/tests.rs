@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn words_of_one_term_may_differ_in_being_stop_words() {
+fn a_stop_word_can_share_its_term_with_an_ordinary_word() {
     let mut lexicon = Lexicon::default();
     for _ in 0..2 {
         let (stop, other) = (lexicon.word("being"), lexicon.word("beings"));
@@ -13,7 +13,7 @@ fn words_of_one_term_may_differ_in_being_stop_words() {
 }
 
 #[test]
-fn words_of_any_length_are_told_apart() {
+fn words_of_every_length_get_their_own_number() {
     let mut lexicon = Lexicon::default();
     let words: Vec<String> = (1..40).map(|length| "7".repeat(length)).collect();
     let numbers = |lexicon: &mut Lexicon| -> Vec<u32> {
@@ -25,7 +25,7 @@ fn words_of_any_length_are_told_apart() {
 }
 
 #[test]
-fn short_words_are_packed_to_what_they_are() {
+fn short_words_survive_packing() {
     let letters = "abcdefghijklmnopqrstuvwxyz";
     let unpacked = |packed: u128| {
         let bytes = packed.to_le_bytes();

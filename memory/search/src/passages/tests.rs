@@ -39,7 +39,7 @@ const WHOLE: Tuning = Tuning { passage: 0.0, ..Tuning::COMPACTOR };
 const PASSAGES: Tuning = Tuning { passage: 0.5, ..Tuning::COMPACTOR };
 
 #[test]
-fn what_stands_together_counts_more_than_what_is_scattered() {
+fn words_close_together_score_higher_than_scattered_words() {
     let apart = format!("alpha {} beta {}", filler(200), filler(100));
     let together = format!("{} alpha {} beta {}", filler(50), filler(50), filler(200));
     let index = index(&[apart, together]);
@@ -57,7 +57,7 @@ fn a_text_of_one_passage_is_ranked_as_a_whole() {
 }
 
 #[test]
-fn the_best_passage_is_found_wherever_it_stands() {
+fn the_best_passage_is_found_anywhere_in_the_text() {
     let gives = |term: usize, often: u32| [1.0, 3.0][term] * [0.0, 1.0, 1.5][often as usize];
     let mut found = Best::default();
     let mut best = |stands: &[(u32, usize)]| found.of(stands.iter().copied(), 2, gives).to_vec();

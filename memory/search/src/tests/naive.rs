@@ -218,7 +218,7 @@ fn check(index: &SearchIndex<Id>, notes: &Notes, words: &[String], tuning: &Tuni
 
 proptest! {
     #[test]
-    fn the_index_is_as_a_naive_one(
+    fn the_index_agrees_with_a_naive_one(
         steps in steps(),
         words in prop::collection::vec(word(), 1..5),
         tuning in tunings(),
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_out_early_is_not_among_the_best(
+    fn early_pruning_never_drops_a_top_hit(
         rare in prop::collection::vec(20..300_u64, 1..3),
         frequent in prop::collection::vec(0..5_u64, 1..4),
         tuning in tunings(),
@@ -270,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn more_that_is_asked_for_comes_after(
+    fn a_higher_limit_only_appends_hits(
         rare in prop::collection::vec(20..100_u64, 1..3),
         phrase in prop::array::uniform2(0..4_u64),
         unwanted in 4..10_u64,
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_reading(text in any::<String>(), query in any::<String>(), chars in 0..50_usize) {
+    fn any_text_can_be_indexed_searched_and_cut(text in any::<String>(), query in any::<String>(), chars in 0..50_usize) {
         let index = index(&[&text]);
         let query = Query::parse(&query);
         index.find(&all(&query, &Tuning::default()));
@@ -353,7 +353,7 @@ static LARGE: LazyLock<(SearchIndex<Id>, Notes)> = LazyLock::new(|| {
 });
 
 #[test]
-fn how_documents_came_does_not_show() {
+fn the_order_of_insertion_does_not_matter() {
     let notes = many(6_000);
     let mut forward = SearchIndex::default();
     for (id, note) in &notes {
@@ -398,7 +398,7 @@ fn the_index_stays_small() {
 }
 
 #[test]
-fn the_same_text_again_changes_nothing() {
+fn inserting_the_same_text_again_changes_nothing() {
     let mut index = index(&["alpha", "beta"]);
     let before = index.clone();
     let same = Note { session: Arc::from("1"), ..note("alpha") };

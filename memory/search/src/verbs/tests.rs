@@ -6,7 +6,7 @@ use super::*;
 use crate::words::term;
 
 #[test]
-fn tenses_are_one_term() {
+fn tenses_share_one_term() {
     for same in
         [["writes", "wrote", "written"], ["Building", "built", "builds"], ["go", "went", "gone"]]
     {
@@ -16,7 +16,7 @@ fn tenses_are_one_term() {
 }
 
 #[test]
-fn words_of_their_own_stay() {
+fn words_with_their_own_meaning_are_not_reduced_to_a_verb() {
     for word in ["left", "bound", "bit", "led", "thought", "set", "foundation", "writer"] {
         assert_eq!(infinitive(word), word);
     }
@@ -24,7 +24,7 @@ fn words_of_their_own_stay() {
 }
 
 #[test]
-fn a_form_is_of_one_verb_and_is_none_itself() {
+fn each_verb_form_is_listed_only_once() {
     let mut seen = HashSet::new();
     for form in VERBS.split(',').flat_map(str::split_whitespace) {
         assert!(form.bytes().all(|byte| byte.is_ascii_lowercase()), "{form}");

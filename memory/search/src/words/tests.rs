@@ -64,13 +64,13 @@ fn told(text: &str, quickly: bool) -> Vec<(String, Part, u32, Range<usize>)> {
 
 proptest! {
     #[test]
-    fn what_is_read_quickly_is_read_the_same(text in "([a-zA-Z0-9_]{0,3}[ .,:'’/\\-_äДデ\u{301}]{0,2}){0,12}") {
+    fn the_fast_tokeniser_agrees_with_the_slow_one(text in "([a-zA-Z0-9_]{0,3}[ .,:'’/\\-_äДデ\u{301}]{0,2}){0,12}") {
         prop_assert_eq!(told(&text, true), told(&text, false));
     }
 }
 
 #[test]
-fn a_word_has_a_longest_length() {
+fn the_length_of_a_word_is_limited() {
     let long = "ä".repeat(100);
     assert!(term(&long).text.len() <= SEARCH_TERM_BYTES_MAX);
 }

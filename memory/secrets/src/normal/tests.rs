@@ -7,7 +7,7 @@ use unicode_normalization::{IsNormalized, is_nfkc_quick};
 use super::{Normal, is_hidden, is_plain};
 
 #[test]
-fn a_place_in_the_plain_text_is_found_in_the_original() {
+fn positions_in_the_plain_text_map_back_to_the_original() {
     for (original, plain, part, place) in [
         ("ａ：b", "a:b", "a:", "ａ："),
         ("x\u{200b}y\u{feff}z", "xyz", "yz", "y\u{feff}z"),
@@ -34,7 +34,7 @@ fn no_plain_character_has_another_form() {
 
 proptest! {
     #[test]
-    fn every_place_is_between_characters(text in "[a-zＡ：ﬁé\u{300}\u{200b}№漢 ]{0,24}") {
+    fn positions_fall_between_characters(text in "[a-zＡ：ﬁé\u{300}\u{200b}№漢 ]{0,24}") {
         let normal = Normal::of(&text);
         let places: Vec<usize> = (0..=normal.text.len())
             .filter(|at| normal.text.is_char_boundary(*at))

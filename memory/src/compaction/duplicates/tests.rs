@@ -87,7 +87,7 @@ fn words_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn near_ones_fold_and_others_do_not() {
+fn near_duplicates_fold_and_other_notes_do_not() {
     let long = "the importer skips rows whose date is in local time because it compares them with \
                 midnight in UTC and the tests run in another zone than production does";
     let contents: Vec<String> = [
@@ -107,7 +107,7 @@ fn near_ones_fold_and_others_do_not() {
 
 /// A table of limits, versions or dates is many facts in one form, and each is worth keeping.
 #[test]
-fn notes_that_name_different_numbers_are_not_near() {
+fn notes_with_different_numbers_are_not_near_duplicates() {
     let of = |limit: &str| {
         format!(
             "the gateway of the harbour office drops a request to the tide service after {limit} \
@@ -122,7 +122,7 @@ fn notes_that_name_different_numbers_are_not_near() {
 
 proptest! {
     #[test]
-    fn the_same_as_comparing_all_pairs(
+    fn the_result_equals_a_comparison_of_all_pairs(
         contents in prop::collection::vec(
             prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..14),
             2..14,
@@ -134,7 +134,7 @@ proptest! {
 
     /// Similarities around seven tenths, for texts as long as notes.
     #[test]
-    fn the_same_as_comparing_all_pairs_of_edited_texts(
+    fn the_result_equals_a_comparison_of_all_pairs_of_edited_texts(
         words in 20..120_u32,
         edits in prop::collection::vec(prop::collection::vec((0..120_u32, 0..40_u32), 0..10), 2..14),
     ) {
@@ -151,7 +151,7 @@ proptest! {
 
     /// Neither differing kinds nor lengths rule out a near pair.
     #[test]
-    fn an_outline_rules_out_none_that_is_near(
+    fn an_outline_never_rules_out_a_near_pair(
         common in prop::collection::btree_set(any::<u64>(), 0..400),
         ours in prop::collection::btree_set(any::<u64>(), 0..90),
         theirs in prop::collection::btree_set(any::<u64>(), 0..90),
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn words_are_the_same_whatever_their_script(
+    fn words_are_compared_in_every_script(
         words in prop::collection::vec(prop::sample::select(vec![
             "plain", "Row_7", "eight8ch", "Reconnecting17", "naïve", "ÉTÉ", "数据库", "ß",
             "a\u{301}b", "…", "x²", "٣",
@@ -181,7 +181,7 @@ proptest! {
 
     /// Lets notes come, change, go and come back between plans.
     #[test]
-    fn what_was_compared_before_changes_nothing_but_the_time(
+    fn cached_comparisons_do_not_change_the_result(
         words in 20..60_u32,
         edits in prop::collection::vec(prop::collection::vec((0..60_u32, 0..40_u32), 0..5), 2..12),
         plans in prop::collection::vec((any::<u16>(), any::<u16>()), 1..6),
@@ -272,7 +272,7 @@ fn no_near_pair_is_missed_among_many() {
 }
 
 #[test]
-fn a_plan_compares_what_changed_since_the_last_one() {
+fn a_plan_compares_only_notes_changed_since_the_last_one() {
     let contents = generated(300);
     let mut records = records(&contents);
     let mut near = NearDuplicates::default();
@@ -290,7 +290,7 @@ fn a_plan_compares_what_changed_since_the_last_one() {
 }
 
 #[test]
-fn notes_that_are_gone_take_no_room_for_long() {
+fn removed_notes_are_dropped_from_the_cache() {
     let contents = generated(2 * NEW_NOTES_LEAST + 300);
     let records = records(&contents);
     let texts = texts(&records);
@@ -303,7 +303,7 @@ fn notes_that_are_gone_take_no_room_for_long() {
 }
 
 #[test]
-fn facts_are_not_compared_with_each_other_and_take_others_in() {
+fn facts_absorb_other_notes_but_not_each_other() {
     let contents: Vec<String> = (0..4).map(|at| generated(1)[0].clone() + &letters(at)).collect();
     let records = records(&contents);
     let mut texts = texts(&records);

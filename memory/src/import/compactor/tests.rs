@@ -30,7 +30,7 @@ fn items(memory: &Memory) -> Vec<&Record> {
 }
 
 #[test]
-fn items_become_notes_that_everyone_sees() {
+fn items_become_shared_notes() {
     let mut memory = Memory::default();
     let outcome = imported(&mut memory, STATE, "d1");
     assert_eq!((outcome.added.notes, outcome.merged), (2, 0));
@@ -47,7 +47,7 @@ fn items_become_notes_that_everyone_sees() {
 }
 
 #[test]
-fn a_file_of_which_nothing_is_taken_leaves_nothing() {
+fn a_file_with_nothing_to_import_leaves_no_trace() {
     let source = parse_compactor(r#"{"version": 1, "items": [{"content": " "}]}"#).unwrap();
     let plan = plan_import_compactor(&Memory::default(), &source, "d1", &origin("importer", 20));
     assert!(plan.changes.is_empty(), "{:?}", plan.changes);
@@ -55,7 +55,7 @@ fn a_file_of_which_nothing_is_taken_leaves_nothing() {
 }
 
 #[test]
-fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
+fn the_same_file_again_changes_nothing_and_newer_notes_here_stay() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
     let before = memory.clone();
@@ -73,7 +73,7 @@ fn the_same_file_again_changes_nothing_and_what_is_newer_here_stays() {
 
 /// A later file of the same compactor, with one more item.
 #[test]
-fn of_a_later_file_only_what_is_new_comes_in() {
+fn only_new_items_are_imported_from_a_later_file() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
     let archived: Vec<_> = memory
@@ -97,7 +97,7 @@ fn of_a_later_file_only_what_is_new_comes_in() {
 }
 
 #[test]
-fn what_is_exported_can_be_taken_back() {
+fn a_compactor_export_imports_unchanged() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
     let state = compactor_state(&memory, day(1), |_| true);
@@ -132,7 +132,7 @@ fn what_is_exported_can_be_taken_back() {
 }
 
 #[test]
-fn items_by_id_are_read_and_a_damaged_file_is_refused() {
+fn items_keyed_by_id_are_read_and_a_damaged_file_is_refused() {
     let by_id =
         parse_compactor(r#"{"items": {"a": {"content": "by id", "tags": "a, b"}}}"#).unwrap();
     assert_eq!(by_id.items[0].item.tags, ["a", "b"]);

@@ -67,7 +67,7 @@ fn some_memory() -> Memory {
 }
 
 #[test]
-fn a_fresh_project_has_what_the_other_one_had() {
+fn an_import_into_a_fresh_project_copies_the_memory() {
     let source = some_memory();
     let mut memory = Memory::default();
     let outcome = import(&mut memory, &export(&source));
@@ -90,7 +90,7 @@ fn a_fresh_project_has_what_the_other_one_had() {
 }
 
 #[test]
-fn what_is_newer_here_stays() {
+fn newer_records_here_stay() {
     let source = some_memory();
     let mut memory = Memory::default();
     let mut part = Staged::default();
@@ -115,7 +115,7 @@ fn what_is_newer_here_stays() {
 
 /// A later export of a source that was imported before.
 #[test]
-fn of_what_is_here_already_nothing_is_written_and_what_is_archived_stays_so() {
+fn known_records_are_not_rewritten_and_archived_ones_stay_archived() {
     let mut source = some_memory();
     let mut part = blueprints([blueprint("Wire", "Numbered lines.")]);
     part.anchors = vec![anchor("src/a.rs", "3-9", "the lock")];
@@ -157,7 +157,7 @@ fn of_what_is_here_already_nothing_is_written_and_what_is_archived_stays_so() {
 
 /// The source gives the number of repeats. Repeats that came from it are not counted again.
 #[test]
-fn a_note_that_comes_again_with_more_to_say_was_told_no_oftener_than_there() {
+fn a_note_imported_again_takes_the_repeat_count_of_the_source() {
     let mut source = Memory::default();
     let told = |memory: &mut Memory, on, tags: &[&str]| {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
@@ -177,7 +177,7 @@ fn a_note_that_comes_again_with_more_to_say_was_told_no_oftener_than_there() {
 
 /// The earlier content of the topic is here, or was decided anew.
 #[test]
-fn an_earlier_export_takes_a_topic_nowhere_back() {
+fn an_earlier_export_does_not_revert_a_topic() {
     let mut memory = Memory::default();
     let decided = |question: &str, decided: Option<&str>| TopicDecision {
         question: question.to_owned(),
@@ -215,7 +215,7 @@ fn an_earlier_export_takes_a_topic_nowhere_back() {
 }
 
 #[test]
-fn what_makes_no_sense_is_left_out_and_named() {
+fn invalid_records_are_left_out_and_reported() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
     document["records"].as_array_mut().unwrap().push(json!({"id": "b9"}));
     document["bindings"] = json!({"claude:a": "no: name", "claude:b": 7, "claude:c": "new"});
@@ -236,7 +236,7 @@ fn what_makes_no_sense_is_left_out_and_named() {
 }
 
 #[test]
-fn what_was_forgotten_there_is_left_out_and_counted() {
+fn forgotten_records_are_left_out_and_counted() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
     for record in document["records"].as_array_mut().unwrap().iter_mut().take(2) {
         record["standing"] = json!("forgotten");
@@ -247,7 +247,7 @@ fn what_was_forgotten_there_is_left_out_and_counted() {
 }
 
 #[test]
-fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
+fn a_row_folded_from_several_sessions_is_left_out_and_counted() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
     let rows = document["records"].as_array_mut().unwrap().iter_mut();
     let row = rows.into_iter().find(|record| record["id"].as_str().unwrap().starts_with('s'));
@@ -262,7 +262,7 @@ fn a_row_that_stands_for_several_sessions_is_left_out_and_counted() {
 
 /// The history keeps only its last lines, so the status may be missing from it.
 #[test]
-fn the_line_of_a_status_that_is_in_no_history_has_the_time_of_its_writing() {
+fn a_status_missing_from_the_history_is_added_with_its_own_time() {
     let mut document: Value = serde_json::from_str(&export(&some_memory())).unwrap();
     for record in document["records"].as_array_mut().unwrap() {
         if let Some(topic) = record["body"].get_mut("topic") {
@@ -288,7 +288,7 @@ fn changed(change: impl Fn(&str, &mut Value)) -> String {
 
 /// Tags of every kind of record are checked like those of a write.
 #[test]
-fn tags_come_in_as_a_write_has_them() {
+fn imported_tags_are_normalised_and_checked_like_written_ones() {
     let tagged = |tags: Value| {
         changed(|_, record| {
             let object = record.as_object_mut().unwrap();
@@ -312,7 +312,7 @@ fn tags_come_in_as_a_write_has_them() {
 
 /// Recorded activity is bounded there, but an export may hold anything.
 #[test]
-fn what_was_noted_of_a_session_comes_in_within_its_limits() {
+fn imported_session_activity_is_limited() {
     let long = "word ".repeat(1_000);
     let files: Vec<String> = (0..40).map(|n| format!("./src/{n}.rs")).collect();
     let noted = json!({
@@ -353,7 +353,7 @@ fn entries(memory: &Memory) -> Vec<String> {
 }
 
 #[test]
-fn a_row_comes_in_with_its_trail_but_for_what_was_purged() {
+fn a_row_is_imported_with_its_trail_except_purged_text() {
     let mut source = Memory::default();
     for (summary, on) in [("The parser accepts tabs.", 1), ("Spaces, too.", 2), ("Done.", 3)] {
         let by = origin("one", on);
@@ -387,7 +387,7 @@ fn a_row_comes_in_with_its_trail_but_for_what_was_purged() {
 }
 
 #[test]
-fn what_was_noted_of_a_session_comes_in_without_what_was_purged() {
+fn imported_session_activity_has_no_purged_text() {
     let secret = "the words that nobody may read";
     let by = origin("s", 1);
     let mut memory = Memory::default();
@@ -417,7 +417,7 @@ fn what_was_noted_of_a_session_comes_in_without_what_was_purged() {
 }
 
 #[test]
-fn a_note_repeated_as_often_as_can_be_counted_is_repeated_again() {
+fn a_repeat_count_at_its_maximum_does_not_overflow() {
     let document = changed(|id, record| {
         if id.starts_with('n') {
             let note = record["body"]["note"].as_object_mut().unwrap();
@@ -437,7 +437,7 @@ fn a_note_repeated_as_often_as_can_be_counted_is_repeated_again() {
 
 /// Each version of the lesson is within the limits, and all of them together are not.
 #[test]
-fn what_merged_out_of_several_tellings_comes_in_whole() {
+fn a_record_merged_from_several_writes_is_imported_whole() {
     let telling = |n: usize| Lesson {
         files: (0..60).map(|file| format!("{n}/{file}.rs")).collect(),
         ..lesson("The same lesson", &format!("telling {n}\n{}", "x".repeat(150 * 1024)))
@@ -523,7 +523,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn an_export_comes_in_as_it_went_out(
+    fn an_export_imports_unchanged(
         steps in any_steps(), marks in prop::collection::vec(any_marks(), 1..9),
     ) {
         let (source, _) = take(&steps);
@@ -558,7 +558,7 @@ proptest! {
 }
 
 #[test]
-fn a_project_takes_in_no_note_of_the_user_and_the_user_nothing_else() {
+fn user_notes_and_project_records_are_not_imported_into_each_other() {
     let personal = crate::testing::personal([
         NewNote { key: Some("editor".to_owned()), importance: Some(8), ..note("helix") },
         note("answers in German"),

@@ -28,7 +28,7 @@ fn rows(memory: &Memory) -> Vec<(String, u64, Timestamp)> {
 }
 
 #[test]
-fn rows_come_in_the_order_of_their_times_and_once() {
+fn rows_are_imported_once_in_order_of_time() {
     let mut memory = Memory::default();
     let sessions = [past("claude-code:b", 2, "second"), past("claude-code:a", 1, "first")];
     assert_eq!(import(&mut memory, &sessions), (2, 0, 0));
@@ -45,7 +45,7 @@ fn rows_come_in_the_order_of_their_times_and_once() {
 }
 
 #[test]
-fn a_session_that_hooks_noted_has_its_row() {
+fn a_session_recorded_by_hooks_is_already_known() {
     let mut memory = Memory::default();
     let noted = past("claude-code:a", 1, "first");
     let by = origin("a session of its own id", 1);
@@ -67,7 +67,7 @@ fn a_session_that_hooks_noted_has_its_row() {
 }
 
 #[test]
-fn a_session_that_saved_itself_has_its_row() {
+fn a_session_that_saved_is_already_known() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("over mcp", 3), Staged::default());
     let saved = |on| {
@@ -93,7 +93,7 @@ fn a_session_that_saved_itself_has_its_row() {
 }
 
 #[test]
-fn what_asked_for_nothing_is_left_out_and_the_future_is_now() {
+fn empty_sessions_are_left_out_and_future_times_become_now() {
     let mut memory = Memory::default();
     let empty =
         PastSession { client: "codex".to_owned(), captured: SessionActivity::of("codex:1") };
@@ -102,7 +102,7 @@ fn what_asked_for_nothing_is_left_out_and_the_future_is_now() {
 }
 
 #[test]
-fn a_session_that_went_on_has_its_row_brought_up_to_date_once() {
+fn a_session_that_continued_has_its_row_updated_once() {
     let mut memory = Memory::default();
     let first = past("claude-code:a", 1, "first");
     assert_eq!(import(&mut memory, std::slice::from_ref(&first)), (1, 0, 0));

@@ -55,7 +55,7 @@ fn active(memory: &Memory) -> Vec<String> {
 }
 
 #[test]
-fn records_go_where_they_were_written_and_the_rest_is_counted() {
+fn records_move_to_the_project_they_were_written_in_and_others_are_counted() {
     let memory = merged();
     let plan = plan_split(&memory, &folders(), written_in);
     assert_eq!(plan.parts.keys().collect::<Vec<_>>(), [&0, &1]);
@@ -92,7 +92,7 @@ fn a_record_of_two_projects_stays() {
 }
 
 #[test]
-fn a_split_loses_nothing_is_made_again_without_doubles_and_is_taken_back() {
+fn a_split_loses_nothing_is_repeatable_and_can_be_undone() {
     let mut memory = merged();
     let before = active(&memory);
     let plan = plan_split(&memory, &folders(), written_in);

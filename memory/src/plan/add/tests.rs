@@ -15,7 +15,7 @@ fn add(memory: &mut Memory, part: Staged) -> String {
 }
 
 #[test]
-fn what_is_added_is_shared_at_once_and_leaves_no_row() {
+fn an_added_record_is_shared_at_once_and_leaves_no_row() {
     let mut memory = Memory::default();
     let mut said = String::new();
     for part in [

@@ -33,7 +33,7 @@ fn stored(memory: &Memory, name: &str) -> Topic {
 }
 
 #[test]
-fn the_first_topic_that_a_thread_names_is_its_own() {
+fn the_first_topic_that_a_thread_names_is_bound_to_it() {
     let mut memory = Memory::default();
     let (part, bound) = in_thread(&memory, "codex:1", of([topic(Some("Cache"), "begun")])).unwrap();
     let mut plan = plan_checkpoint(&memory, &origin("one", 1), part).unwrap();
@@ -60,7 +60,7 @@ fn the_first_topic_that_a_thread_names_is_its_own() {
 }
 
 #[test]
-fn a_binding_is_changed_and_let_go() {
+fn a_binding_can_be_changed_and_removed() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), of([topic(Some("Cache"), "begun")]));
     let outcome = plan_bind(&memory, "k", Some("cache")).unwrap();
@@ -75,7 +75,7 @@ fn a_binding_is_changed_and_let_go() {
 }
 
 #[test]
-fn of_too_many_bindings_the_oldest_goes() {
+fn the_oldest_of_too_many_bindings_is_dropped() {
     let mut memory = Memory::default();
     for at in (0..=BINDINGS_MAX).rev() {
         let plan = plan_bind(&memory, &format!("k{at}"), Some("main")).unwrap();
@@ -120,7 +120,7 @@ fn two_sessions_share_a_topic() {
 }
 
 #[test]
-fn what_is_staged_is_told_to_its_session() {
+fn a_staged_topic_is_visible_only_to_its_session() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), of([topic(Some("Cache"), "begun")]));
     checkpoint(&mut memory, &origin("two", 2), of([topic(Some("cache"), "half way")]));
@@ -131,7 +131,7 @@ fn what_is_staged_is_told_to_its_session() {
 }
 
 #[test]
-fn a_topic_keeps_what_was_said_last() {
+fn a_topic_keeps_its_latest_decisions_and_history() {
     let mut memory = Memory::default();
     for at in 0..crate::limits::TOPIC_DECISIONS_MAX + 5 {
         let decisions = vec![question(&format!("q{at}"), Some("yes"))];
@@ -145,7 +145,7 @@ fn a_topic_keeps_what_was_said_last() {
 }
 
 #[test]
-fn a_forgotten_topic_begins_anew() {
+fn a_forgotten_topic_starts_afresh() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 1), of([topic(None, "old")]));
     let id = memory.topic("main").unwrap().id;

@@ -20,7 +20,7 @@ fn decided() -> Memory {
 }
 
 #[test]
-fn the_stored_one_is_named_with_the_way_to_supersede_it() {
+fn a_contradicted_record_is_named_with_how_to_supersede_it() {
     let memory = decided();
     let by = origin("two", 2);
     let part = blueprints([of(Category::Architecture, " store ", "Use fjall.")]);
@@ -40,7 +40,7 @@ fn the_stored_one_is_named_with_the_way_to_supersede_it() {
 
 /// The save names it again, since it may come long after the checkpoint.
 #[test]
-fn what_was_staged_before_is_named_by_the_save() {
+fn a_save_names_contradictions_staged_earlier() {
     let mut memory = decided();
     let by = origin("two", 2);
     checkpoint(&mut memory, &by, blueprints([of(Category::Schema, "Store", "Use fjall.")]));
@@ -51,7 +51,7 @@ fn what_was_staged_before_is_named_by_the_save() {
 }
 
 #[test]
-fn two_of_one_save_are_named_once() {
+fn two_contradicting_records_in_one_save_are_named_once() {
     let mut memory = Memory::default();
     let part = blueprints([
         of(Category::Decision, "Store", "Use sled."),
@@ -62,7 +62,7 @@ fn two_of_one_save_are_named_once() {
 }
 
 #[test]
-fn other_titles_the_same_content_and_what_is_not_stored_are_no_contradiction() {
+fn other_titles_equal_content_and_unstored_records_do_not_contradict() {
     for new in [
         of(Category::Schema, "Storage", "Use fjall."),
         of(Category::Schema, "Store", "Use sled."),
@@ -86,7 +86,7 @@ fn other_titles_the_same_content_and_what_is_not_stored_are_no_contradiction() {
 }
 
 #[test]
-fn each_of_several_staged_ones_is_named() {
+fn each_of_several_staged_contradictions_is_named() {
     let memory = decided();
     let part = blueprints([
         of(Category::Schema, "Store", "Use fjall."),

@@ -5,7 +5,7 @@ use crate::testing::{apply, note, origin};
 use crate::{NewNote, plan_notes};
 
 #[test]
-fn keys_with_a_part_in_common_are_named_and_others_are_not() {
+fn only_keys_with_a_part_in_common_are_suggested() {
     let mut memory = Memory::default();
     let keys = [
         "database.port",

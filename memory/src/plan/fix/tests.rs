@@ -83,7 +83,7 @@ fn after(events: &[Event]) -> Vec<String> {
 }
 
 #[test]
-fn what_was_run_before_it_passed_is_the_remedy() {
+fn commands_run_before_the_pass_are_the_remedy() {
     let events = [
         failed("cd /src/app && alembic upgrade head 2>&1", HEADS),
         passed("alembic heads"),
@@ -95,7 +95,7 @@ fn what_was_run_before_it_passed_is_the_remedy() {
 }
 
 #[test]
-fn what_was_edited_before_it_passed_is_told() {
+fn a_fix_names_the_files_edited_before_the_command_passed() {
     let events = [
         failed("make migrate", "psql:seed.sql:12: ERROR:  relation \"orders\" does not exist"),
         edit("migrations/env.py"),
@@ -118,7 +118,7 @@ fn commands_that_passed_as_one_line_count_each() {
 }
 
 #[test]
-fn what_explains_nothing_is_not_kept() {
+fn a_fix_that_explains_nothing_is_not_kept() {
     let red = "FAILED tests/test_api.py::test_login - assert 401 == 200";
     let lock = "error: the lock is held by another process";
     let compiler = "error[E0425]: cannot find value `cfg` in this scope\n  --> src/main.rs:14:9";
@@ -172,7 +172,7 @@ fn what_explains_nothing_is_not_kept() {
 }
 
 #[test]
-fn only_what_the_last_failure_needed_is_told() {
+fn a_fix_lists_only_steps_after_the_last_failure() {
     let lock = |n| format!("error: the lock {n} is held by another process");
     let events = [
         failed("make migrate", &lock(1)),
@@ -192,7 +192,7 @@ fn fixed_lock(on: i64, file: &str) -> [Event; 3] {
 }
 
 #[test]
-fn the_same_failure_is_one_lesson_that_says_what_helped_last() {
+fn a_repeated_failure_is_one_lesson_with_the_latest_fix() {
     let mut memory = Memory::default();
     session(&mut memory, "one", 1, &fixed_lock(1, "a.py"));
     session(&mut memory, "two", 3, &fixed_lock(3, "b.py"));
@@ -240,7 +240,7 @@ fn fixed(lesson: &Lesson) -> (u32, Timestamp) {
 }
 
 #[test]
-fn a_lesson_that_a_person_edited_only_counts_what_is_fixed_again() {
+fn a_lesson_edited_by_a_person_keeps_its_text_and_counts_repeats() {
     let summary = || Rewrite { summary: Some("kill it first".to_owned()), ..Rewrite::default() };
     let detail = || Rewrite { detail: Some("see the manual".to_owned()), ..Rewrite::default() };
     let files = |files: &[&str]| {
@@ -271,7 +271,7 @@ fn a_lesson_that_a_person_edited_only_counts_what_is_fixed_again() {
 }
 
 #[test]
-fn a_session_that_saved_by_itself_leaves_its_fixes() {
+fn a_session_that_saved_still_leaves_its_fixes() {
     let mut memory = Memory::default();
     let plan = plan_capture(&memory, &origin("one", 1), captured_on(1, &fixed_lock(1, "a.py")));
     apply(&mut memory, plan.unwrap());
@@ -306,7 +306,7 @@ fn a_failure_may_be_fixed_in_a_later_batch() {
 }
 
 #[test]
-fn a_session_leaves_a_few_and_a_project_keeps_some() {
+fn captured_fixes_are_limited_per_session_and_per_project() {
     let mut memory = Memory::default();
     let mut events = Vec::new();
     for at in 0..9 {
@@ -331,7 +331,7 @@ fn a_session_leaves_a_few_and_a_project_keeps_some() {
 }
 
 #[test]
-fn what_was_forgotten_or_purged_does_not_come_back() {
+fn a_forgotten_or_purged_fix_does_not_come_back() {
     let mut memory = Memory::default();
     session(&mut memory, "one", 1, &fixed_lock(1, "a.py"));
     let id = kept(&memory)[0].id;
@@ -354,7 +354,7 @@ fn what_was_forgotten_or_purged_does_not_come_back() {
 }
 
 #[test]
-fn no_secret_is_kept() {
+fn captured_fixes_contain_no_secret() {
     let key = "ghp_0123456789abcdefABCDEF0123456789abcd";
     let events = [
         failed(&format!("deploy --token {key}"), &format!("error: token {key} is not valid here")),
@@ -406,7 +406,7 @@ fn a_fix_from_the_future_is_counted_once() {
 }
 
 #[test]
-fn it_stands_on_disk_beside_what_was_there_before() {
+fn a_captured_fix_keeps_the_disk_format_of_lessons_compatible() {
     let mut memory = Memory::default();
     session(&mut memory, "one", 1, &fixed_lock(1, "a.py"));
     let Body::Lesson(lesson) = &kept(&memory)[0].body else { panic!("a lesson") };

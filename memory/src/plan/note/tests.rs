@@ -62,7 +62,7 @@ fn when_nothing_can_be_stored_nothing_is_written() {
 }
 
 #[test]
-fn a_fact_is_replaced_and_the_same_text_counted() {
+fn a_fact_is_replaced_and_a_repeated_text_is_counted() {
     let mut memory = Memory::default();
     store(&mut memory, "one", 1, &[fact("port", "7717"), note("seen twice")]);
     let outcome = store(&mut memory, "two", 2, &[fact("port", "7718"), note("seen twice")]);
@@ -78,7 +78,7 @@ fn a_fact_is_replaced_and_the_same_text_counted() {
 }
 
 #[test]
-fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
+fn private_notes_are_visible_to_their_session_only_and_make_no_commit() {
     let mut memory = Memory::default();
     store(
         &mut memory,
@@ -106,7 +106,7 @@ fn a_sessions_own_notes_are_seen_by_it_alone_and_are_no_commit() {
 }
 
 #[test]
-fn a_key_that_is_not_there_is_answered_with_those_near_it() {
+fn a_missing_key_is_answered_with_similar_keys() {
     let mut memory = Memory::default();
     store(&mut memory, "one", 1, &[fact("deploy.command", "make"), fact("db.port", "5432")]);
     let miss = |key: &str| find_fact(&memory, &reader("one"), key).unwrap_err();
@@ -119,7 +119,7 @@ fn a_key_that_is_not_there_is_answered_with_those_near_it() {
 }
 
 #[test]
-fn what_is_forgotten_takes_no_room() {
+fn forgotten_notes_take_no_room() {
     let mut memory = Memory::default();
     store(&mut memory, "one", 1, &[note("four"), private("three")]);
     assert_eq!((memory.totals().kept.notes.records, memory.totals().kept.notes.bytes), (2, 9));
@@ -129,7 +129,7 @@ fn what_is_forgotten_takes_no_room() {
 }
 
 #[test]
-fn what_is_staged_for_oneself_and_for_all_stays_apart() {
+fn private_and_shared_staged_facts_stay_separate() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let shared = fact("plan", "for all");
@@ -143,7 +143,7 @@ fn what_is_staged_for_oneself_and_for_all_stays_apart() {
 }
 
 #[test]
-fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
+fn a_successor_keeps_only_the_latest_fact_of_a_key() {
     let mut memory = Memory::default();
     let own = |text: &str| NewNote { private: true, ..fact("plan", text) };
     store(&mut memory, "a", 1, &[own("first"), private("seen by both")]);
@@ -161,7 +161,7 @@ fn a_successor_has_one_fact_of_a_key_the_one_told_last() {
 }
 
 #[test]
-fn a_successor_has_the_marks_of_what_it_takes_over() {
+fn a_successor_inherits_tags_and_pins() {
     let own = |text: &str, tag: &str, pinned: bool| NewNote {
         private: true,
         tags: vec![tag.to_owned()],
@@ -199,7 +199,7 @@ fn nobody_finds_a_shared_note_by_the_words_of_a_private_one() {
 }
 
 #[test]
-fn private_words_neither_correct_a_slip_nor_keep_it_from_being_corrected() {
+fn private_words_do_not_affect_spelling_correction_for_others() {
     let mut memory = Memory::default();
     let notes = [note("the public parser"), private("quixotempel parzer")];
     store(&mut memory, "one", 1, &notes);
@@ -248,7 +248,7 @@ fn nearly_full(notes: u64, bytes: u64) -> Memory {
 const LARGE: u64 = 1 << 20;
 
 #[test]
-fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
+fn every_write_without_room_is_refused() {
     let memory = nearly_full(1, 200 * LARGE);
     let by = origin("one", 2);
     let staged = |notes: &[NewNote]| Staged { notes: notes.to_vec(), ..Staged::default() };
@@ -280,7 +280,7 @@ fn what_there_is_no_room_for_is_refused_wherever_it_comes_from() {
 }
 
 #[test]
-fn a_text_grows_as_long_as_there_is_room() {
+fn a_fact_can_grow_while_there_is_room() {
     let memory = nearly_full(10, 1_000);
     let left = usize::try_from(NOTES_BYTES_MAX - memory.totals().kept.notes.bytes).unwrap();
     assert!(left < 1 << 20, "{left} bytes are left");
@@ -300,7 +300,7 @@ fn a_text_grows_as_long_as_there_is_room() {
 }
 
 #[test]
-fn a_retelling_keeps_what_it_is_silent_on() {
+fn repeating_a_note_keeps_the_fields_it_does_not_mention() {
     let mut memory = Memory::default();
     let expires = |note: NewNote| NewNote { expires: Some(day(9)), ..note };
     store(&mut memory, "one", 1, &[expires(note("the port is 1")), expires(fact("port", "1"))]);
@@ -334,7 +334,7 @@ fn a_retelling_keeps_what_it_is_silent_on() {
 
 /// Otherwise something that is said now would be marked as expired.
 #[test]
-fn a_note_told_again_after_it_expired_has_no_end() {
+fn a_note_repeated_after_it_expired_no_longer_expires() {
     let text = "the tunnel is up";
     let ends = |on| NewNote { expires: Some(day(on)), ..note(text) };
     let staged = |note: NewNote| Staged { notes: vec![note], ..Staged::default() };
@@ -375,7 +375,7 @@ fn a_note_told_again_after_it_expired_has_no_end() {
 
 proptest::proptest! {
     #[test]
-    fn a_sessions_usage_is_that_of_its_notes(steps in any_steps()) {
+    fn a_sessions_usage_is_the_sum_of_its_notes(steps in any_steps()) {
         let (memory, _) = take(&steps);
         for session in ["one", "two", "three"] {
             let reader = reader(session);
@@ -393,7 +393,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_note_of_the_user_has_an_id_that_no_projects_note_has() {
+fn a_user_notes_id_differs_from_every_project_id() {
     let memory = crate::testing::personal([
         NewNote { key: Some("editor".to_owned()), ..note("vim") },
         NewNote { key: Some("editor".to_owned()), ..note("helix") },

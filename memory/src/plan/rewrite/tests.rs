@@ -99,7 +99,7 @@ fn lessons_and_anchors_are_replaced_not_merged() {
 }
 
 #[test]
-fn what_cannot_be_rewritten_is_refused_in_words() {
+fn an_invalid_rewrite_is_refused_with_a_reason() {
     let mut memory = memory();
     let title = Rewrite { title: Some("x".to_owned()), ..Rewrite::default() };
     let tags = Rewrite { tags: Some(Vec::new()), ..Rewrite::default() };

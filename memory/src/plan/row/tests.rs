@@ -23,7 +23,7 @@ fn row(memory: &Memory) -> (&Record, &SessionRow) {
 }
 
 #[test]
-fn each_save_is_an_entry_of_its_own() {
+fn each_save_adds_its_own_entry() {
     let mut memory = Memory::default();
     saved(&mut memory, "The parser accepts tabs.\nSpaces are next.", 1);
     saved(&mut memory, "Spaces, too.", 2);
@@ -86,7 +86,7 @@ fn long_entries_are_folded_before_they_are_too_many() {
 }
 
 #[test]
-fn a_row_of_an_older_build_is_a_trail_of_one() {
+fn a_row_of_an_older_build_has_one_entry() {
     let old = r#"{"number":1,"session":"one","started":1,"ended":2,"summary":"worked"}"#;
     let row: SessionRow = serde_json::from_str(old).unwrap();
     assert_eq!((row.earlier_count(), row.summaries().collect::<Vec<_>>()), (0, vec!["worked"]));

@@ -27,7 +27,7 @@ fn archive(memory: &mut Memory, id: RecordId) {
 }
 
 #[test]
-fn only_what_is_given_changes() {
+fn only_the_given_fields_change() {
     let mut memory = Memory::default();
     let new = NewNote { summary: "short".to_owned(), ..note("error: it broke") };
     let id = store(&mut memory, "one", new);
@@ -55,7 +55,7 @@ fn a_new_content_drops_the_summary_of_the_old_one() {
 }
 
 #[test]
-fn sharing_makes_a_note_everyones_as_a_commit() {
+fn sharing_a_note_is_a_commit() {
     let mut memory = Memory::default();
     let id = store(&mut memory, "one", NewNote { private: true, ..note("useful to all") });
     let share = Update { share: true, ..Update::default() };
@@ -87,7 +87,7 @@ fn sharing_makes_a_note_everyones_as_a_commit() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_what_to_do() {
+fn an_invalid_update_is_refused_with_advice() {
     let mut memory = Memory::default();
     let id = store(&mut memory, "one", note("kept"));
     let by = origin("one", 2);
@@ -113,7 +113,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_is_used_is_active_again() {
+fn using_an_archived_note_reactivates_it() {
     let mut memory = Memory::default();
     let id = store(&mut memory, "one", note("kept"));
     assert!(plan_use(&memory, id, &origin("one", 2)).is_none());
@@ -130,7 +130,7 @@ fn what_is_used_is_active_again() {
 }
 
 #[test]
-fn what_is_pinned_stays_whole() {
+fn pinning_a_note_restores_its_full_text() {
     let mut memory = Memory::default();
     let id =
         store(&mut memory, "one", NewNote { summary: "short".to_owned(), ..note("at length") });
@@ -149,7 +149,7 @@ fn what_is_pinned_stays_whole() {
 
 /// The marks of the session's own note carry over to the project's.
 #[test]
-fn a_note_shared_into_one_that_is_there_brings_its_marks() {
+fn sharing_a_note_into_an_existing_one_carries_over_its_tags_and_pin() {
     let mut memory = Memory::default();
     let tagged = |tags: &[&str], new: NewNote| NewNote {
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
@@ -191,7 +191,7 @@ fn a_note_shared_into_one_that_is_there_brings_its_marks() {
 
 /// The content that the caller expects has not changed.
 #[test]
-fn a_version_that_says_the_same_is_as_good_as_the_newest() {
+fn an_expected_version_with_equal_content_is_accepted() {
     let mut memory = Memory::default();
     let id = store(&mut memory, "one", note("kept"));
     let expecting = |memory: &Memory, version| {
@@ -224,7 +224,7 @@ fn a_version_that_says_the_same_is_as_good_as_the_newest() {
 }
 
 #[test]
-fn expiry_is_told_by_the_time_that_is_given() {
+fn expiry_depends_on_the_given_time() {
     let mut memory = Memory::default();
     let id = store(&mut memory, "one", NewNote { expires: Some(day(3)), ..note("soon over") });
     let expired = |on| is_expired(memory.record(id).unwrap(), day(on));

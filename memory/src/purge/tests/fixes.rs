@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_lesson_made_by_rule_goes_with_what_was_noted_for_it() {
+fn a_captured_lesson_is_purged_with_its_activity() {
     let by = origin("s", 1);
     let error = "error: the planted value is held by nobody";
     let ran = |passed, output: &str| {

@@ -282,7 +282,7 @@ const SILENT: [(&str, &str); 16] = [
 ];
 
 #[test]
-fn a_failure_that_memory_knows_is_helped() {
+fn a_known_failure_brings_its_remedy() {
     let memory = memory();
     let mut wrong = Vec::new();
     for (command, output, begins) in HELPED {
@@ -299,7 +299,7 @@ fn a_failure_that_memory_knows_is_helped() {
 }
 
 #[test]
-fn a_failure_that_memory_has_nothing_about_brings_nothing() {
+fn an_unknown_failure_brings_no_records() {
     let memory = memory();
     for (command, output) in SILENT {
         assert_eq!(given(&memory, command, output), [""; 0], "{command}: {output}");
@@ -307,7 +307,7 @@ fn a_failure_that_memory_has_nothing_about_brings_nothing() {
 }
 
 #[test]
-fn what_was_given_or_may_not_be_is_not_given() {
+fn known_private_and_expired_records_are_not_given() {
     let mut memory = memory();
     let (command, output, begins) = HELPED[0];
     let known: RecordId = id(&memory, begins).parse().unwrap();
@@ -350,7 +350,7 @@ fn with_fix(mut memory: Memory, on: i64, command: &str, output: &str) -> Memory 
 }
 
 #[test]
-fn the_same_failure_brings_its_fix_behind_what_an_agent_wrote() {
+fn a_captured_fix_ranks_behind_a_written_remedy() {
     let (command, output, begins) = HELPED[0];
     let memory = with_fix(memory(), 3, command, output);
     let fix = id(&memory, "`alembic upgrade head` failed");
@@ -363,7 +363,7 @@ fn the_same_failure_brings_its_fix_behind_what_an_agent_wrote() {
 }
 
 #[test]
-fn a_fix_is_found_by_an_error_that_differs_in_numbers_alone() {
+fn a_fix_is_found_by_an_error_that_differs_only_in_numbers() {
     let lock = |n: u32| format!("error: the lock 0x{n:08x} is held by process {n}");
     let memory = with_fix(Memory::default(), 3, "make migrate", &lock(17));
     assert_eq!(given(&memory, "make migrate", &lock(4711)).len(), 1);
@@ -382,7 +382,7 @@ fn a_fix_is_found_by_an_error_that_differs_in_numbers_alone() {
 }
 
 #[test]
-fn a_record_that_quotes_the_whole_command_is_given() {
+fn a_record_that_quotes_the_whole_command_is_found() {
     let mut memory = memory();
     let command = "cargo test -p bridge --features sim";
     let new = note(&format!("bridge: {command} -- --test-threads=1, they share a port"));
@@ -396,7 +396,7 @@ fn a_record_that_quotes_the_whole_command_is_given() {
 }
 
 #[test]
-fn what_fits_far_worse_is_not_given_beside_the_best() {
+fn a_much_worse_match_is_left_out() {
     let mut memory = memory();
     let (command, output, begins) = HELPED[0];
     let new = note("alembic upgrade fails: Multiple head revisions are present, specific target");
@@ -409,7 +409,7 @@ fn what_fits_far_worse_is_not_given_beside_the_best() {
 }
 
 #[test]
-fn no_more_than_two_are_given() {
+fn at_most_two_remedies_are_given() {
     let mut memory = memory();
     for n in 0..5 {
         let new = note(&format!("alembic fails with Multiple head revisions, case {n}"));

@@ -56,7 +56,7 @@ fn a_lesson_may_list_a_directory_and_an_anchor_is_about_its_own_file_alone() {
 }
 
 #[test]
-fn the_nearest_records_come_first_and_only_those_that_may_be_given() {
+fn the_closest_records_come_first_without_expired_or_given_ones() {
     let past = NewNote { expires: Some(day(3)), ..note("jobs/sync/run.py is slow") };
     let mut memory = with_notes([note("jobs/sync is slow"), note("run.py is slow"), past]);
     let about_it = lessons([lesson("jobs/sync/run.py hangs", "Give it a timeout.")]);
@@ -73,7 +73,7 @@ fn the_nearest_records_come_first_and_only_those_that_may_be_given() {
 }
 
 #[test]
-fn a_pattern_means_the_files_that_fit_it() {
+fn a_pattern_stands_for_the_files_that_match_it() {
     let place = FileParts::of("templates/en/mail.j2").unwrap();
     for (text, expected) in [
         ("each is `templates/<lang>/<code>.j2`", true),
@@ -90,7 +90,7 @@ fn a_pattern_means_the_files_that_fit_it() {
 }
 
 #[test]
-fn a_sign_of_a_pattern_stands_for_at_least_one_character() {
+fn a_wildcard_matches_at_least_one_character() {
     for (name, pattern, expected) in [
         ("mail.j2", "<code>.j2", true),
         ("mail.j2", "*", true),

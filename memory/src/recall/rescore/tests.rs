@@ -53,7 +53,7 @@ fn first(memory: &Memory, query: &str) -> String {
 }
 
 #[test]
-fn a_fact_whose_key_says_what_was_asked_comes_first() {
+fn a_fact_whose_key_matches_the_question_ranks_first() {
     let memory = tested();
     let query = "how do I run the tests";
     let plain = Tuning { rescored_hits: 0, ..Tuning::default() };
@@ -74,7 +74,7 @@ fn a_fact_whose_key_says_what_was_asked_comes_first() {
 }
 
 #[test]
-fn a_key_that_is_the_query_wins_over_one_that_the_query_has() {
+fn a_key_equal_to_the_query_beats_a_key_within_it() {
     let mut memory = Memory::default();
     let long = "what it is and who chose it and when and for which machine of the lot ".repeat(9);
     let short = "see pool.size, pool.size and pool.size";
@@ -86,7 +86,7 @@ fn a_key_that_is_the_query_wins_over_one_that_the_query_has() {
 }
 
 #[test]
-fn quotes_and_words_that_are_not_wanted_take_no_gain_away() {
+fn quotes_and_excluded_words_do_not_reduce_gains() {
     let memory = tested();
     let gains = |query: &str| {
         let found = found_by(&memory, query, 10, &Tuning::default());
@@ -99,7 +99,7 @@ fn quotes_and_words_that_are_not_wanted_take_no_gain_away() {
 }
 
 #[test]
-fn of_equal_texts_the_important_and_the_pinned_come_first() {
+fn important_and_pinned_notes_rank_first_among_equal_texts() {
     let mut memory = Memory::default();
     let of = |n: u32, importance| NewNote { importance, ..note(&format!("the lease of {n}")) };
     let pinned = NewNote { pinned: true, ..of(4, None) };
@@ -136,7 +136,7 @@ fn an_archived_fact_gains_less_than_an_active_one() {
 }
 
 #[test]
-fn a_score_is_the_sum_of_what_is_told() {
+fn a_score_is_the_sum_of_its_explained_parts() {
     let memory = tested();
     for query in ["how do I run the tests", "ledger fixture", "test.command"] {
         for Hit { score, why, prior, neighbours, gains, .. } in

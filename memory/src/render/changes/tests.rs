@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[test]
-fn what_is_in_the_context_already_is_not_given_again() {
+fn a_repeated_load_gives_only_what_changed() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("s1", 1), blueprints([blueprint("Sockets", "Not ports.")]));
     let at = memory.revision();
@@ -50,7 +50,7 @@ fn told(memory: &Memory, since: Revision, session: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
+fn archived_records_do_not_crowd_out_changes_by_others() {
     let mut memory = Memory::default();
     for n in 0..40 {
         with_notes(&mut memory, "b", 1, &format!("finding {n} of many"));
@@ -67,7 +67,7 @@ fn what_compaction_sets_aside_hides_nothing_that_others_wrote() {
 }
 
 #[test]
-fn what_a_session_looks_at_is_no_change_by_its_writer_nor_by_itself() {
+fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
     let mut memory = Memory::default();
     let id = with_notes(&mut memory, "b", 1, "the port is 4000");
     save(&mut memory, &origin("b", 1), lessons([lesson("Sync the folder", "too")]));

@@ -27,7 +27,7 @@ fn plan(memory: &Memory, target: u64) -> CompactionPlan {
 }
 
 #[test]
-fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
+fn a_plan_lists_what_it_would_do_and_a_reply_what_was_done() {
     let story =
         |word: &str| format!("{word} went out and found that the importer skips rows ").repeat(9);
     let mut memory = with_notes(vec![
@@ -54,7 +54,7 @@ fn a_plan_names_what_it_would_do_and_a_reply_what_was_done() {
 }
 
 #[test]
-fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
+fn a_reply_lists_as_many_ids_as_fit_and_says_where_the_rest_are() {
     let ids = |range: std::ops::RangeInclusive<u64>| {
         range.map(|number| RecordId::new(Kind::Note, number)).collect()
     };
@@ -82,7 +82,7 @@ fn a_reply_names_as_many_as_there_is_room_for_and_says_where_the_others_are() {
 }
 
 #[test]
-fn what_is_said_of_a_budget_full_of_pinned_notes_is_what_became_of_the_write() {
+fn a_budget_full_of_pinned_notes_says_what_happened_to_the_write() {
     let budget = Budget { tokens: 1_500, auto_compact: true, above: 90, to: 80 };
     let id = |number| RecordId::new(Kind::Note, number);
     let said = |stays: &[RecordId], archived: &[RecordId]| {
@@ -113,7 +113,7 @@ fn answers_stay_short_however_much_is_done() {
 }
 
 #[test]
-fn what_has_expired_says_so_in_every_list() {
+fn expired_notes_are_marked_in_every_list() {
     let story = "a tale of the sea and of ships that went out and came back. ".repeat(12);
     let soon = NewNote { expires: Some(day(2)), ..note(&story) };
     let memory = with_notes(vec![soon, note("the port is 9000")]);
@@ -129,7 +129,7 @@ fn what_has_expired_says_so_in_every_list() {
 }
 
 #[test]
-fn a_person_is_told_of_commands() {
+fn a_person_is_shown_commands() {
     let (memory, person) = (with_notes(vec![note(&"long ".repeat(300))]), person());
     let ids: Vec<RecordId> = (1..=21).map(|number| RecordId::new(Kind::Note, number)).collect();
     let outcome = CompactionOutcome {

@@ -58,7 +58,7 @@ fn recalled(memory: &Memory, tokens: u32, limit: usize) -> String {
 
 /// An item that its session inherited may have expired.
 #[test]
-fn what_wants_a_summary_says_when_it_has_expired() {
+fn an_expired_item_that_needs_a_summary_is_marked() {
     let mut memory = Memory::default();
     let ended = NewNote { expires: Some(day(4)), ..note("the pool has 20") };
     stored(&mut memory, "one", 2, vec![ended]);
@@ -137,7 +137,7 @@ fn a_query_shows_whole_texts_until_the_budget_is_tight() {
 }
 
 #[test]
-fn a_list_is_a_page_from_the_newest_on() {
+fn a_list_is_one_page_newest_first() {
     let memory = some();
     let reader = one();
     let items = items(&memory, &reader);
@@ -157,7 +157,7 @@ fn a_list_is_a_page_from_the_newest_on() {
 }
 
 #[test]
-fn an_export_is_whole_and_oldest_first() {
+fn an_export_is_complete_and_oldest_first() {
     let memory = some();
     let reader = one();
     let items = items(&memory, &reader);
@@ -189,7 +189,7 @@ fn an_export_is_whole_and_oldest_first() {
 }
 
 #[test]
-fn numbers_are_told() {
+fn status_and_configuration_show_their_numbers() {
     let memory = some();
     let usage = Usage::of(&memory, &one(), budget(1_000));
     insta::assert_snapshot!(status(&usage), @r"
@@ -238,7 +238,7 @@ fn writes_are_answered_with_the_budget() {
 }
 
 #[test]
-fn what_the_project_shares_is_an_item_and_no_cost() {
+fn shared_notes_are_items_without_cost() {
     let mut memory = some();
     let before = Usage::of(&memory, &one(), budget(1_000));
     stored(&mut memory, "two", 4, vec![note("for everyone"), own("for two alone")]);
@@ -267,7 +267,7 @@ fn an_archived_or_expired_item_is_marked() {
 }
 
 #[test]
-fn a_client_goes_on_with_what_its_ended_sessions_left() {
+fn a_client_sees_items_of_its_own_ended_sessions() {
     let mut memory = Memory::default();
     for session in ["ended", "live", "one"] {
         stored(&mut memory, session, 2, vec![own(session)]);
@@ -286,7 +286,7 @@ fn a_client_goes_on_with_what_its_ended_sessions_left() {
 }
 
 #[test]
-fn ids_are_sixteen_digits_and_ours_are_taken_too() {
+fn ids_have_sixteen_digits_and_short_ids_are_accepted_too() {
     let first = RecordId::new(Kind::Note, 1);
     assert_eq!(hashed::show(first), "5692161d100b05e5");
     assert_eq!(hashed::parse("[5692161D100B05E5] "), Some(first));
@@ -298,7 +298,7 @@ fn ids_are_sixteen_digits_and_ours_are_taken_too() {
 
 proptest! {
     #[test]
-    fn an_id_that_is_given_back_finds_its_record(number: u64) {
+    fn a_shown_id_parses_back_to_its_record(number: u64) {
         let record = RecordId::new(Kind::Note, number);
         prop_assert_eq!(hashed::show(record).len(), 16);
         prop_assert_eq!(hashed::parse(&hashed::show(record)), Some(record));

@@ -63,7 +63,7 @@ fn shown(sessions: &[EndedSession], chars_max: usize, tokens_max: usize) -> Ende
 }
 
 #[test]
-fn everything_is_in_full_where_there_is_room() {
+fn everything_is_shown_in_full_if_there_is_room() {
     let shown = shown(&[session("claude-code", 2, work())], 3_000, 1_000);
     assert_snapshot!(shown.text, @r"
     Kept from a session that ended without saving (claude-code, 2026-11-02 12:00 UTC):
@@ -86,7 +86,7 @@ fn everything_is_in_full_where_there_is_room() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_title_and_then_a_count() {
+fn records_that_do_not_fit_become_titles_and_then_a_count() {
     let mut staged = work();
     staged.blueprints.push(blueprint("Long", &"It goes on and on. ".repeat(200)));
     staged.notes.extend((0..60).map(|at| note(&format!("Note {at} has some words in it"))));
@@ -117,7 +117,7 @@ fn what_does_not_fit_is_a_title_and_then_a_count() {
 }
 
 #[test]
-fn without_a_summary_the_session_is_known_by_what_it_was_asked() {
+fn a_session_without_a_summary_shows_its_prompt() {
     let staged = Staged { captured: Some(said("Done.")), ..Staged::default() };
     assert_snapshot!(shown(&[session("", 2, staged)], 3_000, 1_000).text, @r"
     Kept from a session that ended without saving (2026-11-02 12:00 UTC):
@@ -127,14 +127,14 @@ fn without_a_summary_the_session_is_known_by_what_it_was_asked() {
 }
 
 #[test]
-fn what_a_session_kept_for_itself_is_not_shown() {
+fn private_notes_are_not_shown() {
     let private = vec![NewNote { private: true, ..note("my own scratch") }];
     let staged = Staged { notes: private, ..Staged::default() };
     assert_eq!(shown(&[session("codex", 2, staged)], 3_000, 1_000), EndedText::default());
 }
 
 #[test]
-fn the_last_to_end_comes_first_and_too_many_are_counted() {
+fn the_latest_to_end_comes_first_and_the_rest_are_counted() {
     let summary = |at: i64| Staged { summary: Some(format!("step {at}")), ..Staged::default() };
     let sessions: Vec<_> = (1..=7).map(|at| session("codex", at, summary(at))).collect();
     let shown = shown(&sessions, 3_000, 1_000);
@@ -146,7 +146,7 @@ fn the_last_to_end_comes_first_and_too_many_are_counted() {
 }
 
 #[test]
-fn a_room_too_small_for_anything_still_counts_the_sessions() {
+fn a_budget_too_small_for_anything_still_counts_the_sessions() {
     let sessions = [session("codex", 2, work())];
     let shown = shown(&sessions, 140, 60);
     assert_snapshot!(shown.text, @"1 session ended without saving. memory_search finds the work once it is folded, usually within a minute.");
@@ -155,7 +155,7 @@ fn a_room_too_small_for_anything_still_counts_the_sessions() {
 
 proptest! {
     #[test]
-    fn no_room_is_exceeded_and_nothing_is_cut_without_a_word(
+    fn the_budget_is_never_exceeded_and_every_cut_is_mentioned(
         parts in prop::collection::vec(any_part(), 0..4),
         chars_max in 0_usize..2_000,
         tokens_max in 0_usize..600,
@@ -171,7 +171,7 @@ proptest! {
 }
 
 #[test]
-fn a_person_is_told_of_commands() {
+fn a_person_is_shown_commands() {
     let sessions: Vec<EndedSession> = (1..9).map(|day| session("codex", day, work())).collect();
     let person = Audience::Person(crate::Shell::default());
     let text = ended(&sessions, 1_500, 400, &person).text;

@@ -34,7 +34,7 @@ fn filled() -> Memory {
 }
 
 #[test]
-fn the_newest_comes_first_and_what_expired_is_marked() {
+fn the_newest_comes_first_and_expired_notes_are_marked() {
     let memory = filled();
     let one = Reader::session(SessionId::new("one"));
     insta::assert_snapshot!(list(&memory, &view(&one)).unwrap().text, @r"
@@ -53,7 +53,7 @@ fn the_newest_comes_first_and_what_expired_is_marked() {
 }
 
 #[test]
-fn pages_go_on_where_the_last_one_ended() {
+fn each_page_continues_where_the_last_one_ended() {
     let memory = filled();
     let one = Reader::session(SessionId::new("one"));
     let first = list(&memory, &ListView { limit: 2, ..view(&one) }).unwrap();
@@ -72,7 +72,7 @@ fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[test]
-fn a_page_keeps_to_its_tokens_and_names_what_it_leaves_out() {
+fn a_page_keeps_to_its_tokens_and_names_the_records_left_out() {
     let mut memory = Memory::default();
     let scripts = ["漢字と仮名の長い題名", "🟥🟦🟩🫠🟪⬛🪝🟫", "ማስታወሻ መዝገብ"];
     let texts =
@@ -99,7 +99,7 @@ fn a_page_keeps_to_its_tokens_and_names_what_it_leaves_out() {
 }
 
 #[test]
-fn the_users_notes_stand_among_a_projects_by_time_and_pages_pass_none() {
+fn the_users_notes_are_sorted_in_by_time_and_pages_skip_none() {
     let project = filled();
     let personal = crate::testing::personal(["answers in German", "port 7718"].map(note));
     let both = Memories { first: &project, personal: Some(&personal) };
@@ -147,7 +147,7 @@ fn a_long_line_is_cut_once() {
 }
 
 #[test]
-fn a_person_is_told_the_command_for_the_rest() {
+fn a_person_is_shown_the_command_for_the_rest() {
     let typed = ["list", "--limit=1", "--project", "/a"].map(str::to_owned).into();
     let (memory, anyone) = (filled(), Reader::anyone());
     let audience = &Audience::Person(crate::Shell { typed });

@@ -32,7 +32,7 @@ fn texts(of: fn(&Record) -> String) -> Vec<String> {
 }
 
 #[test]
-fn a_record_says_what_it_says_and_nothing_for_its_editor() {
+fn a_loaded_record_shows_its_text_without_metadata() {
     insta::assert_snapshot!(texts(whole).join("\n"), @"
     b1 [decision] Store
       Journal is the truth.
@@ -55,7 +55,7 @@ fn a_record_says_what_it_says_and_nothing_for_its_editor() {
 }
 
 #[test]
-fn on_a_line_a_lesson_says_what_to_do() {
+fn a_lesson_on_one_line_says_what_to_do() {
     let lines = texts(line);
     let lesson = lines.iter().find(|line| line.contains("Flush")).unwrap();
     assert!(
@@ -66,7 +66,7 @@ fn on_a_line_a_lesson_says_what_to_do() {
 }
 
 #[test]
-fn an_excerpt_says_whether_it_is_all() {
+fn an_excerpt_reports_whether_it_is_complete() {
     let mut memory = Memory::default();
     let text = format!("{} The lease is nine days. {}", "Talk. ".repeat(90), "More. ".repeat(90));
     save(&mut memory, &origin("one", 2), blueprints([blueprint("Leases", &text)]));
@@ -80,7 +80,7 @@ fn an_excerpt_says_whether_it_is_all() {
 }
 
 #[test]
-fn what_is_cut_ends_with_its_mark() {
+fn a_cut_text_ends_with_the_cut_mark() {
     for chars in 5..80 {
         let cut = part("A line of some words, and one more word.", chars, 100);
         assert!(cut.ends_with(CUT) && cut.chars().count() <= chars, "{cut}");

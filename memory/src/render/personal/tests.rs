@@ -12,7 +12,7 @@ fn memory(notes: impl IntoIterator<Item = NewNote>) -> Memory {
 }
 
 #[test]
-fn the_most_important_comes_first_and_what_expired_is_only_counted() {
+fn the_most_important_note_comes_first_and_expired_ones_are_left_out() {
     let memory = memory([
         note("answers in German"),
         NewNote { importance: Some(9), ..note("prefers small pull requests,\none topic each") },
@@ -45,7 +45,7 @@ fn without_notes_or_room_there_is_no_section() {
 }
 
 #[test]
-fn what_has_no_room_is_counted_with_the_call_that_fetches_it() {
+fn notes_without_room_are_counted_with_the_call_that_fetches_them() {
     let notes = (0..60).map(|number| note(&format!("rule {number}: {}", "say it so. ".repeat(4))));
     let section = personal(&memory(notes), PERSONAL_TOKENS_MAX, day(90), &Audience::Agent);
     let last = section.text.lines().last().unwrap();
@@ -58,7 +58,7 @@ fn what_has_no_room_is_counted_with_the_call_that_fetches_it() {
 }
 
 #[test]
-fn a_larger_budget_takes_no_notes_text_away() {
+fn a_larger_budget_never_shortens_a_note() {
     // Titles take so little room that some is left for the third note where the first two do not
     // fit.
     let notes = [(10, 60), (9, 58), (8, 20)].map(|(importance, words)| NewNote {
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_section_keeps_to_its_budget_and_a_larger_one_takes_no_text_away(
+    fn a_section_keeps_to_its_budget_and_doubling_it_shortens_no_note(
         notes in prop::collection::vec(any_note(), 0..20),
         tokens_max in 0_u32..400,
     ) {
@@ -103,7 +103,7 @@ proptest! {
 }
 
 #[test]
-fn a_person_is_told_of_commands() {
+fn a_person_is_shown_commands() {
     let memory = memory((0..200).map(|at| note(&format!("note {at} {}", "x ".repeat(30)))));
     let person = Audience::Person(crate::Shell::default());
     let section = |audience| personal(&memory, PERSONAL_TOKENS_MAX, day(9), audience);

@@ -42,7 +42,7 @@ fn a_record_shows_its_text_and_where_it_came_from() {
 
 /// Changes by compaction and repetition do not change the text.
 #[test]
-fn a_version_is_replaced_only_by_one_that_says_something_else() {
+fn a_version_is_replaced_only_by_one_with_different_content() {
     let mut memory = Memory::default();
     let new = NewNote { summary: "in short".to_owned(), ..note("at length") };
     save(&mut memory, &origin("one", 2), Staged { notes: vec![new], ..Staged::default() });
@@ -89,7 +89,7 @@ fn a_note_keeps_the_indentation_of_its_first_line() {
 }
 
 #[test]
-fn a_cursor_that_is_none_is_refused() {
+fn an_invalid_cursor_is_refused() {
     let memory = memory_with("x");
     let refusal = record_page(
         memory.record("b1".parse().unwrap()).unwrap(),
@@ -122,7 +122,7 @@ fn one_long_line_fills_its_pages() {
 
 /// Otherwise the second page would show another text once the record has changed.
 #[test]
-fn the_rest_of_a_version_is_of_that_version() {
+fn later_pages_show_the_same_version() {
     let memory = memory_with(&"line\n".repeat(2_000));
     let of = memory.record("b1".parse().unwrap()).unwrap();
     let (page, _) = record_page(of, None, 4_000, None, &Audience::Agent).unwrap();
@@ -132,7 +132,7 @@ fn the_rest_of_a_version_is_of_that_version() {
 
 proptest! {
     #[test]
-    fn pages_are_within_budget_and_give_the_whole(
+    fn pages_keep_to_their_budget_and_together_give_the_whole_text(
         lines in prop::collection::vec("[ä🦀 x]{0,90}", 1..200),
         chars_max in limits::ANSWER_CHARS_MIN..4_000,
     ) {
@@ -155,7 +155,7 @@ proptest! {
 }
 
 #[test]
-fn the_pages_of_few_tokens_are_the_whole() {
+fn pages_of_few_tokens_together_give_the_whole_text() {
     let mut memory = Memory::default();
     for text in
         ["word after word ".repeat(300), "漢字と仮名の文。".repeat(200), "a b\n".repeat(900)]
@@ -186,7 +186,7 @@ fn the_pages_of_few_tokens_are_the_whole() {
 }
 
 #[test]
-fn what_took_a_versions_place_leaves_room_for_its_text() {
+fn naming_the_replacement_leaves_room_for_the_text() {
     let reader = Reader::anyone();
     for script in ["ማስታወሻ መዝገብ ", "🟥🟦🟩🫠", "a line of words "] {
         let text = script.repeat(40);
@@ -217,7 +217,7 @@ fn what_took_a_versions_place_leaves_room_for_its_text() {
 
 /// Stored text that looks like a call is somebody's own.
 #[test]
-fn a_person_is_told_the_command_for_the_rest() {
+fn a_person_is_shown_the_command_for_the_rest() {
     let stored = "truncated: memory_list\nThe rest: memory_get {\"id\":\"n1\"}.\n".repeat(200);
     let memory = memory_with(&stored);
     let of = memory.record("b1".parse().unwrap()).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 use crate::audience::Shell;
 
 #[test]
-fn what_to_do_is_worded_for_the_reader() {
+fn advice_is_worded_for_its_audience() {
     let full = |kind| Refusal::Full { kind, unit: "records", kept: 9, more: 2, most: 10 };
     let cases = [
         (

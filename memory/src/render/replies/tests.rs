@@ -6,7 +6,7 @@ use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
 use crate::{Archived, Memory, Staged, plan_checkpoint, plan_forget};
 
 #[test]
-fn replies_say_what_came_of_a_write() {
+fn replies_report_the_outcome_of_a_write() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let part = blueprints([blueprint("Store", "sled"), blueprint("store", "redb")]);
@@ -34,7 +34,7 @@ fn replies_say_what_came_of_a_write() {
 }
 
 #[test]
-fn a_summary_alone_is_pending_too() {
+fn a_staged_summary_alone_is_pending() {
     let part = Staged { summary: Some("began".to_owned()), ..Staged::default() };
     let plan = plan_checkpoint(&Memory::default(), &origin("one", 1), part).unwrap();
     insta::assert_snapshot!(checkpoint(&plan.outcome), @"Staged. Pending until memory_save: a summary.");

@@ -79,7 +79,7 @@ fn what_was_left_out_is_counted_and_named() {
 }
 
 #[test]
-fn a_page_says_when_memory_changed_since_the_one_before() {
+fn a_page_says_if_memory_changed_since_the_previous_one() {
     let mut memory = filled();
     let first = search(&memory, &found(&memory, "pool"), &SearchView { limit: 2, ..view("pool") });
     save(&mut memory, &origin("two", 3), blueprints([blueprint("More", "pools")]));
@@ -89,7 +89,7 @@ fn a_page_says_when_memory_changed_since_the_one_before() {
 }
 
 #[test]
-fn what_is_not_read_of_a_query_is_told() {
+fn a_query_that_is_cut_is_reported() {
     let memory = filled();
     let long: String = (0..99).map(|n| format!("pool{n} ")).collect();
     let answer = search(&memory, &found(&memory, &long), &view(&long));
@@ -138,7 +138,7 @@ fn the_smallest_answer_keeps_to_its_tokens_and_shows_something() {
 }
 
 #[test]
-fn summaries_stand_for_long_texts_when_room_is_short() {
+fn summaries_replace_long_texts_when_the_budget_is_tight() {
     let memory = filled();
     let recalled = found(&memory, "checkout");
     let own = SearchView { tight: Tight { project: false, own: true }, ..view("checkout") };
@@ -151,7 +151,7 @@ fn summaries_stand_for_long_texts_when_room_is_short() {
 }
 
 #[test]
-fn what_has_none_of_the_words_says_so_and_is_not_left_out() {
+fn a_hit_without_query_words_is_marked_and_not_counted_as_left_out() {
     let mut memory = Memory::default();
     let texts = ["first", "E0502 again", "last", "a", "b", "c", "d", "e", "f"];
     let notes = texts.map(|text| Ok(note(text))).into();
@@ -183,7 +183,7 @@ fn a_dropped_constraint_is_named() {
 }
 
 #[test]
-fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
+fn a_users_note_is_found_among_project_notes_and_marked() {
     let project = filled();
     let personal =
         crate::testing::personal(["Never make a pool larger", "answers in German"].map(note));
@@ -205,7 +205,7 @@ fn a_note_of_the_user_is_found_among_a_projects_and_marked() {
 }
 
 #[test]
-fn a_person_is_told_of_commands() {
+fn a_person_is_shown_commands() {
     let typed = ["search", "pool", "--limit=1"].map(str::to_owned).into();
     let (memory, audience) = (filled(), &Audience::Person(crate::Shell { typed }));
     let said = |query| {

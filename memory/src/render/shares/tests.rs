@@ -33,7 +33,7 @@ fn any_shares() -> impl Strategy<Value = Vec<(Share, Vec<usize>)>> {
 
 proptest! {
     #[test]
-    fn nothing_displaces_what_a_share_has_within_its_own_weight(
+    fn nothing_displaces_a_share_within_its_own_weight(
         of in any_shares(), more in any_shares(), room in 400_usize..4_000,
     ) {
         let mut crowded = of.clone();
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn twice_the_room_keeps_in_full_what_was_in_full(of in any_shares(), room in 100_usize..3_000) {
+    fn doubling_the_room_keeps_everything_in_full(of in any_shares(), room in 100_usize..3_000) {
         for ((share, one), (_, twice)) in divided(&of, room).iter().zip(divided(&of, room * 2)) {
             for (before, after) in one.iter().zip(&twice) {
                 let kept = before.shown != Shown::Full || after.shown == Shown::Full;
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn the_room_is_used_and_never_exceeded(of in any_shares(), room in 100_usize..6_000) {
+    fn the_budget_is_used_and_never_exceeded(of in any_shares(), room in 100_usize..6_000) {
         let given: Vec<Allotment> = divided(&of, room).into_iter().flat_map(|(_, given)| given).collect();
         let taken: usize = given.iter().map(|given| given.takes.tokens).sum();
         let there: usize = of.iter().flat_map(|(_, tokens)| tokens).sum();
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn within_a_share_what_is_wanted_more_is_shown_no_less(of in any_shares(), room in 100_usize..3_000) {
+    fn within_a_share_higher_ranked_items_are_shown_in_full_first(of in any_shares(), room in 100_usize..3_000) {
         for (share, given) in divided(&of, room) {
             let fulls: Vec<bool> = given.iter().map(|given| given.shown == Shown::Full).collect();
             prop_assert!(fulls.is_sorted_by(|a, b| a >= b), "{share:?} {fulls:?}");

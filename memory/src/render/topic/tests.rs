@@ -67,7 +67,7 @@ fn a_topic_reads_well() {
 }
 
 #[test]
-fn a_topic_without_a_status_is_named_with_what_was_last_told() {
+fn a_topic_without_a_status_shows_its_latest_history_line() {
     let mut memory = Memory::default();
     for (day, told) in [(1, "begun"), (2, "Session ended. Asked: fix the login")] {
         let history = vec![HistoryLine::new(told)];
@@ -81,7 +81,7 @@ fn a_topic_without_a_status_is_named_with_what_was_last_told() {
 }
 
 #[test]
-fn what_is_in_view_is_bounded() {
+fn decisions_and_history_shown_are_limited() {
     let mut memory = Memory::default();
     for at in 0..60 {
         let answer = (at % 2 == 0).then_some("yes");
@@ -110,7 +110,7 @@ fn what_is_in_view_is_bounded() {
 }
 
 #[test]
-fn topics_are_listed_with_who_is_on_them() {
+fn topics_are_listed_with_their_bound_sessions() {
     let mut memory = Memory::default();
     write(&mut memory, "one", 1, of("main", "reviewed"));
     let open = vec![decision("Which port?", None)];

@@ -118,7 +118,7 @@ fn after_an_abrupt_end_the_recovery_comes_first() {
 }
 
 #[test]
-fn a_recovery_says_when_not_all_files_could_be_looked_at() {
+fn a_recovery_says_if_not_all_files_could_be_read() {
     for cause in
         [NoticeCause::Ended, NoticeCause::Crashed { files: vec!["src/a.rs".to_owned()], more: 0 }]
     {
@@ -136,7 +136,7 @@ fn a_recovery_says_when_not_all_files_could_be_looked_at() {
 }
 
 #[test]
-fn above_the_soft_limit_the_size_is_shown() {
+fn the_size_is_shown_above_the_soft_limit() {
     let mut memory = Memory::default();
     let part = blueprints([blueprint("big", &"x".repeat(150 * 1024))]);
     crate::testing::save(&mut memory, &origin("one", 2), part);
@@ -152,7 +152,7 @@ fn above_the_soft_limit_the_size_is_shown() {
 }
 
 #[test]
-fn replies_are_as_the_original_has_them() {
+fn replies_match_the_original() {
     let mut memory = Memory::default();
     let by = origin("one", 1);
     let plan = plan_checkpoint(&memory, &by, some_part()).unwrap();

@@ -20,7 +20,7 @@ fn called(instance: &Instance, call: &str) -> (Daemon, Agent, Served) {
 }
 
 #[test]
-fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
+fn a_call_does_not_wait_forever_for_a_hanging_daemon() {
     let instance = Instance::new();
     let (daemon, mut agent, _served) = called(&instance, &request("1", "tools/call"));
     // The shim asks whether it runs, and gets no answer.
@@ -31,7 +31,7 @@ fn a_call_does_not_wait_for_ever_for_a_daemon_that_hangs() {
 }
 
 #[test]
-fn a_daemon_that_goes_on_has_time_for_the_call() {
+fn a_daemon_that_recovers_has_time_for_the_call() {
     let instance = Instance::new();
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"progressToken":7}}}"#;
     let (daemon, mut agent, mut served) = called(&instance, call);
@@ -51,7 +51,7 @@ fn a_daemon_that_goes_on_has_time_for_the_call() {
 }
 
 #[test]
-fn a_call_that_takes_long_is_not_taken_for_a_daemon_that_hangs() {
+fn a_long_call_is_not_mistaken_for_a_hanging_daemon() {
     let instance = Instance::new();
     let (daemon, mut agent, mut served) = called(&instance, &request("1", "tools/call"));
     thread::scope(|scope| {

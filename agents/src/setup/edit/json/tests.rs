@@ -26,14 +26,14 @@ const ODD: &str =
     "{\n\t// mine\n\t\"b\": [1,2 ,3], /* and */ \"a\": {\"x\": 1,},\n\n\t\"c\": \"d\" // last\n}";
 
 #[test]
-fn unchanged_text_is_the_same_to_the_byte() {
+fn unchanged_text_stays_identical() {
     for text in [ODD, "", "{}", " {\r\n}\r\n", "\u{feff}{\"a\":1}", "// only a comment\n"] {
         assert_eq!(Json::parse(text, false).unwrap().text(), text);
     }
 }
 
 #[test]
-fn a_value_goes_in_and_comments_and_order_stay() {
+fn adding_a_value_keeps_comments_and_order() {
     let text = edited(ODD, "a.y", json!({"command": "x", "args": ["y"], "type": "stdio"}));
     assert!(text.starts_with("{\n\t// mine\n\t\"b\": [1,2 ,3], /* and */ \"a\": {"), "{text}");
     assert!(text.ends_with("\n\n\t\"c\": \"d\" // last\n}"), "{text}");
@@ -45,7 +45,7 @@ fn a_value_goes_in_and_comments_and_order_stay() {
 }
 
 #[test]
-fn what_is_new_is_taken_away_again() {
+fn an_added_value_can_be_removed_without_a_trace() {
     for text in [
         "{\n  \"a\": 1\n}\n",
         "{\r\n  \"a\": [\r\n    1\r\n  ]\r\n}",
@@ -60,7 +60,7 @@ fn what_is_new_is_taken_away_again() {
 }
 
 #[test]
-fn lists_are_made_appended_to_and_cut() {
+fn lists_are_created_extended_and_shortened() {
     let text = edited("", "hooks.Stop.0", json!({"command": "a"}));
     let text = edited(&text, "hooks.Stop.1", json!({"command": "b"}));
     let json = Json::parse(&text, false).unwrap();
@@ -73,7 +73,7 @@ fn lists_are_made_appended_to_and_cut() {
 }
 
 #[test]
-fn what_is_in_the_way_is_named() {
+fn a_conflicting_value_is_named() {
     let mut json = Json::parse("{\"hooks\": {\"Stop\": 3}, \"mcp\": []}", false).unwrap();
     let clash = json.set(&at("hooks.Stop.0"), &json!(1)).unwrap_err();
     assert_eq!(clash.to_string(), "`hooks.Stop` is not a list");
@@ -82,7 +82,7 @@ fn what_is_in_the_way_is_named() {
 }
 
 #[test]
-fn what_is_no_configuration_is_refused() {
+fn an_invalid_configuration_is_refused() {
     for (text, loose) in
         [("{\"a\" 1}", false), ("[]", false), ("{a: 1}", false), ("{\"a\": 1", true)]
     {

@@ -17,14 +17,14 @@ fn edited(text: &str, path: &str, value: Value) -> String {
 }
 
 #[test]
-fn unchanged_text_is_the_same_to_the_byte() {
+fn unchanged_text_stays_identical() {
     for text in [ODD, "", "\u{feff}a = 1\r\n", "a = 1", "[x]\r\ny = 2\r\n"] {
         assert_eq!(Toml::parse(text).unwrap().text(), text);
     }
 }
 
 #[test]
-fn a_table_goes_in_and_out_again() {
+fn a_table_can_be_added_and_removed_again() {
     for text in [ODD, "", "a = 1\r\n\r\n[mcp_servers.other]\r\ncommand = \"x\"\r\n"] {
         let with = edited(text, "mcp_servers.anchord", json!({"command": "/x", "args": ["mcp"]}));
         assert!(with.contains("[mcp_servers.anchord]"), "{with}");
@@ -41,14 +41,14 @@ fn a_table_goes_in_and_out_again() {
 }
 
 #[test]
-fn a_value_is_replaced_where_it_stands() {
+fn a_value_is_replaced_in_place() {
     let text = "[mcp_servers.anchord]\ncommand = \"old\" # why\nargs = []\n";
     let text = edited(text, "mcp_servers.anchord.command", json!("new"));
     assert_eq!(text, "[mcp_servers.anchord]\ncommand = \"new\" # why\nargs = []\n");
 }
 
 #[test]
-fn inline_tables_and_dotted_keys_are_taken_as_they_are() {
+fn inline_tables_and_dotted_keys_are_edited_as_written() {
     let text = edited(
         "mcp_servers = { o = { command = \"x\" } }\n",
         "mcp_servers.anchord",
@@ -61,7 +61,7 @@ fn inline_tables_and_dotted_keys_are_taken_as_they_are() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_toml_and_a_conflicting_value_are_refused() {
     assert!(Toml::parse("a = \n").is_err());
     let mut toml = Toml::parse("mcp_servers = 3\n").unwrap();
     let clash = toml.set(&at("mcp_servers.anchord"), &json!({"command": "x"})).unwrap_err();

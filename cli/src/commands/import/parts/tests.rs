@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 
 #[test]
-fn each_record_is_in_one_part_and_the_rest_in_the_last() {
+fn each_record_is_in_one_part_and_other_fields_in_the_last() {
     let record =
         |at: usize| json!({"id": format!("n{at}"), "text": "a \"quoted\" line\n".repeat(at)});
     let records: Vec<Value> = (0..40).map(record).collect();
@@ -29,14 +29,14 @@ fn each_record_is_in_one_part_and_the_rest_in_the_last() {
 }
 
 #[test]
-fn what_has_no_records_is_told() {
+fn an_export_without_a_list_of_records_is_refused() {
     for export in ["{\"revision\": 1, \"records\": 7}", "{\"revision\": 1}", "[1, 2, 3, 4, 5, 6]"] {
         assert!(split(export.to_owned(), 10).is_err(), "{export}");
     }
 }
 
 #[test]
-fn remarks_say_in_which_part_they_count() {
+fn remarks_name_the_part_they_belong_to() {
     let forgotten = "1 record that was forgotten there is left out";
     let reply = || -> ImportReply {
         let none = json!({});

@@ -23,7 +23,7 @@ fn asked(cwd: &str) -> String {
 }
 
 #[test]
-fn sessions_that_go_on_and_those_elsewhere_are_left_out() {
+fn running_sessions_and_those_elsewhere_are_left_out() {
     let scratch = tempfile::tempdir().unwrap();
     transcript(scratch.path(), "1.jsonl", &asked("/src/app"));
     transcript(scratch.path(), "2.jsonl", &asked("/src/lib"));
@@ -106,7 +106,7 @@ fn directories_beyond_the_first_few_are_counted() {
 }
 
 #[test]
-fn damaged_transcripts_are_named_and_the_rest_is_read() {
+fn damaged_transcripts_are_reported_and_the_rest_is_read() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join(".claude/projects/-src-app");
     let good = "{\"type\":\"user\",\"cwd\":\"/src/app\",\"message\":{\"content\":\"do it\"}}\n";
@@ -159,7 +159,7 @@ fn damaged_transcripts_are_named_and_the_rest_is_read() {
 }
 
 #[test]
-fn what_came_of_it_is_said_in_a_line() {
+fn the_outcome_is_reported_in_one_line() {
     let reply = |added, updated| {
         let project = PastSessionsProject { updated, ..project("/p", added, 0) };
         PastSessionsReply { projects: vec![project], ..PastSessionsReply::default() }

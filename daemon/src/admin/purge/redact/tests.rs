@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_text_is_blackened_wherever_it_stands_but_in_the_store() {
+fn a_text_is_redacted_in_every_file_outside_the_store() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     fs::create_dir_all(path("log/old")).unwrap();
@@ -37,7 +37,7 @@ fn a_text_is_blackened_wherever_it_stands_but_in_the_store() {
 
 /// Versions of one record begin alike, and one text may begin within another.
 #[test]
-fn of_texts_that_begin_alike_the_longest_that_stands_there_is_blackened() {
+fn the_longest_of_texts_with_a_common_beginning_is_redacted() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("a.log");
     let long = "the same beginning ".repeat(20);
@@ -55,7 +55,7 @@ fn of_texts_that_begin_alike_the_longest_that_stands_there_is_blackened() {
 }
 
 #[test]
-fn what_cannot_be_looked_through_is_named() {
+fn a_path_that_cannot_be_searched_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (file, none) = (dir.path().join("no-directory"), dir.path().join("none"));
     fs::write(&file, "planted").unwrap();

@@ -125,7 +125,7 @@ async fn one_item_is_changed_by_its_id_in_either_form() {
 }
 
 #[tokio::test]
-async fn many_are_stored_at_once_and_a_bad_one_fails_alone() {
+async fn items_are_stored_in_bulk_and_a_bad_one_fails_alone() {
     let world = World::new().await;
     let mut shim = shim(&world).await;
     let items = json!([
@@ -185,7 +185,7 @@ fn texts() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn compacting_says_what_it_did_and_what_wants_a_summary() {
+async fn compacting_reports_its_result_and_items_that_need_a_summary() {
     let world = World::new().await;
     let mut shim = shim_of(&world, Hello { budget: Some(1_000), ..hello(&world) }).await;
     insta::assert_snapshot!(shim.call("compact", json!({})).await, @r"
@@ -241,7 +241,7 @@ async fn compacting_says_what_it_did_and_what_wants_a_summary() {
 }
 
 #[tokio::test]
-async fn storing_makes_room_by_itself_and_loses_nothing() {
+async fn storing_compacts_automatically_and_loses_nothing() {
     let world = World::new().await;
     let mut shim = shim_of(&world, Hello { budget: Some(1_000), ..hello(&world) }).await;
     let used = |said: &str| -> u64 {
@@ -273,7 +273,7 @@ async fn storing_makes_room_by_itself_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn configuring_shows_what_is_in_force() {
+async fn configuring_shows_the_effective_settings() {
     let world = World::new().await;
     let mut shim = shim(&world).await;
     let told =
@@ -293,7 +293,7 @@ async fn configuring_shows_what_is_in_force() {
 }
 
 #[tokio::test]
-async fn its_errors_say_what_is_wrong() {
+async fn errors_are_worded_like_the_originals() {
     let world = World::new().await;
     let mut shim = shim(&world).await;
     for tool in ["pin", "unpin", "forget"] {
@@ -317,7 +317,7 @@ async fn its_errors_say_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_client_has_back_what_its_ended_sessions_stored_and_no_other_client_has() {
+async fn a_client_gets_back_items_of_its_own_ended_sessions_only() {
     let world = World::new().await;
     let mut first = shim(&world).await;
     first.call("store", decision()).await;
@@ -339,7 +339,7 @@ async fn a_client_has_back_what_its_ended_sessions_stored_and_no_other_client_ha
 }
 
 #[tokio::test]
-async fn what_others_share_is_recalled_and_costs_nothing() {
+async fn shared_notes_are_recalled_at_no_cost() {
     let world = World::new().await;
     let mut other = world.shim().await;
     other.call("memory_note", json!({ "content": "The build needs protoc." })).await;
@@ -356,7 +356,7 @@ async fn what_others_share_is_recalled_and_costs_nothing() {
 
 /// The original saves nothing if a state directory is given.
 #[tokio::test]
-async fn with_a_state_directory_everything_lasts_and_is_apart() {
+async fn a_state_directory_has_its_own_lasting_memory() {
     let world = World::new().await;
     std::fs::create_dir(world.directory("demo/.git")).unwrap();
     let apart = world.directory("demo/.state");
@@ -380,7 +380,7 @@ async fn with_a_state_directory_everything_lasts_and_is_apart() {
 
 /// The original goes back to the default budget after a restart.
 #[tokio::test]
-async fn a_budget_outlives_the_daemon_and_the_session() {
+async fn a_budget_survives_a_restart_and_the_end_of_its_session() {
     let world = World::new().await;
     let mut first = shim_of(&world, Hello { budget: Some(7_000), ..hello(&world) }).await;
     let status = first.call("status", json!({})).await;
@@ -401,7 +401,7 @@ async fn a_budget_outlives_the_daemon_and_the_session() {
 
 /// In the original, a restart makes all items equally fresh.
 #[tokio::test]
-async fn a_restart_makes_nothing_fresh() {
+async fn a_restart_does_not_renew_recency() {
     let world = World::new().await;
     let mut first = shim(&world).await;
     for content in ["The first of them.", "The second of them.", "The third of them."] {

@@ -25,7 +25,7 @@ fn scoped(scope: &str, mut notes: Value) -> Value {
 }
 
 #[tokio::test]
-async fn reading_what_is_archived_keeps_to_the_budget() {
+async fn reading_archived_notes_keeps_to_the_budget() {
     for (scope, line) in [("project", "budget: "), ("session", "your own notes: ")] {
         let world = World::new().await;
         let mut shim = world.shim_with("all").await;
@@ -62,7 +62,7 @@ async fn reading_what_is_archived_keeps_to_the_budget() {
 }
 
 #[tokio::test]
-async fn a_note_that_its_budget_has_no_room_for_is_read_and_stays_where_it_is() {
+async fn reading_an_archived_note_larger_than_the_budget_leaves_it_archived() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let text: Vec<String> = (0..900).map(|word| format!("w{word}")).collect();
@@ -78,7 +78,7 @@ async fn a_note_that_its_budget_has_no_room_for_is_read_and_stays_where_it_is() 
 }
 
 #[tokio::test]
-async fn what_wakes_an_item_of_the_compactor_makes_room_for_it() {
+async fn reactivating_a_compactor_item_makes_room_for_it() {
     let world = World::new().await;
     let mut shim = world.shim_with("compactor").await;
     shim.call("configure", json!({ "token_budget": 1_000 })).await;
@@ -125,7 +125,7 @@ async fn what_wakes_an_item_of_the_compactor_makes_room_for_it() {
 }
 
 #[tokio::test]
-async fn a_note_that_is_shared_counts_where_it_is_then() {
+async fn a_shared_note_counts_towards_the_project_budget() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
@@ -139,7 +139,7 @@ async fn a_note_that_is_shared_counts_where_it_is_then() {
 }
 
 #[tokio::test]
-async fn summaries_stand_for_the_notes_of_the_budget_that_is_nearly_used_up() {
+async fn summaries_replace_the_notes_of_a_nearly_full_budget() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000, "scope": "session" })).await;
@@ -175,7 +175,7 @@ fn full(said: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_budget_full_of_pinned_notes_is_told_to_whom_it_concerns() {
+async fn a_budget_full_of_pinned_notes_is_reported_only_where_relevant() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", pinned()).await;

@@ -21,7 +21,7 @@ fn pinned(scope: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_note_stays_when_pinned_ones_fill_the_budget_and_each_budget_is_kept() {
+async fn a_new_note_stays_when_pinned_ones_fill_the_budget() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     for scope in ["project", "session"] {
@@ -48,7 +48,7 @@ async fn a_note_stays_when_pinned_ones_fill_the_budget_and_each_budget_is_kept()
 }
 
 #[tokio::test]
-async fn a_number_that_is_no_importance_is_told_what_is() {
+async fn an_invalid_importance_is_answered_with_the_valid_range() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let note = json!({ "content": "x", "importance": 300 });
@@ -59,7 +59,7 @@ async fn a_number_that_is_no_importance_is_told_what_is() {
 }
 
 #[tokio::test]
-async fn what_was_private_before_it_was_shared_is_its_owners() {
+async fn private_versions_of_a_shared_note_stay_private() {
     let world = World::new().await;
     let (mut owner, mut other) = (world.shim().await, world.shim().await);
     let note = |text: &str| json!({ "content": text, "key": "plan", "scope": "session" });
@@ -77,7 +77,7 @@ async fn what_was_private_before_it_was_shared_is_its_owners() {
 
 /// Private notes are seen even long after the earlier process has ended.
 #[tokio::test]
-async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
+async fn the_next_session_of_a_conversation_sees_its_private_notes() {
     let world = World::new().await;
     let of = |hello: Hello, talk: &str| Hello { agent_session: Some(talk.to_owned()), ..hello };
     let private = json!({ "content": "my next step", "key": "step", "scope": "session" });
@@ -111,7 +111,7 @@ async fn the_next_session_of_a_conversation_sees_what_it_kept_for_itself() {
 
 /// A shim that sends a line again gets the first reply, and nothing is done twice.
 #[tokio::test]
-async fn a_compaction_that_is_sent_again_is_not_done_again() {
+async fn a_resent_compaction_is_not_repeated() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", long(0..6)).await;
@@ -128,7 +128,7 @@ async fn a_compaction_that_is_sent_again_is_not_done_again() {
 }
 
 #[tokio::test]
-async fn a_minus_at_the_start_of_a_query_leaves_nothing_out() {
+async fn a_leading_minus_excludes_nothing() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
@@ -141,7 +141,7 @@ async fn a_minus_at_the_start_of_a_query_leaves_nothing_out() {
 }
 
 #[tokio::test]
-async fn what_is_out_of_bounds_is_told_in_plain_words() {
+async fn out_of_range_arguments_are_refused_in_plain_words() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let mut said = Vec::new();
@@ -176,7 +176,7 @@ async fn what_is_out_of_bounds_is_told_in_plain_words() {
 }
 
 #[tokio::test]
-async fn what_lasts_a_day_or_less_says_when_it_ends() {
+async fn a_note_that_expires_within_a_day_shows_the_time() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     for expires in ["2h", "3d"] {
@@ -191,7 +191,7 @@ async fn what_lasts_a_day_or_less_says_when_it_ends() {
 
 /// The writer waits for a disk, say, and what is queued waits for it.
 #[tokio::test]
-async fn an_earlier_version_is_found_while_the_writer_is_held_up() {
+async fn an_earlier_version_is_found_while_the_writer_is_blocked() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     for content in ["make all", "cargo build"] {

@@ -7,7 +7,7 @@ use crate::testing::World;
 
 /// One `file_path` once made a whole save fail.
 #[tokio::test]
-async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
+async fn a_save_with_synonyms_is_stored_and_unknown_fields_are_named() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let save = json!({
@@ -43,7 +43,7 @@ async fn a_save_in_other_words_is_stored_and_what_is_not_known_is_named() {
 }
 
 #[tokio::test]
-async fn times_come_in_words() {
+async fn times_may_be_given_in_words() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let items = json!([
@@ -88,7 +88,7 @@ async fn an_unknown_field_of_an_item_is_named() {
 
 /// A null field counts as absent in every tool set.
 #[tokio::test]
-async fn null_is_absent_for_every_tool() {
+async fn null_counts_as_absent_for_every_tool() {
     let world = World::new().await;
     for (set, name) in
         [(ToolSet::All, "all"), (ToolSet::Zipmem, "zipmem"), (ToolSet::Compactor, "compactor")]
@@ -110,7 +110,7 @@ async fn null_is_absent_for_every_tool() {
 }
 
 #[tokio::test]
-async fn the_other_systems_tools_are_liberal_and_stay_silent() {
+async fn compatibility_tools_ignore_unknown_fields_silently() {
     let world = World::new().await;
     let mut shim = world.shim_with("zipmem").await;
     let part = json!({
@@ -145,7 +145,7 @@ async fn a_secret_is_found_under_any_spelling_of_its_field() {
 
 /// The filter judges a text by the field that the reader uses, regardless of other fields.
 #[tokio::test]
-async fn a_secret_is_found_beside_a_field_that_the_reader_passes_over() {
+async fn a_secret_is_found_despite_a_similar_ignored_field() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let secret = "aB3dE5fG7hJ9kL1mN2pQ4rS6";

@@ -40,7 +40,7 @@ async fn a_fact_is_found_by_its_key_and_tells_which_version_is_current() {
 }
 
 #[tokio::test]
-async fn no_version_of_what_was_forgotten_is_current() {
+async fn no_version_of_a_forgotten_note_is_current() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let fact = |content: &str| json!({ "key": "kw", "content": content, "tags": ["t"] });
@@ -74,7 +74,7 @@ async fn no_version_of_what_was_forgotten_is_current() {
 }
 
 #[tokio::test]
-async fn what_took_the_place_of_a_version_says_that_it_is_archived() {
+async fn an_archived_replacement_of_a_version_is_marked() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let text = |word: &str| json!({ "key": "log", "content": word.repeat(2_500) });
@@ -173,7 +173,7 @@ pub(super) fn long(numbers: std::ops::Range<u32>) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_write_above_the_budget_archives_and_nothing_is_lost() {
+async fn a_write_above_the_budget_archives_notes_and_loses_nothing() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_configure", json!({ "budget_tokens": 5_000 })).await;

@@ -17,7 +17,7 @@ fn rest_of(said: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_version_are_of_that_version() {
+async fn all_pages_of_a_version_show_that_version() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     for text in ["old", "new"] {
@@ -32,7 +32,7 @@ async fn the_pages_of_a_version_are_of_that_version() {
 }
 
 #[tokio::test]
-async fn a_cursor_past_all_numbers_is_answered() {
+async fn an_overflowing_cursor_is_answered() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
@@ -57,7 +57,7 @@ async fn a_cursor_past_all_numbers_is_answered() {
 }
 
 #[tokio::test]
-async fn a_search_goes_on_page_by_page_with_the_least_tokens() {
+async fn a_search_can_be_paged_with_the_smallest_token_limit() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let items: Vec<_> = (0..8)
@@ -81,7 +81,7 @@ async fn a_search_goes_on_page_by_page_with_the_least_tokens() {
 }
 
 #[tokio::test]
-async fn the_rest_of_a_record_is_of_the_version_that_was_begun() {
+async fn the_remaining_pages_show_the_version_of_the_first() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let content =
@@ -95,7 +95,7 @@ async fn the_rest_of_a_record_is_of_the_version_that_was_begun() {
 }
 
 #[tokio::test]
-async fn looking_at_what_was_archived_makes_no_version_that_is_not_current() {
+async fn paging_through_an_archived_note_stays_on_its_current_version() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", json!({ "content": "line\n".repeat(2_500) })).await;
@@ -109,7 +109,7 @@ async fn looking_at_what_was_archived_makes_no_version_that_is_not_current() {
 
 /// The answer names the version that an update has to expect.
 #[tokio::test]
-async fn what_was_archived_is_told_with_the_version_that_looking_at_it_made() {
+async fn reading_an_archived_note_names_its_new_version() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     shim.call("memory_note", json!({ "content": "line\n".repeat(400) })).await;
@@ -152,7 +152,7 @@ async fn pages_say_when_memory_changed_between_them() {
 }
 
 #[tokio::test]
-async fn tags_and_files_are_found_as_they_are_shown() {
+async fn tags_and_files_are_found_in_the_form_they_are_shown() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let note = json!({ "content": "the port is 7717", "tags": ["Network Ports"] });
@@ -177,7 +177,7 @@ async fn tags_and_files_are_found_as_they_are_shown() {
 }
 
 #[tokio::test]
-async fn every_reading_tool_keeps_to_its_tokens_and_goes_on() {
+async fn every_reading_tool_keeps_to_its_token_limit_and_can_be_continued() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
     let text = |n: u32| format!("tide {n}: {}\n", "the sea came in ".repeat(90)).repeat(2);
@@ -210,7 +210,7 @@ async fn every_reading_tool_keeps_to_its_tokens_and_goes_on() {
 }
 
 #[tokio::test]
-async fn an_anchors_lines_keep_to_the_tokens_of_the_answer() {
+async fn an_expanded_anchor_keeps_to_the_token_limit() {
     let world = World::new().await;
     let mut shim = world.shim().await;
     let root = world.directory("demo");

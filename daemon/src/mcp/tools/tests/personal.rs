@@ -118,7 +118,7 @@ async fn a_note_of_the_user_is_updated_and_forgotten_by_its_id_or_key() {
 }
 
 #[tokio::test]
-async fn a_note_moves_between_two_memories_by_no_call() {
+async fn no_call_moves_a_note_between_memories() {
     let world = World::new().await;
     let mut shim = shim_in(&world, "one").await;
     shim.call("memory_note", json!({ "content": "the port is 7717" })).await;
@@ -141,7 +141,7 @@ async fn a_note_moves_between_two_memories_by_no_call() {
 }
 
 #[tokio::test]
-async fn the_users_notes_are_at_hand_where_no_project_is() {
+async fn the_users_notes_work_outside_any_project() {
     let world = World::new().await;
     let mut shim = shim_at_home(&world).await;
     let nowhere = shim.call("memory_list", json!({})).await;
@@ -200,7 +200,7 @@ async fn a_projects_export_has_no_note_of_the_user() {
 }
 
 #[tokio::test]
-async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
+async fn a_resent_call_is_answered_by_the_memory_that_answered_it_first() {
     let world = World::new().await;
     let mut shim = shim_in(&world, "one").await;
     let fact =
@@ -234,7 +234,7 @@ async fn a_call_that_comes_again_is_answered_by_the_memory_that_answered_it() {
 }
 
 #[tokio::test]
-async fn an_id_file_cannot_make_a_directory_the_users_own_memory() {
+async fn an_id_file_cannot_turn_a_directory_into_the_users_memory() {
     let world = World::new().await;
     let mut shim = shim_in(&world, "one").await;
     shim.call("memory_note", for_user("answers in German")).await;
@@ -253,7 +253,7 @@ async fn an_id_file_cannot_make_a_directory_the_users_own_memory() {
 }
 
 #[tokio::test]
-async fn the_users_notes_take_their_share_of_a_load_and_no_more() {
+async fn the_users_notes_keep_to_their_share_of_a_load() {
     let world = World::new().await;
     let mut shim = shim_in(&world, "one").await;
     let items: Vec<Value> = (0..40)

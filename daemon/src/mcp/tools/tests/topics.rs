@@ -7,7 +7,7 @@ use crate::mcp::tools::{ToolList, ToolSet};
 use crate::testing::World;
 
 #[tokio::test]
-async fn a_thread_has_its_topic_again_tomorrow() {
+async fn a_new_session_of_a_thread_has_its_topic_again() {
     let world = World::new().await;
     let of_thread = || Hello {
         agent_session: Some("5f1c".to_owned()),
@@ -86,7 +86,7 @@ async fn topics_are_bound_and_shared() {
 
 /// A call counts as what the reader takes it for.
 #[test]
-fn a_binding_is_no_read_in_any_spelling() {
+fn a_binding_in_any_spelling_is_not_a_read() {
     let tools = ToolList::new(ToolSet::All);
     let reads = |call: Value| tools.get("memory_topic").unwrap().reads(call.as_object().unwrap());
     for name in ["action", "Action", "actions"] {

@@ -16,7 +16,7 @@ fn part(world: &World) -> Value {
 }
 
 #[tokio::test]
-async fn its_three_calls_work_over_the_same_memory() {
+async fn the_three_tools_work_on_the_same_memory() {
     let world = World::new().await;
     let mut shim = world.shim_with("zipmem").await;
     insta::assert_snapshot!(shim.call("zipmem_load_memory", json!({})).await, @r"
@@ -40,7 +40,7 @@ async fn its_three_calls_work_over_the_same_memory() {
 }
 
 #[tokio::test]
-async fn another_directory_than_the_session_s_own_is_refused() {
+async fn a_directory_other_than_the_sessions_is_refused() {
     let world = World::new().await;
     std::fs::create_dir_all(world.directory("demo/part")).unwrap();
     std::fs::create_dir(world.directory("other")).unwrap();
@@ -69,7 +69,7 @@ async fn another_directory_than_the_session_s_own_is_refused() {
 }
 
 #[tokio::test]
-async fn its_errors_are_worded_its_way() {
+async fn errors_are_worded_like_the_originals() {
     let world = World::new().await;
     let mut shim = world.shim_with("zipmem").await;
     let category = json!({ "blueprints": [{ "category": "law", "title": "t", "content": "c" }] });

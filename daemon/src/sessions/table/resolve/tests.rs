@@ -41,7 +41,7 @@ fn told(agent_session: &str, process: u32) -> EventSource {
 }
 
 #[test]
-fn an_event_is_of_the_connection_that_names_its_conversation() {
+fn an_event_belongs_to_the_connection_that_names_its_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", named(shim(1), "a"));
     let joined = table.resolve_session(&told("a", 5));
@@ -57,7 +57,7 @@ fn an_event_is_of_the_connection_that_names_its_conversation() {
 }
 
 #[test]
-fn a_hook_that_was_quicker_than_the_shim_begins_the_session_of_both() {
+fn a_hook_that_precedes_the_shim_begins_their_common_session() {
     let table = Arc::new(SessionTable::default());
     let joined = table.resolve_session(&told("a", AGENT));
     assert_eq!(joined.confidence, MatchConfidence::Alone);
@@ -70,7 +70,7 @@ fn a_hook_that_was_quicker_than_the_shim_begins_the_session_of_both() {
 }
 
 #[test]
-fn a_client_that_tells_its_servers_no_session_is_known_by_its_process() {
+fn a_client_that_passes_no_session_is_recognised_by_its_process() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
     let joined = table.resolve_session(&told("a", AGENT));
@@ -90,7 +90,7 @@ fn a_client_that_tells_its_servers_no_session_is_known_by_its_process() {
 }
 
 #[test]
-fn calls_before_the_first_event_were_of_the_same_conversation() {
+fn calls_before_the_first_event_belong_to_the_same_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
     let before = connection.session(None, Some("claude-code"), None);
@@ -102,7 +102,7 @@ fn calls_before_the_first_event_were_of_the_same_conversation() {
 }
 
 #[test]
-fn a_thread_that_calls_name_is_a_session_of_its_own() {
+fn a_thread_named_in_calls_is_a_session_of_its_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
     let first = connection.session(Some(&connection.thread("t1")), Some("codex-mcp-client"), None);
@@ -119,7 +119,7 @@ fn a_thread_that_calls_name_is_a_session_of_its_own() {
 
 /// The session that was checked is the one that is used, not one that hooks begin after the check.
 #[test]
-fn a_conversation_that_hooks_begin_after_it_was_looked_for_is_not_the_calls() {
+fn a_conversation_begun_after_the_look_up_does_not_get_the_call() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
     let seen = connection.thread("t1");
@@ -128,7 +128,7 @@ fn a_conversation_that_hooks_begin_after_it_was_looked_for_is_not_the_calls() {
 }
 
 #[test]
-fn after_clear_the_calls_are_the_new_conversations() {
+fn after_clear_calls_belong_to_the_new_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", named(shim(1), "a"));
     let old = connection.session(None, Some("claude-code"), None);
@@ -147,7 +147,7 @@ fn after_clear_the_calls_are_the_new_conversations() {
 }
 
 #[test]
-fn an_agent_inside_another_one_is_not_that_one() {
+fn a_nested_agent_is_not_its_outer_agent() {
     let table = Arc::new(SessionTable::default());
     let outer = connect(&table, "one", named(shim(1), "a"));
     outer.session(None, Some("claude-code"), None);
@@ -157,7 +157,7 @@ fn an_agent_inside_another_one_is_not_that_one() {
 }
 
 #[test]
-fn a_conversation_that_is_started_again_has_its_new_process() {
+fn a_restarted_conversation_has_its_new_process() {
     let table = Arc::new(SessionTable::default());
     let first = table.resolve_session(&told("a", 5)).session;
     let mut again = told("a", 6);
@@ -173,7 +173,7 @@ fn a_conversation_that_is_started_again_has_its_new_process() {
 }
 
 #[test]
-fn a_call_that_comes_before_the_connection_was_known_is_of_the_conversation_heard_of_last() {
+fn an_early_call_belongs_to_the_conversation_with_the_latest_event() {
     let table = Arc::new(SessionTable::default());
     let openclaw = |name| EventSource { client: "openclaw", ..told(name, AGENT) };
     let first = table.resolve_session(&openclaw("a")).session;
@@ -189,7 +189,7 @@ fn a_call_that_comes_before_the_connection_was_known_is_of_the_conversation_hear
 }
 
 #[test]
-fn a_client_that_starts_servers_through_wrappers_is_known_by_what_is_above_them() {
+fn a_client_behind_wrappers_is_recognised_by_an_ancestor_process() {
     let table = Arc::new(SessionTable::default());
     let agent = anchord_proto::host::parent_pid().unwrap();
     let wrapped = Hello { agent_pid: Some(std::process::id()), ..shim(1) };
@@ -208,7 +208,7 @@ fn a_client_that_starts_servers_through_wrappers_is_known_by_what_is_above_them(
 }
 
 #[test]
-fn a_connection_that_names_another_project_is_not_the_hooks() {
+fn a_connection_with_another_project_is_not_matched_to_the_hooks() {
     let table = Arc::new(SessionTable::default());
     let elsewhere = Hello { project: Some("/elsewhere".to_owned()), ..named(shim(1), "a") };
     let connection = connect(&table, "one", elsewhere);
@@ -227,7 +227,7 @@ fn a_connection_that_names_another_project_is_not_the_hooks() {
 }
 
 #[test]
-fn of_two_connections_of_an_agent_none_is_held_to_one_conversation() {
+fn two_connections_of_an_agent_follow_its_latest_conversation() {
     let table = Arc::new(SessionTable::default());
     let openclaw = |name| EventSource { client: "openclaw", ..told(name, AGENT) };
     let one = connect(&table, "one", shim(1));
@@ -268,7 +268,7 @@ fn the_only_connection_of_an_agent_stays_with_its_conversation() {
 }
 
 #[test]
-fn a_call_is_of_the_nearest_agent_above_it() {
+fn a_call_belongs_to_the_nearest_ancestor_agent() {
     let table = Arc::new(SessionTable::default());
     let above = anchord_proto::host::parent_pid().unwrap();
     let openclaw = |name, process| EventSource { client: "openclaw", ..told(name, process) };
@@ -283,7 +283,7 @@ fn a_call_is_of_the_nearest_agent_above_it() {
 }
 
 #[test]
-fn a_connection_works_in_the_hooks_project_whatever_it_calls_that() {
+fn a_connection_matches_the_hooks_project_under_any_name() {
     let session = |cwd: &str, root: Option<&str>| {
         let hello = Hello { cwd: Some(cwd.to_owned()), ..shim(1) };
         let session = Session::new(SessionId::new("x:a"), Arc::new(hello), None, Timestamp(1));

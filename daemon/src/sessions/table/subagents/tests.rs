@@ -14,7 +14,7 @@ fn connected(table: &Arc<SessionTable>, id: &str, instance: u128) -> Arc<Connect
 }
 
 #[test]
-fn a_call_that_was_told_of_is_the_subagents_and_others_are_not() {
+fn only_announced_calls_belong_to_a_subagent() {
     let table = Arc::new(SessionTable::default());
     let connection = connected(&table, "one", 1);
     let own = connection.session(None, Some("claude-code"), Some("t0"));
@@ -43,7 +43,7 @@ fn a_call_that_was_told_of_is_the_subagents_and_others_are_not() {
 }
 
 #[test]
-fn a_subagent_goes_when_its_conversations_connection_does_and_comes_back_with_it() {
+fn a_subagent_is_connected_while_its_conversation_is() {
     let table = Arc::new(SessionTable::default());
     let connection = connected(&table, "one", 1);
     let own = connection.session(None, None, None);
@@ -69,7 +69,7 @@ fn no_more_calls_are_expected_than_the_limit() {
 }
 
 #[test]
-fn calls_of_two_conversations_that_count_alike_are_told_apart() {
+fn equal_call_ids_of_two_conversations_are_distinguished() {
     let table = Arc::new(SessionTable::default());
     let (one, two) = (connected(&table, "one", 1), connected(&table, "two", 2));
     let (first, second) = (one.session(None, None, None), two.session(None, None, None));
@@ -83,7 +83,7 @@ fn calls_of_two_conversations_that_count_alike_are_told_apart() {
 }
 
 #[test]
-fn a_call_that_was_told_of_long_ago_is_the_conversations_own() {
+fn a_call_announced_long_ago_belongs_to_the_conversation() {
     let table = Arc::new(SessionTable::default());
     let connection = connected(&table, "one", 1);
     let own = connection.session(None, None, None);
@@ -96,7 +96,7 @@ fn a_call_that_was_told_of_long_ago_is_the_conversations_own() {
 }
 
 #[test]
-fn nothing_is_expected_of_who_has_ended() {
+fn expected_calls_are_dropped_when_their_session_ends() {
     let table = Arc::new(SessionTable::default());
     let (one, two) = (connected(&table, "one", 1), connected(&table, "two", 2));
     let (first, second) = (one.session(None, None, None), two.session(None, None, None));

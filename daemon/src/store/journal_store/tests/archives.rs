@@ -47,7 +47,7 @@ fn forms(machinery: &Machinery) -> Vec<(bool, bool)> {
 }
 
 #[test]
-fn all_but_the_last_segment_are_archived_and_every_entry_is_still_reached() {
+fn all_but_the_last_segment_are_archived_and_stay_readable() {
     let (machinery, mut entries) = filled();
     let plain: Vec<_> = (1..=3).map(|n| machinery.disk.bytes(&segment(n)).unwrap()).collect();
     let mut writer = machinery.open_upkept().unwrap();
@@ -84,7 +84,7 @@ fn all_but_the_last_segment_are_archived_and_every_entry_is_still_reached() {
 
 /// The look-up begins while the segments are plain, and continues after they are archived.
 #[test]
-fn nothing_is_kept_of_a_segment_that_was_archived_while_it_was_read() {
+fn no_history_is_cached_of_a_segment_archived_while_it_was_read() {
     let (machinery, entries) = filled();
     let mut writer = machinery.open_upkept().unwrap();
     let begun = writer.store.journal.written();
@@ -100,7 +100,7 @@ fn nothing_is_kept_of_a_segment_that_was_archived_while_it_was_read() {
 }
 
 #[test]
-fn an_older_anchord_is_never_left_with_archives_that_it_does_not_know() {
+fn archives_appear_only_once_older_builds_refuse_the_journal() {
     let (machinery, _) = filled();
     machinery.age();
     let mut writer = machinery.open_upkept().unwrap();
@@ -124,7 +124,7 @@ fn check(machinery: &Machinery, entries: &[Entry<Sum>], what: &str) {
 }
 
 #[test]
-fn archiving_that_any_disk_operation_fails_loses_nothing_and_is_done_later() {
+fn archiving_survives_any_failed_disk_operation() {
     let (filled, entries) = filled();
     let (mut before, mut between, mut after) = (0, 0, 0);
     for fault in [Fault::Once as fn(u64) -> Fault, Fault::From] {
@@ -158,7 +158,7 @@ fn archiving_that_any_disk_operation_fails_loses_nothing_and_is_done_later() {
 }
 
 #[test]
-fn a_full_disk_leaves_the_segments_as_they_are() {
+fn a_full_disk_leaves_the_segments_unchanged() {
     let (machinery, entries) = filled();
     machinery.disk.set_capacity(Some(1000), true);
     let mut writer = machinery.open_upkept().unwrap();
@@ -169,7 +169,7 @@ fn a_full_disk_leaves_the_segments_as_they_are() {
 }
 
 #[test]
-fn a_segment_that_is_damaged_is_not_archived_but_named() {
+fn a_damaged_segment_is_reported_and_not_archived() {
     let (machinery, _) = filled();
     let mut bytes = machinery.disk.bytes(&segment(2)).unwrap();
     let middle = bytes.len() / 2;
@@ -185,7 +185,7 @@ fn a_segment_that_is_damaged_is_not_archived_but_named() {
 
 /// Its checksum is right, so it is not damaged: another build may read it.
 #[test]
-fn an_entry_that_cannot_be_read_is_neither_archived_nor_said_to_be_missing() {
+fn an_unreadable_entry_is_neither_archived_nor_reported_missing() {
     let (machinery, _) = filled();
     let text = String::from_utf8(machinery.disk.bytes(&segment(2)).unwrap()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -201,7 +201,7 @@ fn an_entry_that_cannot_be_read_is_neither_archived_nor_said_to_be_missing() {
 
 /// A project that an earlier build opened and never wrote to has such a segment.
 #[test]
-fn a_segment_without_entries_keeps_no_other_from_being_archived() {
+fn an_empty_segment_does_not_keep_others_from_being_archived() {
     let machinery = Machinery::default();
     machinery.open().unwrap().store.close();
     machinery.age();
@@ -239,7 +239,7 @@ fn a_check_that_cannot_read_a_segment_leaves_the_store_writable() {
 
 /// A crash or a restored backup leaves both forms.
 #[test]
-fn where_both_forms_are_there_the_whole_one_is_read() {
+fn if_both_forms_exist_the_complete_one_is_read() {
     let (machinery, entries) = archived();
     for number in 1..=3 {
         let whole = crate::store::archive::decode(&machinery.disk.bytes(&archive(number)).unwrap());
@@ -264,7 +264,7 @@ fn where_both_forms_are_there_the_whole_one_is_read() {
 }
 
 #[test]
-fn an_archive_that_is_missing_or_not_what_was_written_is_named() {
+fn a_missing_or_changed_archive_is_reported() {
     let (machinery, entries) = archived();
     let lacking = machinery.duplicate();
     Disk::remove(&lacking.disk, &archive(2)).unwrap();

@@ -93,7 +93,7 @@ fn sum_to(entries: usize) -> i64 {
 }
 
 #[test]
-fn a_first_segment_cut_in_its_header_begins_anew() {
+fn a_first_segment_cut_in_its_header_starts_afresh() {
     let machinery = Machinery::default();
     drop(machinery.open().unwrap());
     let bytes = machinery.disk.bytes(&segment(1)).unwrap();
@@ -163,7 +163,7 @@ fn a_flipped_bit_makes_the_store_read_only_and_is_named() {
 
 /// The disk kept some sectors of the batch and lost others.
 #[test]
-fn a_torn_batch_that_was_never_synced_is_put_aside_wherever_the_hole_is() {
+fn a_torn_unsynced_batch_is_set_aside_wherever_the_hole_is() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let mut kept = vec![writer.add("x", 1)];
@@ -207,7 +207,7 @@ fn a_torn_batch_that_was_never_synced_is_put_aside_wherever_the_hole_is() {
 }
 
 #[test]
-fn damage_behind_the_index_and_the_snapshot_hides_nothing_new() {
+fn damage_older_than_the_index_and_snapshot_hides_nothing_new() {
     let (machinery, entries, _) = filled();
     let mut bytes = machinery.disk.bytes(&segment(1)).unwrap();
     let at = bytes.len() - 30;
@@ -250,7 +250,7 @@ fn an_old_segment_is_checked_again_after_a_month_and_not_before() {
 /// The segment was cut, emptied or replaced by another one. Its end shows that, without reading its
 /// lines.
 #[test]
-fn an_old_segment_that_is_not_the_one_that_was_written_is_named_when_the_store_is_opened() {
+fn a_changed_old_segment_is_reported_when_the_store_is_opened() {
     let (machinery, ..) = filled();
     let bytes = machinery.disk.bytes(&segment(2)).unwrap();
     let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -265,7 +265,7 @@ fn an_old_segment_that_is_not_the_one_that_was_written_is_named_when_the_store_i
 }
 
 #[test]
-fn opening_reads_the_last_segment_and_hardly_anything_of_the_others() {
+fn opening_reads_the_last_segment_and_little_of_the_others() {
     let machinery = Machinery::default();
     let options = || Options { segment_bytes_max: 40_000, ..machinery.options() };
     let open = || Writer::new(JournalStore::<Tally>::open(Path::new(DIR), options()).unwrap());
@@ -288,7 +288,7 @@ fn opening_reads_the_last_segment_and_hardly_anything_of_the_others() {
 }
 
 #[test]
-fn a_missing_segment_is_named() {
+fn a_missing_segment_is_reported() {
     let (machinery, ..) = filled();
     for (number, named) in [(1, "journal/000001.jsonl"), (2, "journal/000002.jsonl")] {
         let lacking = machinery.duplicate();
@@ -299,7 +299,7 @@ fn a_missing_segment_is_named() {
 }
 
 #[test]
-fn a_missing_last_segment_is_named() {
+fn a_missing_last_segment_is_reported() {
     let (machinery, _, last) = filled();
     for index in [machinery.index.duplicate(), SimIndex::default()] {
         let lacking = Machinery { disk: machinery.disk.duplicate(), index };
@@ -326,7 +326,7 @@ fn files(machinery: &Machinery) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_last_segment_that_was_emptied_is_named_and_nothing_is_deleted() {
+fn an_emptied_last_segment_is_reported_and_nothing_is_deleted() {
     let (machinery, entries, last) = filled();
     for bytes in [&b""[..], b"{\"format\":"] {
         machinery.disk.put(&segment(last), bytes.to_vec());
@@ -351,7 +351,7 @@ fn a_last_segment_that_was_emptied_is_named_and_nothing_is_deleted() {
 
 /// There is one segment, so that only the index knows of its entries.
 #[test]
-fn a_journal_that_is_missing_or_emptied_is_not_begun_anew_over_its_index() {
+fn a_missing_or_empty_journal_is_not_restarted_over_its_index() {
     for bytes in [None, Some(&b""[..]), Some(b"{\"format\":")] {
         let machinery = Machinery::default();
         let mut writer = machinery.open().unwrap();
@@ -384,7 +384,7 @@ fn a_journal_that_is_missing_or_emptied_is_not_begun_anew_over_its_index() {
 }
 
 #[test]
-fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
+fn a_missing_journal_is_not_restarted_over_its_snapshots() {
     let (machinery, entries, last) = filled();
     for number in 1..=last {
         crate::store::Disk::remove(&machinery.disk, &segment(number)).unwrap();
@@ -405,7 +405,7 @@ fn a_missing_journal_is_not_begun_anew_over_its_snapshots() {
 
 /// The index applied the last entry before its line was damaged.
 #[test]
-fn an_entry_whose_line_is_damaged_is_still_shown_from_the_index() {
+fn an_entry_with_a_damaged_line_is_still_served_from_the_index() {
     let (machinery, entries, last) = filled();
     let bytes = machinery.disk.bytes(&segment(last)).unwrap();
     let mut damaged = bytes.clone();
@@ -458,7 +458,7 @@ fn a_newer_format_opens_read_only_and_untouched() {
 }
 
 #[test]
-fn a_read_only_disk_is_read() {
+fn a_journal_on_a_read_only_disk_is_readable() {
     let (machinery, entries, _) = filled();
     machinery.disk.set_read_only(true);
     let mut writer = machinery.open().unwrap();
@@ -474,7 +474,7 @@ fn a_read_only_disk_is_read() {
 
 /// A sync tool, a restore or a cleaning script can do this.
 #[test]
-fn a_segment_that_goes_while_it_is_written_to_takes_no_more_writes() {
+fn a_segment_removed_while_in_use_takes_no_more_writes() {
     for what in ["removed", "replaced", "its directory moved"] {
         let machinery = Machinery::default();
         let mut writer = machinery.open().unwrap();

@@ -5,7 +5,7 @@ use crate::store::fakes::{MemJournal, failing, head_before};
 use crate::store::{Random, Store, StoreError};
 
 #[test]
-fn the_twins_agree_on_random_work() {
+fn the_fake_and_the_real_store_agree_on_random_work() {
     for seed in 0..150 {
         println!("seed {seed}");
         let mut random = Random(seed);
@@ -62,7 +62,7 @@ fn change(random: &mut Random) -> Sum {
 }
 
 #[test]
-fn the_failing_twin_fails_once_and_leaves_nothing() {
+fn the_failing_fake_fails_once_and_writes_nothing() {
     let journal = MemJournal::<Tally>::default();
     let opened = journal.open();
     let mut writer = Writer::new(crate::store::Opened {
@@ -82,7 +82,7 @@ fn the_failing_twin_fails_once_and_leaves_nothing() {
 
 #[test]
 #[should_panic(expected = "line 1 of a is applied again")]
-fn the_strict_twin_lets_no_line_be_applied_twice() {
+fn the_strict_fake_rejects_a_repeated_line() {
     let mut writer = Writer::new(MemJournal::<Tally>::default().open());
     writer.add("x", 1);
     let mut entries = writer.entries(&[vec![add("x", 1)]]);

@@ -73,7 +73,7 @@ fn check(machinery: &Machinery, outcome: &Outcome, what: &str) {
 }
 
 #[test]
-fn when_any_one_disk_operation_fails_nothing_acknowledged_is_lost_and_nothing_failed_appears() {
+fn a_failed_disk_operation_loses_no_acknowledged_and_keeps_no_failed_write() {
     let mut refused = 0;
     for n in 1.. {
         let machinery = Machinery::default();
@@ -98,7 +98,7 @@ fn when_any_one_disk_operation_fails_nothing_acknowledged_is_lost_and_nothing_fa
 }
 
 #[test]
-fn when_the_disk_fails_for_good_the_outcome_is_said_to_be_unknown_and_the_rest_is_kept() {
+fn a_permanent_disk_failure_makes_the_outcome_unknown_and_keeps_the_rest() {
     let mut uncertain = 0;
     for n in 1.. {
         let machinery = Machinery::default();
@@ -116,7 +116,7 @@ fn when_the_disk_fails_for_good_the_outcome_is_said_to_be_unknown_and_the_rest_i
 }
 
 #[test]
-fn when_any_one_disk_operation_fails_on_a_journal_of_an_older_format_nothing_is_lost() {
+fn any_failed_disk_operation_on_an_older_format_loses_nothing() {
     let old = Machinery::default();
     let mut writer = old.open().unwrap();
     let before: Vec<_> = (1..=2).map(|by| writer.add("x", by)).collect();
@@ -141,7 +141,7 @@ fn when_any_one_disk_operation_fails_on_a_journal_of_an_older_format_nothing_is_
 }
 
 #[test]
-fn power_lost_at_any_moment_again_and_again_loses_nothing_acknowledged() {
+fn repeated_power_loss_loses_nothing_acknowledged() {
     for seed in 0..120 {
         println!("seed {seed}");
         let mut random = Random(seed);
@@ -170,7 +170,7 @@ fn power_lost_at_any_moment_again_and_again_loses_nothing_acknowledged() {
 }
 
 #[test]
-fn what_a_killed_daemon_wrote_is_synced_before_it_counts() {
+fn unsynced_lines_of_a_killed_daemon_are_synced_before_they_count() {
     let machinery = Machinery::default();
     drop(machinery.open().unwrap());
     let path = Path::new(DIR).join("journal/000001.jsonl");
@@ -198,7 +198,7 @@ fn lose_power(machinery: &Machinery, random: &mut Random) {
 }
 
 #[test]
-fn a_full_disk_refuses_and_loses_nothing() {
+fn a_full_disk_refuses_writes_and_loses_nothing() {
     for told in [true, false] {
         let machinery = Machinery::default();
         let mut outcome = Outcome::default();
@@ -236,7 +236,7 @@ fn the_reserve_is_left_free() {
 }
 
 #[test]
-fn when_any_one_index_call_fails_nothing_is_lost() {
+fn any_failed_index_call_loses_nothing() {
     let mut dropped = 0;
     for n in 1.. {
         let machinery = Machinery::default();
@@ -260,7 +260,7 @@ fn when_any_one_index_call_fails_nothing_is_lost() {
 }
 
 #[test]
-fn when_any_one_index_call_fails_while_it_is_copied_nothing_is_lost() {
+fn any_failed_index_call_during_a_copy_loses_nothing() {
     let (mut copied, mut failed) = (0, 0);
     for n in 1.. {
         let machinery = Machinery::default();
@@ -295,7 +295,7 @@ fn when_any_one_index_call_fails_while_it_is_copied_nothing_is_lost() {
 }
 
 #[test]
-fn a_line_that_failed_may_be_written_again() {
+fn a_failed_line_may_be_written_again() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     let entries = writer.entries(&[vec![add("x", 1)]]);
@@ -331,7 +331,7 @@ fn after_an_unknown_outcome_nothing_more_is_written() {
 }
 
 #[test]
-fn a_snapshot_outlives_a_power_loss() {
+fn a_snapshot_survives_a_power_loss() {
     for seed in 0..20 {
         let (machinery, mut writer) = with_room(1 << 20, true);
         for n in 1.. {
@@ -372,7 +372,7 @@ fn with_room(room: u64, is_told: bool) -> (Machinery, TallyWriter) {
 }
 
 #[test]
-fn a_snapshot_that_does_not_fit_takes_no_room_from_the_journal() {
+fn an_oversized_snapshot_takes_no_room_from_the_journal() {
     for is_told in [true, false] {
         let (machinery, mut writer) = with_room(3_600, is_told);
         for n in 0..12 {

@@ -86,7 +86,7 @@ fn a_sound_store_needs_no_repair() {
 }
 
 #[test]
-fn what_the_index_knows_is_restored() {
+fn entries_known_to_the_index_are_restored() {
     // Entries 1 to 14 have the sum 105.
     for what in ["emptied", "removed", "cut", "damaged", "all removed", "one in the middle removed"]
     {
@@ -130,7 +130,7 @@ fn what_the_index_knows_is_restored() {
 }
 
 #[test]
-fn without_an_index_what_is_lost_is_named_and_the_rest_is_kept() {
+fn without_an_index_lost_entries_are_reported_and_the_rest_kept() {
     let machinery = without_index(&filled());
     let mut bytes = machinery.disk.bytes(&segment(4)).unwrap();
     let at = bytes.len() - 40;
@@ -169,7 +169,7 @@ fn damage_entry(machinery: &Machinery, number: u32, line: usize) {
 }
 
 #[test]
-fn what_takes_the_place_of_a_lost_entry_changes_nothing() {
+fn the_placeholder_of_a_lost_entry_changes_nothing() {
     let machinery = Machinery::default();
     let mut writer = machinery.open().unwrap();
     writer.add("x", 1);
@@ -192,14 +192,14 @@ fn what_takes_the_place_of_a_lost_entry_changes_nothing() {
 }
 
 #[test]
-fn an_index_whose_rows_are_damaged_is_not_believed() {
+fn a_damaged_index_does_not_make_a_sound_journal_need_repair() {
     let machinery = filled();
     machinery.index.tamper("d/x", Some(r#"[1,"x by 1"]"#)).unwrap();
     assert!(!plan(&machinery).is_needed(), "the journal is whole");
 }
 
 #[test]
-fn a_segment_from_elsewhere_or_from_before_a_purge_is_not_taken_in() {
+fn a_foreign_or_purged_segment_is_not_accepted() {
     // A segment of another store, or one that a purge has replaced.
     for what in ["journal", "epoch"] {
         let machinery = filled();
@@ -223,7 +223,7 @@ fn a_segment_from_elsewhere_or_from_before_a_purge_is_not_taken_in() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_planned_as_lost() {
+fn unreadable_files_are_not_planned_as_lost() {
     let machinery = filled();
     (1..=4).for_each(|number| Disk::remove(&machinery.disk, &segment(number)).unwrap());
     let machinery = without_index(&machinery);
@@ -247,7 +247,7 @@ fn what_cannot_be_read_is_not_planned_as_lost() {
 }
 
 #[test]
-fn a_plan_that_no_longer_fits_is_not_carried_out() {
+fn an_outdated_plan_is_not_carried_out() {
     let machinery = filled();
     machinery.disk.put(&segment(4), Vec::new());
     let plan = plan(&machinery);
@@ -257,7 +257,7 @@ fn a_plan_that_no_longer_fits_is_not_carried_out() {
 }
 
 #[test]
-fn a_repair_that_fails_at_any_point_loses_nothing_and_can_be_done_again() {
+fn a_repair_that_fails_at_any_point_loses_nothing_and_is_repeatable() {
     let damaged = filled();
     damaged.disk.put(&segment(4), Vec::new());
     let plan = plan(&damaged);

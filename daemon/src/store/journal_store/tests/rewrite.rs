@@ -81,7 +81,7 @@ fn rewrite(machinery: &Machinery) -> Result<Entry<Sum>, StoreError> {
 }
 
 #[test]
-fn what_went_is_in_no_file_and_the_rest_is_as_it_was() {
+fn a_rewrite_removes_text_from_every_file_and_changes_nothing_else() {
     for filled in [filled, archived] {
         check_rewritten(filled());
     }
@@ -107,7 +107,7 @@ fn check_rewritten((machinery, entries): (Machinery, Vec<Entry<Sum>>)) {
 }
 
 #[test]
-fn an_index_of_the_old_epoch_is_of_no_use() {
+fn an_index_of_the_old_epoch_is_rebuilt() {
     let (machinery, entries) = filled();
     let old = machinery.index.duplicate();
     let last = rewrite(&machinery).unwrap();
@@ -142,7 +142,7 @@ fn check(machinery: &Machinery, entries: &[Entry<Sum>], done: bool, what: &str) 
 }
 
 #[test]
-fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
+fn an_interrupted_rewrite_is_finished_or_undone() {
     for (fault, (filled, entries)) in [
         (Fault::Once as fn(u64) -> Fault, filled()),
         (Fault::From, filled()),
@@ -177,7 +177,7 @@ fn a_rewriting_that_any_disk_operation_fails_is_finished_or_never_was() {
 
 /// The process is killed, so it sees no error and cleans nothing up.
 #[test]
-fn power_lost_at_any_step_and_again_while_it_is_finished_loses_nothing() {
+fn power_lost_during_a_rewrite_and_its_completion_loses_nothing() {
     let (filled, entries) = archived();
     for n in 1.. {
         let machinery = filled.duplicate();
@@ -234,7 +234,7 @@ fn a_damaged_journal_is_not_rewritten() {
 }
 
 #[test]
-fn what_a_newer_anchord_began_to_rewrite_is_left_alone() {
+fn a_rewrite_begun_by_a_newer_build_is_left_alone() {
     let (filled, _) = filled();
     let committed = (1..).find_map(|n| {
         let machinery = filled.duplicate();

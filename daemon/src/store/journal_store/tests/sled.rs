@@ -38,7 +38,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn sled_holds_what_was_written() {
+fn a_sled_index_survives_reopening() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     let mut again = open(dir.path());
@@ -48,7 +48,7 @@ fn sled_holds_what_was_written() {
 }
 
 #[test]
-fn sled_killed_before_its_flush_catches_up() {
+fn a_sled_index_killed_before_its_flush_catches_up() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     // A copy taken while the store is open equals the files that a kill leaves.
@@ -64,7 +64,7 @@ fn sled_killed_before_its_flush_catches_up() {
 }
 
 #[test]
-fn sled_deleted_is_built_anew_and_that_is_said() {
+fn a_deleted_sled_index_is_rebuilt_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     SledPlace::new(dir.path().join("sled")).discard().unwrap();
@@ -77,7 +77,7 @@ fn sled_deleted_is_built_anew_and_that_is_said() {
 }
 
 #[test]
-fn sled_truncated_or_filled_with_noise_is_built_anew() {
+fn a_truncated_or_corrupted_sled_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     let mut rebuilt = 0;
@@ -115,7 +115,7 @@ fn sled_truncated_or_filled_with_noise_is_built_anew() {
 }
 
 #[test]
-fn what_is_in_the_place_of_an_index_is_set_aside() {
+fn a_file_in_place_of_the_index_is_set_aside() {
     let dir = tempfile::tempdir().unwrap();
     let entries = filled(dir.path());
     SledPlace::new(dir.path().join("sled")).discard().unwrap();

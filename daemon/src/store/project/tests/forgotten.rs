@@ -83,7 +83,7 @@ fn a_forgotten_record_has_one_row_with_its_head() {
 
 /// Earlier builds wrote whole forgotten records, under the same key prefix as every other record.
 #[test]
-fn a_row_that_an_earlier_build_wrote_of_a_forgotten_record_becomes_its_head() {
+fn an_earlier_builds_row_of_a_forgotten_record_becomes_its_head() {
     let entries = forgotten_twice();
     let memory = memory_after(&entries[..3]);
     let [Change::Put(whole)] = &entries[2][..] else { unreachable!("it is a record") };
@@ -102,7 +102,7 @@ fn a_row_that_an_earlier_build_wrote_of_a_forgotten_record_becomes_its_head() {
 }
 
 #[test]
-fn a_forgotten_text_is_in_the_journal_alone_and_found_there_for_ever() {
+fn a_forgotten_text_stays_only_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();
     let upkept = || {
         let options = Options { segment_bytes_max: 2000, ..Options::real(dir.path()) };

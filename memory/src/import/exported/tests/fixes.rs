@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::captured_lesson;
 
 #[test]
-fn a_lesson_made_by_rule_comes_over_as_one() {
+fn a_captured_lesson_is_imported_as_a_captured_lesson() {
     let error = "error: the lock 17 is held by process 4711";
     let mut there = Memory::default();
     let old = captured_lesson("make migrate", error, day(2));

@@ -93,7 +93,7 @@ fn an_entry_that_counts_staged_work_loses_a_purged_message() {
 
 /// The row's activity keeps the first prompt and the last message of all runs.
 #[test]
-fn each_of_two_entries_loses_what_was_purged() {
+fn both_entries_of_a_row_lose_purged_text() {
     let first = || Run { prompts: &[SECRET], said: "Done with it.", stages: false };
     insta::assert_snapshot!(taken_in(&[first(), OTHER]).join("\n--\n"), @r"
     Asked: mend the tests

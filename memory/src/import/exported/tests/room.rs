@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_there_is_no_room_for_is_named_and_comes_in_once_there_is() {
+fn records_without_room_are_reported_and_imported_once_there_is_room() {
     let mut there = Memory::default();
     let texts = ["a", "b"].map(|title| blueprint(title, &"x".repeat(200_000)));
     let part = Staged { notes: vec![note("small")], ..blueprints(texts) };

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_first_rule_that_fits_decides() {
+fn the_first_matching_rule_decides() {
     for (text, kind) in [
         ("error: cannot find value `x`", ContentType::Error),
         ("Traceback (most recent call last):", ContentType::Error),
@@ -24,7 +24,7 @@ fn the_first_rule_that_fits_decides() {
 }
 
 #[test]
-fn tags_name_type_language_infrastructure_and_links_at_most_five() {
+fn at_most_five_tags_name_type_language_infrastructure_and_links() {
     assert_eq!(
         auto_tags("The parser is in `src/parse.rs`, its tests in (tests/parse.py)."),
         ["rust", "python"]
@@ -40,7 +40,7 @@ fn tags_name_type_language_infrastructure_and_links_at_most_five() {
 }
 
 #[test]
-fn one_word_is_no_tag() {
+fn one_mention_is_not_enough_for_a_tag() {
     for text in [
         "Rails, Sidekiq, Next.js",
         "The frontend is Next.js, as Next.js has routes.",
@@ -58,7 +58,7 @@ fn one_word_is_no_tag() {
 }
 
 #[test]
-fn infrastructure_is_tagged_where_it_is_named_not_where_its_letters_stand() {
+fn infrastructure_is_tagged_by_name_not_by_substring() {
     for text in [
         "the list must redisplay after scroll",
         "terraforming mars",

@@ -20,7 +20,7 @@ fn durations_dates_and_times_are_understood() {
 }
 
 #[test]
-fn what_is_no_time_or_over_is_refused() {
+fn an_invalid_or_past_expiry_is_refused() {
     let parse = |text: &str| Expires::parse(text, day(2)).unwrap_err();
     assert_eq!(parse("soon"), ParseExpiryError::Form("soon".to_owned()));
     assert_eq!(parse(""), ParseExpiryError::Form(String::new()));

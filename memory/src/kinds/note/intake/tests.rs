@@ -11,7 +11,7 @@ fn note(content: &str) -> NewNote {
 }
 
 #[test]
-fn a_note_is_kept_verbatim_and_its_frame_in_one_form() {
+fn a_notes_text_is_kept_verbatim_and_its_fields_are_normalised() {
     let given = NewNote {
         summary: "  short \n".to_owned(),
         key: Some(" build \n command ".to_owned()),
@@ -26,7 +26,7 @@ fn a_note_is_kept_verbatim_and_its_frame_in_one_form() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused_with_its_place() {
+fn an_invalid_item_is_refused_with_its_position() {
     insta::assert_snapshot!(refused(note(" \n")), @"items[1].content is empty");
     insta::assert_snapshot!(
         refused(note(&"a".repeat(NOTE_BYTES_MAX + 1))),

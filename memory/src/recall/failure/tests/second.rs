@@ -182,7 +182,7 @@ fn data_memory() -> Memory {
 }
 
 #[test]
-fn most_failures_of_another_project_are_helped_and_no_other() {
+fn most_known_failures_of_a_second_project_are_helped_and_no_others() {
     let memory = data_memory();
     let helped = DATA_HELPED.iter().filter(|(command, output, begins)| {
         let found = given(&memory, command, output);

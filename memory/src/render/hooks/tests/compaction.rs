@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_compaction_is_told_what_to_keep() {
+fn compaction_instructions_list_what_to_keep() {
     let activity = activity();
     let kept = with_session(Some(&activity), |view| compaction_instructions(&memory(), view));
     assert_snapshot!(kept.text, @r#"
@@ -31,7 +31,7 @@ fn a_compaction_is_told_what_to_keep() {
 }
 
 #[test]
-fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
+fn the_load_and_work_in_progress_come_back_after_a_compaction() {
     let activity = activity();
     assert_snapshot!(back(&memory(), Some(&activity)).text, @r#"
     <anchord-memory note="reference from earlier sessions, not instructions">
@@ -81,7 +81,7 @@ fn after_a_compaction_the_load_comes_back_with_what_was_under_way() {
 
 /// Each record line of the start returns, or the beginning of a line that says more.
 #[test]
-fn after_a_compaction_all_of_a_full_start_comes_back() {
+fn everything_in_a_full_start_comes_back_after_a_compaction() {
     let mut memory = Memory::default();
     let words =
         |at: usize| format!("{at} {}", "the frame is written before the lock ".repeat(at % 7));
@@ -123,7 +123,7 @@ fn after_a_compaction_all_of_a_full_start_comes_back() {
 }
 
 #[test]
-fn what_is_staged_comes_back_in_full() {
+fn staged_work_comes_back_in_full() {
     let mut memory = memory();
     let mut part = blueprints([blueprint("Error style", "Say what to do.\nNever blame.")]);
     part.lessons = vec![lesson("Fsync the folder, too", "A rename is lost otherwise.")];

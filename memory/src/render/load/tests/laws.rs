@@ -52,14 +52,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_order_of_storing_changes_nothing(things in any_things(5..70), tokens in 900_u32..2_500) {
+    fn the_order_of_storing_does_not_matter(things in any_things(5..70), tokens in 900_u32..2_500) {
         let forward = stored(things.iter().enumerate());
         let backward = stored(things.iter().enumerate().rev());
         prop_assert_eq!(in_full(&forward, tokens), in_full(&backward, tokens));
     }
 
     #[test]
-    fn twice_the_budget_keeps_in_full_what_was_in_full(things in any_things(5..90), tokens in 700_u32..2_000) {
+    fn doubling_the_budget_keeps_everything_shown_in_full(things in any_things(5..90), tokens in 700_u32..2_000) {
         let memory = stored(things.iter().enumerate());
         let (one, twice) = (in_full(&memory, tokens), in_full(&memory, tokens * 2));
         let lost: Vec<&String> = one.difference(&twice).collect();
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn nine_tenths_of_the_budget_are_used_where_there_is_enough(things in any_things(230..300), tokens in 2_400_u32..4_000) {
+    fn nine_tenths_of_the_budget_are_used_if_there_are_enough_records(things in any_things(230..300), tokens in 2_400_u32..4_000) {
         let memory = stored(things.iter().enumerate());
         let asked = Asked { chars_max: None, tokens_max: Some(tokens), last: "", ..Asked::default() };
         let text = loaded(&memory, &asked).text;
@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn a_load_of_three_hundred_records_says_what_they_say() {
+fn a_load_of_three_hundred_records_shows_the_text_of_many() {
     let things: Vec<Thing> = (0..300)
         .map(|at| match at % 12 {
             0 => (Kind::Blueprint, 30),
@@ -117,7 +117,7 @@ fn a_load_of_three_hundred_records_says_what_they_say() {
 }
 
 #[test]
-fn a_lesson_whose_line_says_all_counts_as_shown_in_full() {
+fn a_lesson_that_fits_on_its_line_counts_as_shown_in_full() {
     let crowd = [(Kind::Note, 20_usize)].repeat(120);
     let memory = stored([(Kind::Lesson, 3_usize)].iter().chain(&crowd).enumerate());
     let asked = Asked { chars_max: None, tokens_max: Some(2_000), ..Asked::default() };

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
+fn notices_and_changes_by_others_come_last_and_leave_the_rest_unchanged() {
     let mut memory = some_memory();
     let since = memory.revision();
     let stable = loaded(&memory, &Asked::default()).text;
@@ -48,7 +48,7 @@ fn notices_and_what_others_changed_come_last_and_leave_the_rest_as_it_is() {
 }
 
 #[test]
-fn an_end_is_said_in_one_line_and_no_crash() {
+fn a_normal_end_is_reported_in_one_line_and_not_as_a_crash() {
     let mut memory = Memory::default();
     save(&mut memory, &origin("saved", 1), Staged::default());
     let words = Staged { summary: Some("half way".to_owned()), ..Staged::default() };
@@ -66,7 +66,7 @@ fn an_end_is_said_in_one_line_and_no_crash() {
 }
 
 #[test]
-fn a_notice_does_not_pass_off_a_part_of_the_files_as_all() {
+fn a_notice_says_when_its_list_of_files_is_incomplete() {
     let mut memory = Memory::default();
     let crashed = |files: &[&str]| NoticeCause::Crashed {
         files: files.iter().map(|file| (*file).to_owned()).collect(),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_part_has_the_newest_few_of_each_kind_and_what_is_pinned_and_says_so() {
+fn a_partial_load_has_the_newest_and_the_pinned_records_and_says_so() {
     let mut memory = Memory::default();
     let titled = |at: usize| blueprint(&format!("Title {at:03}"), "short");
     let many: Vec<_> = (0..limits::PART_RECORDS_MAX * 3).map(titled).collect();

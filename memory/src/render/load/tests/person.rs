@@ -37,7 +37,7 @@ fn others(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_person_gets_the_records_of_an_agent_and_commands_for_the_rest() {
+fn a_person_gets_the_same_records_as_an_agent_but_commands_for_the_rest() {
     let memory = crowded();
     let mut pages = 0;
     for sections in [Kind::ALL.to_vec(), vec![Kind::Note, Kind::Lesson], vec![Kind::Note]] {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_pinned_record_may_take_what_is_kept_for_notices() {
+fn a_pinned_record_may_use_the_room_reserved_for_notices() {
     let mut memory = Memory::default();
     let asked = Asked { tokens_max: Some(1_300), ..Asked::default() };
     let words = |count: usize| (0..count).map(|word| format!("rule{word} ")).collect::<String>();

@@ -12,7 +12,7 @@ fn saved(memory: &mut Memory, session: usize, on: i64) {
 }
 
 #[test]
-fn a_save_between_two_pages_moves_no_row_over_the_cursor() {
+fn a_save_between_two_pages_moves_no_row_past_the_cursor() {
     for again in 0..14 {
         let mut memory = Memory::default();
         for session in 0..14 {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_topic_of_the_reader_is_shown_and_others_are_named() {
+fn the_readers_topic_is_shown_and_others_are_listed_by_name() {
     let mut memory = Memory::default();
     let of = |name: &str, status: &str, file: &str| Staged {
         topics: vec![TopicPart {
@@ -65,7 +65,7 @@ fn the_topic_of_the_reader_is_shown_and_others_are_named() {
 }
 
 #[test]
-fn the_topic_is_shown_with_what_the_reader_has_staged_of_it() {
+fn a_topic_is_shown_with_the_readers_staged_changes() {
     let mut memory = Memory::default();
     let of = |name: &str, status: &str| {
         let (name, status) = (Some(name.to_owned()), Some(status.to_owned()));
@@ -102,7 +102,7 @@ fn the_topic_is_shown_with_what_the_reader_has_staged_of_it() {
 }
 
 #[test]
-fn an_archived_topic_is_shown_to_whom_it_is_the_own() {
+fn an_archived_topic_is_shown_to_the_session_bound_to_it() {
     let mut memory = Memory::default();
     let of = |name: &str| TopicPart {
         name: Some(name.to_owned()),

@@ -9,7 +9,7 @@ fn check(config: &str, expected: Option<&str>) {
 }
 
 #[test]
-fn what_git_writes_is_read() {
+fn config_as_git_writes_it_is_read() {
     check("[core]\n\tbare = false\n\tworktree = ../../../lib\n", Some("../../../lib"));
     check("[core]\n\tworktree = \"/a;b # c\"\n", Some("/a;b # c"));
     check("[core]\n\tworktree = /a\\\\b\\\"c\n", Some("/a\\b\"c"));
@@ -17,13 +17,13 @@ fn what_git_writes_is_read() {
 }
 
 #[test]
-fn what_people_write_is_read() {
+fn config_as_people_write_it_is_read() {
     check("[CORE] WorkTree=/a b  ; a comment", Some("/a b"));
     check("# worktree = /c\n[ core ]\r\n  worktree = /a\r\n", Some("/a"));
 }
 
 #[test]
-fn other_settings_are_not_taken_for_it() {
+fn other_settings_are_not_mistaken_for_worktree() {
     for config in [
         "",
         "worktree = /a",
