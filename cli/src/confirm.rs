@@ -15,7 +15,7 @@ pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
     }
     if !can_ask() {
         return Err(Error::usage("there is no terminal to ask on")
-            .with_action("Say --yes to do it without being asked."));
+            .with_action("Add --yes to do it without being asked."));
     }
     let mut terminal = io::stderr();
     write!(terminal, "{} [y/N] ", plain_lines(question))?;

@@ -8,7 +8,9 @@ use anchord_memory::{Audience, HistoryView, Shell};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
+use crate::commands::print_json;
 use crate::exit::Error;
+use crate::pager::paged;
 use crate::show;
 use crate::tool::{Caller, typed};
 
@@ -29,6 +31,21 @@ pub(crate) fn ask(
 /// Returns the person at this shell, as the reader of what is printed.
 pub(crate) fn person() -> Audience {
     Audience::Person(Shell { typed: typed() })
+}
+
+/// Calls a tool about history and prints its answer, as JSON or with a pager.
+pub(crate) fn answer(
+    out: &mut dyn Write,
+    memory: String,
+    tool: &str,
+    arguments: Value,
+    json: bool,
+) -> Result<(), Error> {
+    let (view, _) = ask(&mut Caller::new(memory)?, tool, arguments)?;
+    if json {
+        return print_json(out, &view);
+    }
+    paged(out, |out| print(out, &view))
 }
 
 /// Prints an answer.

@@ -23,6 +23,7 @@ use crate::limits::{
     CAPTURED_PASSED_MAX, CAPTURED_PROMPT_CHARS_MAX, CAPTURED_READ_BYTES_MAX, CAPTURED_WORKED_MAX,
     PATH_CHARS_MAX,
 };
+use crate::omit::is_default;
 use crate::secrets::scrub;
 use crate::shell::{bare, only_looks, without_redirect};
 use trace::Trace;
@@ -45,13 +46,13 @@ pub struct SessionActivity {
     last: Timestamp,
     /// The time of the last prompt, edit or command; a message alone is not work. The epoch in
     /// values from older builds.
-    #[serde(default, skip_serializing_if = "is_epoch")]
+    #[serde(default, skip_serializing_if = "is_default")]
     acted: Timestamp,
     /// The first prompt, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
     /// The number of prompts.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     prompts: u32,
     /// Edited files, the latest edit last. If there are many, only the last ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -390,16 +391,6 @@ pub(crate) fn quoted(entry: &str) -> impl Iterator<Item = &str> {
         said.strip_prefix(SAID).filter(|_| before.is_empty() || before.ends_with('\n'))
     });
     asked.flatten().chain(said)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_epoch(time: &Timestamp) -> bool {
-    *time == Timestamp::default()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// Adds later items, each once, and keeps the last `items_max`. Returns whether any were left out.

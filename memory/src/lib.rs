@@ -33,6 +33,7 @@ pub mod lines;
 mod memories;
 mod memory;
 mod merge;
+mod omit;
 mod per_kind;
 mod plan;
 mod provenance;

@@ -44,6 +44,8 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     shell.done(&["undo"]);
     assert_eq!(port(), "2");
     shell.done(&["journal", "verify"]);
+    let (code, text) = shell.said(&["restore", "--to", "2026-13-40"]);
+    assert_eq!((code, text.contains("--to is neither a date")), (1, true), "{text}");
     // No colours and no pager, since this is not a terminal.
     assert!(!shell.done(&["show", "2"]).contains('\u{1b}'));
     assert_eq!(shell.said(&["show", "99"]).0, 1);

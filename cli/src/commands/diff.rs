@@ -4,11 +4,9 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::{MemoryArg, print_json};
+use super::MemoryArg;
 use crate::exit::Error;
-use crate::pager::paged;
-use crate::past;
-use crate::tool::Caller;
+use crate::history;
 
 /// Print what differs between two revisions, or between one and now
 ///
@@ -34,12 +32,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let mut caller = Caller::new(self.memory.resolve()?)?;
         let arguments = json!({ "from": self.from, "to": self.to });
-        let (view, _) = past::ask(&mut caller, "memory_diff", arguments)?;
-        if self.json {
-            return print_json(out, &view);
-        }
-        paged(out, |out| past::print(out, &view))
+        history::answer(out, self.memory.resolve()?, "memory_diff", arguments, self.json)
     }
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{MemoryArg, print_json};
 use crate::exit::Error;
+use crate::history;
 use crate::limits::HISTORY_PAGE_COMMITS;
 use crate::pager::paged;
-use crate::past;
 use crate::tool::{Caller, Kind};
 
 /// List what changed in memory, newest first: commits, or one record's versions
@@ -76,7 +76,7 @@ impl Args {
         paged(out, |out| {
             let mut page = first;
             while let Some(view) = page {
-                past::print(out, &view)?;
+                history::print(out, &view)?;
                 page = pages.next()?;
             }
             Ok(())
@@ -126,7 +126,7 @@ impl Pages {
             arguments.insert("limit".to_owned(), self.left.min(HISTORY_PAGE_COMMITS).into());
             arguments.insert("cursor".to_owned(), self.cursor.clone().into());
         }
-        let (mut view, reply) = past::ask(&mut self.caller, "memory_history", arguments)?;
+        let (mut view, reply) = history::ask(&mut self.caller, "memory_history", arguments)?;
         let is_first = std::mem::replace(&mut self.is_first, false);
         self.cursor = reply.cursor;
         let (number, clear): (usize, &mut dyn FnMut()) = match &mut view {

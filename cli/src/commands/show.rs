@@ -4,11 +4,9 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::{MemoryArg, print_json};
+use super::MemoryArg;
 use crate::exit::Error;
-use crate::pager::paged;
-use crate::past;
-use crate::tool::Caller;
+use crate::history;
 
 /// Print one commit with all that it changed
 #[derive(Debug, clap::Args)]
@@ -28,12 +26,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let mut caller = Caller::new(self.memory.resolve()?)?;
         let arguments = json!({ "revision": self.revision });
-        let (view, _) = past::ask(&mut caller, "memory_history", arguments)?;
-        if self.json {
-            return print_json(out, &view);
-        }
-        paged(out, |out| past::print(out, &view))
+        history::answer(out, self.memory.resolve()?, "memory_history", arguments, self.json)
     }
 }

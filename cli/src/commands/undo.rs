@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{MemoryArg, print_json};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
-use crate::past;
+use crate::history;
 use crate::show;
 use crate::tool::Caller;
 
@@ -80,7 +80,7 @@ pub(super) fn roll_back(
         if let (Value::Object(all), Value::Object(more)) = (&mut arguments, more) {
             all.extend(more);
         }
-        match past::ask(&mut caller, "memory_rollback", arguments)? {
+        match history::ask(&mut caller, "memory_rollback", arguments)? {
             (HistoryView::Rollback(outcome), reply) => Ok((outcome, reply.text)),
             _ => Err(Error::failed("the daemon answered something else than a rollback")),
         }
@@ -91,12 +91,12 @@ pub(super) fn roll_back(
         return print(out, &plan, true, how.json);
     }
     if plan.end == UndoEnd::Conflicts {
-        let lines = render::rollback(&plan, true, &past::person());
+        let lines = render::rollback(&plan, true, &history::person());
         let named: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         let named = named.join("\n");
         if how.json || !can_ask() {
             return Err(Error::new(Kind::Refused, lowered(&named))
-                .with_action("Say --force to take these back too; `anchord show` prints them."));
+                .with_action("Add --force to take these back too; `anchord show` prints them."));
         }
         let question = format!("{named}\nTake these back too?");
         force = confirmed(&question, false)?;
@@ -104,7 +104,7 @@ pub(super) fn roll_back(
             return Ok(writeln!(out, "Nothing was changed.")?);
         }
     }
-    // What was shown is what is done.
+    // It applies to what was shown, or not at all.
     let (outcome, text) = call(json!({ "force": force, "expected_revision": plan.base }))?;
     if how.json || !matches!(outcome.end, UndoEnd::Done { .. }) {
         return print(out, &outcome, false, how.json);
@@ -122,7 +122,7 @@ fn print(
     if json {
         return print_json(out, outcome);
     }
-    past::print_lines(out, &render::rollback(outcome, planned, &past::person()))
+    history::print_lines(out, &render::rollback(outcome, planned, &history::person()))
 }
 
 /// Begins a text in lower case, as error messages do.

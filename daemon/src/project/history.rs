@@ -16,14 +16,14 @@ use crate::store::{Entry, Head, LookUp, ReadBack, Step, StoreError, Visitor};
 
 /// A reader of a project's journal.
 #[derive(Clone)]
-pub(crate) struct Past {
+pub(crate) struct HistoryReader {
     look_up: LookUp<Memory>,
     read_back: ReadBack<Memory>,
 }
 
 /// The reason why history cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PastError {
+pub(crate) enum HistoryError {
     /// The caller asked for something that is not there.
     #[error("{0}")]
     Refused(String),
@@ -53,9 +53,9 @@ pub(crate) struct CommitQuery {
 
 impl OpenProject {
     /// Returns a reader of the journal. It serves as long as the project is open.
-    pub(crate) fn past(&self) -> Result<Past, WriteError> {
+    pub(crate) fn history(&self) -> Result<HistoryReader, WriteError> {
         let look_up = self.owner.look_up()?;
-        Ok(Past { look_up, read_back: Arc::clone(&self.owner.read_back) })
+        Ok(HistoryReader { look_up, read_back: Arc::clone(&self.owner.read_back) })
     }
 }
 
@@ -86,7 +86,7 @@ fn stored(entry: Entry<Change>) -> StoredCommit {
     StoredCommit { head, changes: entry.changes }
 }
 
-impl Past {
+impl HistoryReader {
     fn visit(
         &self,
         newest: Option<Revision>,
@@ -152,11 +152,11 @@ impl Past {
     }
 
     /// Returns one commit.
-    pub(crate) fn commit(&self, revision: Revision) -> Result<StoredCommit, PastError> {
+    pub(crate) fn commit(&self, revision: Revision) -> Result<StoredCommit, HistoryError> {
         let mut found = None;
         let after = Revision(revision.0.saturating_sub(1));
         self.between(after, Some(revision), |commit| found = Some(commit))?;
-        found.ok_or_else(|| PastError::Refused(format!("there is no commit {}", revision.0)))
+        found.ok_or_else(|| HistoryError::Refused(format!("there is no commit {}", revision.0)))
     }
 
     /// Returns the newest commit that is not after a time; 0 if there is none.
@@ -269,17 +269,16 @@ impl Past {
         memory: &Memory,
         target: UndoTarget,
         reader: &Reader,
-    ) -> Result<UndoBasis, PastError> {
+    ) -> Result<UndoBasis, HistoryError> {
         let mut basis = UndoBasis::new(target.clone());
         let newest = memory.revision();
         let last = |last: u64| Revision(newest.0.saturating_sub(last));
         match target {
-            UndoTarget::Newest => self.add_after(&mut basis, last(1), newest, reader)?,
             UndoTarget::Last(number) => {
                 self.add_after(&mut basis, last(number), newest, reader)?;
             }
             UndoTarget::Project(to) => self.add_after(&mut basis, to, newest, reader)?,
-            UndoTarget::Commit(revision) => basis.add(&self.commit(revision)?, reader, None),
+            UndoTarget::Commit(revision) => basis.add(&self.commit(revision)?, reader),
             UndoTarget::Session(session) => {
                 basis = self.session_basis(&session, newest, reader)?;
             }
@@ -305,7 +304,7 @@ impl Past {
                 })?;
                 if is_whole {
                     let why = format!("{id} has fewer than {steps} earlier versions");
-                    return Err(PastError::Refused(why));
+                    return Err(HistoryError::Refused(why));
                 }
             }
         }
@@ -321,7 +320,7 @@ impl Past {
         newest: Revision,
         reader: &Reader,
     ) -> Result<(), StoreError> {
-        self.between(after, Some(newest), |commit| basis.add(&commit, reader, None))
+        self.between(after, Some(newest), |commit| basis.add(&commit, reader))
     }
 
     /// Finds the commits of the session whose id begins with `prefix`.
@@ -330,7 +329,7 @@ impl Past {
         prefix: &SessionId,
         newest: Revision,
         reader: &Reader,
-    ) -> Result<UndoBasis, PastError> {
+    ) -> Result<UndoBasis, HistoryError> {
         let (mut commits, mut sessions) = (Vec::new(), BTreeSet::new());
         let head = |head: &Head| {
             let is_of_it = head.session.as_ref().is_some_and(|id| id.0.starts_with(&*prefix.0));
@@ -345,18 +344,18 @@ impl Past {
         let session = match (exact, sessions.len()) {
             (Some(session), _) => session,
             (None, 0) => {
-                return Err(PastError::Refused(format!("no commit is of a session {prefix}")));
+                return Err(HistoryError::Refused(format!("no commit is by a session {prefix}")));
             }
             (None, 1) => sessions.pop_first().unwrap_or_else(|| prefix.clone()),
             (None, number) => {
                 let why = format!("{number} sessions have ids that begin with {prefix}");
-                return Err(PastError::Refused(why));
+                return Err(HistoryError::Refused(why));
             }
         };
         let mut basis = UndoBasis::new(UndoTarget::Session(session.clone()));
         commits.retain(|commit| commit.head.session.as_ref() == Some(&session));
         for commit in &commits {
-            basis.add(commit, reader, None);
+            basis.add(commit, reader);
         }
         Ok(basis)
     }
@@ -367,7 +366,7 @@ impl Past {
         memory: &Memory,
         id: RecordId,
         mut visit: impl FnMut(&Record) -> ControlFlow<()>,
-    ) -> Result<(), PastError> {
+    ) -> Result<(), HistoryError> {
         let Some(newest) = memory.record(id) else { return Ok(()) };
         let mut record = Arc::clone(newest);
         loop {
@@ -379,7 +378,7 @@ impl Past {
             let earlier = versions.remove(&key);
             let earlier = earlier.and_then(|stored| stored.content.record().cloned());
             record = earlier.ok_or_else(|| {
-                PastError::Refused(format!("version {} of {id} is not in the journal", key.1.0))
+                HistoryError::Refused(format!("version {} of {id} is not in the journal", key.1.0))
             })?;
         }
     }

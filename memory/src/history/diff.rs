@@ -12,6 +12,7 @@ use super::merge::Content;
 use super::name;
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::limits::{DIFF_CONTEXT_LINES, DIFF_LINES_MAX};
+use crate::omit::is_default;
 use crate::record::Record;
 
 /// Fields that follow from others, and those of a session row that the head of its commit has.
@@ -59,7 +60,7 @@ pub struct FieldDiff {
     /// The lines that differ, with some around them.
     pub lines: Vec<DiffLine>,
     /// The number of further lines that differ.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub more: usize,
 }
 
@@ -84,11 +85,6 @@ pub enum LineChange {
     Added,
     /// Lines that both sides have are left out here.
     Gap,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// Compares two versions of a record. A side is `None` if the record did not exist. Returns `None`
@@ -127,16 +123,16 @@ fn fields(record: Option<&Record>) -> Map<String, Value> {
         Some(Value::Object(body)) => body.into_iter().next().map(|(_, fields)| fields),
         _ => None,
     };
-    let is_default = |value: &Value| match value {
+    let is_unset = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
         Value::String(text) => text.is_empty() || text == "active",
         Value::Number(number) => number.as_i64() == Some(0),
         _ => false,
     };
-    content.retain(|_, value| !is_default(value));
+    content.retain(|_, value| !is_unset(value));
     if let Some(Value::Object(body)) = body {
-        content.extend(body.into_iter().filter(|(_, value)| !is_default(value)));
+        content.extend(body.into_iter().filter(|(_, value)| !is_unset(value)));
     }
     content
 }

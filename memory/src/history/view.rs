@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Commit, RecordDiff};
 use crate::ids::{RecordId, Revision, Timestamp, Version};
+use crate::omit::is_default;
 use crate::plan::UndoOutcome;
 
 /// An answer about history.
@@ -27,6 +28,8 @@ pub enum HistoryView {
 pub struct CommitPage {
     /// The commits, newest first.
     pub commits: Vec<CommitDetail>,
+    /// The newest commit of memory; 0 if there is none.
+    pub newest: Revision,
     /// The revision at which the next page begins; `None` if there are no more commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Revision>,
@@ -42,7 +45,7 @@ pub struct CommitDetail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<RecordDiff>,
     /// The number of further records.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub more: u64,
 }
 
@@ -90,11 +93,6 @@ pub struct RevisionDiff {
     /// The records that differ, by kind and number.
     pub records: Vec<RecordDiff>,
     /// The number of further records.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub more: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

@@ -13,6 +13,7 @@ use crate::fold::{clip, names_path};
 use crate::forgotten::{beginning, shorten};
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{FORGOTTEN_BYTES_MAX, IMPORTANCE, NOTES_BYTES_MAX, NOTES_MAX};
+use crate::omit::is_default;
 use crate::record::Record;
 use crate::tokens;
 
@@ -57,7 +58,7 @@ pub struct Note {
     /// Tokens of the content.
     pub tokens: u32,
     /// Tokens of the summary.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub summary_tokens: u32,
     /// The note's readers.
     #[serde(default, skip_serializing_if = "Scope::is_project")]
@@ -66,17 +67,12 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
     /// The number of times that the same note was written again.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub repeats: u32,
     /// Whether the summary replaces the content, to save budget. The content is available by the
     /// id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub condensed: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Note {
@@ -211,7 +207,7 @@ pub struct NewNote {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub personal: bool,
     /// The number of times that the same note was staged again.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub repeats: u32,
 }
 

@@ -9,6 +9,7 @@ use crate::fold::{clip, names_path, with_block};
 use crate::forgotten::shorten;
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{SESSION_ROWS_BYTES_MAX, SESSION_ROWS_MAX};
+use crate::omit::is_default;
 use crate::record::Record;
 
 pub(crate) const FACTS: Facts = Facts {
@@ -60,7 +61,7 @@ pub struct SessionRow {
     #[serde(default)]
     pub lessons_added: u32,
     /// The number of old rows folded into this one; 0 for a session's own row.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub folded: u32,
 }
 
@@ -75,7 +76,7 @@ pub struct TrailEntry {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_behalf: bool,
     /// The number of folded entries that this one replaces; 0 for an ordinary entry.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub folded: u32,
 }
 
@@ -204,9 +205,4 @@ impl Fields for SessionRow {
         let summary = self.trail_text().replace('\n', "\n  ");
         format!("- {} {}: {summary}", of.id, self.ended.date())
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }

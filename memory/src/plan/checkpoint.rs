@@ -1,11 +1,12 @@
 //! Stages work: durable, and private to the session until it saves.
 
-use super::{Contradiction, Plan, contradictions, is_default};
+use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
 use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
+use crate::omit::is_default;
 use crate::provenance::Provenance;
 use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;

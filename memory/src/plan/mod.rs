@@ -57,11 +57,6 @@ pub struct Plan<O> {
     pub outcome: O,
 }
 
-/// Returns whether a field of an outcome says nothing, so that the journal leaves it out.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 impl<O> Plan<O> {
     /// Makes another outcome of this one, such as the words of a reply.
     #[must_use]

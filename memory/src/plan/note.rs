@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, is_default};
+use super::Plan;
 use crate::draft::Draft;
 use crate::ids::{Kind, RecordId, Version};
 use crate::kinds::note::{NewNote, accept_note};
 use crate::limits::NOTE_ITEMS_MAX;
 use crate::memory::Memory;
+use crate::omit::is_default;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
 use crate::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! Saves a session's staged work, together with the call's own part, as one commit.
 
-use super::{Contradiction, Plan, Row, conflict, contradictions, is_default, put_fixes, put_row};
+use super::{Contradiction, Plan, Row, conflict, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
@@ -8,6 +8,7 @@ use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::intake::text;
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
+use crate::omit::is_default;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;

@@ -156,7 +156,7 @@ impl Undo<'_> {
         for record in back {
             let rivals: Vec<Arc<Record>> = rivals(self.draft.head(), &record).cloned().collect();
             for rival in rivals {
-                // It stood beside the record before.
+                // Both were there before, so neither took the other's place.
                 if self.were_rivals(&record, &rival) {
                     continue;
                 }

@@ -102,6 +102,9 @@ impl Text<'_> {
             self.commit(commit);
         }
         match (page.commits.is_empty(), page.next) {
+            (true, None) if page.newest == Revision(0) => {
+                self.push(Style::Plain, "Nothing is recorded yet.");
+            }
             (true, None) => self.push(Style::Plain, "No commit matches."),
             (true, Some(next)) => {
                 let text = format!("No commit after revision {} matches.", next.0);
@@ -317,11 +320,12 @@ fn target(outcome: &UndoOutcome) -> String {
     let record = |id: &RecordId, what: String| format!("the changes of {id} {what}");
     match &outcome.target {
         UndoTarget::Commit(revision) => format!("commit {}", revision.0),
-        UndoTarget::Newest | UndoTarget::Last(1) => match outcome.revisions.first() {
-            Some(revision) => format!("commit {}", revision.0),
-            None => "the last commit".to_owned(),
+        // There may be fewer commits than were asked for.
+        UndoTarget::Last(_) => match (outcome.commits, outcome.revisions.first()) {
+            (1, Some(revision)) => format!("commit {}", revision.0),
+            (0 | 1, _) => "the last commit".to_owned(),
+            (number, _) => format!("the last {number} commits"),
         },
-        UndoTarget::Last(last) => format!("the last {last} commits"),
         UndoTarget::Session(session) => {
             let commits = commits(outcome.commits);
             format!("session {session} ({commits})")

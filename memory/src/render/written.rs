@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::title;
 use crate::ids::{RecordId, Timestamp, Version};
-use crate::plan::{AddOutcome, Contradiction, ForgetOutcome, UpdateOutcome, is_default};
+use crate::omit::is_default;
+use crate::plan::{AddOutcome, Contradiction, ForgetOutcome, UpdateOutcome};
 use crate::record::Record;
 
 /// The reply to an update.

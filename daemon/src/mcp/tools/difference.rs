@@ -4,7 +4,7 @@ use anchord_memory::{HistoryView, Revision};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::history::{answer, look};
+use super::history::{answer, read_journal};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -30,7 +30,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     }
     let (from, to) = (from.min(to), from.max(to));
     let reader = context.keeper();
-    let read = look(&view, move |past| Ok(past.difference(from, to, &reader)?)).await?;
+    let read =
+        read_journal(&view, move |history| Ok(history.difference(from, to, &reader)?)).await?;
     let none = || ToolError::failed("compare", "nothing is recorded yet");
     Ok(answer(&context, HistoryView::Diff(read.ok_or_else(none)?)))
 }

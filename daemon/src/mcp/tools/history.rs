@@ -18,7 +18,7 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::project::history::{CommitQuery, Past, PastError, compared};
+use crate::project::history::{CommitQuery, HistoryError, HistoryReader, compared};
 use crate::sessions::View;
 use crate::store::StoreError;
 
@@ -63,12 +63,12 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let view = context.view().await?;
     let reader = context.keeper();
     if let Some(revision) = params.revision.map(Revision) {
-        let read = move |past: &Past| {
-            let commit = past.commit(revision)?;
-            let detail = past.details(&[commit], &reader, true)?.pop();
+        let read = move |history: &HistoryReader| {
+            let commit = history.commit(revision)?;
+            let detail = history.details(&[commit], &reader, true)?.pop();
             Ok(detail.map(HistoryView::Commit))
         };
-        let shown = look(&view, read).await?.flatten();
+        let shown = read_journal(&view, read).await?.flatten();
         let missing = || failed(format!("there is no commit {}", revision.0));
         return Ok(answer(&context, shown.ok_or_else(missing)?));
     }
@@ -86,13 +86,13 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         until: time("until", params.until.as_ref())?,
         limit: number,
     };
-    let with_diff = params.diff;
-    let read = move |past: &Past| {
-        let (commits, next) = past.commits(&query, &reader)?;
-        let commits = past.details(&commits, &reader, with_diff)?;
-        Ok(CommitPage { commits, next })
+    let (with_diff, newest) = (params.diff, view.memory.revision());
+    let read = move |history: &HistoryReader| {
+        let (commits, next) = history.commits(&query, &reader)?;
+        let commits = history.details(&commits, &reader, with_diff)?;
+        Ok(CommitPage { commits, newest, next })
     };
-    let page = look(&view, read).await?.unwrap_or_default();
+    let page = read_journal(&view, read).await?.unwrap_or_default();
     Ok(answer(&context, HistoryView::Commits(page)))
 }
 
@@ -120,19 +120,19 @@ pub(super) async fn named(
 }
 
 /// Reads the journal on a blocking thread. Returns `None` if nothing was ever written.
-pub(super) async fn look<T: Send + 'static>(
+pub(super) async fn read_journal<T: Send + 'static>(
     view: &View,
-    read: impl FnOnce(&Past) -> Result<T, PastError> + Send + 'static,
+    read: impl FnOnce(&HistoryReader) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<Option<T>, ToolError> {
     let Some(project) = &view.project else { return Ok(None) };
-    let past = project.past()?;
-    match run_blocking(move || read(&past)).await {
+    let history = project.history()?;
+    match run_blocking(move || read(&history)).await {
         Ok(read) => Ok(Some(read)),
-        Err(PastError::Refused(why)) => Err(failed(why)),
-        Err(PastError::Store(error)) if error.is_damage() => {
+        Err(HistoryError::Refused(why)) => Err(failed(why)),
+        Err(HistoryError::Store(error)) if error.is_damage() => {
             Err(ToolError::Damaged(error.to_string()))
         }
-        Err(PastError::Store(error)) => Err(ToolError::Internal(error.to_string())),
+        Err(HistoryError::Store(error)) => Err(ToolError::Internal(error.to_string())),
     }
 }
 
@@ -144,14 +144,16 @@ async fn versions(
     number: usize,
 ) -> Result<ToolAnswer, ToolError> {
     let (memory, reader) = (Arc::clone(&view.memory), context.keeper());
-    let read = move |past: &Past| Ok(versions_of(past, &memory, &reader, id, cursor, number)?);
-    let shown = look(view, read).await?.flatten();
+    let read = move |history: &HistoryReader| {
+        Ok(versions_of(history, &memory, &reader, id, cursor, number)?)
+    };
+    let shown = read_journal(view, read).await?.flatten();
     let shown = shown.ok_or_else(|| failed(format!("there is no record {id}")))?;
     Ok(answer(context, HistoryView::Versions(shown)))
 }
 
 fn versions_of(
-    past: &Past,
+    history: &HistoryReader,
     memory: &Memory,
     reader: &Reader,
     id: RecordId,
@@ -165,7 +167,7 @@ fn versions_of(
     let first = from.saturating_sub(number - 1).max(1);
     // One more, to compare the first with.
     let wanted = (first.saturating_sub(1).max(1)..=from).map(|version| (id, Version(version)));
-    let stored = past.versions(wanted.collect())?;
+    let stored = history.versions(wanted.collect())?;
     let mut found = RecordVersions {
         id,
         name: render::plain_name(newest),

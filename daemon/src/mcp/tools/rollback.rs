@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use anchord_memory::{
-    HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoEnd, UndoOutcome,
-    UndoTarget, limits, parse_past, plan_undo, render,
+    Audience, HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoEnd,
+    UndoOutcome, UndoTarget, limits, parse_past, plan_undo, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::history::{look, named};
+use super::history::{named, read_journal};
 use crate::clock;
 use crate::limits::ROLLBACK_TRIES_MAX;
 use crate::mcp::answer::ToolAnswer;
@@ -66,7 +66,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         None => (context.clone(), context.view().await?, None),
     };
     let (force, expected) = (params.force, params.expected_revision.map(Revision));
-    let target = target(&params, &view, record).await?;
+    let target = target(&params, &view, record, &context.audience).await?;
     let operation = match target {
         UndoTarget::Project(_) | UndoTarget::Record(..) | UndoTarget::Steps(..) => "restore",
         _ => "undo",
@@ -74,7 +74,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     for _ in 0..ROLLBACK_TRIES_MAX {
         let view = context.view().await?;
         let (memory, reader, wanted) = (Arc::clone(&view.memory), context.keeper(), target.clone());
-        let read = look(&view, move |past| past.basis(&memory, wanted, &reader)).await?;
+        let read =
+            read_journal(&view, move |history| history.basis(&memory, wanted, &reader)).await?;
         let basis = Arc::new(read.ok_or_else(|| failed("nothing is recorded yet"))?);
         let plan = move |memory: &Memory, by: &Provenance, _| {
             plan_undo(memory, &basis, force, expected, by)
@@ -142,6 +143,7 @@ async fn target(
     params: &Params,
     view: &View,
     record: Option<RecordId>,
+    audience: &Audience,
 ) -> Result<UndoTarget, ToolError> {
     let newest = view.memory.revision();
     let known = |revision: u64| match Revision(revision) {
@@ -156,8 +158,9 @@ async fn target(
         (Some(revision), None) => Some(known(*revision)?),
         (None, Some(time)) => {
             let time = parse_past(time, clock::now());
-            let time = time.map_err(|error| failed(format!("to_time {error}")))?;
-            let at = look(view, move |past| Ok(past.at(time)?)).await?;
+            let name = if matches!(audience, Audience::Person(_)) { "--to" } else { "to_time" };
+            let time = time.map_err(|error| failed(format!("{name} {error}")))?;
+            let at = read_journal(view, move |history| Ok(history.at(time)?)).await?;
             Some(at.unwrap_or_default())
         }
         (None, None) => None,

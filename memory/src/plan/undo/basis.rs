@@ -48,31 +48,24 @@ impl UndoBasis {
         Self { target, ..Self::default() }
     }
 
-    /// Adds a commit, as far as the reader sees it. With `only`, takes back no other record.
-    pub fn add(&mut self, commit: &StoredCommit, reader: &Reader, only: Option<RecordId>) {
-        let is_meant = |id: RecordId| only.is_none_or(|only| only == id);
-        let mut is_any = false;
+    /// Adds a commit, as far as the reader sees it.
+    pub fn add(&mut self, commit: &StoredCommit, reader: &Reader) {
         for change in &commit.changes {
             match change {
-                Change::Put(record) if is_meant(record.id) && reader.sees(record) => {
+                Change::Put(record) if reader.sees(record) => {
                     self.add_version(record.id, record.version);
-                    is_any = true;
                 }
-                Change::Purged(purged) if is_meant(purged.id) && !purged.private => {
+                Change::Purged(purged) if !purged.private => {
                     self.add_version(purged.id, purged.version);
-                    is_any = true;
                 }
-                Change::Imported { source, digest, records, undone } if only.is_none() => {
+                Change::Imported { source, digest, records, undone } => {
                     let before = undone.then_some(*records);
                     self.imports.insert((source.clone(), digest.clone()), before);
-                    is_any = true;
                 }
                 _ => {}
             }
         }
-        if is_any || only.is_none() {
-            self.revisions.push(commit.head.revision);
-        }
+        self.revisions.push(commit.head.revision);
     }
 
     /// Adds one version of a record, for a rollback of that record alone.

@@ -6,16 +6,13 @@ use super::UndoBasis;
 use crate::history::name;
 use crate::ids::{RecordId, Revision, SessionId, Timestamp, Version};
 use crate::limits::{CONFLICT_COMMITS_NAMED_MAX, ROLLBACK_NAMED_MAX};
-use crate::plan::is_default;
+use crate::omit::is_default;
 use crate::record::{Record, RecordState};
 
 /// The commits that a caller wants to take back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoTarget {
-    /// The newest commit.
-    #[default]
-    Newest,
     /// The newest commits, this many.
     Last(u64),
     /// One commit.
@@ -28,6 +25,12 @@ pub enum UndoTarget {
     Record(RecordId, Revision),
     /// The last changes of one record's content.
     Steps(RecordId, u64),
+}
+
+impl Default for UndoTarget {
+    fn default() -> Self {
+        Self::Last(1)
+    }
 }
 
 /// The end of an undo.

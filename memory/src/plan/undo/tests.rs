@@ -110,21 +110,23 @@ impl Past {
     fn plan(&self, target: UndoTarget, force: bool) -> Plan<UndoOutcome> {
         let mut basis = UndoBasis::new(target.clone());
         for commit in self.commits() {
-            let (only, is_meant) = match &target {
-                UndoTarget::Newest => (None, commit.head.revision == self.memory.revision()),
-                UndoTarget::Last(last) => {
-                    (None, commit.head.revision.0 + last > self.memory.revision().0)
+            let revision = commit.head.revision;
+            let is_meant = match &target {
+                UndoTarget::Last(last) => revision.0 + last > self.memory.revision().0,
+                UndoTarget::Commit(wanted) => revision == *wanted,
+                UndoTarget::Session(session) => commit.head.session.as_ref() == Some(session),
+                UndoTarget::Project(to) => revision > *to,
+                UndoTarget::Record(id, to) => {
+                    let later = commit.changes.iter().filter_map(Change::record);
+                    for record in later.filter(|record| record.id == *id && revision > *to) {
+                        basis.add_version(*id, record.version);
+                    }
+                    false
                 }
-                UndoTarget::Commit(revision) => (None, commit.head.revision == *revision),
-                UndoTarget::Session(session) => {
-                    (None, commit.head.session.as_ref() == Some(session))
-                }
-                UndoTarget::Project(to) => (None, commit.head.revision > *to),
-                UndoTarget::Record(id, to) => (Some(*id), commit.head.revision > *to),
                 UndoTarget::Steps(..) => unreachable!("steps are versions, not commits"),
             };
             if is_meant {
-                basis.add(&commit, &Reader::owner(), only);
+                basis.add(&commit, &Reader::owner());
             }
         }
         let (wanted, known) = (basis.wanted(&self.memory), self.versions());
@@ -201,12 +203,12 @@ fn an_undo_forgets_the_new_and_takes_the_changed_back() {
     let mut past = Past::default();
     past.save("one", blueprints([mutable("store", "sled")]));
     past.save("two", blueprints([mutable("store", "redb"), blueprint("wire", "one line")]));
-    let outcome = past.undo(UndoTarget::Newest, false);
+    let outcome = past.undo(UndoTarget::Last(1), false);
     assert_eq!(outcome.end, UndoEnd::Done { revision: Some(Revision(3)) });
     assert!(content(&past, "b1").ends_with("sled"), "{}", content(&past, "b1"));
     assert!(is_forgotten(&past, "b3"));
     // The undo of the undo.
-    past.undo(UndoTarget::Newest, false);
+    past.undo(UndoTarget::Last(1), false);
     assert!(content(&past, "b1").ends_with("redb"));
     assert!(!is_forgotten(&past, "b3"));
 }
@@ -262,7 +264,7 @@ fn merged_anchors_come_apart_again() {
     let before = past.visible();
     past.save("one", anchors([anchor("a.rs", "5-25", "both")]));
     assert_ne!(past.visible(), before);
-    past.undo(UndoTarget::Newest, false);
+    past.undo(UndoTarget::Last(1), false);
     assert_eq!(past.visible(), before);
 }
 
@@ -288,9 +290,9 @@ fn an_import_can_be_made_again_after_its_undo() {
     };
     past.write("one", vec![imported(3, false)]);
     assert_eq!(past.memory.imported("zipmem", "ab"), Some(3));
-    past.undo(UndoTarget::Newest, false);
+    past.undo(UndoTarget::Last(1), false);
     assert_eq!(past.memory.imported("zipmem", "ab"), None);
-    past.undo(UndoTarget::Newest, false);
+    past.undo(UndoTarget::Last(1), false);
     assert_eq!(past.memory.imported("zipmem", "ab"), Some(3));
     assert_eq!(past.replayed(), past.memory);
 }
@@ -306,7 +308,7 @@ fn a_forgotten_record_comes_back_with_its_whole_text() {
     past.note("one", fact("tides", &long("tides")));
     past.forget("n1");
     assert!(past.memory.record("n1".parse().unwrap()).unwrap().is_head);
-    past.undo(UndoTarget::Newest, false);
+    past.undo(UndoTarget::Last(1), false);
     assert!(content(&past, "n1").contains(long("tides").trim()), "{}", content(&past, "n1"));
 }
 
@@ -351,7 +353,7 @@ fn a_record_that_still_holds_a_purged_text_can_be_forgotten() {
     past.undo(UndoTarget::Commit(second), false);
     assert!(is_forgotten(&past, "n2"));
     // Now it does not come back.
-    let outcome = past.undo(UndoTarget::Newest, false);
+    let outcome = past.undo(UndoTarget::Last(1), false);
     assert_eq!((outcome.left.len(), is_forgotten(&past, "n2")), (1, true));
 }
 
@@ -359,7 +361,7 @@ fn a_record_that_still_holds_a_purged_text_can_be_forgotten() {
 fn a_session_that_saved_again_keeps_its_new_row() {
     let mut past = Past::default();
     past.save("one", blueprints([mutable("store", "sled")]));
-    let undone = past.undo(UndoTarget::Newest, false);
+    let undone = past.undo(UndoTarget::Last(1), false);
     assert_eq!(undone.records.len(), 2);
     past.save("one", blueprints([mutable("wire", "json")]));
     let rows = |past: &Past| {
@@ -377,8 +379,8 @@ fn a_plan_on_records_that_have_moved_writes_nothing() {
     let mut past = Past::default();
     past.note("one", fact("port", "1"));
     let commit = past.commits().remove(0);
-    let mut basis = UndoBasis::new(UndoTarget::Newest);
-    basis.add(&commit, &Reader::owner(), None);
+    let mut basis = UndoBasis::new(UndoTarget::Last(1));
+    basis.add(&commit, &Reader::owner());
     basis.complete(&past.memory, Versions::new());
     past.note("two", fact("port", "2"));
     let by = origin("one", 9);
@@ -425,10 +427,10 @@ fn any_moves() -> impl Strategy<Value = Vec<Move>> {
 fn check_identity(past: &Past) -> Result<(), TestCaseError> {
     let before = past.content();
     let mut copy = past.clone();
-    let first = copy.undo(UndoTarget::Newest, false);
+    let first = copy.undo(UndoTarget::Last(1), false);
     prop_assert_ne!(first.end, UndoEnd::Conflicts);
     if matches!(first.end, UndoEnd::Done { revision: Some(_) }) {
-        copy.undo(UndoTarget::Newest, false);
+        copy.undo(UndoTarget::Last(1), false);
         prop_assert_eq!(copy.content(), before);
     }
     Ok(())
@@ -477,7 +479,7 @@ proptest! {
                     if !matches!(outcome.end, UndoEnd::Done { .. }) {
                         prop_assert_eq!(past.content(), before);
                     } else if past.memory.revision().0 > newest {
-                        past.undo(UndoTarget::Newest, false);
+                        past.undo(UndoTarget::Last(1), false);
                         prop_assert_eq!(past.content(), before);
                     }
                 }

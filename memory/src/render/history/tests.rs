@@ -87,6 +87,8 @@ fn a_text_that_does_not_fit_says_how_much_is_left() {
         worded(&none, false),
         "Nothing to do: taking back the last commit would change nothing.\n"
     );
+    let fewer = outcome(UndoTarget::Last(500), UndoEnd::Done { revision: None });
+    assert_eq!(worded(&fewer, true), "Would take back the last 2 commits: 0 records\n");
     let moved = outcome(UndoTarget::Record("n1".parse().unwrap(), Revision(3)), UndoEnd::Moved);
     assert_eq!(worded(&moved, false), "The records are being changed; try again.\n");
 }

@@ -30,8 +30,10 @@ async fn commits_are_listed_shown_and_found() {
     let world = World::new().await;
     let (mut one, mut two) = (world.shim_with("all").await, world.shim_with("all").await);
     let none = one.call("memory_history", json!({})).await;
-    assert_eq!(none.trim(), "No commit matches.");
+    assert_eq!(none.trim(), "Nothing is recorded yet.");
     fact(&mut one, "1").await;
+    let none = one.call("memory_history", json!({ "kinds": ["anchor"] })).await;
+    assert_eq!(none.trim(), "No commit matches.");
     one.call("memory_note", json!({ "content": "for me alone", "scope": "session" })).await;
     let lesson = json!({ "summary": "lock first", "detail": "or it races", "files": ["src/a.rs"] });
     let save = json!({ "session_summary": "Learned of locks.", "lessons": [lesson] });
@@ -178,7 +180,7 @@ async fn a_rollback_says_how_it_wants_to_be_asked() {
         (json!({ "record": "port", "steps": 1 }), "n1 has fewer than 1 earlier versions"),
         (json!({ "to_revision": 1, "to_time": "1h" }), "not both"),
         (json!({ "to_time": "someday" }), "to_time is neither a date"),
-        (json!({ "session": "nobody" }), "no commit is of a session nobody"),
+        (json!({ "session": "nobody" }), "no commit is by a session nobody"),
     ] {
         let refused = shim.call("memory_rollback", arguments.clone()).await;
         assert!(refused.contains(why), "{arguments}: {refused}");
