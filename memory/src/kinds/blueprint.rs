@@ -229,7 +229,10 @@ pub(crate) enum Verdict {
 }
 
 pub(crate) fn judge(stored: &Blueprint, new: &Blueprint) -> Verdict {
-    if stored.content == new.content && stored.immutable == new.immutable {
+    // A mutable blueprint takes the newest spelling of its title. Otherwise the spelling would depend
+    // on how writes are batched.
+    let same_title = stored.immutable || stored.title == new.title;
+    if same_title && stored.content == new.content && stored.immutable == new.immutable {
         Verdict::Same
     } else if stored.immutable && new.immutable {
         Verdict::Kept
