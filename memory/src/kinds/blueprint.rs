@@ -229,8 +229,7 @@ pub(crate) enum Verdict {
 }
 
 pub(crate) fn judge(stored: &Blueprint, new: &Blueprint) -> Verdict {
-    // A mutable blueprint takes the newest spelling of its title. Otherwise the spelling would depend
-    // on how writes are batched.
+    // A mutable blueprint takes the newest spelling of its title, however writes are batched.
     let same_title = stored.immutable || stored.title == new.title;
     if same_title && stored.content == new.content && stored.immutable == new.immutable {
         Verdict::Same
