@@ -220,7 +220,7 @@ impl Keyed for Blueprint {
 /// The effect on a stored blueprint when its category and title are written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The content is the same.
+    /// The new one says nothing that the stored one does not.
     Same,
     /// Both are immutable, so the stored one stays, verbatim.
     Kept,

@@ -7,8 +7,9 @@ use crate::draft::Draft;
 use crate::limits::STAGED_ITEM_BYTES;
 use crate::testing::{
     anchor, anchors, any_part, blueprint, blueprints, day, lesson, lessons, mutable, note, origin,
+    save,
 };
-use crate::{Anchor, Lesson, Memory, NewNote, Staged, TopicPart};
+use crate::{Anchor, Kind, Lesson, Memory, NewNote, Staged, TopicPart};
 
 fn absorbed(parts: &[&Staged]) -> Staged {
     let mut staged = Staged::default();
@@ -42,6 +43,26 @@ fn mutable_blueprints_replace_each_other() {
     ];
     let staged = absorbed(&[&parts[0], &parts[1], &parts[2]]);
     assert_eq!(staged.blueprints, [mutable("Store", "fjall")]);
+}
+
+#[test]
+fn a_mutable_blueprint_takes_the_newest_spelling_of_its_title() {
+    let spellings = ["Store", "store"].map(|title| blueprints([mutable(title, "redb")]));
+    let staged = absorbed(&[&spellings[0], &spellings[1]]);
+    assert_eq!(staged.blueprints, [mutable("store", "redb")]);
+
+    let mut memory = Memory::default();
+    for (day, part) in (1..).zip(spellings) {
+        save(&mut memory, &origin("one", day), part);
+    }
+    let stored: Vec<&Body> = memory.active_of(Kind::Blueprint).map(|record| &record.body).collect();
+    assert_eq!(stored, [&Body::Blueprint(mutable("store", "redb"))]);
+}
+
+#[test]
+fn an_immutable_blueprint_keeps_the_first_spelling_of_its_title() {
+    let parts = ["Store", "store"].map(|title| blueprints([blueprint(title, "redb")]));
+    assert_eq!(absorbed(&[&parts[0], &parts[1]]).blueprints, [blueprint("Store", "redb")]);
 }
 
 #[test]
