@@ -12,7 +12,7 @@ use crate::commands::print_json;
 use crate::exit::Error;
 use crate::pager::paged;
 use crate::show;
-use crate::tool::{Caller, typed};
+use crate::tool::{Caller, older_daemon, typed};
 
 /// Calls a tool about history, and returns its answer as data.
 pub(crate) fn ask(
@@ -21,10 +21,7 @@ pub(crate) fn ask(
     arguments: Value,
 ) -> Result<(HistoryView, ToolReply), Error> {
     let mut reply = caller.call(tool, arguments)?;
-    let view = reply.history.take().ok_or_else(|| {
-        Error::failed("the daemon's answer has no data")
-            .with_action("It may be older than this command: run `anchord restart`.")
-    })?;
+    let view = reply.history.take().ok_or_else(older_daemon)?;
     Ok((view, reply))
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anchord_daemon::api::{self, ToolParams, ToolReply};
+use anchord_daemon::api::{self, AsOf, ToolParams, ToolReply};
 use anchord_proto::instance::InstanceDir;
 use serde_json::{Map, Value};
 
@@ -41,6 +41,8 @@ pub(crate) struct Caller {
     project: String,
     /// The command line that replies are for.
     typed: Vec<String>,
+    /// The moment whose memory is read, if it is an earlier one.
+    at: Option<String>,
 }
 
 impl Caller {
@@ -48,7 +50,7 @@ impl Caller {
     /// directory. Replies are for the person who typed this command.
     pub(crate) fn new(project: String) -> Result<Self, Error> {
         let client = Client::started(&InstanceDir::locate()?)?;
-        Ok(Self { client, project, typed: typed() })
+        Ok(Self { client, project, typed: typed(), at: None })
     }
 
     /// Switches to another project for all later calls.
@@ -76,7 +78,7 @@ impl Caller {
 
     fn params(&self, tool: &str, arguments: Map<String, Value>) -> ToolParams {
         let (project, typed) = (self.project.clone(), self.typed.clone());
-        ToolParams { project, tool: tool.to_owned(), arguments, typed }
+        ToolParams { project, tool: tool.to_owned(), arguments, typed, at: self.at.clone() }
     }
 }
 
@@ -106,6 +108,36 @@ pub(crate) fn run(
     let reply = Caller::new(memory)?.call(tool, arguments)?;
     print(out, &reply, json)?;
     Ok(reply)
+}
+
+/// Like [`run`], but reads memory as it was `at` a revision or time, if one is given.
+pub(crate) fn run_at(
+    out: &mut dyn Write,
+    memory: String,
+    tool: &str,
+    arguments: Value,
+    at: Option<String>,
+    json: bool,
+) -> Result<ToolReply, Error> {
+    let mut caller = Caller::new(memory)?;
+    caller.at = at;
+    let reply = caller.call(tool, arguments)?;
+    match reply.as_of {
+        None if caller.at.is_some() => return Err(older_daemon()),
+        Some(AsOf { revision, committed }) if !json => match committed {
+            Some(time) => writeln!(out, "As of revision {}, {}:", revision.0, time.minute())?,
+            None => writeln!(out, "Before the first commit:")?,
+        },
+        _ => {}
+    }
+    print(out, &reply, json)?;
+    Ok(reply)
+}
+
+/// Reports that the daemon's answer lacks what this command needs.
+pub(crate) fn older_daemon() -> Error {
+    Error::failed("the daemon's answer lacks what was asked for")
+        .with_action("It may be older than this command: run `anchord restart`.")
 }
 
 /// Calls a tool for each record, in the memory that has it, and prints the answers. A failure does

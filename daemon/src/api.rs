@@ -31,7 +31,7 @@ pub use sessions::{
     PastSessionsReply,
 };
 pub use split::{SplitParams, SplitPart, SplitReply};
-pub use tool::{LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
+pub use tool::{AsOf, LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
     ImportSource,

@@ -50,3 +50,40 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     assert!(!shell.done(&["show", "2"]).contains('\u{1b}'));
     assert_eq!(shell.said(&["show", "99"]).0, 1);
 }
+
+#[test]
+fn memory_is_loaded_and_searched_as_it_was() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "--key", "port", "the service listens on 7717"]);
+    shell.done(&["note", "--user", "--key", "editor", "helix"]);
+    shell.done(&["note", "--key", "port", "the service listens on 7718"]);
+    shell.done(&["forget", "port"]);
+
+    let first = shell.done(&["load", "--at", "1"]);
+    assert!(first.starts_with("As of revision 1, 20") && first.contains("7717"), "{first}");
+    assert!(!first.contains("7718") && !first.contains("helix"), "{first}");
+    assert!(shell.done(&["load", "--at", "2"]).contains("7718"));
+    assert!(!shell.done(&["load", "--at", "3"]).contains("7718"));
+    let before = shell.done(&["load", "--at", "0"]);
+    assert!(before.starts_with("Before the first commit:\n"), "{before}");
+    assert_eq!(shell.done(&["load", "--at", "2000-01-01"]), before);
+    let found = shell.json(&["search", "service", "--at", "2"]);
+    assert_eq!(found["as_of"]["revision"], 2);
+    assert_eq!(found["records"][0]["body"]["note"]["content"], "the service listens on 7718");
+    assert_eq!(shell.said(&["search", "service"]).0, 1);
+    // A time is a moment too, and the user's own memory has its own revisions.
+    assert_eq!(shell.json(&["load", "--at", "0s"])["as_of"]["revision"], 3);
+    assert!(shell.done(&["search", "helix", "--user", "--at", "1"]).contains("helix"));
+
+    for (at, why) in [("9", "there is no revision 9 yet; the newest is 3"), ("nine", "--at is")] {
+        let (code, text) = shell.said(&["load", "--at", at]);
+        assert!(code == 2 && text.contains(why), "{code}: {text}");
+    }
+    // What was purged stays purged, at every moment.
+    shell.done(&["purge", "n1", "--yes"]);
+    for at in ["1", "2"] {
+        let purged = shell.done(&["load", "--at", at]);
+        assert!(!purged.contains("7717") && !purged.contains("7718"), "{purged}");
+    }
+}

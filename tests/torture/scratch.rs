@@ -75,7 +75,7 @@ impl Scratch {
             return Err(Error::failed(format!("{tool} wants an object")));
         };
         let (project, tool) = (self.project(), tool.to_owned());
-        let params = ToolParams { project, tool, arguments, typed: Vec::new() };
+        let params = ToolParams { project, tool, arguments, typed: Vec::new(), at: None };
         self.client()?.post(api::TOOL, &params)
     }
 }

@@ -13,12 +13,14 @@ use crate::tool;
 
 /// Print what an agent would get at its start
 ///
-/// Consumes no notice: the next agent still sees it.
+/// Consumes no notice: the next agent still sees it. Memory of an earlier moment comes without your
+/// own notes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord load
   anchord load --task 'the login is slow' --max-tokens 1000
   anchord load --section lessons --section notes
+  anchord load --at yesterday
   anchord load --project ~/src/parser | less")]
 pub(crate) struct Args {
     /// Only this section; may be repeated
@@ -33,6 +35,9 @@ pub(crate) struct Args {
     /// Cursor from an earlier answer, to continue after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
+    /// Memory as it was at a revision or time, as 12, yesterday or '2026-11-02 09:30'
+    #[arg(long, value_name = "REV|TIME")]
+    at: Option<String>,
     #[command(flatten)]
     project: ProjectArg,
     /// Print JSON: the text, the records that it shows in full, and the cursor of what was cut
@@ -48,6 +53,7 @@ impl Args {
             "max_tokens": self.max_tokens,
             "cursor": self.cursor,
         });
-        tool::run(out, self.project.resolve()?, "memory_load", arguments, self.json).map(drop)
+        let project = self.project.resolve()?;
+        tool::run_at(out, project, "memory_load", arguments, self.at, self.json).map(drop)
     }
 }

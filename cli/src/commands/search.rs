@@ -19,6 +19,7 @@ use crate::tool::{self, Kind, Scope};
   anchord search retry backoff
   anchord search '\"borrow checker\" -async' --kind lesson --kind note
   anchord search --tag rust --since yesterday --json | jq -r '.records[].id'
+  anchord search port --at 12
   anchord search E0502 --explain --project ~/src/parser")]
 pub(crate) struct Args {
     /// Words, \"a phrase\", -without; all of them together make the query
@@ -55,6 +56,9 @@ pub(crate) struct Args {
     /// Say why each was found
     #[arg(long)]
     explain: bool,
+    /// Memory as it was at a revision or time, as 12, yesterday or '2026-11-02 09:30'
+    #[arg(long, value_name = "REV|TIME")]
+    at: Option<String>,
     #[command(flatten)]
     memory: MemoryArg,
     /// Print JSON: the text, the records in full, and the cursor of what was left out
@@ -77,7 +81,8 @@ impl Args {
             "cursor": self.cursor,
             "explain": self.explain,
         });
-        let reply = tool::run(out, self.memory.resolve()?, "memory_search", arguments, self.json)?;
+        let memory = self.memory.resolve()?;
+        let reply = tool::run_at(out, memory, "memory_search", arguments, self.at, self.json)?;
         Ok(ExitCode::from(u8::from(reply.records.is_empty())))
     }
 }

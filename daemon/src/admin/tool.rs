@@ -4,16 +4,19 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{Audience, Shell};
+use anchord_memory::{Audience, Revision, Shell, parse_past};
 
-use super::{AdminService, Answer, ask, target};
+use super::{AdminService, Answer, ask, bind_error, store_error, target, write_error};
 use crate::api::{
-    self, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams, ToolReply,
+    self, AsOf, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams,
+    ToolReply,
 };
 use crate::bounded_fs;
+use crate::clock;
 use crate::limits;
 use crate::mcp::{Called, ToolAnswer, ToolError, ToolService, call_by_name, internal_text};
 use crate::project::OpenProject;
+use crate::project::history::{HistoryError, Moment, PastMemory};
 use crate::retrieval_log::{COMMAND_LINE, Start};
 use crate::secrets;
 use crate::sessions::{Session, SessionLocation, SessionService};
@@ -36,9 +39,12 @@ const OF_USER: [&str; 11] = [
     "memory_rollback",
 ];
 
+/// Tools that can read an earlier memory.
+const OF_PAST: [&str; 2] = ["memory_load", "memory_search"];
+
 /// Runs a tool.
 pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
-    let ToolParams { project, tool, arguments, typed } = params;
+    let ToolParams { project, tool, arguments, typed, at } = params;
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
@@ -53,8 +59,14 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             action: None,
         });
     }
-    let session =
-        Arc::new(Session::ephemeral(COMMAND_LINE, place(&tools.sessions, &project).await?));
+    let mut session = Session::ephemeral(COMMAND_LINE, place(&tools.sessions, &project).await?);
+    let mut as_of = None;
+    if let Some(at) = at {
+        let past = past(&tools.sessions, &session, &tool, &at).await?;
+        as_of = Some(AsOf { revision: past.memory.revision(), committed: past.committed });
+        session = session.in_past(past);
+    }
+    let session = Arc::new(session);
     let called = call_by_name(tools, session, &tool, arguments, audience(&typed)).await;
     let Some(Called { outcome, remark, id }) = called else {
         return Err(ErrorReply {
@@ -73,6 +85,7 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
             plan: plan.as_deref().map(PlannedCompaction::from),
             history: history.map(Arc::unwrap_or_clone),
+            as_of,
         }),
         Err(ToolError::Caller(mistake)) => {
             let error = mistake.to_string();
@@ -87,6 +100,36 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             action: None,
         }),
     }
+}
+
+/// Reads the memory of a session as it was at a moment: a revision or a time.
+async fn past(
+    service: &SessionService,
+    session: &Session,
+    tool: &str,
+    at: &str,
+) -> Answer<PastMemory> {
+    let refused = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
+    if !OF_PAST.contains(&tool) {
+        return Err(refused(format!("{tool} does not read an earlier memory")));
+    }
+    let (at, now) = (at.trim(), clock::now());
+    let moment = match at.parse() {
+        Ok(revision) => Moment::Revision(Revision(revision)),
+        Err(_) => Moment::Time(
+            parse_past(at, now)
+                .map_err(|error| refused(format!("--at {error}; a revision is a number")))?,
+        ),
+    };
+    let view = session.view(service).await.map_err(bind_error)?;
+    let Some(project) = view.project else {
+        return Ok(PastMemory { memory: Arc::default(), committed: None, now });
+    };
+    project.past(moment).await.map_err(|error| match error {
+        HistoryError::Refused(why) => refused(why),
+        HistoryError::Store(error) => store_error(error),
+        HistoryError::Writer(error) => write_error(error),
+    })
 }
 
 /// Returns the reader of a reply. A reply may repeat the command line, so secrets are removed from

@@ -1,6 +1,6 @@
 //! Tool calls from outside a session, and the log of the tools' calls and results.
 
-use anchord_memory::{CompactionPlan, Fold, HistoryView, RecordId};
+use anchord_memory::{CompactionPlan, Fold, HistoryView, RecordId, Revision, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -23,6 +23,19 @@ pub struct ToolParams {
     /// commands. Without any, it names tools, for an agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub typed: Vec<String>,
+    /// The moment whose memory is read instead of the current one: a revision or a time. Only
+    /// `memory_load` and `memory_search` accept it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// The commit after which a memory was as the answer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AsOf {
+    /// The number of the commit; 0 means before the first.
+    pub revision: Revision,
+    /// The time of the commit, if there is one.
+    pub committed: Option<Timestamp>,
 }
 
 /// The result of a tool.
@@ -50,6 +63,9 @@ pub struct ToolReply {
     /// The answer as data, if the call is about history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<HistoryView>,
+    /// The moment of the memory that was read, if it is an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
 }
 
 /// The complete plan of a compaction, by id. The text has titles, and only the first of many.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use anchord_memory::{
     Change, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
-    RecordState, Revision, RevisionDiff, SessionId, StoredCommit, StoredVersion, Timestamp,
+    RecordState, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion, Timestamp,
     UndoBasis, UndoTarget, Version, VersionContent, Versions, Wanted, diff, limits,
 };
 
 use super::{OpenProject, WriteError};
+use crate::blocking::run_blocking;
 use crate::limits::HISTORY_COMMITS_READ_MAX;
-use crate::store::{Entry, Head, LookUp, ReadBack, Step, StoreError, Visitor};
+use crate::store::{Entry, Head, LookUp, ReadBack, Reading, Snapshots, Step, StoreError, Visitor};
 
 /// A reader of a project's journal.
 #[derive(Clone)]
@@ -30,6 +31,9 @@ pub(crate) enum HistoryError {
     /// The journal cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The project's writer does not answer.
+    #[error(transparent)]
+    Writer(#[from] WriteError),
 }
 
 /// The commits that a caller wants to see.
@@ -51,12 +55,78 @@ pub(crate) struct CommitQuery {
     pub(crate) limit: usize,
 }
 
+/// An earlier moment of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Directly after this commit; 0 is before the first one.
+    Revision(Revision),
+    /// After the last commit that is not later than this time.
+    Time(Timestamp),
+}
+
+/// A memory as it was after an earlier commit.
+#[derive(Clone, Debug)]
+pub(crate) struct PastMemory {
+    pub(crate) memory: Arc<Memory>,
+    /// The time of the commit, if there is one.
+    pub(crate) committed: Option<Timestamp>,
+    /// The time that was asked for, or else that of the commit. Ages are counted from here.
+    pub(crate) now: Timestamp,
+}
+
 impl OpenProject {
     /// Returns a reader of the journal. It serves as long as the project is open.
     pub(crate) fn history(&self) -> Result<HistoryReader, WriteError> {
         let look_up = self.owner.look_up()?;
         Ok(HistoryReader { look_up, read_back: Arc::clone(&self.owner.read_back) })
     }
+
+    /// Returns the memory as it was: the newest snapshot before the moment, and the entries after
+    /// it.
+    pub(crate) async fn past(&self, moment: Moment) -> Result<PastMemory, HistoryError> {
+        let (history, newest) = (self.history()?, self.memory().revision());
+        let asked = self.owner.ask(|store, _| (store.reading(), store.snapshots()));
+        let (reading, snapshots) = asked.await?;
+        run_blocking(move || {
+            let revision = match moment {
+                Moment::Revision(revision) => revision,
+                Moment::Time(time) => history.at(time)?,
+            };
+            if revision > newest {
+                let why =
+                    format!("there is no revision {} yet; the newest is {}", revision.0, newest.0);
+                return Err(HistoryError::Refused(why));
+            }
+            let memory = replayed(&reading, &snapshots, revision)?;
+            let committed = (revision > Revision(0)).then(|| history.commit(revision));
+            let committed = committed.transpose()?.map(|commit| commit.head.time);
+            let now = match moment {
+                Moment::Revision(_) => committed.unwrap_or_default(),
+                Moment::Time(time) => time,
+            };
+            Ok(PastMemory { memory: Arc::new(memory), committed, now })
+        })
+        .await
+    }
+}
+
+/// Applies entries up to a commit to the newest snapshot before it. A damaged snapshot costs only
+/// time.
+fn replayed(
+    reading: &Reading<Memory>,
+    snapshots: &Snapshots<Memory>,
+    revision: Revision,
+) -> Result<Memory, StoreError> {
+    let earlier = snapshots().into_iter().filter_map(|snapshot| snapshot.state.ok());
+    let earlier = earlier.filter(|memory| memory.revision() <= revision);
+    let mut memory = earlier.max_by_key(Memory::seq).unwrap_or_default();
+    if memory.revision() < revision {
+        reading(Seq(memory.seq().0 + 1), &mut |entry| {
+            memory.apply(entry.seq, &entry.changes);
+            memory.revision() < revision
+        })?;
+    }
+    Ok(memory)
 }
 
 /// Shows commits to two functions: one decides by the head, the other takes what was read.
@@ -410,3 +480,6 @@ fn against(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

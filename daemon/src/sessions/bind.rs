@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::files::relative;
-use anchord_memory::{Accesses, Change, MAIN, Memory, Provenance, Record, SessionId};
+use anchord_memory::{Accesses, Change, MAIN, Memory, Provenance, Record, SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::error::BindError;
@@ -17,6 +17,7 @@ use super::service::SessionService;
 use super::{Session, end};
 use crate::bounded_fs;
 use crate::clock;
+use crate::project::history::PastMemory;
 use crate::project::{
     Compacted, OpenProject, Outcome, Transition, WriteCommand, WriteError, WriteSet, Written, sum,
 };
@@ -138,9 +139,21 @@ pub(crate) struct View {
     pub(crate) memory: Arc<Memory>,
     /// A remark for the user, such as that this place is a copy or has moved.
     pub(crate) remark: Option<String>,
+    /// The time from which ages are counted, if the memory is an earlier one.
+    past: Option<Timestamp>,
 }
 
 impl View {
+    /// Returns the time from which ages are counted.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.past.unwrap_or_else(clock::now)
+    }
+
+    /// Returns whether the memory is an earlier one.
+    pub(crate) fn is_past(&self) -> bool {
+        self.past.is_some()
+    }
+
     /// Returns how often and when records were read.
     pub(crate) fn accesses(&self) -> Accesses {
         self.project.as_ref().map(|project| project.accesses()).unwrap_or_default()
@@ -148,7 +161,8 @@ impl View {
 
     /// Returns those of these files that do not exist; none if the project's files cannot be seen.
     pub(crate) async fn absent(&self, files: Vec<String>) -> BTreeSet<String> {
-        if files.is_empty() {
+        // An earlier memory says nothing about the files that are there now.
+        if files.is_empty() || self.is_past() {
             return BTreeSet::new();
         }
         let Some(root) = self.place.root() else { return BTreeSet::new() };
@@ -174,6 +188,11 @@ impl Session {
     /// Returns the memory that the session's calls read. Creates nothing.
     pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
         let place = self.place(service).await?;
+        if let Some(PastMemory { memory, now, .. }) = &self.past {
+            // Without the project, nothing that is said here is about the present.
+            let memory = Arc::clone(memory);
+            return Ok(View { place, project: None, memory, remark: None, past: Some(*now) });
+        }
         let registry = service.projects.registry.snapshot();
         let known = self.project_id();
         let (id, remark) = match (place.as_ref(), known) {
@@ -201,7 +220,7 @@ impl Session {
         };
         self.works_in(project.as_ref());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
-        Ok(View { place, project, memory, remark })
+        Ok(View { place, project, memory, remark, past: None })
     }
 
     /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
@@ -254,7 +273,7 @@ impl Session {
     }
 
     /// Returns the provenance of this session's records.
-    pub(crate) fn provenance(&self, time: anchord_memory::Timestamp) -> Provenance {
+    pub(crate) fn provenance(&self, time: Timestamp) -> Provenance {
         Provenance { session: self.id.clone(), client: self.client(), time }
     }
 

@@ -8,8 +8,8 @@ use anchord_memory::{Audience, Kind, Memory, NoticeId, Reader, SessionId, Timest
 
 use super::service::SessionService;
 use super::{Session, View, session_key};
+use crate::budgets;
 use crate::projects::ProjectId;
-use crate::{budgets, clock};
 
 /// Everything that a load looks up.
 #[derive(Debug)]
@@ -44,11 +44,15 @@ impl Session {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(service, view).into_iter();
         let mut last = self.remarks(service, view).await;
-        let personal =
-            service.projects.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
+        let personal = match service.projects.open_known(ProjectId::PERSONAL).await {
+            // They are not what they were then.
+            _ if view.is_past() => None,
+            Ok(personal) => personal,
+            Err(error) => {
                 last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
                 None
-            });
+            }
+        };
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         Loading {
             project: view.place.name(service),
@@ -65,7 +69,7 @@ impl Session {
                 .collect(),
             just_ended: self.just_ended(service, view).await,
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
-            now: clock::now(),
+            now: view.now(),
             last,
         }
     }
@@ -86,7 +90,7 @@ impl Session {
             live: Vec::new(),
             just_ended: Vec::new(),
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
-            now: clock::now(),
+            now: view.now(),
             last: String::new(),
         }
     }

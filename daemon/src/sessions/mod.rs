@@ -39,6 +39,7 @@ pub(crate) use table::{EventSource, MatchConfidence, Replaced, ResolvedSession, 
 pub(crate) use thread::Thread;
 
 use crate::project::OpenProject;
+use crate::project::history::PastMemory;
 use crate::projects::ProjectId;
 use crate::{clock, secrets};
 
@@ -153,6 +154,8 @@ pub(crate) struct Session {
     /// Whether the session is in no table and no registry. It stages nothing, so none of its work
     /// needs recovery.
     visits: bool,
+    /// The earlier memory that the session reads, instead of the current one.
+    past: Option<PastMemory>,
     /// A remark about the project's place, for the next answer.
     remark: Mutex<Option<String>>,
     revision_seen: AtomicU64,
@@ -177,6 +180,7 @@ impl Session {
             working: ArcSwapOption::empty(),
             binding: tokio::sync::Mutex::default(),
             visits: false,
+            past: None,
             remark: Mutex::default(),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
@@ -191,6 +195,11 @@ impl Session {
         let session = Self::new(id, Arc::new(hello), None, clock::now());
         session.set_client(client);
         Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
+    }
+
+    /// Returns this ephemeral session as a reader of an earlier memory. It cannot write.
+    pub(crate) fn in_past(self, past: PastMemory) -> Self {
+        Self { past: Some(past), ..self }
     }
 
     /// Returns this session for one call in the user's own memory. It writes there under its own id

@@ -19,7 +19,8 @@ async fn command(world: &World, tool: &str, arguments: Value) -> Answer<ToolRepl
 async fn typed(world: &World, words: &str, tool: &str, arguments: Value) -> Answer<ToolReply> {
     let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
     let typed = words.split_whitespace().map(str::to_owned).collect();
-    let params = ToolParams { project: demo(world), tool: tool.to_owned(), arguments, typed };
+    let params =
+        ToolParams { project: demo(world), tool: tool.to_owned(), arguments, typed, at: None };
     call_tool(&world.daemon.admin.tools, params).await
 }
 
@@ -277,6 +278,7 @@ async fn a_command_leaves_a_record_and_no_session() {
         tool: "memory_forget".to_owned(),
         arguments: json!({"id": "n1"}).as_object().unwrap().clone(),
         typed: Vec::new(),
+        at: None,
     };
     call_tool(&world.daemon.admin.tools, forget).await.unwrap();
     let none = command(&world, "memory_search", json!({"query": "shell"})).await.unwrap();
@@ -386,7 +388,11 @@ async fn a_home_used_as_a_project_by_an_agent_works_for_commands_too() {
     let listed = async || {
         let (tool, arguments) = ("memory_list".to_owned(), serde_json::Map::new());
         let (project, typed) = (project.clone(), Vec::new());
-        call_tool(&world.daemon.admin.tools, ToolParams { project, tool, arguments, typed }).await
+        call_tool(
+            &world.daemon.admin.tools,
+            ToolParams { project, tool, arguments, typed, at: None },
+        )
+        .await
     };
     let refused = listed().await.unwrap_err();
     assert!(refused.error.contains("is your home directory, not a project"), "{refused:?}");

@@ -129,6 +129,7 @@ pub(super) async fn read_journal<T: Send + 'static>(
     match run_blocking(move || read(&history)).await {
         Ok(read) => Ok(Some(read)),
         Err(HistoryError::Refused(why)) => Err(failed(why)),
+        Err(HistoryError::Writer(error)) => Err(error.into()),
         Err(HistoryError::Store(error)) if error.is_damage() => {
             Err(ToolError::Damaged(error.to_string()))
         }

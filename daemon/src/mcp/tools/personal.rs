@@ -83,7 +83,8 @@ pub(super) async fn reading(
         }
         view => view?,
     };
-    if scope.is_some() {
+    // Beside an earlier memory, the user's own notes would be those of now.
+    if scope.is_some() || view.is_past() {
         return alone(context.clone(), view, "");
     }
     match personal.view().await {

@@ -84,7 +84,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     // Only words have an index. Every other criterion checks each record.
     let looks_at_all = file.is_some() || params.query.trim().is_empty();
     let (query, explain) = (params.query.clone(), params.explain);
-    let ranking = context.ranking(view, now);
+    let ranking = context.ranking(view, view.now());
     let beside_it = reading.personal.as_ref();
     let beside_it = beside_it.map(|view| (Arc::clone(&view.memory), context.ranking(view, now)));
     let personal = beside_it.as_ref().map_or_else(|| ranking.clone(), |(_, of_it)| of_it.clone());
@@ -125,7 +125,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             tokens_max,
             tight: context.session.tight(&context.sessions, &view.memory),
             explain: if params.explain { Some(&explain) } else { None },
-            now,
+            now: view.now(),
             audience: &context.audience,
         },
     );

@@ -1,0 +1,78 @@
+//! Memory as it was after each commit.
+
+use std::borrow::Cow;
+
+use anchord_memory::{NewNote, Provenance, plan_notes};
+
+use super::*;
+use crate::store::{
+    CheckedSnapshot, JournalStore, Opened, Options, Replies, StateMachine, Store, Uncheckable,
+};
+
+/// Plans the write of a note. Every third one is private to a session, and so no commit.
+fn planned(memory: &Memory, number: u64) -> Vec<Change> {
+    let by = Provenance {
+        session: SessionId::new("s-1"),
+        client: Arc::from("codex"),
+        time: Timestamp(number.cast_signed()),
+    };
+    let private = number.is_multiple_of(3);
+    let note = NewNote { content: format!("note {number}"), private, ..NewNote::default() };
+    plan_notes(memory, &by, vec![Ok(note)]).unwrap().changes
+}
+
+#[test]
+fn a_past_memory_is_what_it_was_whether_a_snapshot_helps_or_not() {
+    let home = tempfile::tempdir().unwrap();
+    let options = Options { segment_bytes_max: 2000, ..Options::real(home.path()) };
+    let Opened { mut store, mut state, .. } =
+        JournalStore::<Memory>::open(home.path(), options).unwrap();
+    let mut memories = vec![Memory::default()];
+    for number in 1..=40 {
+        let changes = planned(&state, number);
+        let is_commit = Memory::is_commit(&changes);
+        let entry = Entry {
+            seq: Seq(number),
+            revision: is_commit.then(|| Revision(state.revision().0 + 1)),
+            time: Timestamp(number.cast_signed()),
+            session: None,
+            call: None,
+            operation: Cow::Borrowed("note"),
+            changes,
+            reply: None,
+        };
+        store.append(state.seq(), std::slice::from_ref(&entry)).unwrap();
+        state.apply(entry.seq, &entry.changes);
+        store.advance_index(&state, &mut Replies::default()).unwrap();
+        if is_commit {
+            memories.push(state.clone());
+        }
+    }
+    assert!(Store::sizes(&store).segments > 4);
+    let (reading, snapshots) = (store.reading(), store.snapshots());
+    let kept = snapshots().into_iter().map(|snapshot| snapshot.state.unwrap().revision());
+    let earliest = kept.min().unwrap();
+    let none: Snapshots<Memory> = Box::new(Vec::new);
+    let damaged: Snapshots<Memory> = Box::new(|| {
+        let state = Err(Uncheckable::Damaged("cut".to_owned()));
+        vec![CheckedSnapshot { file: "snapshot/000002.jsonl".to_owned(), state }]
+    });
+    for (expected, revision) in memories.iter().zip(0..) {
+        let revision = Revision(revision);
+        for without in [&none, &damaged] {
+            assert_eq!(&replayed(&reading, without, revision).unwrap(), expected, "{revision:?}");
+        }
+        let helped = replayed(&reading, &snapshots, revision).unwrap();
+        assert_eq!(helped.revision(), revision);
+        if revision < earliest {
+            assert_eq!(&helped, expected);
+        } else {
+            // A snapshot may already have private notes that came after the commit.
+            let shared = |memory: &Memory| {
+                let all = memory.records().filter(|record| record.owner().is_none());
+                all.cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(shared(&helped), shared(expected), "{revision:?}");
+        }
+    }
+}
