@@ -1,16 +1,17 @@
 //! The admin API: the requests that the command line sends over the socket in the role `http`, and
 //! their replies.
 //!
-//! Both directions are JSON, with three exceptions. [`EXPORT`] replies with the document itself;
-//! [`JOURNAL`] and [`LOG`] reply with one line for each entry. Readers ignore unknown fields and
-//! give missing ones a default. A client and a daemon that are one build apart therefore understand
-//! each other.
+//! Both directions are JSON, with four exceptions. [`EXPORT`] replies with the document itself;
+//! [`JOURNAL`], [`BACKUP`] and [`LOG`] reply with one line for each entry. Readers ignore unknown
+//! fields and give missing ones a default. A client and a daemon that are one build apart therefore
+//! understand each other.
 //!
 //! A `project` argument is an absolute directory in the project, the project's id, or [`USER`].
 //! Requests that link, split, forget or delete a project do not accept [`USER`]. Paths are text: a
 //! name that is not UTF-8 is shown with replacement characters and cannot be requested. Times are
 //! milliseconds since the Unix epoch.
 
+mod backup;
 mod by_kind;
 mod connections;
 mod hooks;
@@ -22,6 +23,9 @@ mod transfer;
 
 use serde::{Deserialize, Serialize};
 
+pub use backup::{
+    BackupQuery, BackupSummary, MemoryHere, RestoreParams, RestorePlan, RestoreReply,
+};
 pub use by_kind::ByKind;
 pub use connections::ConnectionStatus;
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
@@ -65,6 +69,10 @@ pub const JOURNAL_VERIFY: &str = "/v1/journal/verify";
 pub const JOURNAL_REBUILD: &str = "/v1/journal/rebuild";
 /// `POST` [`RepairParams`]: [`RepairReply`].
 pub const JOURNAL_REPAIR: &str = "/v1/journal/repair";
+/// `GET` with [`BackupQuery`]: entries as the lines of a backup, as [`JSON_LINES`].
+pub const BACKUP: &str = "/v1/backup";
+/// `POST` [`RestoreParams`]: [`RestoreReply`].
+pub const RESTORE: &str = "/v1/restore";
 /// `GET` with [`ExportQuery`]: the document.
 pub const EXPORT: &str = "/v1/export";
 /// `POST` [`ImportParams`]: [`ImportReply`].

@@ -2,6 +2,7 @@
 //! it.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
     self, IndexState, Problem, ProjectParams, ProjectQuery, ProjectStatus, RebuildReply,
@@ -9,7 +10,7 @@ use anchord_daemon::api::{
 };
 use anchord_proto::instance::InstanceDir;
 
-use super::{MemoryArg, print_json};
+use super::{MemoryArg, backup, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::{Error, Kind};
@@ -44,12 +45,17 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-/// Read the whole journal and compare the index with it; exits with 5 if something is damaged
+/// Read the whole journal and compare the index with it, or read a backup; exits with 5 if
+/// something is damaged
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord journal verify
-  anchord journal verify --project ~/src/parser --json")]
+  anchord journal verify --project ~/src/parser --json
+  anchord journal verify ~/backups/parser-2026-11-24T123005.jsonl.gz")]
 pub(crate) struct VerifyArgs {
+    /// A backup to check instead, for which no daemon is needed
+    #[arg(value_name = "FILE", conflicts_with_all = ["project", "user"])]
+    backup: Option<PathBuf>,
     #[command(flatten)]
     memory: MemoryArg,
     /// Print JSON
@@ -91,6 +97,9 @@ pub(crate) struct RepairArgs {
 
 impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        if let Self::Verify(VerifyArgs { backup: Some(file), json, .. }) = &self {
+            return verify_backup(out, file, *json);
+        }
         let mut client = Client::started(&InstanceDir::locate()?)?;
         match self {
             Self::Show(args) => args.run(out, &mut client),
@@ -137,6 +146,18 @@ fn last(client: &mut Client, project: &str, limit: u32) -> Result<u64, Error> {
     let query = ProjectQuery { project: project.to_owned() };
     let status: ProjectStatus = client.get(api::PROJECT, &query)?;
     Ok(status.entries.saturating_sub(limit.into()) + 1)
+}
+
+/// Checks a backup and describes it.
+fn verify_backup(out: &mut dyn Write, file: &Path, json: bool) -> Result<(), Error> {
+    let summary = backup::checked(file)?;
+    if json {
+        return print_json(out, &summary);
+    }
+    let of = if summary.root.is_empty() { "" } else { " of " };
+    let root = show::plain(&summary.root);
+    let (made, content) = (summary.made.minute(), backup::content(&summary));
+    Ok(writeln!(out, "a whole backup{of}{root}, made {made}: {content}")?)
 }
 
 impl VerifyArgs {

@@ -1,6 +1,7 @@
 //! The commands, one file each, and the arguments that they share.
 
 mod add;
+mod backup;
 mod compact;
 mod completions;
 mod daemon;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Diff(diff::Args),
     Undo(undo::Args),
+    Backup(backup::Args),
     Restore(restore::Args),
     Log(log::Args),
     Setup(setup::Args),
@@ -122,6 +124,7 @@ impl Command {
             Self::Show(args) => args.run(out).map(|()| done),
             Self::Diff(args) => args.run(out).map(|()| done),
             Self::Undo(args) => args.run(out).map(|()| done),
+            Self::Backup(args) => args.run(out).map(|()| done),
             Self::Restore(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),

@@ -47,13 +47,13 @@ pub(crate) struct Args {
 pub(super) struct How {
     /// Print what would change, and change nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Take later changes of the same records back too
     #[arg(long)]
     force: bool,
     /// Print JSON: what changed
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Args {

@@ -1,5 +1,6 @@
 //! The daemon's side of the admin interface. Each public function handles one path.
 
+mod backup;
 mod forgotten;
 mod journal;
 mod projects;
@@ -11,6 +12,7 @@ mod status;
 mod tool;
 mod transfer;
 
+pub(crate) use backup::{backup_lines, restore_backup};
 pub(crate) use journal::{journal, rebuild, repair, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};

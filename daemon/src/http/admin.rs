@@ -35,6 +35,8 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::JOURNAL_VERIFY, post(verify))
         .route(api::JOURNAL_REBUILD, post(rebuild))
         .route(api::JOURNAL_REPAIR, post(repair))
+        .route(api::BACKUP, get(backup))
+        .route(api::RESTORE, post(restore))
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
         .route(api::SESSIONS, post(sessions))
@@ -144,6 +146,20 @@ async fn repair(
     JsonBody(params): JsonBody<api::RepairParams>,
 ) -> Reply<api::RepairReply> {
     admin::repair(&service.sessions, params).await.map(Json)
+}
+
+async fn backup(
+    State(service): Shared,
+    Asked(query): Asked<api::BackupQuery>,
+) -> Result<Response, ErrorReply> {
+    Ok(json_lines(admin::backup_lines(&service.sessions, &query).await?))
+}
+
+async fn restore(
+    State(service): Shared,
+    JsonBody(params): JsonBody<api::RestoreParams>,
+) -> Reply<api::RestoreReply> {
+    admin::restore_backup(&service, params).await.map(Json)
 }
 
 async fn export(

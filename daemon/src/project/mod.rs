@@ -9,7 +9,7 @@ mod service;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -356,6 +356,11 @@ impl ClosedStore {
     /// Plans the repair of the store.
     pub(crate) fn plan_repair(&self) -> Result<RepairPlan, StoreError> {
         self.stores.plan_repair(&self.name)
+    }
+
+    /// Makes the entries of a backup the store's journal.
+    pub(crate) fn restore(&self, backup: &Path) -> Result<(), StoreError> {
+        self.stores.restore(&self.name, backup)
     }
 
     /// Repairs the store as planned.

@@ -66,6 +66,9 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
         if expected != last {
             return Err(StoreError::HeadMoved { expected, last });
         }
+        if let Some(first) = batch.first() {
+            self.journal.back_up_before_migration::<M>(first.time)?;
+        }
         let positions = self.journal.append(batch)?;
         self.publish();
         for (entry, position) in batch.iter().zip(positions) {

@@ -13,6 +13,7 @@
 //! A store takes no lock: its caller holds the daemon's.
 
 mod archive;
+mod backup;
 mod backward;
 mod disk;
 mod error;
@@ -22,6 +23,7 @@ mod index;
 mod journal;
 mod journal_store;
 pub mod limits;
+mod migration;
 mod open;
 mod packing;
 mod place;
@@ -29,6 +31,7 @@ mod project;
 mod recover;
 mod repair;
 mod replies;
+mod restore;
 mod rewrite;
 mod rows;
 mod sealed;
@@ -54,6 +57,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub use backup::{
+    BackupError, BackupHeader, BackupWriter, VisitEntry, backup_line, of_file as backup_fault,
+    read_backup,
+};
 pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;

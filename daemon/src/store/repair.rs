@@ -7,7 +7,6 @@
 //! with the next epoch and take the old names, as in a purge (`rewrite.rs`). The old files are kept
 //! under other names.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use anchord_memory::{Revision, Seq, Timestamp};
@@ -15,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::disk::Disk;
-use super::format::{self, Crc, FORMAT, HeaderV1};
+use super::format::{self, Crc, FORMAT};
 use super::index::IndexError;
 use super::open::{IndexFinding, find, read_index};
+use super::rewrite::Output;
 use super::rows::restore;
 use super::segment::{self, file_name};
 use super::{Entry, Options, StateMachine, StoreError, archive, rewrite, snapshot};
@@ -257,24 +257,15 @@ impl<M: StateMachine> Survey<M> {
         let disk = &*options.disk;
         let (journal_dir, snapshots) = (dir.join("journal"), dir.join("snapshot"));
         disk.create_dir(&journal_dir).map_err(StoreError::io("create", &journal_dir))?;
-        let mut output = Output {
-            disk,
-            dir: &journal_dir,
-            machine: M::NAME,
-            journal: self.journal,
-            epoch: self.epoch + 1,
-            bytes_max: options.segment_bytes_max,
-            segments: 0,
-            lines: Vec::new(),
-            previous: None,
-            next: Seq(1),
-            revision: Revision::default(),
-        };
-        output.begin();
+        let of = (self.journal, self.epoch + 1);
+        let bytes_max = options.segment_bytes_max;
+        let mut output = Output::new(disk, &journal_dir, M::NAME, of, bytes_max);
         let mut time = Timestamp::default();
         for piece in &self.pieces {
             match piece {
-                Piece::Line(line) => output.line(self.bytes(line), line)?,
+                Piece::Line(line) => {
+                    output.line(self.bytes(line), line.crc, line.revision)?;
+                }
                 Piece::Lost { changes, time: at } => {
                     time = *at;
                     output.entry::<M>("lost", changes.clone(), time)?;
@@ -388,75 +379,4 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<
         }
     }
     Ok(best)
-}
-
-/// A writer of segments under temporary names.
-struct Output<'a> {
-    disk: &'a dyn Disk,
-    dir: &'a Path,
-    machine: &'static str,
-    journal: Uuid,
-    epoch: u32,
-    bytes_max: u64,
-    segments: u32,
-    lines: Vec<u8>,
-    previous: Option<Crc>,
-    next: Seq,
-    revision: Revision,
-}
-
-impl Output<'_> {
-    fn begin(&mut self) {
-        self.segments += 1;
-        let of = (self.journal, self.epoch);
-        let header = HeaderV1::new(self.machine, of, self.segments, self.next, self.previous);
-        self.lines.clear();
-        format::write_line(&header, &mut self.lines);
-    }
-
-    fn line(&mut self, bytes: &[u8], line: &Good) -> Result<(), StoreError> {
-        self.revision = line.revision.unwrap_or(self.revision);
-        self.lines.extend_from_slice(bytes);
-        self.wrote(line.crc)
-    }
-
-    fn entry<M: StateMachine>(
-        &mut self,
-        operation: &'static str,
-        changes: Vec<M::Change>,
-        time: Timestamp,
-    ) -> Result<(), StoreError> {
-        let is_commit = M::is_commit(&changes);
-        self.revision.0 += u64::from(is_commit);
-        let entry = Entry {
-            seq: self.next,
-            revision: is_commit.then_some(self.revision),
-            time,
-            session: None,
-            call: None,
-            operation: Cow::Borrowed(operation),
-            changes,
-            reply: None,
-        };
-        let crc = format::write_entry(&entry, None, &mut self.lines);
-        self.wrote(crc)
-    }
-
-    fn wrote(&mut self, crc: Crc) -> Result<(), StoreError> {
-        self.previous = Some(crc);
-        self.next.0 += 1;
-        if self.lines.len() as u64 >= self.bytes_max {
-            self.end()?;
-            self.begin();
-        }
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), StoreError> {
-        rewrite::write_new(self.disk, self.dir, self.segments, &self.lines)
-    }
-
-    fn commit(&self) -> rewrite::Commit {
-        rewrite::Commit { epoch: self.epoch, segments: self.segments }
-    }
 }

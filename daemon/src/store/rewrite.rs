@@ -1,22 +1,26 @@
-//! Rewriting a journal, for a purge or for a repair. After a purge none of the files holds the
-//! purged data. A repair keeps the old files under other names.
+//! Rewriting a journal, for a purge, a repair or a restore. After a purge none of the files holds
+//! the purged data. A repair and a restore keep the old files under other names.
 //!
 //! All segments are rewritten next to the old ones, with the next epoch, and synced. Then a file
 //! that commits the rewrite, [`COMMIT`], is renamed into place. Before that nothing has happened;
-//! after it everything will. The new segments take the old names. Snapshots, the index and lines
-//! that were once cut off are removed. The commit file goes last. Opening a store finishes what a
-//! crash left, or removes what was not committed.
+//! after it everything will. The new segments take the old names. Snapshots, the index, lines that
+//! were once cut off and backups of a migration are removed. The commit file goes last. Opening a
+//! store finishes what a crash left, or removes what was not committed.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use anchord_memory::{Revision, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::disk::Disk;
 use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::{IndexPlace, MemIndex, TrackedIndex};
 use super::journal_store::JournalStore;
+use super::limits::HEADER_BYTES_MAX;
 use super::segment::{self, file_name};
-use super::{Entry, StateMachine, Store as _, StoreError, snapshot};
+use super::{Entry, StateMachine, Store as _, StoreError, migration, snapshot};
 
 /// The suffix of a segment that is not in place yet.
 const NEW: &str = ".new";
@@ -228,6 +232,7 @@ fn finish(
         index.set_aside()
     } else {
         snapshot::remove_all(disk, snapshots)?;
+        migration::remove_backups(disk, journal)?;
         index.discard()
     };
     taken_away.map_err(|error| StoreError::Io {
@@ -281,4 +286,127 @@ fn write_synced(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreE
     let mut file = disk.create(path).map_err(StoreError::io("create", path))?;
     file.write_all(bytes).map_err(StoreError::io("write", path))?;
     file.sync_data().map_err(StoreError::io("sync", path))
+}
+
+/// Returns the newest epoch of the segments in a directory and of those that were kept there; 0
+/// without any.
+pub(super) fn newest_epoch(disk: &dyn Disk, journal: &Path) -> Result<u32, StoreError> {
+    let names = disk.list(journal).map_err(StoreError::io("list", journal))?;
+    let kept = names.iter().filter_map(|name| name.rsplit_once(KEPT)?.1.parse().ok());
+    let mut newest = kept.max().unwrap_or(0);
+    for name in names.iter().filter(|name| segment::number_of(name).is_some()) {
+        let path = journal.join(name);
+        let start = disk.read_at(&path, 0, HEADER_BYTES_MAX);
+        let start = start.map_err(StoreError::io("read", &path))?;
+        let header = segment::lines(&start).next().map(|line| segment::read_header(line.bytes));
+        if let Some(Ok(segment::Header::Known(header))) = header {
+            newest = newest.max(header.epoch);
+        }
+    }
+    Ok(newest)
+}
+
+/// A writer of segments under temporary names.
+pub(super) struct Output<'a> {
+    disk: &'a dyn Disk,
+    dir: &'a Path,
+    machine: &'static str,
+    journal: Uuid,
+    epoch: u32,
+    bytes_max: u64,
+    segments: u32,
+    lines: Vec<u8>,
+    previous: Option<Crc>,
+    next: Seq,
+    revision: Revision,
+}
+
+impl<'a> Output<'a> {
+    /// Begins the first segment of a journal with this id and epoch.
+    pub(super) fn new(
+        disk: &'a dyn Disk,
+        dir: &'a Path,
+        machine: &'static str,
+        (journal, epoch): (Uuid, u32),
+        bytes_max: u64,
+    ) -> Self {
+        let mut output = Self {
+            disk,
+            dir,
+            machine,
+            journal,
+            epoch,
+            bytes_max,
+            segments: 0,
+            lines: Vec::new(),
+            previous: None,
+            next: Seq(1),
+            revision: Revision::default(),
+        };
+        output.begin();
+        output
+    }
+
+    fn begin(&mut self) {
+        self.segments += 1;
+        let of = (self.journal, self.epoch);
+        let header = HeaderV1::new(self.machine, of, self.segments, self.next, self.previous);
+        self.lines.clear();
+        format::write_line(&header, &mut self.lines);
+    }
+
+    /// Adds the line of an entry that follows, with its newline, as it is.
+    pub(super) fn line(
+        &mut self,
+        line: &[u8],
+        crc: Crc,
+        revision: Option<Revision>,
+    ) -> Result<(), StoreError> {
+        self.revision = revision.unwrap_or(self.revision);
+        self.lines.extend_from_slice(line);
+        self.wrote(crc)
+    }
+
+    /// Adds a new entry that follows.
+    pub(super) fn entry<M: StateMachine>(
+        &mut self,
+        operation: &'static str,
+        changes: Vec<M::Change>,
+        time: Timestamp,
+    ) -> Result<(), StoreError> {
+        let is_commit = M::is_commit(&changes);
+        self.revision.0 += u64::from(is_commit);
+        let entry = Entry {
+            seq: self.next,
+            revision: is_commit.then_some(self.revision),
+            time,
+            session: None,
+            call: None,
+            operation: Cow::Borrowed(operation),
+            changes,
+            reply: None,
+        };
+        let crc = format::write_entry(&entry, None, &mut self.lines);
+        self.wrote(crc)
+    }
+
+    fn wrote(&mut self, crc: Crc) -> Result<(), StoreError> {
+        self.previous = Some(crc);
+        self.next.0 += 1;
+        if self.lines.len() as u64 >= self.bytes_max {
+            self.end()?;
+            self.begin();
+        }
+        Ok(())
+    }
+
+    /// Writes the last segment.
+    pub(super) fn end(&mut self) -> Result<(), StoreError> {
+        write_new(self.disk, self.dir, self.segments, &self.lines)
+    }
+
+    /// Returns what puts the segments in place.
+    pub(super) fn commit(&self) -> Commit {
+        Commit { epoch: self.epoch, segments: self.segments }
+    }
 }

@@ -13,7 +13,7 @@ use super::journal_store::JournalStore;
 use super::open::Options;
 use super::repair::{self, RepairPlan};
 use super::sled_index::SledPlace;
-use super::{Opened, StateMachine, Store, StoreError};
+use super::{Opened, StateMachine, Store, StoreError, restore};
 
 /// The prefix of a directory that is being deleted.
 const DELETED: &str = ".deleted-";
@@ -50,6 +50,10 @@ pub trait Stores<M: StateMachine>: fmt::Debug + Send + Sync {
 
     /// Repairs a store as planned. Fails if it has changed since the plan was made.
     fn repair(&self, name: &str, plan: &RepairPlan) -> Result<(), StoreError>;
+
+    /// Makes the entries of a backup the store's journal. Creates the store if there is none. Keeps
+    /// the files that are there under other names.
+    fn restore(&self, name: &str, backup: &Path) -> Result<(), StoreError>;
 
     /// Returns the directory for files that are kept next to a store, such as the log of
     /// retrievals. Messages name it as the store's place. It exists if the store does.
@@ -141,6 +145,11 @@ impl<M: StateMachine> Stores<M> for FileStores {
     fn repair(&self, name: &str, plan: &RepairPlan) -> Result<(), StoreError> {
         let directory = self.place(name);
         repair::repair::<M>(&directory, &Options::real(&directory), plan)
+    }
+
+    fn restore(&self, name: &str, backup: &Path) -> Result<(), StoreError> {
+        let directory = self.place(name);
+        restore::restore::<M>(&directory, &Options::real(&directory), backup)
     }
 
     fn directory(&self, name: &str) -> PathBuf {

@@ -78,6 +78,10 @@ impl<M: StateMachine> Stores<M> for MemStores<M> {
         self.plan_repair(name).map(drop)
     }
 
+    fn restore(&self, _: &str, _: &std::path::Path) -> Result<(), StoreError> {
+        Err(StoreError::ReadOnly { why: "a store in memory takes no backup".to_owned() })
+    }
+
     fn directory(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
