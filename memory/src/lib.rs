@@ -85,10 +85,11 @@ pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
     ForgetOutcome, LeftRecord, NoteOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome,
-    StoredNote, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
-    Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic, in_thread, is_expired, plan_add,
-    plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
-    plan_notes, plan_rewrite, plan_save, plan_undo, plan_update, plan_use,
+    StoredNote, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
+    UndoneRecord, Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic, in_thread,
+    is_expired, plan_add, plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure,
+    plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_topic, plan_undo,
+    plan_update, plan_use,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -29,8 +29,10 @@ pub const BINDING_KEY_CHARS_MAX: usize = 200;
 pub const TOPIC_NAME_CHARS_MAX: usize = 60;
 /// A topic's status.
 pub const TOPIC_STATUS_CHARS_MAX: usize = 4_000;
-/// A line of a topic's history.
+/// A line of a topic's history that is recorded by rule; a longer one is clipped.
 pub const TOPIC_HISTORY_CHARS_MAX: usize = 300;
+/// A line of a topic's history from an agent; a longer one is refused.
+pub const TOPIC_LINE_WRITTEN_CHARS_MAX: usize = 1_000;
 /// Decisions that a topic keeps; earlier ones are in its earlier versions.
 pub const TOPIC_DECISIONS_MAX: usize = 100;
 /// Lines of history that a topic keeps; earlier ones are in its earlier versions.

@@ -95,7 +95,11 @@ pub struct HistoryLine {
 impl HistoryLine {
     /// Creates a line of a part, clipped. Its write adds the time and client.
     pub fn new(text: &str) -> Self {
-        let text = clip(&one_line(text), TOPIC_HISTORY_CHARS_MAX);
+        Self::written(clip(&one_line(text), TOPIC_HISTORY_CHARS_MAX))
+    }
+
+    /// Creates a line of a part as an agent wrote it. A line that is too long is refused later.
+    pub fn written(text: String) -> Self {
         Self { time: Timestamp::default(), text, client: Arc::from("") }
     }
 }

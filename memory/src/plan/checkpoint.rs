@@ -63,7 +63,12 @@ pub fn plan_checkpoint(
     kept.extend(part.blueprints.iter().filter_map(|new| will_keep(memory, &pending, new)));
     let stays = |new: &&Blueprint| will_keep(memory, &pending, new).is_none();
     let contradicts = contradictions(memory, None, part.blueprints.iter().filter(stays));
-    let outcome = CheckpointOutcome { pending: pending.counts(), kept, contradicts };
+    let mut counts = pending.counts();
+    if counts == Counts::default() && pending.summary.is_none() {
+        // Only lines of history, which count as work once an agent has written them.
+        counts.topics = u32::try_from(pending.topics.len()).unwrap_or(u32::MAX);
+    }
+    let outcome = CheckpointOutcome { pending: counts, kept, contradicts };
     let session = origin.session.clone();
     Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
 }

@@ -16,6 +16,7 @@ mod note;
 mod rewrite;
 mod row;
 mod save;
+mod topic;
 mod undo;
 mod update;
 
@@ -32,6 +33,7 @@ pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
+pub use topic::{TopicOutcome, plan_topic};
 pub use undo::{
     LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
     WhyLeft, plan_undo,

@@ -45,7 +45,7 @@ pub use personal::{PersonalText, personal};
 pub use record::{currency, end_with_a_line, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
-pub use topic::{BoundSession, bind, topic, topics};
+pub use topic::{BoundSession, bind, topic, topic_written, topics};
 pub use why::{why_file, why_prompt};
 pub use written::{AddReply, ForgetReply, UpdateReply};
 

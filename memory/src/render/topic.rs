@@ -12,7 +12,7 @@ use crate::limits::{
     TOPIC_HISTORY_SHOWN_MAX, TOPIC_LINE_CHARS_MAX,
 };
 use crate::memory::Memory;
-use crate::plan::BindOutcome;
+use crate::plan::{BindOutcome, TopicOutcome};
 use crate::record::{Record, RecordState};
 
 /// The remark at the end of a topic that is shown with the reader's staged work.
@@ -242,6 +242,15 @@ pub fn bind(memory: &Memory, outcome: &BindOutcome) -> String {
             text
         }
     }
+}
+
+/// Renders the reply to a topic that was written at once.
+pub fn topic_written(outcome: &TopicOutcome) -> String {
+    let TopicOutcome { id, name, version, changed } = outcome;
+    if !changed {
+        return format!("Nothing new: {id} {name} stays at version {}.\n", version.0);
+    }
+    format!("Wrote {id} {name}, version {}; all sessions see it now.\n", version.0)
 }
 
 /// Renders the topic like [`full`] in a load, without knowledge of files.

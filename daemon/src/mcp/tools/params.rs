@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::{fmt, mem};
 
 use anchord_memory::{
-    Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
-    TopicDecision, TopicPart, limits, tag_as_kept,
+    Anchor, Blueprint, Category, Expires, HistoryLine, Kind, Lesson, NewNote, Refusal, Staged,
+    Timestamp, TopicDecision, TopicPart, limits, tag_as_kept,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{EnumAccess, Error as _, VariantAccess as _, Visitor};
@@ -105,12 +105,14 @@ pub(super) struct NoteParams {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(expecting = "an object with name, status, decisions, files")]
+#[serde(expecting = "an object with name, status, decisions, history, files")]
 pub(super) struct TopicParams {
     name: Option<String>,
     status: Option<String>,
     #[serde(default)]
     decisions: Vec<DecisionParams>,
+    #[serde(default)]
+    history: Vec<String>,
     #[serde(default)]
     files: Vec<String>,
 }
@@ -133,7 +135,7 @@ impl From<TopicParams> for TopicPart {
             name: params.name,
             status: params.status,
             decisions: decisions.collect(),
-            history: Vec::new(),
+            history: params.history.into_iter().map(HistoryLine::written).collect(),
             files: params.files,
         }
     }
@@ -268,7 +270,7 @@ pub(super) struct CheckpointParams {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
-    /// name, status, decisions: [{question, decision}], files
+    /// name, status, decisions: [{question, decision}], history: [line], files
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     topic: Option<TopicParams>,
 }

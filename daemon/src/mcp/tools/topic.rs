@@ -1,12 +1,16 @@
-//! `memory_topic`: lists the project's topics, reads one, or binds this session to one.
+//! `memory_topic`: lists the project's topics, reads one, binds this session to one, or writes one
+//! at once.
 
 use anchord_memory::render::{self, BoundSession};
 use anchord_memory::{
-    MAIN, Memory, Provenance, Staged, find_topic, plan_bind, plan_use, topic_name,
+    MAIN, Memory, Provenance, Staged, TopicPart, Version, find_topic, in_thread, plan_bind,
+    plan_topic, plan_use, topic_name,
 };
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::params::TopicParams;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -17,8 +21,13 @@ use crate::sessions::session_key;
 struct Params {
     #[serde(default)]
     action: Action,
-    /// To read: default yours. To bind: none lets go
+    /// To read or write: default yours. To bind: none lets go
     name: Option<String>,
+    /// To write, as in memory_checkpoint
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    topic: Option<TopicParams>,
+    /// To write only this version of it; 0: none yet
+    expected_version: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -28,16 +37,17 @@ enum Action {
     List,
     Read,
     Bind,
+    Write,
 }
 
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_topic",
-        "Threads of work: list them with who is on them now, read one whole, bind this session to one.",
+        "Threads of work: list them with who is on them now, read one whole, bind this session to one, or write one at once, without a save.",
         Effect::Adds,
         run,
     )
-    .reading_when(|params: &Params| !matches!(params.action, Action::Bind))
+    .reading_when(|params: &Params| matches!(params.action, Action::List | Action::Read))
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
@@ -45,6 +55,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         Action::List => list(&context).await,
         Action::Read => read(&context, params.name.as_deref()).await,
         Action::Bind => bind(&context, params.name).await,
+        Action::Write => write(&context, params).await,
     }
 }
 
@@ -100,4 +111,19 @@ async fn bind(context: &Context, name: Option<String>) -> Result<ToolAnswer, Too
     let written = context.commit("bind", Staged::default(), plan).await?;
     let memory = context.view().await?.memory;
     context.answer(written, |bound| render::bind(&memory, bound)).await
+}
+
+/// Commits a topic alone. What this session has staged of it stays staged.
+async fn write(context: &Context, params: Params) -> Result<ToolAnswer, ToolError> {
+    let Params { name, topic, expected_version, .. } = params;
+    let missing = || ToolError::failed("write", "topic is missing: say what to write of it");
+    let mut topic = TopicPart::from(topic.ok_or_else(missing)?);
+    topic.name = topic.name.or(name);
+    let part = Staged { topics: vec![topic], ..Staged::default() };
+    let (key, expected) = (session_key(&context.session), expected_version.map(Version));
+    let plan = move |memory: &Memory, by: &Provenance, part| {
+        let (part, bound) = in_thread(memory, &key, part)?;
+        Ok(plan_topic(memory, by, part, expected)?.and(bound))
+    };
+    context.write("write", part, plan, render::topic_written).await
 }

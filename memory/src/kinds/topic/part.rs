@@ -9,7 +9,8 @@ use crate::ids::Timestamp;
 use crate::intake::{chars, files, line};
 use crate::kinds::{Keyed, MergeKey, Rule, StagedItem};
 use crate::limits::{
-    ITEMS_MAX, LINE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_STATUS_CHARS_MAX,
+    ITEMS_MAX, LINE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_LINE_WRITTEN_CHARS_MAX,
+    TOPIC_STATUS_CHARS_MAX,
 };
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
@@ -139,8 +140,15 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
             decision.decided = Some(decided).filter(|decided| !decided.is_empty());
         }
     }
-    for told in &mut part.history {
-        told.text = HistoryLine::new(&told.text).text;
+    for (at, told) in part.history.iter_mut().enumerate() {
+        told.text = one_line(&told.text);
+        let length = told.text.chars().count();
+        if length > TOPIC_LINE_WRITTEN_CHARS_MAX {
+            let why = format!(
+                "has {length} characters, {TOPIC_LINE_WRITTEN_CHARS_MAX} are allowed; split it, or note the rest"
+            );
+            return Err(Refusal::invalid(field(&format!("history[{at}]")), why));
+        }
     }
     part.history.retain(|told| !told.text.is_empty());
     part.files = files(field("files"), &part.files, TOPIC_FILES_MAX)?;

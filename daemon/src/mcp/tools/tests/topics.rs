@@ -81,7 +81,7 @@ async fn topics_are_bound_and_shared() {
     insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "read", "name": "cache" })).await, @"ERROR failed to read: there is no topic `cache` yet; there are `wire`");
     insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind", "name": "a|b" })).await, @"ERROR failed to bind: topic name has `|` in it; use letters, digits, spaces and - _ . /");
     insta::assert_snapshot!(two.call("memory_load", json!({ "topic": "cache" })).await, @"ERROR failed to load: there is no topic `cache` yet; there are `wire`");
-    insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, files"#);
+    insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, history, files"#);
 }
 
 /// A call counts as what the reader takes it for.
@@ -100,4 +100,37 @@ fn a_binding_in_any_spelling_is_not_a_read() {
     assert!(reads(json!({})));
     assert!(reads(json!({ "act": "bind" })), "not a field of this tool");
     assert!(reads(json!({ "action": "list", "Action": "bind" })), "the exact name counts");
+}
+
+#[tokio::test]
+async fn a_topic_is_written_at_once_for_all_sessions() {
+    let world = World::new().await;
+    let (mut one, mut two) = (world.shim_with("all").await, world.shim_with("all").await);
+    let write = |version: u32, topic: Value| json!({ "action": "write", "name": "Wire", "topic": topic, "expected_version": version });
+    let begun = json!({ "status": "framing is next", "history": ["Chose length prefixes."] });
+    insta::assert_snapshot!(one.call("memory_topic", write(0, begun)).await, @"Wrote t1 Wire, version 1; all sessions see it now.");
+    insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "read", "name": "wire" })).await, @"
+    t1 Wire: framing is next
+      history:
+      - DAY test-agent: Chose length prefixes.
+    ");
+    let late = json!({ "status": "framing is done" });
+    insta::assert_snapshot!(two.call("memory_topic", write(0, late.clone())).await, @"
+    ERROR failed to write: t1 is at 1 now, not at 0; nothing was written. Changed since:
+    t1 Wire: framing is next …
+    ");
+    insta::assert_snapshot!(two.call("memory_topic", write(1, late)).await, @"Wrote t1 Wire, version 2; all sessions see it now.");
+    insta::assert_snapshot!(one.call("memory_topic", json!({ "action": "write" })).await, @"ERROR failed to write: topic is missing: say what to write of it");
+    let long = json!({ "history": ["x".repeat(1_001)] });
+    insta::assert_snapshot!(one.call("memory_topic", write(2, long)).await, @"ERROR failed to write: topic.history[0] has 1001 characters, 1000 are allowed; split it, or note the rest");
+    insta::assert_snapshot!(one.call("memory_topic", json!({})).await, @"- t1 Wire: framing is done (DAY); here now: test-agent, test-agent (you)");
+    // History alone is no reason for a row, and is not lost either.
+    let told = json!({ "history": ["Measured it: 3 ms."] });
+    insta::assert_snapshot!(one.call("memory_checkpoint", json!({ "topic": told })).await, @"Staged. Pending until memory_save: 1 topic.");
+    insta::assert_snapshot!(one.call("memory_save", json!({ "session_summary": "s" })).await, @"
+    Saved as s2, revision 3: 1 topic, 1 session; 90 B.
+    1 merged into what was there.
+    ");
+    let read = one.call("memory_topic", json!({ "action": "read" })).await;
+    assert!(read.contains("Measured it: 3 ms."), "{read}");
 }

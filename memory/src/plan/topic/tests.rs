@@ -1,0 +1,78 @@
+//! Topics that are written at once.
+
+use super::*;
+use crate::testing::{apply, origin};
+use crate::{HistoryLine, Kind, Revision, SessionId, TopicPart, plan_checkpoint};
+
+fn of(part: TopicPart) -> Staged {
+    Staged { topics: vec![part], ..Staged::default() }
+}
+
+fn status(status: &str) -> TopicPart {
+    TopicPart { status: Some(status.to_owned()), ..TopicPart::default() }
+}
+
+fn lines(lines: &[&str]) -> TopicPart {
+    let history = lines.iter().map(|line| HistoryLine::written((*line).to_owned())).collect();
+    TopicPart { history, ..TopicPart::default() }
+}
+
+fn refused(memory: &Memory, part: TopicPart, expected: Option<u32>) -> String {
+    plan_topic(memory, &origin("one", 2), of(part), expected.map(Version)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_topic_is_written_at_once_and_leaves_staged_work_alone() {
+    let mut memory = Memory::default();
+    let staged = plan_checkpoint(&memory, &origin("one", 1), of(status("staged"))).unwrap();
+    apply(&mut memory, staged);
+    let plan = plan_topic(&memory, &origin("one", 1), of(status("begun")), None).unwrap();
+    assert_eq!((plan.outcome.version, plan.outcome.changed), (Version::FIRST, true));
+    apply(&mut memory, plan);
+    assert_eq!(memory.revision(), Revision(1));
+    assert!(memory.records().all(|record| record.kind() == Kind::Topic), "there is no row");
+    let topic = memory.topic("main").unwrap().topic().unwrap();
+    assert_eq!((topic.status.as_str(), topic.history[0].text.as_str()), ("begun", "begun"));
+    assert_eq!(topic.history[0].time, origin("one", 1).time);
+    let staged = memory.staged_by(&SessionId::new("one")).unwrap();
+    assert_eq!(staged.topics[0].status.as_deref(), Some("staged"));
+}
+
+#[test]
+fn a_line_of_history_is_kept_whole_or_refused() {
+    let mut memory = Memory::default();
+    let long = "x".repeat(1_000);
+    let plan = plan_topic(&memory, &origin("one", 1), of(lines(&["first", &long])), None).unwrap();
+    apply(&mut memory, plan);
+    let topic = memory.topic("main").unwrap().topic().unwrap();
+    let told: Vec<&str> = topic.history.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(told, ["first", &long]);
+    let longer = refused(&memory, lines(&["short", &format!("{long}x")]), None);
+    assert_eq!(
+        longer,
+        "topic.history[1] has 1001 characters, 1000 are allowed; split it, or note the rest"
+    );
+    assert_eq!(
+        refused(&memory, TopicPart::default(), None),
+        "topic has nothing to write: a status, decisions, history or files"
+    );
+}
+
+#[test]
+fn another_version_than_the_expected_one_is_refused() {
+    let mut memory = Memory::default();
+    let missing = refused(&memory, status("begun"), Some(2));
+    assert_eq!(missing, "expected_version is 2, but there is no topic `main` yet");
+    for (expected, text) in [(0, "begun"), (1, "half way")] {
+        let part = of(status(text));
+        let plan = plan_topic(&memory, &origin("one", 1), part, Some(Version(expected))).unwrap();
+        apply(&mut memory, plan);
+    }
+    for stale in [0, 1, 3] {
+        let part = of(status("done"));
+        let expected = Some(Version(stale));
+        let refusal = plan_topic(&memory, &origin("two", 2), part, expected).unwrap_err();
+        assert!(matches!(refusal, Refusal::Conflict { current: 2, .. }), "{refusal:?}");
+    }
+    assert_eq!(memory.topic("main").unwrap().topic().unwrap().status, "half way");
+}
