@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anchord_tests::{Agent, Instance, Project, walk};
+use anchord_tests::{Agent, Instance, Project, Shell, walk};
 use serde_json::json;
 
 use crate::table::Row;
@@ -18,6 +18,8 @@ const ROLLBACKS: usize = 100;
 /// Commits that a restore takes back.
 const RESTORED: u64 = 1_000;
 const RESTORES: usize = 5;
+/// Runs of each command.
+const COMMANDS: usize = 5;
 
 pub(crate) fn run() -> Vec<Row> {
     let instance = Instance::shipped();
@@ -56,6 +58,13 @@ pub(crate) fn run() -> Vec<Row> {
         agent.tool("memory_rollback", &json!({ "last": 1 }));
         took
     });
+    let shell = Shell::new(&instance, project.path());
+    let file = project.path().join("backup.jsonl.gz");
+    let path = file.to_str().expect("a scratch path is text");
+    let backup = Times::of(COMMANDS, |_| drop(shell.done(&["backup", "--to", path])));
+    let verify = Times::of(COMMANDS, |_| drop(shell.done(&["journal", "verify", path])));
+    let middle = (COMMITS / 2).to_string();
+    let past = Times::of(COMMANDS, |_| drop(shell.done(&["load", "--at", &middle])));
     let row = |what: &str, measured: String, target: &'static str| Row {
         what: format!("{what}, of {COMMITS} commits"),
         measured,
@@ -69,6 +78,9 @@ pub(crate) fn run() -> Vec<Row> {
         row("the first rollback of a record", show(first.median()), ""),
         row("a record's rollback by a step", rollback.to_string(), "≤ 20 ms"),
         row("a restore over 1000 commits", restore.to_string(), "≤ 1,000 ms"),
+        row("`anchord backup`", backup.to_string(), ""),
+        row("`anchord journal verify` of a backup", verify.to_string(), ""),
+        row("`anchord load --at` the middle", past.to_string(), ""),
     ]
 }
 

@@ -24,7 +24,7 @@ mod transfer;
 use serde::{Deserialize, Serialize};
 
 pub use backup::{
-    BackupQuery, BackupSummary, MemoryHere, RestoreParams, RestorePlan, RestoreReply,
+    BackupContent, BackupQuery, BackupSummary, MemoryHere, RestoreParams, RestorePlan, RestoreReply,
 };
 pub use by_kind::ByKind;
 pub use connections::ConnectionStatus;

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
-    self, BackupQuery, BackupSummary, ProjectQuery, ProjectStatus, StatusReply,
+    self, BackupContent, BackupQuery, BackupSummary, ProjectQuery, ProjectStatus, StatusReply,
 };
 use anchord_daemon::store::{BackupHeader, BackupWriter, read_backup};
 use anchord_memory::{Memory, Timestamp};
@@ -171,12 +171,12 @@ fn bar(entries: u64) -> ProgressBar {
 pub(super) fn checked(path: &Path) -> Result<BackupSummary, Error> {
     let named = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(named)?;
-    let mut memory = Memory::default();
+    let mut content = BackupContent::default();
     let header = read_backup::<Memory>(file, &mut |entry, _| {
-        memory.apply(entry.seq, &entry.changes);
+        content.take(&entry);
         Ok(())
     });
     let header = header
         .map_err(|error| Error::new(Kind::Damaged, format!("{}: {error}", path.display())))?;
-    Ok(BackupSummary::new(header, &memory))
+    Ok(content.summary(header))
 }

@@ -10,8 +10,8 @@ use super::{
     write_error,
 };
 use crate::api::{
-    self, BackupQuery, BackupSummary, ErrorCode, ErrorReply, MemoryHere, PurgeParams,
-    RestoreParams, RestorePlan, RestoreReply,
+    self, BackupContent, BackupQuery, BackupSummary, ErrorCode, ErrorReply, MemoryHere,
+    PurgeParams, RestoreParams, RestorePlan, RestoreReply,
 };
 use crate::blocking::run_blocking;
 use crate::project::{ClosedStore, OpenProject};
@@ -49,7 +49,7 @@ pub(crate) async fn backup_lines(service: &SessionService, query: &BackupQuery) 
 /// A backup that was read and is whole.
 struct Backup {
     summary: BackupSummary,
-    memory: Memory,
+    content: BackupContent,
     first: Option<Entry<Change>>,
     last: Option<Entry<Change>>,
     /// The entry that has the number of the last entry of the memory here.
@@ -59,10 +59,10 @@ struct Backup {
 impl Backup {
     fn read(path: &Path, same: Seq) -> Result<Self, StoreError> {
         let file = std::fs::File::open(path).map_err(StoreError::io("read", path))?;
-        let (mut memory, mut first, mut found) = (Memory::default(), None, None);
+        let (mut content, mut first, mut found) = (BackupContent::default(), None, None);
         let mut last: Option<Entry<Change>> = None;
         let header = read_backup::<Memory>(file, &mut |entry, _| {
-            memory.apply(entry.seq, &entry.changes);
+            content.take(&entry);
             first.get_or_insert_with(|| entry.clone());
             if entry.seq == same {
                 found = Some(entry.clone());
@@ -71,8 +71,8 @@ impl Backup {
             Ok::<_, BackupError>(())
         });
         let header = header.map_err(|error| backup_fault(path, error))?;
-        let summary = BackupSummary::new(header, &memory);
-        Ok(Self { summary, memory, first, last, same: found })
+        let summary = content.summary(header);
+        Ok(Self { summary, content, first, last, same: found })
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn restore_backup(
     let project = asked.reference(service, id);
     let mut reply = RestoreReply { project: Some(project), plan, applied: true, purged_again: 0 };
     if compared.is_related {
-        reply.purged_again = purge_again(admin, &params.project, &before, &backup.memory).await?;
+        reply.purged_again = purge_again(admin, &params.project, &before, &backup.content).await?;
     }
     Ok(reply)
 }
@@ -163,9 +163,9 @@ async fn purge_again(
     admin: &AdminService,
     project: &str,
     before: &Memory,
-    backup: &Memory,
+    backup: &BackupContent,
 ) -> Answer<u64> {
-    let is_back = |id: &RecordId| backup.record(*id).is_some();
+    let is_back = |id: &RecordId| backup.has(*id);
     let ids = before.all_purged().map(|purged| purged.id).filter(is_back);
     let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
     if ids.is_empty() {

@@ -1,10 +1,12 @@
 //! Backups of a memory, and restoring them.
 
-use anchord_memory::{Memory, Revision, Timestamp};
+use std::collections::HashMap;
+
+use anchord_memory::{Change, RecordId, Revision, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
-use crate::store::BackupHeader;
+use crate::store::{BackupHeader, Entry};
 
 /// A range of entries to back up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,16 +73,47 @@ pub struct BackupSummary {
     pub records: u64,
 }
 
-impl BackupSummary {
-    /// Summarises a backup by its header and the memory that its entries lead to.
-    pub fn new(header: BackupHeader, memory: &Memory) -> Self {
-        Self {
+/// Sums up a backup while its entries are read.
+#[derive(Debug, Default)]
+pub struct BackupContent {
+    entries: u64,
+    revision: Revision,
+    /// The records, and whether they are active.
+    records: HashMap<RecordId, bool>,
+}
+
+impl BackupContent {
+    /// Takes the next entry.
+    pub fn take(&mut self, entry: &Entry<Change>) {
+        self.entries = entry.seq.0;
+        self.revision = entry.revision.unwrap_or(self.revision);
+        for change in &entry.changes {
+            match change {
+                Change::Put(record) => {
+                    self.records.insert(record.id, record.state.is_active());
+                }
+                Change::Purged(purged) => {
+                    self.records.remove(&purged.id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns whether a record is in the backup and was not purged.
+    pub fn has(&self, id: RecordId) -> bool {
+        self.records.contains_key(&id)
+    }
+
+    /// Returns the summary of a backup with this header.
+    pub fn summary(&self, header: BackupHeader) -> BackupSummary {
+        BackupSummary {
             project: header.project,
             root: header.root,
             made: header.made,
-            entries: memory.seq().0,
-            revision: memory.revision(),
-            records: memory.records().filter(|record| record.state.is_active()).count() as u64,
+            entries: self.entries,
+            revision: self.revision,
+            records: self.records.values().filter(|is_active| **is_active).count() as u64,
         }
     }
 }

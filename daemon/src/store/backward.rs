@@ -71,7 +71,7 @@ impl Segments {
                 continue;
             }
             let mut visit = |line: &[u8]| visit_line::<M>(segment, line, visitor);
-            if !self.lines_back(segment, &mut visit)? {
+            if !self.lines_back(segment, newest, &mut visit)? {
                 return Ok(());
             }
         }
@@ -79,14 +79,20 @@ impl Segments {
     }
 
     /// Shows the lines of a segment, the last first and without the header, until `visit` returns
-    /// false. Returns whether it never did.
-    fn lines_back(&self, segment: &Segment, visit: Visit<'_>) -> Result<bool, StoreError> {
+    /// false. Leaves out most commits after `newest`. Returns whether `visit` never returned false.
+    fn lines_back(
+        &self,
+        segment: &Segment,
+        newest: Option<Revision>,
+        visit: Visit<'_>,
+    ) -> Result<bool, StoreError> {
         if segment.archive_bytes.is_some() {
             return self.archived_back(segment, visit);
         }
         let path = self.dir.join(file_name(segment.number));
         // What is not read yet ends at `start`. The bytes after it, up to a line's end, are kept.
-        let (mut start, mut kept) = (segment.bytes, Vec::new());
+        let end = newest.map_or(segment.bytes, |newest| self.end_of(segment, newest));
+        let (mut start, mut kept) = (end, Vec::new());
         while start > 0 {
             // A line may be much longer than a block.
             let step = (BACKWARD_BLOCK_BYTES as u64).max(kept.len() as u64).min(start);
@@ -114,6 +120,27 @@ impl Segments {
             }
         }
         Ok(true)
+    }
+
+    /// Finds where to begin in a plain segment, by bisection: the start of a line after which all
+    /// commits are later than `newest`. If the segment cannot be read, that is its end, where
+    /// reading it fails too.
+    fn end_of(&self, segment: &Segment, newest: Revision) -> u64 {
+        let path = self.dir.join(file_name(segment.number));
+        let (mut low, mut high) = (0, segment.bytes);
+        while high - low > BACKWARD_BLOCK_BYTES as u64 {
+            let middle = low + (high - low) / 2;
+            let Ok(block) = self.disk.read_at(&path, middle, BACKWARD_BLOCK_BYTES) else { break };
+            // The first line is likely to be cut.
+            let mut lines = segment::lines(&block).skip(1);
+            let commit = lines.find_map(|line| Some((line.offset, head_of(line.bytes).ok()??)));
+            match commit {
+                Some((_, head)) if head.revision <= newest => low = middle,
+                Some((offset, _)) if middle + offset < high => high = middle + offset,
+                _ => break,
+            }
+        }
+        high
     }
 
     fn archived_back(&self, segment: &Segment, visit: Visit<'_>) -> Result<bool, StoreError> {
