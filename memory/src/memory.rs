@@ -277,12 +277,20 @@ impl Memory {
 
     /// Applies one entry: its changes, in order. The entry is a commit if one of them is shared.
     pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
+        for change in changes {
+            if let Change::Put(record) = change {
+                self.index_text(record);
+            }
+            self.apply_one(seq, change);
+        }
+        self.count(seq, changes);
+    }
+
+    /// Counts an entry whose changes were applied.
+    fn count(&mut self, seq: Seq, changes: &[Change]) {
         self.seq = seq;
         if changes.iter().any(Change::is_shared) {
             self.revision = Revision(self.revision.0 + 1);
-        }
-        for change in changes {
-            self.apply_one(change);
         }
     }
 
@@ -332,10 +340,17 @@ impl Memory {
         }
     }
 
-    fn apply_one(&mut self, change: &Change) {
+    /// Builds the search index anew.
+    fn index_all_texts(&mut self) {
+        self.search = SearchIndex::default();
+        let records = self.records.values();
+        self.search.insert_all(records.filter_map(|record| document(record)));
+    }
+
+    /// Applies a change of an entry, but does not index its text.
+    fn apply_one(&mut self, seq: Seq, change: &Change) {
         match change {
             Change::Put(record) => {
-                self.index_text(record);
                 self.put(record.head().map_or_else(|| Arc::clone(record), Arc::new));
             }
             Change::Stage { session, part } => {
@@ -360,7 +375,7 @@ impl Memory {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
             }
             Change::Bind { key, topic: Some(topic) } => {
-                let bound = Bound { topic: topic.clone(), seq: self.seq };
+                let bound = Bound { topic: topic.clone(), seq };
                 self.bindings.insert(key.clone(), bound);
             }
             Change::Bind { key, topic: None } => {
@@ -449,8 +464,38 @@ impl Restore {
 
     /// Builds the search index and returns the memory.
     pub fn finish(mut self) -> Memory {
-        let records = self.0.records.values();
-        self.0.search.insert_all(records.filter_map(|record| document(record)));
+        self.0.index_all_texts();
+        self.0
+    }
+}
+
+/// Applies many entries to a memory. Texts are indexed once, at the end, since most of them are
+/// replaced by later entries.
+#[derive(Debug)]
+pub struct Replay(Memory);
+
+impl Replay {
+    /// Begins with a memory.
+    pub fn new(memory: Memory) -> Self {
+        Self(memory)
+    }
+
+    /// Applies the next entry.
+    pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
+        for change in changes {
+            self.0.apply_one(seq, change);
+        }
+        self.0.count(seq, changes);
+    }
+
+    /// Returns the number of commits so far.
+    pub fn revision(&self) -> Revision {
+        self.0.revision
+    }
+
+    /// Builds the search index and returns the memory.
+    pub fn finish(mut self) -> Memory {
+        self.0.index_all_texts();
         self.0
     }
 }
