@@ -17,7 +17,9 @@ use crate::blocking::run_blocking;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
 use crate::sessions::{self, SessionService};
-use crate::store::{BackupError, Entry, StoreError, backup_fault, backup_line, read_backup};
+use crate::store::{
+    BackupError, Entry, Opened, StoreError, backup_fault, backup_line, read_backup,
+};
 use crate::{hooks, limits};
 
 /// Returns entries as the lines of a backup, as many as a page has. The caller continues with the
@@ -128,7 +130,7 @@ pub(crate) async fn restore_backup(
         return Ok(RestoreReply { project, plan, applied: false, purged_again: 0 });
     };
     if planned != plan {
-        return Err(refused("the memory or the backup has changed since the plan was made"));
+        return Err(refused(CHANGED));
     }
     if let MemoryHere::Later { .. } = plan.here {
         return Err(refused("this memory continues the backup; set it back to that revision"));
@@ -143,8 +145,7 @@ pub(crate) async fn restore_backup(
         (None, None) => return Err(not_found(&params.project)),
     };
     let before = existing.map(|open| open.memory()).unwrap_or_default();
-    let restore = move |closed: &ClosedStore| closed.restore(&path);
-    service.projects.open.close_and(id, restore).await.map_err(store_error)?;
+    replace(service, id, path, last).await?;
     admin.hooks.state.forget_given_of(id);
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     if open.memory().seq() < Seq(plan.backup.entries) {
@@ -153,10 +154,39 @@ pub(crate) async fn restore_backup(
     let project = asked.reference(service, id);
     let mut reply = RestoreReply { project: Some(project), plan, applied: true, purged_again: 0 };
     if compared.is_related {
-        reply.purged_again = purge_again(admin, &params.project, &before, &backup.content).await?;
+        let purged = purge_again(admin, &params.project, &before, &backup.content).await;
+        reply.purged_again = purged.map_err(|error| ErrorReply {
+            error: format!(
+                "the backup is restored, but what was purged here is in it again: {}",
+                error.error
+            ),
+            ..error
+        })?;
     }
     Ok(reply)
 }
+
+/// Puts a backup in the place of a memory whose last entry is still `last`. Otherwise a session has
+/// written after the plan was made, and would lose that.
+async fn replace(
+    service: &SessionService,
+    id: ProjectId,
+    backup: PathBuf,
+    last: Seq,
+) -> Answer<()> {
+    let restore = move |closed: &ClosedStore| {
+        let Opened { store, state, .. } = closed.open()?;
+        store.close();
+        if state.seq() != last {
+            return Ok(false);
+        }
+        closed.restore(&backup).map(|()| true)
+    };
+    let is_replaced = service.projects.open.close_and(id, restore).await.map_err(store_error)?;
+    if is_replaced { Ok(()) } else { Err(refused(CHANGED)) }
+}
+
+const CHANGED: &str = "the memory or the backup has changed since the plan was made";
 
 /// Purges what was purged in a memory, but not in the related backup that has taken its place.
 async fn purge_again(
@@ -197,8 +227,11 @@ async fn compare(open: &Arc<OpenProject>, backup: &Backup) -> Answer<Compared> {
     let both = |ours: Option<Entry<Change>>, theirs: Option<&Entry<Change>>| {
         ours.zip(theirs).is_some_and(|(ours, theirs)| is_same(&ours, theirs))
     };
-    let first = entry_at(backup.first.as_ref().map(|first| first.seq)).unwrap_or_default();
-    let is_related = both(first, backup.first.as_ref());
+    let is_related = match entry_at(backup.first.as_ref().map(|first| first.seq)) {
+        Ok(first) => both(first, backup.first.as_ref()),
+        // What the entry cannot say, the project's id does.
+        Err(_) => backup.summary.project == open.id.to_string(),
+    };
     if let Some(why) = damage {
         return Ok(Compared { here: MemoryHere::Damaged { why, entries }, is_related });
     }

@@ -54,3 +54,20 @@ async fn a_plan_is_refused_once_memory_has_changed() {
     assert!(error.error.contains("has changed since the plan was made"), "{error:?}");
     assert_eq!(error.code, ErrorCode::Refused);
 }
+
+#[tokio::test]
+async fn what_a_session_writes_after_the_plan_is_not_replaced() {
+    let world = World::new().await;
+    let project = world.hello().cwd.unwrap();
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_note", json!({ "content": "one" })).await;
+    let (_, open) = opened(&world.daemon.sessions, &project).await.unwrap();
+    let (id, planned_on) = (open.id, open.memory().seq());
+    drop(open);
+    let backup = back_up(&world, &project, planned_on.0).await;
+    shim.call("memory_note", json!({ "content": "two" })).await;
+    let error = replace(&world.daemon.sessions, id, backup, planned_on).await.unwrap_err();
+    assert!(error.error.contains("has changed since the plan was made"), "{error:?}");
+    let found = shim.call("memory_search", json!({ "query": "two" })).await;
+    assert!(found.contains("two"), "{found}");
+}
