@@ -85,10 +85,14 @@ fn a_backup_takes_the_place_of_a_memory_that_lost_its_files() {
     assert_eq!(texts(&shell), ["one", "three", "two"]);
     shell.done(&["journal", "verify"]);
     shell.done(&["note", "five"]);
-    let kept = fs::read_dir(id.join("journal")).unwrap();
-    let kept =
-        kept.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains(".kept-"));
-    assert_eq!(kept.count(), 1);
+    let kept = || {
+        let names = fs::read_dir(id.join("journal")).unwrap().map(|file| file.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().contains(".kept-")).count()
+    };
+    assert_eq!(kept(), 1);
+    let purged = shell.done(&["purge", "n4", "--yes"]);
+    assert!(purged.contains("Not changed: 1 backup in "), "{purged}");
+    assert_eq!(kept(), 0);
 
     // The whole directory is gone.
     shell.done(&["stop"]);

@@ -85,8 +85,7 @@ impl Args {
         let given = if let Some(given) = &self.to {
             std::path::absolute(given).context("cannot name the file")?
         } else {
-            let status: StatusReply = client.get(api::STATUS, &json!({}))?;
-            let directory = PathBuf::from(status.instance.data).join("backups");
+            let directory = directory(client)?;
             let mut builder = fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700)
                 .create(&directory)
@@ -95,6 +94,12 @@ impl Args {
         };
         Ok(if given.is_dir() { given.join(name()) } else { given })
     }
+}
+
+/// Returns the directory in which backups are written by default.
+pub(super) fn directory(client: &mut Client) -> Result<PathBuf, Error> {
+    let status: StatusReply = client.get(api::STATUS, &json!({}))?;
+    Ok(PathBuf::from(status.instance.data).join("backups"))
 }
 
 /// Describes the content of a backup.

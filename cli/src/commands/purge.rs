@@ -1,13 +1,15 @@
 //! `anchord purge`: shows content, then removes it from disk for good.
 
+use std::fs;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use anchord_daemon::api::{self, PurgeParams, PurgeReply};
 use anchord_memory::RecordId;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
-use super::{MemoryArg, print_json};
+use super::{MemoryArg, backup, print_json};
 use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
@@ -98,8 +100,25 @@ impl Args {
         for path in &done.failed {
             writeln!(out, "NOT looked through, look yourself: {}", show::plain(path))?;
         }
-        Ok(())
+        name_backups(out, &backup::directory(&mut client)?)
     }
+}
+
+/// Says how many backups are in their usual directory, since a purge does not change them.
+fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {
+    let shown = show::plain(&directory.to_string_lossy());
+    let number = match fs::read_dir(directory) {
+        Ok(files) => files.count() as u64,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => {
+            return Ok(writeln!(out, "NOT looked through, look yourself: {shown}: {error}")?);
+        }
+    };
+    if number > 0 {
+        let backups = show::count(number, "backup");
+        writeln!(out, "Not changed: {backups} in {shown}, which may still have it.")?;
+    }
+    Ok(())
 }
 
 /// Reads the whole input without one line break at its end, which programs that write a line add. A
