@@ -5,6 +5,7 @@ mod damage;
 mod fakes;
 mod faults;
 mod repair;
+mod restore;
 mod rewrite;
 mod sled;
 mod tally;
