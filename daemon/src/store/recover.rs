@@ -95,7 +95,7 @@ pub(crate) fn open(
 }
 
 /// Advice for a file that is missing or empty.
-const RESTORE: &str = "put it back from a backup, or see what `anchord journal repair` can restore";
+const RESTORE: &str = "put it back, restore a backup with `anchord restore`, or see what `anchord journal repair` can restore";
 
 /// A segment's number and its bytes.
 type LastSegment = (u32, Vec<u8>);
