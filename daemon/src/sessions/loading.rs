@@ -44,14 +44,14 @@ impl Session {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(service, view).into_iter();
         let mut last = self.remarks(service, view).await;
-        let personal = match service.projects.open_known(ProjectId::PERSONAL).await {
-            // They are not what they were then.
-            _ if view.is_past() => None,
-            Ok(personal) => personal,
-            Err(error) => {
+        // Beside an earlier memory, the user's own notes would be those of now.
+        let personal = if view.is_past() {
+            None
+        } else {
+            service.projects.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
                 last.extend(["The user's own notes cannot be read: ", &error.to_string(), "\n"]);
                 None
-            }
+            })
         };
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         Loading {

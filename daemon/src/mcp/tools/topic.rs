@@ -43,7 +43,7 @@ enum Action {
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
         "memory_topic",
-        "Threads of work: list them with who is on them now, read one whole, bind this session to one, or write one at once, without a save.",
+        "Threads of work: list them and who is on them, read or write one, bind this session to one.",
         Effect::Adds,
         run,
     )
@@ -113,10 +113,13 @@ async fn bind(context: &Context, name: Option<String>) -> Result<ToolAnswer, Too
     context.answer(written, |bound| render::bind(&memory, bound)).await
 }
 
+/// The operation of a topic that is committed alone, in errors and in history.
+const WRITE: &str = "write topic";
+
 /// Commits a topic alone. What this session has staged of it stays staged.
 async fn write(context: &Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { name, topic, expected_version, .. } = params;
-    let missing = || ToolError::failed("write", "topic is missing: say what to write of it");
+    let missing = || ToolError::failed(WRITE, "topic is missing: say what to write of it");
     let mut topic = TopicPart::from(topic.ok_or_else(missing)?);
     topic.name = topic.name.or(name);
     let part = Staged { topics: vec![topic], ..Staged::default() };
@@ -125,5 +128,5 @@ async fn write(context: &Context, params: Params) -> Result<ToolAnswer, ToolErro
         let (part, bound) = in_thread(memory, &key, part)?;
         Ok(plan_topic(memory, by, part, expected)?.and(bound))
     };
-    context.write("write", part, plan, render::topic_written).await
+    context.write(WRITE, part, plan, render::topic_written).await
 }

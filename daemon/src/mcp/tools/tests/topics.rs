@@ -100,6 +100,7 @@ fn a_binding_in_any_spelling_is_not_a_read() {
     assert!(reads(json!({})));
     assert!(reads(json!({ "act": "bind" })), "not a field of this tool");
     assert!(reads(json!({ "action": "list", "Action": "bind" })), "the exact name counts");
+    assert!(!reads(json!({ "action": "write" })));
 }
 
 #[tokio::test]
@@ -116,13 +117,13 @@ async fn a_topic_is_written_at_once_for_all_sessions() {
     ");
     let late = json!({ "status": "framing is done" });
     insta::assert_snapshot!(two.call("memory_topic", write(0, late.clone())).await, @"
-    ERROR failed to write: t1 is at 1 now, not at 0; nothing was written. Changed since:
+    ERROR failed to write topic: t1 is at 1 now, not at 0; nothing was written. Changed since:
     t1 Wire: framing is next …
     ");
     insta::assert_snapshot!(two.call("memory_topic", write(1, late)).await, @"Wrote t1 Wire, version 2; all sessions see it now.");
-    insta::assert_snapshot!(one.call("memory_topic", json!({ "action": "write" })).await, @"ERROR failed to write: topic is missing: say what to write of it");
+    insta::assert_snapshot!(one.call("memory_topic", json!({ "action": "write" })).await, @"ERROR failed to write topic: topic is missing: say what to write of it");
     let long = json!({ "history": ["x".repeat(1_001)] });
-    insta::assert_snapshot!(one.call("memory_topic", write(2, long)).await, @"ERROR failed to write: topic.history[0] has 1001 characters, 1000 are allowed; split it, or note the rest");
+    insta::assert_snapshot!(one.call("memory_topic", write(2, long)).await, @"ERROR failed to write topic: topic.history[0] has 1001 characters, 1000 are allowed; split it, or note the rest");
     insta::assert_snapshot!(one.call("memory_topic", json!({})).await, @"- t1 Wire: framing is done (DAY); here now: test-agent, test-agent (you)");
     // History alone is no reason for a row, and is not lost either.
     let told = json!({ "history": ["Measured it: 3 ms."] });
