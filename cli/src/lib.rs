@@ -13,6 +13,7 @@ pub mod exit;
 mod history;
 pub mod limits;
 mod pager;
+mod progress;
 pub mod scratch;
 pub mod show;
 mod table;

@@ -11,6 +11,11 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// Counts entries of a journal: `1 entry`, `2 entries`.
+pub fn entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
 /// Lists names with a word before the last: `a, b and c`.
 pub fn listed(names: &[&str], word: &str) -> String {
     match names.split_last() {

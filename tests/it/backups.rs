@@ -91,7 +91,7 @@ fn a_backup_takes_the_place_of_a_memory_that_lost_its_files() {
     };
     assert_eq!(kept(), 1);
     let purged = shell.done(&["purge", "n4", "--yes"]);
-    assert!(purged.contains("Not changed: 1 backup in "), "{purged}");
+    assert!(purged.contains("Backups are not purged: 1 backup in "), "{purged}");
     assert_eq!(kept(), 0);
 
     // The whole directory is gone.
@@ -130,7 +130,7 @@ fn restoring_an_earlier_backup_of_this_memory_is_an_undo() {
     there.done(&["note", "elsewhere: delta"]);
     there.done(&["purge", "n1", "--yes"]);
     let plan = there.done(&["restore", name(&late), "--dry-run"]);
-    assert!(plan.contains("Here is another memory"), "{plan}");
+    assert!(plan.contains("There is another memory here"), "{plan}");
     let done = there.done(&["restore", name(&late), "--yes"]);
     assert!(done.contains("Purged again"), "{done}");
     assert_eq!(texts(&there), ["later: gamma"]);

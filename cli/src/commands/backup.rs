@@ -1,8 +1,8 @@
 //! `anchord backup`: writes everything that a journal holds to one file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
@@ -12,18 +12,18 @@ use anchord_daemon::store::{BackupHeader, BackupWriter, read_backup};
 use anchord_memory::{Memory, Timestamp};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{MemoryArg, print_json, utf8};
 use crate::client::Client;
 use crate::exit::{Error, Kind};
+use crate::progress;
 use crate::show;
 
 /// Write everything a memory holds to one file, while agents go on
 ///
 /// The file has every version, private notes and staged work included; only you can read it. It is
-/// read back and checked before the command ends. `anchord restore FILE` restores it, here or on
+/// read back and verified before the command ends. `anchord restore FILE` restores it, here or on
 /// another machine. What is purged later stays in it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -51,8 +51,12 @@ impl Args {
         let status: ProjectStatus = client.get(api::PROJECT, &query)?;
         let made = Timestamp(jiff::Timestamp::now().as_millisecond());
         let path = self.target(&mut client, &status, made)?;
-        let id = if project == api::USER { project.clone() } else { status.id };
-        let header = BackupHeader::new::<Memory>(id, status.root, made);
+        let (id, root) = if project == api::USER {
+            (project.clone(), status.name)
+        } else {
+            (status.id, status.root)
+        };
+        let header = BackupHeader::new::<Memory>(id, root, made);
         write(&mut client, &project, status.entries, &path, &header)?;
         let summary = checked(&path)?;
         if self.json {
@@ -61,7 +65,7 @@ impl Args {
         let bytes = fs::metadata(&path).map_or(0, |file| file.len());
         Ok(writeln!(
             out,
-            "{}: {}, {}, read back and found whole",
+            "{}: {}, {}, verified",
             show::plain(&path.to_string_lossy()),
             content(&summary),
             show::bytes(bytes),
@@ -87,9 +91,8 @@ impl Args {
         } else {
             let directory = directory(client)?;
             let mut builder = fs::DirBuilder::new();
-            std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700)
-                .create(&directory)
-                .with_context(|| format!("cannot create {}", directory.display()))?;
+            let created = builder.recursive(true).mode(0o700).create(&directory);
+            created.with_context(|| format!("cannot create {}", directory.display()))?;
             directory
         };
         Ok(if given.is_dir() { given.join(name()) } else { given })
@@ -102,11 +105,20 @@ pub(super) fn directory(client: &mut Client) -> Result<PathBuf, Error> {
     Ok(PathBuf::from(status.instance.data).join("backups"))
 }
 
+/// Describes a backup: what it was made of, when, and its content.
+pub(super) fn described(summary: &BackupSummary) -> String {
+    let of = match summary.root.as_str() {
+        "" => String::new(),
+        root => format!(" of {}", show::plain(root)),
+    };
+    format!("Backup{of}, made {}: {}.", summary.made.minute(), content(summary))
+}
+
 /// Describes the content of a backup.
 pub(super) fn content(summary: &BackupSummary) -> String {
     let BackupSummary { entries, revision, records, .. } = summary;
-    let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
-    format!("{entries} up to revision {}, {}", revision.0, show::count(*records, "record"))
+    let (entries, records) = (show::entries(*entries), show::count(*records, "record"));
+    format!("{entries} up to revision {}, {records}", revision.0)
 }
 
 /// Writes the entries up to `until` to a new file, which takes its name when it is whole.
@@ -146,7 +158,7 @@ fn entries(
 ) -> Result<(), Error> {
     let cannot = "cannot write the backup";
     let mut backup = BackupWriter::new(BufWriter::new(file), header).context(cannot)?;
-    let bar = bar(until);
+    let bar = progress::bar(until, "{bar:30} {pos} of {len} entries, {eta} left");
     while backup.entries() < until {
         let from = backup.entries() + 1;
         let query = BackupQuery { project: project.to_owned(), from, until };
@@ -164,14 +176,6 @@ fn entries(
     Ok(file.flush().context(cannot)?)
 }
 
-fn bar(entries: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} entries, {eta} left");
-    ProgressBar::new(entries).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
 /// Reads a backup and checks it.
 pub(super) fn checked(path: &Path) -> Result<BackupSummary, Error> {
     let named = || format!("cannot read {}", path.display());
@@ -181,7 +185,9 @@ pub(super) fn checked(path: &Path) -> Result<BackupSummary, Error> {
         content.take(&entry);
         Ok(())
     });
-    let header = header
-        .map_err(|error| Error::new(Kind::Damaged, format!("{}: {error}", path.display())))?;
+    let header = header.map_err(|error| {
+        let kind = if error.is_damage() { Kind::Damaged } else { Kind::Failed };
+        Error::new(kind, format!("{}: {error}", path.display()))
+    })?;
     Ok(content.summary(header))
 }

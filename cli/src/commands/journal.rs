@@ -154,10 +154,7 @@ fn verify_backup(out: &mut dyn Write, file: &Path, json: bool) -> Result<(), Err
     if json {
         return print_json(out, &summary);
     }
-    let of = if summary.root.is_empty() { "" } else { " of " };
-    let root = show::plain(&summary.root);
-    let (made, content) = (summary.made.minute(), backup::content(&summary));
-    Ok(writeln!(out, "a whole backup{of}{root}, made {made}: {content}")?)
+    Ok(writeln!(out, "Intact. {}", backup::described(&summary))?)
 }
 
 impl VerifyArgs {
@@ -256,7 +253,7 @@ impl RepairArgs {
         Ok(writeln!(
             out,
             "repaired, read again and found sound: {}",
-            entries_in_words(done.plan.entries)
+            show::entries(done.plan.entries)
         )?)
     }
 }
@@ -266,7 +263,7 @@ fn plan(reply: &RepairReply) -> String {
     let RepairReply { project, read_only, plan, is_needed, .. } = reply;
     let mut lines = vec![match read_only {
         Some(why) => format!("{}: {why}", project.root),
-        None => format!("{}: {}", project.root, entries_in_words(plan.entries)),
+        None => format!("{}: {}", project.root, show::entries(plan.entries)),
     }];
     if !is_needed {
         lines.push(match read_only {
@@ -275,7 +272,7 @@ fn plan(reply: &RepairReply) -> String {
         });
         return lines.into_iter().map(|line| show::plain(&line) + "\n").collect();
     }
-    lines.push(format!("  from the journal: {} as they were written", entries_in_words(plan.kept)));
+    lines.push(format!("  from the journal: {} as they were written", show::entries(plan.kept)));
     if !plan.restored.is_empty() {
         lines.push(format!(
             "  from the index or a snapshot: the outcome of {}; the entries themselves are lost",
@@ -296,10 +293,6 @@ fn plan(reply: &RepairReply) -> String {
     }
     lines.push("  The files that are there are kept as `*.kept-…` and `sled.aside`.".to_owned());
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
-}
-
-fn entries_in_words(count: u64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// Names entries by their numbers: `entry 3`, `entries 3, 5-8`.

@@ -108,7 +108,10 @@ impl Args {
 fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {
     let shown = show::plain(&directory.to_string_lossy());
     let number = match fs::read_dir(directory) {
-        Ok(files) => files.count() as u64,
+        Ok(files) => {
+            let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+            names.filter(|name| name.ends_with(".jsonl.gz")).count() as u64
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => {
             return Ok(writeln!(out, "NOT looked through, look yourself: {shown}: {error}")?);
@@ -116,7 +119,7 @@ fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {
     };
     if number > 0 {
         let backups = show::count(number, "backup");
-        writeln!(out, "Not changed: {backups} in {shown}, which may still have it.")?;
+        writeln!(out, "Backups are not purged: {backups} in {shown} may still contain this.")?;
     }
     Ok(())
 }

@@ -8,9 +8,9 @@ use anchord_daemon::api::{self, MemoryHere, RestoreParams, RestorePlan, RestoreR
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use clap::ArgGroup;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::backup::content;
+use super::backup::{content, described};
 use super::undo::{How, roll_back};
 use super::{MemoryArg, print_json, utf8};
 use crate::client::Client;
@@ -24,9 +24,9 @@ use crate::show;
 /// included. `anchord undo` brings it back. Private notes and staged work stay. What was purged
 /// stays purged.
 ///
-/// With a FILE, the plan says first what the backup has and what is here. If the memory here
-/// continues the backup, that is an undo as well. Otherwise the backup takes its place, and the
-/// files that are here are kept under other names.
+/// With a FILE, the plan first says what is in the backup and what is here. If the memory here has
+/// only gone on since the backup, its later commits are taken back in the same way. Otherwise the
+/// backup takes its place, and the present files are kept under other names.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("what").required(true))]
 #[command(after_help = "Examples:
@@ -74,7 +74,7 @@ impl Args {
         let planned: RestoreReply = client.post(api::RESTORE, &params)?;
         let json = self.how.json;
         if !json {
-            write!(out, "{}", described(&planned))?;
+            write!(out, "{}", plan(&planned))?;
             out.flush()?;
         }
         if let MemoryHere::Later { revision } = planned.plan.here {
@@ -85,7 +85,7 @@ impl Args {
             if !self.how.dry_run && !confirmed("Set it back?", self.yes)? {
                 return Ok(writeln!(out, "Nothing was changed.")?);
             }
-            let arguments = json!({ "to_revision": to, "to_time": Value::Null });
+            let arguments = json!({ "to_revision": to });
             return roll_back(out, params.project, arguments, &self.how);
         }
         if self.how.dry_run {
@@ -102,24 +102,19 @@ impl Args {
         writeln!(out, "Restored: {}.", content(&done.plan.backup))?;
         if done.purged_again > 0 {
             let records = show::count(done.purged_again, "record");
-            writeln!(out, "Purged again, since the purge came after the backup: {records}.")?;
+            writeln!(out, "Purged again, because the purge is newer than the backup: {records}.")?;
         }
         Ok(())
     }
 }
 
-/// Describes a plan to restore a backup.
-fn described(reply: &RestoreReply) -> String {
+/// Words a plan to restore a backup.
+fn plan(reply: &RestoreReply) -> String {
     let RestorePlan { backup, here } = &reply.plan;
-    let of = match backup.root.as_str() {
-        "" => String::new(),
-        root => format!(" of {root}"),
-    };
-    let mut lines =
-        vec![format!("Backup{of}, made {}: {}.", backup.made.minute(), content(backup))];
-    let kept = "The files that are here are kept as `*.kept-…` and `sled.aside`.";
+    let mut lines = vec![described(backup)];
+    let kept = "The present files are kept as `*.kept-…` and `sled.aside`.";
     match here {
-        MemoryHere::Missing => lines.push("Here is no memory yet.".to_owned()),
+        MemoryHere::Missing => lines.push("There is no memory here yet.".to_owned()),
         MemoryHere::Later { revision } if *revision == backup.revision => {
             lines.push("Nothing to do: the memory here has no later commit.".to_owned());
         }
@@ -130,14 +125,14 @@ fn described(reply: &RestoreReply) -> String {
             ));
         }
         MemoryHere::Earlier { entries } => {
-            lines.push(format!("The memory here is an earlier state of it, at entry {entries}."));
+            lines.push(format!("The memory here is an earlier state of it, at entry {entries}. The backup takes its place."));
             lines.push(kept.to_owned());
         }
         MemoryHere::Other { entries, records, staged } => {
             let records = show::count(*records, "record");
             lines.push(format!(
-                "Here is another memory, of {entries} entries and {records}. The backup takes its \
-                 place."
+                "There is another memory here, with {} and {records}. The backup takes its place.",
+                show::entries(*entries)
             ));
             if *staged > 0 {
                 let sessions = show::count(*staged, "session");
@@ -146,8 +141,12 @@ fn described(reply: &RestoreReply) -> String {
             lines.push(kept.to_owned());
         }
         MemoryHere::Damaged { why, entries } => {
-            lines.push(format!("The memory here is damaged, with {entries} entries: {why}"));
-            lines.push("`anchord journal repair` shows what of it can be restored.".to_owned());
+            lines
+                .push(format!("The memory here is damaged, at {}: {why}", show::entries(*entries)));
+            lines.push(
+                "`anchord journal repair` shows what can be restored without the backup."
+                    .to_owned(),
+            );
             lines.push(kept.to_owned());
         }
     }

@@ -17,9 +17,7 @@ use crate::blocking::run_blocking;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
 use crate::sessions::{self, SessionService};
-use crate::store::{
-    BackupError, Entry, Opened, StoreError, backup_fault, backup_line, read_backup,
-};
+use crate::store::{BackupError, Entry, Opened, StoreError, backup_line, read_backup};
 use crate::{hooks, limits};
 
 /// Returns entries as the lines of a backup, as many as a page has. The caller continues with the
@@ -59,8 +57,8 @@ struct Backup {
 }
 
 impl Backup {
-    fn read(path: &Path, same: Seq) -> Result<Self, StoreError> {
-        let file = std::fs::File::open(path).map_err(StoreError::io("read", path))?;
+    fn read(path: &Path, same: Seq) -> Result<Self, BackupError> {
+        let file = std::fs::File::open(path)?;
         let (mut content, mut first, mut found) = (BackupContent::default(), None, None);
         let mut last: Option<Entry<Change>> = None;
         let header = read_backup::<Memory>(file, &mut |entry, _| {
@@ -70,10 +68,9 @@ impl Backup {
                 found = Some(entry.clone());
             }
             last = Some(entry);
-            Ok::<_, BackupError>(())
+            Ok(())
         });
-        let header = header.map_err(|error| backup_fault(path, error))?;
-        let summary = content.summary(header);
+        let summary = content.summary(header?);
         Ok(Self { summary, content, first, last, same: found })
     }
 }
@@ -274,12 +271,9 @@ fn refused(why: &str) -> ErrorReply {
 }
 
 /// Says why a backup cannot be used. It is not the project that is damaged.
-fn unusable(path: &Path, error: &StoreError) -> ErrorReply {
+fn unusable(path: &Path, error: &BackupError) -> ErrorReply {
     let code = if error.is_damage() { ErrorCode::Damaged } else { ErrorCode::Failed };
-    let error = match error {
-        StoreError::Damaged { why, .. } => format!("{} cannot be restored: {why}", path.display()),
-        error => error.to_string(),
-    };
+    let error = format!("{} cannot be restored: {error}", path.display());
     ErrorReply { code, error, action: None }
 }
 

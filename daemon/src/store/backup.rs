@@ -69,7 +69,7 @@ pub enum BackupError {
     #[error("a newer anchord ({0}) made it; update this one to read it")]
     Newer(String),
     /// The file is something else.
-    #[error("it is no backup of anchord")]
+    #[error("it is not an anchord backup")]
     NotABackup,
     /// The content is not what was written.
     #[error("line {line}: {why}")]
@@ -79,6 +79,14 @@ pub enum BackupError {
         /// The kind of damage.
         why: String,
     },
+}
+
+impl BackupError {
+    /// Whether the backup is damaged or of a newer format. Otherwise it could not be read now, or
+    /// is another kind of file.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Newer(_) | Self::Damaged { .. })
+    }
 }
 
 /// Writes a backup.
@@ -249,7 +257,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// Names the file of a backup that cannot be used.
-pub fn of_file(path: &Path, error: BackupError) -> StoreError {
+pub(super) fn of_file(path: &Path, error: BackupError) -> StoreError {
     match error {
         BackupError::Io(source) => StoreError::Io { doing: "read", path: path.to_owned(), source },
         error => StoreError::Damaged { at: path.display().to_string(), why: error.to_string() },

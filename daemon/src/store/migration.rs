@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anchord_memory::{Seq, Timestamp};
 
-use super::backup::{BackupError, BackupHeader, BackupWriter, of_file as backup_fault};
+use super::backup::{BackupError, BackupHeader, BackupWriter, of_file};
 use super::disk::{Disk, DiskFile};
 use super::format::{self, FORMAT};
 use super::journal::Journal;
@@ -35,7 +35,7 @@ impl Journal {
         if let Err(error) = renamed {
             // The next attempt replaces a file that stays.
             let _ = disk.remove(&temporary);
-            return Err(backup_fault(&temporary, error));
+            return Err(of_file(&temporary, error));
         }
         disk.sync_dir(dir).map_err(StoreError::io("sync", dir))?;
         tracing::info!(path = %path.display(), "made a backup before the journal's format changes");

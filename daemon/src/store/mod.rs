@@ -57,10 +57,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use backup::{
-    BackupError, BackupHeader, BackupWriter, VisitEntry, backup_line, of_file as backup_fault,
-    read_backup,
-};
+pub use backup::{BackupError, BackupHeader, BackupWriter, VisitEntry, backup_line, read_backup};
 pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;

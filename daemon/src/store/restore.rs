@@ -6,7 +6,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use super::backup::{BackupError, of_file as backup_fault, read_backup};
+use super::backup::{BackupError, of_file, read_backup};
 use super::disk::check_space;
 use super::rewrite::{self, Output};
 use super::{Options, StateMachine, StoreError, format};
@@ -40,7 +40,7 @@ pub(super) fn restore<M: StateMachine>(
     if let Some(error) = failed {
         return Err(error);
     }
-    read.map_err(|error| backup_fault(backup, error))?;
+    read.map_err(|error| of_file(backup, error))?;
     output.end()?;
     rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
 }

@@ -1,7 +1,7 @@
 //! `anchord import sessions`: imports past sessions from the transcripts that their clients keep.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,6 @@ use anchord_daemon::api::{
     PastSessionsReply,
 };
 use anchord_proto::instance::InstanceDir;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::client::Client;
@@ -20,6 +19,7 @@ use crate::commands::{home, print_json};
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::limits::{PAST_SESSIONS_BATCH_MAX, TRANSCRIPT_REST_SECONDS_MIN};
+use crate::progress;
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -197,7 +197,8 @@ fn changed(reply: &PastSessionsReply) -> Option<String> {
 
 /// Reads transcripts, and shows a progress bar on a terminal.
 fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> ReadTranscripts {
-    let bar = bar(transcripts.iter().map(|transcript| transcript.bytes).sum());
+    let bytes = transcripts.iter().map(|transcript| transcript.bytes).sum();
+    let bar = progress::bar(bytes, OF_BYTES);
     let mut found = ReadTranscripts::default();
     for transcript in transcripts {
         found.take(transcript, within, now);
@@ -207,15 +208,8 @@ fn read(transcripts: &[Transcript], within: Option<&Path>, now: SystemTime) -> R
     found
 }
 
-fn bar(bytes: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template(
-        "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {eta} left",
-    );
-    ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
+/// The template of a bar that counts bytes.
+const OF_BYTES: &str = "{bar:30} {decimal_bytes} of {decimal_total_bytes}, {eta} left";
 
 impl ReadTranscripts {
     fn take(&mut self, transcript: &Transcript, within: Option<&Path>, now: SystemTime) {
