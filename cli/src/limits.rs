@@ -30,6 +30,12 @@ pub(crate) const EXPORT_BYTES_MAX: u64 = REPLY_BYTES_MAX as u64;
 /// Size of the records sent to the daemon at once. One record more may be included.
 pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 
+/// Files of a folder that are imported at once.
+pub(crate) const IMPORT_FILES_MAX: usize = 20_000;
+
+/// Depth of the folders beneath it that are read.
+pub(crate) const IMPORT_DEPTH_MAX: usize = 16;
+
 /// The longest text to purge by, from standard input: that of a note.
 pub(crate) const PURGE_QUERY_BYTES_MAX: u64 = 1 << 20;
 

@@ -38,7 +38,6 @@ pub use split::{SplitParams, SplitPart, SplitReply};
 pub use tool::{AsOf, LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
-    ImportSource,
 };
 
 pub use crate::store::{RepairPlan, RepairRange};

@@ -200,6 +200,12 @@ pub const ADMIN_STALL_MAX: Duration = Duration::from_secs(30);
 /// The largest body of an admin request: an import carries another system's whole memory.
 pub const ADMIN_BODY_BYTES_MAX: usize = 64 << 20;
 
+/// Texts in one import request: files, or parts of a database.
+pub const IMPORT_TEXTS_MAX: usize = 20_000;
+
+/// Length of such a text's name.
+pub const IMPORT_NAME_CHARS_MAX: usize = 1_000;
+
 /// The default time in which a session may come back once its connection and process are gone.
 pub const SESSION_GRACE: Duration = Duration::from_secs(30);
 

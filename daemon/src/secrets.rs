@@ -84,6 +84,11 @@ pub(crate) fn clean_line(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// Removes injected text and secrets from a text.
+pub(crate) fn clean_text(text: &mut String, removed: &mut Removed) {
+    replace(text, scrub, removed);
+}
+
 /// Removes injected text and secrets from every text in a JSON value. Removes secrets from the
 /// names of fields as well.
 pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {

@@ -6,17 +6,19 @@
 mod compactor;
 mod exported;
 mod sessions;
+mod source;
 mod split;
 mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
+pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
 pub use split::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
     plan_split, plan_take_in, set_aside_by, split_session,
 };
-pub use zipmem::{Dated, ImportError, Pending, SourceRow, Zipmem, parse};
+pub use zipmem::{Dated, Pending, SourceRow, Zipmem, parse};
 
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::{Draft, KeptBlueprint};
@@ -35,6 +37,14 @@ use serde::{Deserialize, Serialize};
 /// The source name under which imports of zipmem's files are remembered. It is also the client of
 /// their records.
 pub const ZIPMEM: &str = "zipmem";
+
+/// The systems from which anchord imports. The first that recognises a file or folder reads it.
+pub const SOURCES: &[Source] = &[compactor::SOURCE, exported::SOURCE, zipmem::SOURCE];
+
+/// Returns the system with this name on the wire.
+pub fn source(name: &str) -> Option<&'static Source> {
+    SOURCES.iter().find(|source| source.name == name)
+}
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +65,21 @@ pub struct ImportOutcome {
     pub kept: Vec<KeptBlueprint>,
     /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
+}
+
+impl ImportOutcome {
+    /// Adds up the outcomes of two commits of one source. It was imported before only if both were.
+    #[must_use]
+    pub fn and(mut self, next: Self) -> Self {
+        self.before = self.before.zip(next.before).map(|(one, next)| one + next);
+        self.added = self.added.and(next.added);
+        self.merged += next.merged;
+        self.sessions += next.sessions;
+        self.pending = self.pending.and(next.pending);
+        self.kept.extend(next.kept);
+        self.notes.extend(next.notes);
+        self
+    }
 }
 
 /// Plans an import of zipmem's memory. Records keep the times of their originals; newer content

@@ -68,6 +68,17 @@ impl<T: Copy + Default + PartialEq + Serialize> Serialize for PerKind<T> {
 /// The number of records of each kind. Those of session rows are not counted.
 pub type Counts = PerKind<u32>;
 
+impl Counts {
+    /// Adds two counts, kind by kind.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        for kind in Kind::ALL {
+            *self.of_mut(kind) += other.of(kind);
+        }
+        self
+    }
+}
+
 impl fmt::Display for Counts {
     /// Writes `2 blueprints, 1 lesson`: leaves out kinds without records, and writes `nothing` if
     /// all are zero.

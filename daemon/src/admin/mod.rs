@@ -1,7 +1,9 @@
 //! The daemon's side of the admin interface. Each public function handles one path.
 
 mod backup;
+mod export;
 mod forgotten;
+mod import;
 mod journal;
 mod projects;
 mod purge;
@@ -10,9 +12,10 @@ mod sessions;
 mod split;
 mod status;
 mod tool;
-mod transfer;
 
 pub(crate) use backup::{backup_lines, restore_backup};
+pub(crate) use export::export_document;
+pub(crate) use import::import_memory;
 pub(crate) use journal::{journal, rebuild, repair, verify};
 pub(crate) use projects::{delete_project, forget_project, link_directory};
 pub(crate) use purge::{purge, scan_secrets};
@@ -21,7 +24,6 @@ pub(crate) use sessions::past_sessions;
 pub(crate) use split::split_project;
 pub(crate) use status::{project, projects, status};
 pub(crate) use tool::{call_tool, retrievals};
-pub(crate) use transfer::{export_document, import_memory};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

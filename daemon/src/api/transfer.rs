@@ -1,5 +1,6 @@
 //! Exports and imports of a memory.
 
+use anchord_memory::import::NamedText;
 use serde::{Deserialize, Serialize};
 
 use super::{ByKind, ProjectRef};
@@ -52,29 +53,15 @@ pub struct ExportDocument {
 pub struct ImportParams {
     /// A directory or an id. A directory that is not a project becomes one.
     pub project: String,
-    /// The system whose format it has.
-    pub source: ImportSource,
+    /// The name of the system whose format it has, as in
+    /// [`SOURCES`](anchord_memory::import::SOURCES).
+    pub source: String,
     /// The path that was read, for the reply and the journal.
     pub path: String,
-    /// The state file's text.
-    pub state: String,
-    /// The text of the session file with staged work, if there is one.
-    #[serde(default)]
-    pub session: Option<String>,
+    /// The files' texts, in the order in which the system lists its files.
+    pub texts: Vec<NamedText>,
     /// Whether to plan only, and change nothing.
     pub dry_run: bool,
-}
-
-/// The systems from which anchord imports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImportSource {
-    /// `.zipmem/state.json` and `.zipmem/session.json`.
-    Zipmem,
-    /// The compactor's `state.json`.
-    Compactor,
-    /// An [`ExportDocument`].
-    Anchord,
 }
 
 /// The plan of an import, or its result.

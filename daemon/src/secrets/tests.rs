@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use anchord_memory::export;
+use anchord_memory::import::NamedText;
 use anchord_memory::injected::frame;
 use serde_json::json;
 
 use super::*;
-use crate::api::{ImportParams, ImportSource};
+use crate::api::ImportParams;
 use crate::clock;
 use crate::testing::{Shim, World, holding};
 
@@ -137,10 +138,9 @@ async fn an_import_stores_no_secret() {
     });
     let params = ImportParams {
         project: world.hello().cwd.unwrap(),
-        source: ImportSource::Zipmem,
+        source: "zipmem".to_owned(),
         path: String::new(),
-        state: state.to_string(),
-        session: None,
+        texts: vec![NamedText::new("state.json", state.to_string())],
         dry_run: false,
     };
     let reply = crate::admin::import_memory(&world.daemon.sessions, params).await.unwrap();
@@ -218,10 +218,9 @@ async fn an_import_stores_no_injected_text() {
     let state = json!({ "lessons": [{ "summary": "a lesson", "detail": content }] });
     let params = ImportParams {
         project: world.hello().cwd.unwrap(),
-        source: ImportSource::Zipmem,
+        source: "zipmem".to_owned(),
         path: String::new(),
-        state: state.to_string(),
-        session: None,
+        texts: vec![NamedText::new("state.json", state.to_string())],
         dry_run: false,
     };
     let reply = crate::admin::import_memory(&world.daemon.sessions, params).await.unwrap();

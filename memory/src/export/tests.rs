@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{compactor_state, markdown, zipmem_state};
-use crate::import::{parse, plan_import};
+use crate::import::{NamedText, parse, plan_import};
 use crate::testing::{
     anchor, any_steps, apply, blueprint, blueprints, day, lesson, note, origin, save, take,
 };
@@ -170,7 +170,7 @@ proptest! {
     fn a_zipmem_export_imports_unchanged(steps in any_steps()) {
         let (memory, _) = take(&steps);
         let state = zipmem_state(&memory, "demo", day(90)).to_string();
-        let source = parse(&state, None).unwrap();
+        let source = parse(&[NamedText::new("state.json", state)]).unwrap();
         prop_assert_eq!(&source.notes, &Vec::<String>::new());
         let mut copy = Memory::default();
         let plan = plan_import(&copy, &source, "d", &origin("importer", 90));

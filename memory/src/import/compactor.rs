@@ -4,14 +4,16 @@
 
 use serde_json::{Map, Value};
 
+use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::{object, text, time};
-use super::{Dated, ImportError, ImportOutcome, not_again, remembered};
+use super::{Dated, ImportOutcome, not_again, remembered};
 use crate::draft::Draft;
 use crate::ids::Kind;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope, accept_note};
 use crate::limits::IMPORTANCE_MAX;
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::room::has_room;
@@ -29,12 +31,33 @@ pub struct Compactor {
     pub notes: Vec<String>,
 }
 
+/// The compactor.
+pub(super) const SOURCE: Source = Source {
+    name: COMPACTOR,
+    takes: "the compactor's state.json",
+    files: &["state.json"],
+    recognises: |candidate| candidate.has_field("items"),
+    read: |texts| Ok(vec![Box::new(parse_compactor(texts)?)]),
+    kinds: &[Kind::Note],
+    parts: Parts::One,
+};
+
+impl ImportStep for Compactor {
+    fn found(&self) -> PerKind<usize> {
+        PerKind { notes: self.items.len(), ..PerKind::default() }
+    }
+
+    fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
+        plan_import_compactor(memory, self, digest, by)
+    }
+}
+
 /// Reads the compactor's file.
 ///
 /// # Errors
 /// Fails if the text is not a JSON object, or if its version is unknown.
-pub fn parse_compactor(state: &str) -> Result<Compactor, ImportError> {
-    let state = object("state.json", state)?;
+pub fn parse_compactor(texts: &[NamedText]) -> Result<Compactor, ImportError> {
+    let state = object(texts.first().ok_or(ImportError::Empty)?)?;
     if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
         return Err(ImportError::Version(version));
     }

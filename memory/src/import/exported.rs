@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportError, ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
+use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
 use crate::activity::{SessionActivity, quoted};
 use crate::change::Change;
 use crate::draft::Draft;
@@ -17,6 +18,7 @@ use crate::kinds::note::accept_tags;
 use crate::kinds::topic::topic_name;
 use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
@@ -40,12 +42,44 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
+/// anchord's own export.
+pub(super) const SOURCE: Source = Source {
+    name: EXPORTED,
+    takes: "what `anchord export --format json` wrote",
+    files: &[],
+    recognises: |candidate| candidate.has_field("records") && candidate.has_field("revision"),
+    read: |texts| Ok(vec![Box::new(parse_export(texts)?)]),
+    kinds: &Kind::ALL,
+    parts: Parts::Records,
+};
+
+impl ImportStep for Exported {
+    fn found(&self) -> PerKind<usize> {
+        let mut found = PerKind::default();
+        for record in &self.records {
+            *found.of_mut(record.kind()) += 1;
+        }
+        found
+    }
+
+    /// A project takes none of the user's notes, and the user's own memory takes nothing else.
+    fn keep_fitting(&mut self, personal: bool) -> bool {
+        let all = std::mem::take(self);
+        *self = if personal { all.for_user() } else { all.for_project() };
+        true
+    }
+
+    fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
+        plan_import_export(memory, self, digest, by)
+    }
+}
+
 /// Reads an export.
 ///
 /// # Errors
 /// Fails if the text is not a JSON object, or if its version is unknown.
-pub fn parse_export(document: &str) -> Result<Exported, ImportError> {
-    let mut fields = object("the export", document)?;
+pub fn parse_export(texts: &[NamedText]) -> Result<Exported, ImportError> {
+    let mut fields = object(texts.first().ok_or(ImportError::Empty)?)?;
     if let Some(version) = fields.get("format").and_then(Value::as_u64).filter(|v| *v != 1) {
         return Err(ImportError::Version(version));
     }

@@ -1,6 +1,6 @@
 //! zipmem's files, whole and damaged.
 
-use super::{Zipmem, parse, plan_import};
+use super::{ImportError, NamedText, Zipmem, plan_import};
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
 use crate::{Body, Counts, Kind, Memory, NoticeCause, SessionRow};
 
@@ -35,6 +35,12 @@ const SESSION: &str = r#"{
   "pending": {"session_summary": "half way", "blueprints": [],
     "anchors": [{"file_path": "b.rs", "line_range": 7, "concept": "fresh"}], "lessons": []}
 }"#;
+
+fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> {
+    let mut texts = vec![NamedText::new("state.json", state)];
+    texts.extend(session.map(|session| NamedText::new("session.json", session)));
+    super::parse(&texts)
+}
 
 fn imported(memory: &mut Memory, source: &Zipmem, digest: &str) -> super::ImportOutcome {
     let plan = plan_import(memory, source, digest, &origin("importer", 20));

@@ -8,11 +8,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::ZIPMEM;
+use super::source::{ImportError, ImportStep, NamedText, Parts, Source, bare};
+use super::{ImportOutcome, ZIPMEM, plan_import};
 use crate::files::normalise;
 use crate::fold::{clip, one_line};
-use crate::ids::{SessionId, Timestamp};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::limits::{BINDING_KEY_CHARS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX};
+use crate::memory::Memory;
+use crate::per_kind::PerKind;
+use crate::plan::Plan;
+use crate::provenance::Provenance;
 use crate::record::{Anchor, Blueprint, Category, Lesson};
 use crate::staged::{Counts, Staged};
 
@@ -74,34 +79,46 @@ pub struct Pending {
     pub staged: Staged,
 }
 
-/// The source cannot be read. The text fits after "failed to".
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// The text is not JSON.
-    #[error("read {file}: it is not JSON")]
-    Json {
-        /// The file: `state.json` or `session.json`.
-        file: &'static str,
-        /// The parser's error.
-        source: serde_json::Error,
+/// zipmem.
+pub(super) const SOURCE: Source = Source {
+    name: ZIPMEM,
+    takes: "a folder .zipmem or its state.json",
+    files: &["state.json", SESSION],
+    recognises: |candidate| {
+        let fields = ["project_name", "blueprints", "anchors", "lessons", "session_log"];
+        fields.iter().any(|name| candidate.has_field(name))
     },
-    /// The text is JSON of another shape.
-    #[error("read {file}: it is not a JSON object")]
-    Shape {
-        /// The file: `state.json` or `session.json`.
-        file: &'static str,
-    },
-    /// The version is unknown.
-    #[error("read it: it has version {0}; only version 1 is supported")]
-    Version(u64),
+    read: |texts| Ok(vec![Box::new(parse(texts)?)]),
+    kinds: &[Kind::Blueprint, Kind::Anchor, Kind::Lesson, Kind::SessionRow],
+    parts: Parts::One,
+};
+
+/// The file with the work that a session had staged.
+const SESSION: &str = "session.json";
+
+impl ImportStep for Zipmem {
+    fn found(&self) -> PerKind<usize> {
+        PerKind {
+            blueprints: self.blueprints.len(),
+            anchors: self.anchors.len(),
+            lessons: self.lessons.len(),
+            rows: self.rows.len(),
+            ..PerKind::default()
+        }
+    }
+
+    fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
+        plan_import(memory, self, digest, by)
+    }
 }
 
-/// Reads zipmem's two files.
+/// Reads zipmem's files: the state, and the session's if there is one.
 ///
 /// # Errors
 /// Fails if a file is not a JSON object, or if the state's version is unknown.
-pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> {
-    let state = object("state.json", state)?;
+pub fn parse(texts: &[NamedText]) -> Result<Zipmem, ImportError> {
+    let (state, others) = texts.split_first().ok_or(ImportError::Empty)?;
+    let state = object(state)?;
     if let Some(version) = state.get("version").and_then(Value::as_u64).filter(|v| *v != 1) {
         return Err(ImportError::Version(version));
     }
@@ -117,20 +134,18 @@ pub fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> 
         pending: None,
         notes: Vec::new(),
     };
-    if let Some(session) = session {
-        zipmem.pending = reader.pending(&object("session.json", session)?);
+    if let Some(session) = others.iter().find(|text| text.name == SESSION) {
+        zipmem.pending = reader.pending(&object(session)?);
     }
     zipmem.notes = reader.notes;
     Ok(zipmem)
 }
 
-pub(super) fn object(file: &'static str, text: &str) -> Result<Map<String, Value>, ImportError> {
-    // Some editors put a byte order mark there.
-    let text = text.trim_start_matches('\u{feff}');
-    match serde_json::from_str(text) {
+pub(super) fn object(text: &NamedText) -> Result<Map<String, Value>, ImportError> {
+    match serde_json::from_str(bare(&text.text)) {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(ImportError::Shape { file }),
-        Err(source) => Err(ImportError::Json { file, source }),
+        Ok(_) => Err(ImportError::Shape { file: text.name.clone() }),
+        Err(source) => Err(ImportError::Json { file: text.name.clone(), source }),
     }
 }
 

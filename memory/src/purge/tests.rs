@@ -7,6 +7,7 @@ use std::sync::Arc;
 mod fixes;
 
 use super::*;
+use crate::import::NamedText;
 use crate::lifecycle::{CommandRun, Event, ToolRun};
 use crate::testing::{anchor, apply, blueprint, lesson, lessons, origin, save};
 use crate::{
@@ -255,7 +256,7 @@ fn an_import_leaves_out_purged_text_and_says_so() {
     let state = format!(
         r#"{{"lessons":[{{"summary":"about locks","detail":"{VALUE}"}},{{"summary":"about stars"}}]}}"#
     );
-    let source = import::parse(&state, None).unwrap();
+    let source = import::parse(&[NamedText::new("state.json", state)]).unwrap();
     let (journal, _) = purged(&written(), &[], Some(VALUE));
     let mut memory = replayed(&journal);
     let plan = import::plan_import(&memory, &source, "digest", &origin("import", 4));
@@ -270,7 +271,7 @@ fn an_import_of_notes_leaves_out_purged_text() {
     let state = format!(
         r#"{{"version":1,"items":[{{"content":"note with {VALUE}"}},{{"content":"note of the stars"}}]}}"#
     );
-    let source = import::parse_compactor(&state).unwrap();
+    let source = import::parse_compactor(&[NamedText::new("state.json", state)]).unwrap();
     let (journal, _) = purged(&written(), &[], Some(VALUE));
     let mut memory = replayed(&journal);
     let plan = import::plan_import_compactor(&memory, &source, "digest", &origin("import", 4));
@@ -285,7 +286,8 @@ fn an_earlier_export_does_not_bring_back_purged_text() {
     let records: Vec<_> = before.records().map(AsRef::as_ref).collect();
     let document = serde_json::json!({"format": 1, "revision": 1, "records": records});
     assert!(document.to_string().contains(VALUE));
-    let source = import::parse_export(&document.to_string()).unwrap();
+    let source =
+        import::parse_export(&[NamedText::new("export.json", document.to_string())]).unwrap();
     let (journal, _) = purged(&written(), &[], Some(VALUE));
     let mut memory = replayed(&journal);
     let plan = import::plan_import_export(&memory, &source, "digest", &origin("import", 4));

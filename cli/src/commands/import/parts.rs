@@ -1,18 +1,56 @@
-//! Splits a large export. The daemon holds each request in memory and writes it as one journal
+//! Splits a large source. The daemon holds each request in memory and writes it as one journal
 //! entry.
 
 use std::collections::BTreeMap;
 
 use anchord_daemon::api::ImportReply;
+use anchord_daemon::limits::IMPORT_TEXTS_MAX;
 use anchord_memory::Kind;
+use anchord_memory::import::{NamedText, Parts};
 use serde_json::value::RawValue;
+
+/// Splits a source into the texts of its requests, each of about `part_bytes` bytes.
+///
+/// # Errors
+/// Fails if an export is to be split and is not a JSON object, or has no list of records.
+pub(super) fn split(
+    parts: Parts,
+    texts: Vec<NamedText>,
+    part_bytes: usize,
+) -> Result<Vec<Vec<NamedText>>, serde_json::Error> {
+    match parts {
+        Parts::One => Ok(vec![texts]),
+        Parts::Texts => Ok(by_texts(texts, part_bytes)),
+        Parts::Records => {
+            let mut split = Vec::new();
+            for NamedText { name, text } in texts {
+                let records = by_records(text, part_bytes)?;
+                split.extend(records.into_iter().map(|part| vec![NamedText::new(&name, part)]));
+            }
+            Ok(split)
+        }
+    }
+}
+
+fn by_texts(texts: Vec<NamedText>, part_bytes: usize) -> Vec<Vec<NamedText>> {
+    let (mut parts, mut part, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for text in texts {
+        let more = text.text.len() + text.name.len();
+        if !part.is_empty() && (bytes + more > part_bytes || part.len() >= IMPORT_TEXTS_MAX) {
+            parts.push(std::mem::take(&mut part));
+            bytes = 0;
+        }
+        bytes += more;
+        part.push(text);
+    }
+    parts.push(part);
+    parts
+}
 
 /// Splits an export into documents that are exports themselves, each with about `part_bytes` bytes
 /// of records. The last one has the remaining fields, because conversations find their topics only
 /// once those exist. A small export stays as it is.
-///
-/// # Errors Fails if the export is not a JSON object, or has no list of records.
-pub(super) fn split(export: String, part_bytes: usize) -> Result<Vec<String>, serde_json::Error> {
+fn by_records(export: String, part_bytes: usize) -> Result<Vec<String>, serde_json::Error> {
     if export.len() <= part_bytes {
         return Ok(vec![export]);
     }

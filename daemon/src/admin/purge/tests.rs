@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anchord_memory::import::NamedText;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::api::{ImportParams, ImportSource};
+use crate::api::ImportParams;
 use crate::testing::{World, holding};
 
 const PLANTED: &str = "the planted value";
@@ -148,10 +149,9 @@ async fn purged_text_is_not_imported_again() {
     ] });
     let import = ImportParams {
         project: world.hello().cwd.unwrap(),
-        source: ImportSource::Zipmem,
+        source: "zipmem".to_owned(),
         path: String::new(),
-        state: state.to_string(),
-        session: None,
+        texts: vec![NamedText::new("state.json", state.to_string())],
         dry_run: false,
     };
     let reply = crate::admin::import_memory(&world.daemon.sessions, import).await.unwrap();

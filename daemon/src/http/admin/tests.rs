@@ -64,7 +64,8 @@ async fn every_error_has_the_same_form() {
     let delete = json!({ "project": demo, "confirm": "yes" }).to_string();
     let link = json!({ "path": demo, "project": unknown }).to_string();
     let import = json!({
-        "project": demo, "source": "zipmem", "path": "state.json", "state": "{", "dry_run": true,
+        "project": demo, "source": "zipmem", "path": "state.json", "dry_run": true,
+        "texts": [{ "name": "state.json", "text": "{" }],
     });
     let import = import.to_string();
     let cases = [
@@ -277,8 +278,8 @@ async fn an_import_is_planned_applied_once_and_then_recognised() {
     });
     let import = |dry_run: bool| {
         json!({
-            "project": demo, "source": "zipmem", "path": "state.json",
-            "state": state.to_string(), "dry_run": dry_run,
+            "project": demo, "source": "zipmem", "path": "state.json", "dry_run": dry_run,
+            "texts": [{ "name": "state.json", "text": state.to_string() }],
         })
     };
     let plan = post_json(&world, api::IMPORT, import(true)).await;
@@ -296,8 +297,8 @@ async fn compactor_items_are_imported_recalled_and_exported() {
     let demo = world.directory("demo").display().to_string();
     let state = json!({ "version": 1, "items": [{ "content": "port 4000", "importance": 9 }] });
     let import = json!({
-        "project": demo, "source": "compactor", "path": "state.json",
-        "state": state.to_string(), "dry_run": false,
+        "project": demo, "source": "compactor", "path": "state.json", "dry_run": false,
+        "texts": [{ "name": "state.json", "text": state.to_string() }],
     });
     let done = post_json(&world, api::IMPORT, import.clone()).await;
     assert_eq!(

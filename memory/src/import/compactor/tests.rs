@@ -19,6 +19,10 @@ const STATE: &str = r#"{
   ]
 }"#;
 
+fn parse_compactor(state: &str) -> Result<Compactor, ImportError> {
+    super::parse_compactor(&[NamedText::new("state.json", state)])
+}
+
 fn imported(memory: &mut Memory, state: &str, digest: &str) -> ImportOutcome {
     let source = parse_compactor(state).unwrap();
     let plan = plan_import_compactor(memory, &source, digest, &origin("importer", 20));

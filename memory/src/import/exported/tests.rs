@@ -23,6 +23,10 @@ fn export(memory: &Memory) -> String {
     json!({"format": 1, "revision": 1, "records": records, "bindings": bindings}).to_string()
 }
 
+fn parse_export(document: &str) -> Result<Exported, ImportError> {
+    super::parse_export(&[NamedText::new("export.json", document)])
+}
+
 fn planned(memory: &Memory, document: &str, digest: &str) -> Plan<ImportOutcome> {
     let source = parse_export(document).unwrap();
     plan_import_export(memory, &source, digest, &origin("import", 50))

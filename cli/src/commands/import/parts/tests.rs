@@ -14,7 +14,7 @@ fn each_record_is_in_one_part_and_other_fields_in_the_last() {
     });
     let pretty = serde_json::to_string_pretty(&export).unwrap();
     for bytes in [1, 100, 2_000, 5_000] {
-        let parts = split(pretty.clone(), bytes).unwrap();
+        let parts = by_records(pretty.clone(), bytes).unwrap();
         let parts: Vec<Value> =
             parts.iter().map(|part| serde_json::from_str(part).unwrap()).collect();
         let told = parts.iter().flat_map(|part| part["records"].as_array().unwrap().clone());
@@ -25,13 +25,13 @@ fn each_record_is_in_one_part_and_other_fields_in_the_last() {
         let rest = ["revision", "bindings", "staged"];
         assert!(rest.iter().all(|name| last[name] == export[name]), "{last}");
     }
-    assert_eq!(split(pretty.clone(), pretty.len()).unwrap(), [pretty]);
+    assert_eq!(by_records(pretty.clone(), pretty.len()).unwrap(), [pretty]);
 }
 
 #[test]
 fn an_export_without_a_list_of_records_is_refused() {
     for export in ["{\"revision\": 1, \"records\": 7}", "{\"revision\": 1}", "[1, 2, 3, 4, 5, 6]"] {
-        assert!(split(export.to_owned(), 10).is_err(), "{export}");
+        assert!(by_records(export.to_owned(), 10).is_err(), "{export}");
     }
 }
 
@@ -52,4 +52,16 @@ fn remarks_name_the_part_they_belong_to() {
         [format!("part 1 of 2: {forgotten}"), format!("part 2 of 2: {forgotten}")]
     );
     assert_eq!(of_part(reply(), 1, 1).remarks, [forgotten], "one part is all of it");
+}
+
+#[test]
+fn texts_are_divided_by_size_and_none_is_split() {
+    let text = |name: &str, length: usize| NamedText::new(name, "x".repeat(length));
+    let texts = vec![text("a", 40), text("b", 40), text("c", 300), text("d", 1)];
+    let names = |parts: Parts| -> Vec<Vec<String>> {
+        let split = split(parts, texts.clone(), 100).unwrap().into_iter();
+        split.map(|part| part.into_iter().map(|text| text.name).collect()).collect()
+    };
+    assert_eq!(names(Parts::Texts), [vec!["a", "b"], vec!["c"], vec!["d"]]);
+    assert_eq!(names(Parts::One), [["a", "b", "c", "d"]]);
 }

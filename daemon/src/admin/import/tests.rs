@@ -1,18 +1,19 @@
-//! An export, and its import into a fresh project.
+//! Imports into a fresh project and into one that has content.
 
 use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::admin::{export_document, opened};
+use crate::api::ExportFormat;
 use crate::testing::{World, hello_from};
 
 fn params(project: &str, state: &str) -> ImportParams {
     ImportParams {
         project: project.to_owned(),
-        source: ImportSource::Anchord,
+        source: "anchord".to_owned(),
         path: "/export.json".to_owned(),
-        state: state.to_owned(),
-        session: None,
+        texts: vec![NamedText::new("export.json", state)],
         dry_run: false,
     }
 }
