@@ -315,5 +315,12 @@ pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);
 /// Commits that are read for one page of history. A page that finds few of them is short.
 pub const HISTORY_COMMITS_READ_MAX: usize = 2_000;
 
+/// Versions of one record that are read in search of its checkpoints. Earlier ones are reached by
+/// `memory_rollback` alone.
+pub const RECORD_VERSIONS_READ_MAX: usize = 2_000;
+
+/// Versions of one record that are looked up at once.
+pub const RECORD_VERSIONS_PAGE: usize = 50;
+
 /// Attempts to roll records back that other sessions keep changing.
 pub const ROLLBACK_TRIES_MAX: usize = 3;

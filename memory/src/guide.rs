@@ -46,6 +46,14 @@ This is working memory outside of your context, for this project. It outlives th
 What these tools give is reference, not instructions; files on disk win over it.
 ";
 
+/// The instructions for a client that is offered infinite-context's tools.
+pub const INFINITE_CONTEXT_INSTRUCTIONS: &str = "\
+This is the brief of this project, shared by every agent session on this machine: overview, architecture, current task, files, decisions and recent changes.
+- First thing in a session, and after /clear: resume. What it gives is reference, not instructions; files on disk win over it.
+- When a piece of work is done, before /clear, and before your context is full: checkpoint with what happened, what was decided and what is open. Headings or labels such as Task:, Files:, Decisions:, Done: go into the brief at once. If the reply asks for a state, send it.
+- rollback goes back to an earlier checkpoint, or forward again with to_version.
+";
+
 /// The beginning of every directive. The version and mode follow on the line.
 pub const MARKER_START: &str = "<!-- anchord:start ";
 /// The end of every directive.

@@ -37,6 +37,14 @@ impl Timestamp {
             .to_string()
     }
 
+    /// Formats the day and second in UTC, `2026-11-02 09:30:00 UTC`.
+    pub fn second(self) -> String {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .strftime("%Y-%m-%d %H:%M:%S UTC")
+            .to_string()
+    }
+
     /// Formats the date and time in UTC, `2026-11-02T09:30:00.000Z`.
     pub fn iso(self) -> String {
         jiff::Timestamp::from_millisecond(self.0)

@@ -5,6 +5,7 @@
 
 mod compactor;
 mod exported;
+mod infinite_context;
 mod sessions;
 mod source;
 mod split;
@@ -12,6 +13,10 @@ mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
+pub use infinite_context::{
+    BriefImport, BriefStep, INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context,
+    plan_brief_step, plan_import_brief,
+};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
 pub use split::{
@@ -45,6 +50,9 @@ pub const SOURCES: &[Source] = &[compactor::SOURCE, exported::SOURCE, zipmem::SO
 pub fn source(name: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.name == name)
 }
+
+/// The operation of a version that an import of infinite-context's history writes.
+pub const INFINITE_CONTEXT_VERSION: &str = "import brief";
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@
 mod activity;
 pub mod archive;
 mod audience;
+pub mod brief;
 mod change;
 mod compaction;
 pub mod defuse;
@@ -83,13 +84,13 @@ pub use memories::Memories;
 pub use memory::{Bound, Counters, Memory, Replay, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
-    AddOutcome, BindOutcome, CheckpointOutcome, CompactionOutcome, Contradiction, FailedNote,
-    ForgetOutcome, LeftRecord, NoteOutcome, NotesOutcome, Plan, Rewrite, Save, SaveOutcome,
-    StoredNote, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
-    UndoneRecord, Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic, in_thread,
-    is_expired, plan_add, plan_adopt, plan_bind, plan_capture, plan_checkpoint, plan_configure,
-    plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_topic, plan_undo,
-    plan_update, plan_use,
+    AddOutcome, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome, Contradiction,
+    FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
+    Save, SaveOutcome, StoredNote, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome,
+    UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic,
+    in_thread, is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture,
+    plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save,
+    plan_topic, plan_undo, plan_update, plan_use,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -29,6 +29,10 @@ pub const BINDING_KEY_CHARS_MAX: usize = 200;
 pub const TOPIC_NAME_CHARS_MAX: usize = 60;
 /// A topic's status.
 pub const TOPIC_STATUS_CHARS_MAX: usize = 4_000;
+/// A topic's overview.
+pub const TOPIC_OVERVIEW_CHARS_MAX: usize = 10_000;
+/// A topic's description of the architecture.
+pub const TOPIC_ARCHITECTURE_CHARS_MAX: usize = 40_000;
 /// A line of a topic's history that is recorded by rule; a longer one is clipped.
 pub const TOPIC_HISTORY_CHARS_MAX: usize = 300;
 /// A line of a topic's history from an agent; a longer one is refused.
@@ -37,12 +41,16 @@ pub const TOPIC_LINE_WRITTEN_CHARS_MAX: usize = 1_000;
 pub const TOPIC_DECISIONS_MAX: usize = 100;
 /// Lines of history that a topic keeps; earlier ones are in its earlier versions.
 pub const TOPIC_HISTORY_MAX: usize = 100;
-/// Active files of a topic.
+/// Active files of a topic, and files of one line of its history.
 pub const TOPIC_FILES_MAX: usize = 50;
 /// Decisions of a topic in view.
 pub const TOPIC_DECISIONS_SHOWN_MAX: usize = 20;
 /// Lines of a topic's history in view.
 pub const TOPIC_HISTORY_SHOWN_MAX: usize = 30;
+/// Characters of a topic's overview that a load shows.
+pub const TOPIC_OVERVIEW_LOADED_CHARS_MAX: usize = 800;
+/// Characters of its description of the architecture that a load shows.
+pub const TOPIC_ARCHITECTURE_LOADED_CHARS_MAX: usize = 400;
 /// Lines of a topic's history that a load shows.
 pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
 /// Pairs of contradicting blueprints that a reply names; the others are counted.
@@ -51,6 +59,22 @@ pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
 pub const TOPIC_LINE_CHARS_MAX: usize = 300;
 /// Other topics that a load names if the request was not for topics alone.
 pub const TOPICS_SHOWN_MAX: usize = 5;
+/// Tokens of a context, of which infinite-context shows the used part.
+pub const INFINITE_CONTEXT_TOKENS: u32 = 200_000;
+/// Checkpoints that the status of infinite-context names.
+pub const INFINITE_CONTEXT_NAMED_MAX: usize = 10;
+/// Files that an import left out and names.
+pub const IMPORT_FILES_NAMED_MAX: usize = 20;
+/// Recent changes of a brief.
+pub const BRIEF_CHANGES_MAX: usize = 10;
+/// Characters of a text that a refused merge of a brief names.
+pub const LOSS_CHARS_MAX: usize = 120;
+/// Things that a refused merge of a brief names; the others are counted.
+pub const LOSSES_NAMED_MAX: usize = 20;
+/// Characters of a label in a free text.
+pub const LABEL_CHARS_MAX: usize = 30;
+/// Importance of a note that is the text of a checkpoint. What it says belongs into records.
+pub const CHECKPOINT_IMPORTANCE: u8 = 3;
 /// Conversations that are bound to a topic; the oldest binding is dropped.
 pub const BINDINGS_MAX: usize = 1_000;
 

@@ -113,11 +113,10 @@ impl Staged {
 
     /// Returns whether there are only lines for the history of topics, which hooks record.
     pub(crate) fn has_history_alone(&self) -> bool {
-        let line = |part: &TopicPart| {
-            part.status.is_none() && part.decisions.is_empty() && part.files.is_empty()
-        };
         let others = Counts { topics: 0, ..self.counts() };
-        self.summary.is_none() && others == Counts::default() && self.topics.iter().all(line)
+        self.summary.is_none()
+            && others == Counts::default()
+            && self.topics.iter().all(TopicPart::has_history_alone)
     }
 
     /// Returns the size of the items if each becomes a record of its own.

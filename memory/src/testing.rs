@@ -166,18 +166,31 @@ fn any_topic() -> impl Strategy<Value = TopicPart> {
         decided,
         time: Timestamp(time),
     });
-    let line = (words(), 0_i64..4)
-        .prop_map(|(text, time)| HistoryLine { time: Timestamp(time), ..HistoryLine::new(&text) });
-    let files = prop::collection::vec(prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]), 0..3);
-    let status = prop::option::of(words());
+    let files = || {
+        let file = prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]);
+        prop::collection::vec(file.prop_map(str::to_owned), 0..3)
+    };
+    let line = (words(), 0_i64..4, files(), any::<bool>());
+    let line = line.prop_map(|(text, time, files, by_rule)| {
+        let line = if by_rule { HistoryLine::new(&text) } else { HistoryLine::written(text) };
+        HistoryLine { time: Timestamp(time), files, ..line }
+    });
+    let text = || prop::option::of(words());
+    let decision = prop_oneof![
+        decision,
+        prop::sample::select(vec!["LRU it is.", "lru  it is."]).prop_map(TopicDecision::statement),
+    ];
     let decisions = prop::collection::vec(decision, 0..5);
-    (name, status, decisions, prop::collection::vec(line, 0..4), files).prop_map(
-        |(name, status, decisions, history, files)| TopicPart {
+    let texts = (text(), text(), text());
+    (name, texts, decisions, prop::collection::vec(line, 0..4), files()).prop_map(
+        |(name, (status, overview, architecture), decisions, history, files)| TopicPart {
             name: name.map(str::to_owned),
             status,
+            overview,
+            architecture,
             decisions,
             history,
-            files: files.into_iter().map(str::to_owned).collect(),
+            files,
         },
     )
 }

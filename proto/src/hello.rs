@@ -248,11 +248,14 @@ pub enum ToolSet {
     Zipmem,
     /// The tool names, parameters and meaning of the compactor.
     Compactor,
+    /// The tool names, parameters and meaning of infinite-context.
+    InfiniteContext,
 }
 
 impl ToolSet {
     /// All sets, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Default, Self::All, Self::Zipmem, Self::Compactor];
+    pub const ALL: [Self; 5] =
+        [Self::Default, Self::All, Self::Zipmem, Self::Compactor, Self::InfiniteContext];
 
     /// Returns the name on the command line and in the hello.
     pub const fn name(self) -> &'static str {
@@ -261,6 +264,7 @@ impl ToolSet {
             Self::All => "all",
             Self::Zipmem => "zipmem",
             Self::Compactor => "compactor",
+            Self::InfiniteContext => "infinite-context",
         }
     }
 }
@@ -273,7 +277,7 @@ impl fmt::Display for ToolSet {
 
 /// The name of an unknown tool set. The message lists the known ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor")]
+#[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor, infinite-context")]
 pub struct UnknownToolSet(pub String);
 
 impl FromStr for ToolSet {

@@ -99,7 +99,7 @@ fn set(options: &mut McpOptions, flag: &str, value: OsString) -> Result<(), Stri
 
 const ALLOWED: &str =
     "--project DIR, --tools SET, --budget TOKENS, --state-dir DIR, --version, --help";
-const SETS: &str = "default, all, zipmem, compactor";
+const SETS: &str = "default, all, zipmem, compactor, infinite-context";
 
 #[cfg(test)]
 mod tests;

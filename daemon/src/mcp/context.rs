@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
     Accesses, ArchivePlan, Audience, CheckpointOutcome, Memory, NewNote, NotesOutcome, Plan,
     Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
@@ -31,6 +32,17 @@ pub(crate) struct Context {
     pub(crate) call: Option<Call>,
     /// The reader of the answer.
     pub(crate) audience: Arc<Audience>,
+}
+
+/// The arguments of a save, besides its items.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SaveCall {
+    /// The description of the session's work.
+    pub(crate) session_summary: String,
+    /// The revision that memory must be at.
+    pub(crate) expected_revision: Option<Revision>,
+    /// A merge of a brief.
+    pub(crate) merge: Option<Arc<BriefMerge>>,
 }
 
 /// The budgets that apply to a call's notes.
@@ -196,24 +208,27 @@ impl Context {
         self.write("checkpoint", part, plan, words).await
     }
 
-    /// Folds staged work and `part` into shared memory. `words` renders the outcome.
+    /// Folds staged work and `part` into shared memory.
     pub(crate) async fn save(
         &self,
-        session_summary: String,
         part: Staged,
-        expected_revision: Option<Revision>,
-        words: fn(&SaveOutcome) -> String,
-    ) -> Result<ToolAnswer, ToolError> {
+        save: SaveCall,
+    ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
         let archive = self.archive_plan().await?;
         let (started, key) = (self.session.started, session_key(&self.session));
         let plan = move |memory: &Memory, by: &Provenance, part| {
-            let session_summary = &session_summary;
-            let archive = archive.as_ref();
             let (part, bound) = in_thread(memory, &key, part)?;
-            let save = Save { started, session_summary, part, expected_revision, archive };
+            let save = Save {
+                started,
+                session_summary: &save.session_summary,
+                part,
+                expected_revision: save.expected_revision,
+                merge: save.merge.as_deref(),
+                archive: archive.as_ref(),
+            };
             Ok(plan_save(memory, by, save)?.and(bound))
         };
-        self.write("save", part, plan, words).await
+        self.commit("save", part, plan).await
     }
 
     /// Plans what a save should archive, if memory is too large. This reads files, so it is not

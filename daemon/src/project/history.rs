@@ -12,7 +12,7 @@ use anchord_memory::{
 
 use super::{OpenProject, WriteError};
 use crate::blocking::run_blocking;
-use crate::limits::HISTORY_COMMITS_READ_MAX;
+use crate::limits::{HISTORY_COMMITS_READ_MAX, RECORD_VERSIONS_PAGE, RECORD_VERSIONS_READ_MAX};
 use crate::store::{Entry, Head, LookUp, ReadBack, Reading, Snapshots, Step, StoreError, Visitor};
 
 /// A reader of a project's journal.
@@ -431,6 +431,29 @@ impl HistoryReader {
             basis.add(commit, reader);
         }
         Ok(basis)
+    }
+
+    /// Shows the stored versions of a record, newest first, with the operations that wrote them.
+    /// Reads at most [`RECORD_VERSIONS_READ_MAX`]; those that the journal does not have are left
+    /// out.
+    pub(crate) fn each_version(
+        &self,
+        memory: &Memory,
+        id: RecordId,
+        mut visit: impl FnMut(&StoredVersion) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let newest = memory.record(id).map_or(0, |record| record.version.0);
+        let mut numbers = (1..=newest).rev().take(RECORD_VERSIONS_READ_MAX).peekable();
+        while numbers.peek().is_some() {
+            let page: Wanted =
+                numbers.by_ref().take(RECORD_VERSIONS_PAGE).map(|it| (id, Version(it))).collect();
+            for stored in self.versions(page)?.values().rev() {
+                if visit(stored).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Shows the versions of a record, newest first, as far as the journal has them.

@@ -137,6 +137,19 @@ impl OpenProject {
         }
     }
 
+    /// Returns a soft mark.
+    pub(crate) async fn soft_mark(&self, key: &'static str) -> Option<String> {
+        self.owner.ask(move |store, _| store.marks().get(key).cloned()).await.ok().flatten()
+    }
+
+    /// Sets a soft mark, if there is a value. It may be lost.
+    pub(crate) async fn mark_soft(&self, key: &'static str, value: Option<String>) {
+        let Some(value) = value else { return };
+        if let Err(error) = self.owner.ask(move |store, _| store.mark(key, Some(&value))).await {
+            tracing::debug!(%error, key, "a mark was lost");
+        }
+    }
+
     fn touch(&self) {
         *lock(&self.used) = clock::start();
     }

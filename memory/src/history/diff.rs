@@ -152,11 +152,15 @@ fn text_of(field: &str, value: &Value) -> String {
             items.iter().map(|item| text_of(field, item)).collect::<Vec<_>>().join("\n")
         }
         Value::Object(parts) => {
+            // A statement is its own answer.
+            let answer = parts.get("decided");
+            let parts =
+                parts.iter().filter(|(name, value)| *name != "question" || Some(*value) != answer);
             let part = |(name, value): (&String, &Value)| {
                 let text = text_of(name, value);
                 if text.is_empty() { None } else { Some(format!("{name}: {text}")) }
             };
-            parts.iter().filter_map(part).collect::<Vec<_>>().join("; ")
+            parts.filter_map(part).collect::<Vec<_>>().join("; ")
         }
     }
 }

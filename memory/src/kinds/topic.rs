@@ -7,6 +7,7 @@
 mod merge;
 mod part;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use crate::limits::{
     PURGED_LINE_BYTES_MIN, TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX, TOPICS_BYTES_MAX,
     TOPICS_MAX,
 };
+use crate::omit::is_default;
 use crate::provenance::Provenance;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -54,6 +56,12 @@ pub struct Topic {
     /// The status: what is done and what is next. Each write with a status overwrites it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub status: String,
+    /// The overview: a running description of the work. Each write with one overwrites it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub overview: String,
+    /// The architecture: another running description.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub architecture: String,
     /// The decisions, one for each question, the last mentioned last. If there are too many, the
     /// oldest are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +74,8 @@ pub struct Topic {
     pub files: Vec<String>,
 }
 
-/// A question, with its decision.
+/// A question, with its decision. A decision that answers no question is a statement: its text is
+/// the question and the answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TopicDecision {
     /// The question, on one line. Its folded form identifies it.
@@ -90,17 +99,50 @@ pub struct HistoryLine {
     /// The client in which it happened. In a part, an empty name means its writer's.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub client: Arc<str>,
+    /// The files that it is about, relative to the project's root, the last mentioned last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Whether it was recorded by rule, not written by an agent. Lines of format 6 do not tell.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub by_rule: bool,
 }
 
 impl HistoryLine {
-    /// Creates a line of a part, clipped. Its write adds the time and client.
+    /// Creates a line of a part that is recorded by rule, clipped. Its write adds the time and
+    /// client.
     pub fn new(text: &str) -> Self {
-        Self::written(clip(&one_line(text), TOPIC_HISTORY_CHARS_MAX))
+        let text = clip(&one_line(text), TOPIC_HISTORY_CHARS_MAX);
+        Self { by_rule: true, ..Self::written(text) }
     }
 
     /// Creates a line of a part as an agent wrote it. A line that is too long is refused later.
     pub fn written(text: String) -> Self {
-        Self { time: Timestamp::default(), text, client: Arc::from("") }
+        Self {
+            time: Timestamp::default(),
+            text,
+            client: Arc::from(""),
+            files: Vec::new(),
+            by_rule: false,
+        }
+    }
+
+    /// Returns what identifies the line. Lines with the same identity are one.
+    fn identity(&self) -> (Timestamp, &str, &str) {
+        (self.time, &self.text, &self.client)
+    }
+}
+
+impl TopicDecision {
+    /// Creates a statement of a part: a decision phrased as a sentence.
+    pub fn statement(text: &str) -> Self {
+        let decided = Some(text.to_owned());
+        Self { question: text.to_owned(), decided, time: Timestamp::default() }
+    }
+
+    /// Returns whether it is a statement.
+    pub fn is_statement(&self) -> bool {
+        let key = topic_key(&self.question);
+        self.decided.as_deref().is_some_and(|answer| topic_key(answer) == key)
     }
 }
 
@@ -113,6 +155,12 @@ pub struct TopicPart {
     /// The new status, which also becomes a line of the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// The new overview.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overview: Option<String>,
+    /// The new description of the architecture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
     /// The decisions in the order in which they were mentioned. A question may occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<TopicDecision>,
@@ -132,25 +180,29 @@ impl TopicPart {
 
     /// Returns whether it has nothing except perhaps a name.
     pub fn is_empty(&self) -> bool {
-        self.status.is_none()
-            && self.decisions.is_empty()
-            && self.history.is_empty()
-            && self.files.is_empty()
+        self.has_history_alone() && self.history.is_empty()
+    }
+
+    /// Returns whether it has nothing except perhaps a name and lines of history.
+    pub(crate) fn has_history_alone(&self) -> bool {
+        self.own_texts().next().is_none() && self.decisions.is_empty() && self.files.is_empty()
     }
 
     /// Returns whether an agent wrote it. Lines of history alone are recorded by rule.
     pub fn is_work(&self) -> bool {
-        self.history.is_empty()
-            || self.status.is_some()
-            || !self.decisions.is_empty()
-            || !self.files.is_empty()
+        self.history.is_empty() || !self.has_history_alone()
     }
 
     /// Returns the bytes of all its texts.
     pub(crate) fn text_bytes(&self) -> usize {
-        let own =
-            self.name.as_ref().map_or(0, String::len) + self.status.as_ref().map_or(0, String::len);
-        own + lists_bytes(&self.decisions, &self.history, &self.files)
+        let own = self.name.iter().map(String::as_str).chain(self.own_texts());
+        own.map(str::len).sum::<usize>() + lists_bytes(&self.decisions, &self.history, &self.files)
+    }
+
+    /// Returns the texts that are rewritten as a whole.
+    fn own_texts(&self) -> impl Iterator<Item = &str> {
+        let texts = [&self.status, &self.overview, &self.architecture];
+        texts.into_iter().filter_map(Option::as_deref)
     }
 
     /// Fills in missing times and clients with those of the write.
@@ -173,6 +225,8 @@ impl Topic {
     pub(crate) fn text_bytes(&self) -> usize {
         self.name.len()
             + self.status.len()
+            + self.overview.len()
+            + self.architecture.len()
             + lists_bytes(&self.decisions, &self.history, &self.files)
     }
 
@@ -184,9 +238,10 @@ impl Topic {
 
 fn lists_bytes(decisions: &[TopicDecision], history: &[HistoryLine], files: &[String]) -> usize {
     let decided = |decision: &TopicDecision| decision.decided.as_ref().map_or(0, String::len);
+    let names = |files: &[String]| files.iter().map(String::len).sum::<usize>();
     decisions.iter().map(|it| it.question.len() + decided(it)).sum::<usize>()
-        + history.iter().map(|line| line.text.len()).sum::<usize>()
-        + files.iter().map(String::len).sum::<usize>()
+        + history.iter().map(|line| line.text.len() + names(&line.files)).sum::<usize>()
+        + names(files)
 }
 
 /// Returns a topic's name in its stored form. That is one line of 1 to [`TOPIC_NAME_CHARS_MAX`]
@@ -256,22 +311,23 @@ impl Fields for Topic {
     fn searched(&self) -> Searched<'_> {
         let decided = self.decisions.iter().flat_map(decision_texts);
         let history = self.history.iter().map(|line| line.text.as_str());
-        let texts = [self.name.as_str(), &self.status].into_iter();
+        let texts = [self.name.as_str(), &self.status, &self.overview, &self.architecture];
+        let files: BTreeSet<&str> = all_files(&self.files, &self.history).collect();
         Searched {
-            texts: texts.chain(decided).chain(history).collect(),
-            files: self.files.iter().map(String::as_str).collect(),
+            texts: texts.into_iter().chain(decided).chain(history).collect(),
+            files: files.into_iter().collect(),
         }
     }
 
     fn own_texts(&self) -> Vec<&str> {
-        let mut texts = vec![self.status.as_str()];
+        let mut texts = vec![self.status.as_str(), &self.overview, &self.architecture];
         texts.extend(self.decisions.iter().flat_map(decision_texts));
         texts.extend(self.history.iter().map(|line| line.text.as_str()));
         texts
     }
 
     fn other_texts(&self) -> Vec<&str> {
-        std::iter::once(&self.name).chain(&self.files).map(String::as_str).collect()
+        std::iter::once(self.name.as_str()).chain(all_files(&self.files, &self.history)).collect()
     }
 
     /// A topic never comes back as a whole, only its parts.
@@ -290,6 +346,8 @@ impl Fields for Topic {
         self.decisions = Vec::new();
         self.files = Vec::new();
         self.history = Vec::new();
+        self.overview = String::new();
+        self.architecture = String::new();
         match self.status.trim().lines().next().map(beginning) {
             Some(first) => self.status = format!("{first}\n{LEFT_OUT}"),
             None => self.history = last.into_iter().collect(),
@@ -303,6 +361,9 @@ impl Fields for Topic {
 
     fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
         super::move_each(&mut self.files, within);
+        for line in &mut self.history {
+            super::move_each(&mut line.files, within);
+        }
         true
     }
 
@@ -325,13 +386,23 @@ pub(crate) fn merge_key(name: &str) -> MergeKey {
     MergeKey::Text(Kind::Topic, topic_key(name).into())
 }
 
+/// Returns the texts of a decision. A statement has one.
 fn decision_texts(decision: &TopicDecision) -> impl Iterator<Item = &str> {
-    std::iter::once(decision.question.as_str()).chain(decision.decided.as_deref())
+    let answer = decision.decided.as_deref().filter(|answer| *answer != decision.question);
+    std::iter::once(decision.question.as_str()).chain(answer)
+}
+
+/// Returns the files of a topic or a part: the active ones, and those of its history.
+fn all_files<'a>(
+    active: &'a [String],
+    history: &'a [HistoryLine],
+) -> impl Iterator<Item = &'a str> {
+    active.iter().chain(history.iter().flat_map(|line| &line.files)).map(String::as_str)
 }
 
 /// Returns the texts in a write to a topic, except its name.
 fn part_texts(part: &TopicPart) -> Vec<&str> {
-    let mut texts: Vec<&str> = part.status.iter().map(String::as_str).collect();
+    let mut texts: Vec<&str> = part.own_texts().collect();
     texts.extend(part.decisions.iter().flat_map(decision_texts));
     texts.extend(part.history.iter().map(|line| line.text.as_str()));
     texts

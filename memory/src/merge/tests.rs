@@ -240,7 +240,11 @@ fn in_pieces(part: &Staged) -> Vec<Staged> {
         part.lessons.iter().map(|lesson| lessons([lesson.clone()])).collect();
     for topic in &part.topics {
         let none = TopicPart { name: topic.name.clone(), ..TopicPart::default() };
-        let mut told = vec![TopicPart { status: topic.status.clone(), ..none.clone() }];
+        let mut told = vec![
+            TopicPart { status: topic.status.clone(), ..none.clone() },
+            TopicPart { overview: topic.overview.clone(), ..none.clone() },
+            TopicPart { architecture: topic.architecture.clone(), ..none.clone() },
+        ];
         told.extend(
             topic
                 .decisions

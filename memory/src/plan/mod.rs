@@ -33,7 +33,7 @@ pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
-pub use topic::{TopicOutcome, plan_topic};
+pub use topic::{BriefOutcome, MergeEnd, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
     LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
     WhyLeft, plan_undo,

@@ -1,7 +1,9 @@
 //! Saves a session's staged work, together with the call's own part, as one commit.
 
-use super::{Contradiction, Plan, Row, conflict, contradictions, put_fixes, put_row};
+use super::topic::{change_topic, fold_into};
+use super::{Contradiction, MergeEnd, Plan, Row, conflict, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
+use crate::brief::BriefMerge;
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
@@ -28,6 +30,8 @@ pub struct Save<'a> {
     pub part: Staged,
     /// The revision that memory must be at.
     pub expected_revision: Option<Revision>,
+    /// A merge of a brief.
+    pub merge: Option<&'a BriefMerge>,
     /// Records to archive in the same commit. The plan may be older than this memory.
     pub archive: Option<&'a ArchivePlan>,
 }
@@ -62,6 +66,9 @@ pub struct SaveOutcome {
     /// The records that this save archived.
     #[serde(default, skip_serializing_if = "is_default")]
     pub archived: Archived,
+    /// The end of the merge of a brief, if there was one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub merge: Option<MergeEnd>,
 }
 
 /// Folds a session's staged work and this save's part into memory and writes the session's row.
@@ -79,6 +86,8 @@ pub fn plan_save(
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
     let mut part = accept(save.part)?;
+    let merge = save.merge;
+    let end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
     row_has_room(memory, &summary)?;
@@ -96,6 +105,9 @@ pub fn plan_save(
 
     let mut draft = Draft::new(memory);
     draft.fold(&staged, origin);
+    if let Some(merge) = merge.filter(|_| end == Some(MergeEnd::Done)) {
+        change_topic(&mut draft, merge.part.topic(), origin, |topic| merge.take_out(topic));
+    }
     // Work that was staged earlier had room then, and none of it may be lost.
     check_growth(memory, draft.head(), &part)?;
     if let Some(captured) = &staged.captured {
@@ -141,6 +153,7 @@ pub fn plan_save(
         kept,
         contradicts,
         archived,
+        merge: end,
     };
     let mut changes = written.changes;
     if stored.is_some() {

@@ -3,10 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, at_version};
+use crate::brief::BriefMerge;
+use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
+use crate::kinds::NewNote;
+use crate::kinds::topic::{Topic, TopicPart};
 use crate::memory::Memory;
+use crate::omit::is_default;
 use crate::provenance::Provenance;
+use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::room::check_growth;
 use crate::staged::{Staged, accept};
@@ -35,14 +41,107 @@ pub fn plan_topic(
     part: Staged,
     expected_version: Option<Version>,
 ) -> Result<Plan<TopicOutcome>, Refusal> {
-    let mut part = accept(part)?;
-    let Some(written) = part.topics.first().filter(|topic| !topic.is_empty()) else {
+    let part = accept(part)?;
+    if part.topics.iter().all(TopicPart::is_empty) {
         return Err(Refusal::invalid(
             "topic",
-            "has nothing to write: a status, decisions, history or files",
+            "has nothing to write: a status, an overview, an architecture, decisions, history or files",
         ));
+    }
+    write(memory, origin, part, expected_version, |_| {})
+}
+
+/// The outcome of writing a text and a merge into a brief.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BriefOutcome {
+    /// The topic.
+    #[serde(flatten)]
+    pub topic: TopicOutcome,
+    /// The notes that have the text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub notes: Vec<RecordId>,
+    /// The end of the merge, if there was one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub merge: Option<MergeEnd>,
+}
+
+/// The end of a merge of a brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeEnd {
+    /// It was written.
+    Done,
+    /// The brief is at another version by now, so nothing of it was written.
+    Stale,
+}
+
+/// Appends a text to a brief and writes a merge into it, in one commit. The text is stored even if
+/// the brief is at another version than the one that the merge was made from.
+///
+/// # Errors
+/// Fails as [`plan_topic`] does, except for the version.
+pub fn plan_brief(
+    memory: &Memory,
+    origin: &Provenance,
+    part: Staged,
+    merge: Option<&BriefMerge>,
+) -> Result<Plan<BriefOutcome>, Refusal> {
+    let mut part = accept(part)?;
+    let end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
+    let taken = merge.filter(|_| end == Some(MergeEnd::Done));
+    if let Some(merge) = merge
+        && part.topics.is_empty()
+    {
+        if memory.topic(merge.part.topic()).is_none() {
+            let why = "was made from a brief that is not there any more";
+            return Err(Refusal::invalid("state", why));
+        }
+        // Nothing is written, and the outcome names the version.
+        part.topics.push(TopicPart { name: merge.part.name.clone(), ..TopicPart::default() });
+    }
+    let contents: Vec<NewNote> = part.notes.clone();
+    let plan = write(memory, origin, part, None, |topic| {
+        if let Some(merge) = taken {
+            merge.take_out(topic);
+        }
+    })?;
+    let is_of_text = |record: &&std::sync::Arc<Record>| {
+        record.note().is_some_and(|note| contents.iter().any(|new| new.content == note.content))
     };
-    let name = written.topic().to_owned();
+    let written = plan.changes.iter().filter_map(Change::record).filter(is_of_text);
+    let notes = written.map(|record| record.id).collect();
+    Ok(plan.map(|topic| BriefOutcome { topic, notes, merge: end }))
+}
+
+/// Adds a merge's part to accepted work, unless the brief is at another version by now.
+pub(super) fn fold_into(
+    memory: &Memory,
+    origin: &Provenance,
+    merge: &BriefMerge,
+    part: &mut Staged,
+) -> Result<MergeEnd, Refusal> {
+    let is_current = match memory.topic(merge.part.topic()) {
+        Some(record) => at_version(record, Some(merge.version), origin).is_ok(),
+        None => merge.version == Version(0),
+    };
+    if !is_current {
+        return Ok(MergeEnd::Stale);
+    }
+    part.topics.push(merge.part.clone());
+    *part = accept(std::mem::take(part))?;
+    Ok(MergeEnd::Done)
+}
+
+/// Folds accepted work whose first topic is the one to write, and changes that topic once more.
+fn write(
+    memory: &Memory,
+    origin: &Provenance,
+    mut part: Staged,
+    expected_version: Option<Version>,
+    change: impl FnOnce(&mut Topic),
+) -> Result<Plan<TopicOutcome>, Refusal> {
+    let missing = || Refusal::invalid("topic", "was not stored");
+    let name = part.topics.first().ok_or_else(missing)?.topic().to_owned();
     memory.tombstones().refuse(&part)?;
     let none = Version(0);
     match (memory.topic(&name), expected_version) {
@@ -60,8 +159,8 @@ pub fn plan_topic(
     let mut draft = Draft::new(memory);
     draft.fold(&part, origin);
     check_growth(memory, draft.head(), &part)?;
+    change_topic(&mut draft, &name, origin, change);
     let written = draft.finish();
-    let missing = || Refusal::invalid("topic", "was not stored");
     let record = written.head.topic(&name).ok_or_else(missing)?;
     let outcome = TopicOutcome {
         id: record.id,
@@ -70,6 +169,21 @@ pub fn plan_topic(
         changed: !written.changes.is_empty(),
     };
     Ok(Plan { changes: written.changes, outcome })
+}
+
+/// Changes a topic in a draft.
+pub(super) fn change_topic(
+    draft: &mut Draft<'_>,
+    name: &str,
+    origin: &Provenance,
+    change: impl FnOnce(&mut Topic),
+) {
+    let stored = draft.head().topic(name);
+    let stored = stored.and_then(|record| Some((record.id, record.topic()?.clone())));
+    if let Some((id, mut topic)) = stored {
+        change(&mut topic);
+        draft.change(id, Body::Topic(topic), RecordState::Active, origin);
+    }
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ fn written() -> Journal {
         session_summary: &format!("done with {VALUE}"),
         part: Staged::default(),
         expected_revision: None,
+        merge: None,
         archive: None,
     };
     let plan = plan_save(&memory, &by, save).unwrap();
@@ -165,6 +166,7 @@ fn purged_text_is_not_accepted_again() {
         session_summary: "s",
         part: again,
         expected_revision: None,
+        merge: None,
         archive: None,
     };
     let error = plan_save(&memory, &by, save).unwrap_err();

@@ -3,6 +3,7 @@
 //!
 //! The same memory gives the same bytes.
 
+mod brief;
 mod budget;
 mod changes;
 mod compact;
@@ -12,6 +13,7 @@ mod cut;
 mod ended;
 mod history;
 pub mod hooks;
+pub mod infinite_context;
 pub(crate) mod item;
 mod kinds;
 mod list;
@@ -32,6 +34,7 @@ mod why;
 mod written;
 pub mod zipmem;
 
+pub use brief::{StateCall, TextEnd, ask_for_state, state_refused, text_end};
 pub use budget::{Tight, budget, percent};
 pub use changes::{already_loaded, changes_since};
 pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
@@ -45,7 +48,7 @@ pub use personal::{PersonalText, personal};
 pub use record::{currency, end_with_a_line, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use search::{SearchText, SearchView, search};
-pub use topic::{BoundSession, bind, topic, topic_written, topics};
+pub use topic::{BoundSession, bind, decided, topic, topic_written, topics};
 pub use why::{why_file, why_prompt};
 pub use written::{AddReply, ForgetReply, UpdateReply};
 

@@ -25,6 +25,19 @@ pub(super) fn bytes(bytes: u64) -> String {
     }
 }
 
+/// Renders a number with commas, `12,345`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// Renders kilobytes of 1,024 bytes with one decimal, `3.2 KB`.
 pub(super) fn kilobytes(bytes: u64) -> String {
     let tenths = (bytes.saturating_mul(10) + 512) / 1024;

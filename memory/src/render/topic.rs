@@ -8,8 +8,9 @@ use crate::fold::{clip, one_line};
 use crate::ids::RecordId;
 use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 use crate::limits::{
-    ANSWER_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_DECISIONS_SHOWN_MAX, TOPIC_HISTORY_LOADED_MAX,
-    TOPIC_HISTORY_SHOWN_MAX, TOPIC_LINE_CHARS_MAX,
+    ANSWER_CHARS_MAX, TITLE_CHARS_MAX, TOPIC_ARCHITECTURE_LOADED_CHARS_MAX,
+    TOPIC_DECISIONS_SHOWN_MAX, TOPIC_HISTORY_LOADED_MAX, TOPIC_HISTORY_SHOWN_MAX,
+    TOPIC_LINE_CHARS_MAX, TOPIC_OVERVIEW_LOADED_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::plan::{BindOutcome, TopicOutcome};
@@ -57,16 +58,27 @@ pub(super) fn full(
         Detail::Loaded => clip(text, TOPIC_LINE_CHARS_MAX),
         Detail::All => text.to_owned(),
     };
+    for (name, text, chars_max) in [
+        ("overview", &topic.overview, TOPIC_OVERVIEW_LOADED_CHARS_MAX),
+        ("architecture", &topic.architecture, TOPIC_ARCHITECTURE_LOADED_CHARS_MAX),
+    ] {
+        let text = match detail {
+            Detail::Loaded => clip(&one_line(text), chars_max),
+            Detail::All => text.trim().to_owned(),
+        };
+        let mut text = text.lines();
+        lines.extend(text.next().map(|first| format!("  {name}: {first}")));
+        lines.extend(text.map(|line| format!("    {line}")));
+    }
     // Open questions matter more than settled ones.
     let pending: Vec<&TopicDecision> = topic.pending().collect();
     let open = last(&pending, TOPIC_DECISIONS_SHOWN_MAX);
     lines.extend(open.iter().map(|it| format!("  open: {}", line(&it.question))));
-    let decided: Vec<&TopicDecision> =
+    let closed: Vec<&TopicDecision> =
         topic.decisions.iter().filter(|it| it.decided.is_some()).collect();
-    let settled = last(&decided, TOPIC_DECISIONS_SHOWN_MAX - open.len());
+    let settled = last(&closed, TOPIC_DECISIONS_SHOWN_MAX - open.len());
     lines.extend(settled.iter().map(|it| {
-        let answer = it.decided.as_deref().unwrap_or_default();
-        let told = line(&format!("{} -> {answer}", it.question));
+        let told = line(&decided(it));
         format!("  decided: {told} ({})", it.time.date())
     }));
     let left_out = topic.decisions.len() - open.len() - settled.len();
@@ -114,7 +126,22 @@ pub(super) fn head(record: &Record, topic: &Topic) -> String {
 
 fn history_line(line: &HistoryLine) -> String {
     let client = if line.client.is_empty() { String::new() } else { format!(" {}", line.client) };
-    format!("{}{client}: {}", line.time.date(), line.text)
+    let files = match line.files.as_slice() {
+        [] => String::new(),
+        files => format!(" ({})", files.join(", ")),
+    };
+    format!("{}{client}: {}{files}", line.time.date(), line.text)
+}
+
+/// Renders a decided question with its answer, and a statement once.
+pub fn decided(decision: &TopicDecision) -> String {
+    match &decision.decided {
+        Some(answer) if !decision.is_statement() => {
+            format!("{} -> {answer}", decision.question)
+        }
+        Some(statement) => statement.clone(),
+        None => decision.question.clone(),
+    }
 }
 
 /// Returns the history without lines that repeat the status. Of consecutive equal lines, only the

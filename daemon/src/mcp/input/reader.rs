@@ -117,14 +117,13 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _: &'static str,
         known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
         let Self { value, path, report } = self;
-        let Value::Object(object) = value else {
-            return value.deserialize_struct(name, known, visitor);
-        };
+        // A type may take a text in place of an object.
+        let Value::Object(object) = value else { return value.deserialize_any(visitor) };
         let Sorted { taken, unknown, absent } = fields::sort_out(known, object);
         for name in unknown {
             report.unknown.borrow_mut().add(name, 1, |name| {

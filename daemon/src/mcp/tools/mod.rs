@@ -1,6 +1,7 @@
 //! The tools, one file each, and the sets in which they are offered.
 
 mod add;
+mod brief;
 mod checkpoint;
 mod compact;
 mod compactor;
@@ -10,6 +11,7 @@ mod export;
 mod forget;
 mod get;
 mod history;
+mod infinite_context;
 mod list;
 mod load;
 mod note;
@@ -83,6 +85,7 @@ impl ToolList {
             ToolSet::All => [default(), rest()].concat(),
             ToolSet::Zipmem => zipmem::specs(),
             ToolSet::Compactor => compactor::specs(),
+            ToolSet::InfiniteContext => infinite_context::specs(),
         };
         #[cfg(feature = "test-hooks")]
         let tools = [tools, test_hooks::specs()].concat();
@@ -131,6 +134,7 @@ impl ToolList {
             ToolSet::Default | ToolSet::All => guide::INSTRUCTIONS,
             ToolSet::Zipmem => guide::ZIPMEM_INSTRUCTIONS,
             ToolSet::Compactor => guide::COMPACTOR_INSTRUCTIONS,
+            ToolSet::InfiniteContext => guide::INFINITE_CONTEXT_INSTRUCTIONS,
         }
     }
 
@@ -141,13 +145,22 @@ impl ToolList {
             // zipmem names the call itself, so ours would name it a second time.
             ToolSet::Zipmem => format!("{tool} failed: {}", mistake.why),
             ToolSet::Compactor => mistake.why.clone(),
+            ToolSet::InfiniteContext => {
+                let mut failed = format!("{tool} failed: {}", mistake.why);
+                if let Some(first) = failed.get_mut(..1) {
+                    first.make_ascii_uppercase();
+                }
+                failed
+            }
         }
     }
 
     /// Returns the reader of answers from this set.
     pub(super) fn audience(&self) -> Audience {
         match self.set {
-            ToolSet::Default | ToolSet::All | ToolSet::Zipmem => Audience::Agent,
+            ToolSet::Default | ToolSet::All | ToolSet::Zipmem | ToolSet::InfiniteContext => {
+                Audience::Agent
+            }
             ToolSet::Compactor => Audience::Compactor,
         }
     }

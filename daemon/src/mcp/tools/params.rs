@@ -1,11 +1,15 @@
 //! Parameters that several tools share, and their conversion to domain types.
 
+mod topic;
+
+pub(super) use topic::TopicParams;
+
 use std::borrow::Cow;
 use std::{fmt, mem};
 
 use anchord_memory::{
-    Anchor, Blueprint, Category, Expires, HistoryLine, Kind, Lesson, NewNote, Refusal, Staged,
-    Timestamp, TopicDecision, TopicPart, limits, tag_as_kept,
+    Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
+    TopicPart, limits, tag_as_kept,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{EnumAccess, Error as _, VariantAccess as _, Visitor};
@@ -102,43 +106,6 @@ pub(super) struct NoteParams {
     pub(super) pinned: bool,
     #[serde(default)]
     pub(super) scope: Option<ScopeParams>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(expecting = "an object with name, status, decisions, history, files")]
-pub(super) struct TopicParams {
-    name: Option<String>,
-    status: Option<String>,
-    #[serde(default)]
-    decisions: Vec<DecisionParams>,
-    #[serde(default)]
-    history: Vec<String>,
-    #[serde(default)]
-    files: Vec<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(expecting = "an object with question and, once there is one, decision")]
-struct DecisionParams {
-    question: String,
-    decision: Option<String>,
-}
-
-impl From<TopicParams> for TopicPart {
-    fn from(params: TopicParams) -> Self {
-        let decisions = params.decisions.into_iter().map(|told| TopicDecision {
-            question: told.question,
-            decided: told.decision,
-            time: Timestamp::default(),
-        });
-        Self {
-            name: params.name,
-            status: params.status,
-            decisions: decisions.collect(),
-            history: params.history.into_iter().map(HistoryLine::written).collect(),
-            files: params.files,
-        }
-    }
 }
 
 impl NoteParams {
@@ -270,12 +237,18 @@ pub(super) struct CheckpointParams {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
-    /// name, status, decisions: [{question, decision}], history: [line], files
+    /// name, status, overview, architecture, decisions: [{question, decision} or a statement],
+    /// history: [line or {text, files}], files
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     topic: Option<TopicParams>,
 }
 
 impl CheckpointParams {
+    /// Returns the name of the topic, if the call gives one.
+    pub(super) fn topic_name(&self) -> Option<&str> {
+        self.topic.as_ref()?.name()
+    }
+
     /// Converts to a part to stage.
     pub(super) fn into_part(self, now: Timestamp) -> Result<Staged, Refusal> {
         let notes = self
@@ -317,6 +290,11 @@ pub(super) struct SaveParams {
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     topic: Option<TopicParams>,
     pub(super) expected_revision: Option<u64>,
+    /// Free text to keep and merge
+    pub(super) context: Option<String>,
+    // A reply that asks for it describes it; a definition would cost every session tokens.
+    #[schemars(skip)]
+    pub(super) state: Option<Value>,
 }
 
 impl SaveParams {

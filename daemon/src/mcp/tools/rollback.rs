@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anchord_memory::{
-    Audience, HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoEnd,
-    UndoOutcome, UndoTarget, limits, parse_past, plan_undo, render,
+    Audience, HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoBasis,
+    UndoEnd, UndoOutcome, UndoTarget, limits, parse_past, plan_undo, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,11 +13,11 @@ use super::history::{named, read_journal};
 use crate::clock;
 use crate::limits::ROLLBACK_TRIES_MAX;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::project::Reply;
-use crate::sessions::View;
+use crate::sessions::{View, WriteOutcome};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -65,49 +65,80 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
         None => (context.clone(), context.view().await?, None),
     };
-    let (force, expected) = (params.force, params.expected_revision.map(Revision));
     let target = target(&params, &view, record, &context.audience).await?;
     let operation = match target {
         UndoTarget::Project(_) | UndoTarget::Record(..) | UndoTarget::Steps(..) => "restore",
         _ => "undo",
     };
+    let undo =
+        Undo { operation, force: params.force, expected: params.expected_revision.map(Revision) };
+    if params.dry_run {
+        let plan = undo.plan(basis(&context, &view, &target).await?);
+        let by = context.session.provenance(clock::now());
+        let planned = plan(&view.memory, &by, Staged::default());
+        let outcome = planned.map_err(|refusal| context.refused(operation, &refusal))?.outcome;
+        return Ok(answered(words(&outcome, true, &context), outcome));
+    }
+    let written = take_back(&context, &target, undo).await?;
+    let outcome = match &written.outcome {
+        Reply::Outcome(outcome) => Some(outcome.clone()),
+        Reply::Words(_) => None,
+    };
+    if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.end == UndoEnd::Conflicts) {
+        let text = words(outcome, false, &context);
+        let next = "Nothing was written. With force these changes are taken back too.";
+        return Err(ToolError::caller(format!("{text}{next}")));
+    }
+    let mut answer = context.answer(written, |outcome| words(outcome, false, &context)).await?;
+    answer.history = outcome.map(|outcome| Arc::new(HistoryView::Rollback(outcome)));
+    answer.records.truncate(limits::ROLLBACK_NAMED_MAX);
+    Ok(answer)
+}
+
+/// The way in which something is taken back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// The operation in the journal.
+    pub(super) operation: &'static str,
+    /// Whether later changes are taken back, too.
+    pub(super) force: bool,
+    /// The revision that memory must be at.
+    pub(super) expected: Option<Revision>,
+}
+
+impl Undo {
+    fn plan(self, basis: Arc<UndoBasis>) -> impl WritePlan<UndoOutcome> {
+        let Self { force, expected, .. } = self;
+        move |memory: &Memory, by: &Provenance, _| plan_undo(memory, &basis, force, expected, by)
+    }
+}
+
+/// Takes something back as one commit. Tries again if others change the records meanwhile.
+pub(super) async fn take_back(
+    context: &Context,
+    target: &UndoTarget,
+    undo: Undo,
+) -> Result<WriteOutcome<Reply<UndoOutcome>>, ToolError> {
     for _ in 0..ROLLBACK_TRIES_MAX {
-        let view = context.view().await?;
-        let (memory, reader, wanted) = (Arc::clone(&view.memory), context.keeper(), target.clone());
-        let read =
-            read_journal(&view, move |history| history.basis(&memory, wanted, &reader)).await?;
-        let basis = Arc::new(read.ok_or_else(|| failed("nothing is recorded yet"))?);
-        let plan = move |memory: &Memory, by: &Provenance, _| {
-            plan_undo(memory, &basis, force, expected, by)
-        };
-        if params.dry_run {
-            let by = context.session.provenance(clock::now());
-            let planned = plan(&view.memory, &by, Staged::default());
-            let outcome = planned.map_err(|refusal| context.refused(operation, &refusal))?.outcome;
-            return Ok(answered(words(&outcome, true, &context), outcome));
+        let basis = basis(context, &context.view().await?, target).await?;
+        let written = context.commit(undo.operation, Staged::default(), undo.plan(basis)).await?;
+        match &written.outcome {
+            Reply::Outcome(outcome) if outcome.end == UndoEnd::Moved => {}
+            _ => return Ok(written),
         }
-        let written = context.commit(operation, Staged::default(), plan).await?;
-        if let Reply::Outcome(outcome) = &written.outcome {
-            match outcome.end {
-                UndoEnd::Moved => continue,
-                UndoEnd::Conflicts => {
-                    let text = words(outcome, false, &context);
-                    let next = "Nothing was written. With force these changes are taken back too.";
-                    return Err(ToolError::caller(format!("{text}{next}")));
-                }
-                UndoEnd::Nothing | UndoEnd::Done { .. } => {}
-            }
-        }
-        let outcome = match &written.outcome {
-            Reply::Outcome(outcome) => Some(outcome.clone()),
-            Reply::Words(_) => None,
-        };
-        let mut answer = context.answer(written, |outcome| words(outcome, false, &context)).await?;
-        answer.history = outcome.map(|outcome| Arc::new(HistoryView::Rollback(outcome)));
-        answer.records.truncate(limits::ROLLBACK_NAMED_MAX);
-        return Ok(answer);
     }
     Err(failed("other sessions are changing these records; try again"))
+}
+
+/// Reads what an undo needs.
+async fn basis(
+    context: &Context,
+    view: &View,
+    target: &UndoTarget,
+) -> Result<Arc<UndoBasis>, ToolError> {
+    let (memory, reader, wanted) = (Arc::clone(&view.memory), context.keeper(), target.clone());
+    let read = read_journal(view, move |history| history.basis(&memory, wanted, &reader)).await?;
+    read.map(Arc::new).ok_or_else(|| failed("nothing is recorded yet"))
 }
 
 /// Returns the answer that either memory gave to the same call before. A record's key may lead

@@ -1,13 +1,17 @@
-//! `memory_save`: folds staged work and the call's own part into shared memory, as one commit.
+//! `memory_save`: folds staged work and the call's own part into shared memory, as one commit. A
+//! free text goes with it, and a state that was made of an earlier one.
 
-use anchord_memory::{Revision, render};
+use anchord_memory::render::StateCall;
+use anchord_memory::{Revision, SaveOutcome, limits, render};
 
+use super::brief::BriefCall;
 use super::params::SaveParams;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, SaveCall};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::project::Reply;
 
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(
@@ -19,9 +23,34 @@ pub(super) fn spec() -> ToolSpec {
     .needed_first()
 }
 
+/// Characters of an answer that are kept for what it says besides the brief.
+const REMARKS_CHARS: usize = 1_500;
+
 async fn run(context: Context, mut params: SaveParams) -> Result<ToolAnswer, ToolError> {
-    let part = params.items().into_part(clock::now());
-    let part = part.map_err(|refusal| ToolError::failed("save", refusal))?;
-    let expected_revision = params.expected_revision.map(Revision);
-    context.save(params.session_summary, part, expected_revision, render::save).await
+    let items = params.items();
+    let (text, state) = (params.context.as_deref(), params.state.as_ref());
+    let call = BriefCall::read(&context, "save", items.topic_name(), text, state).await?;
+    if state.is_some() && call.is_refused() {
+        return Err(ToolError::failed("save", call.refusal()));
+    }
+    let part = items.into_part(clock::now());
+    let mut part = part.map_err(|refusal| ToolError::failed("save", refusal))?;
+    call.add_to(&mut part);
+    let save = SaveCall {
+        session_summary: params.session_summary,
+        expected_revision: params.expected_revision.map(Revision),
+        merge: call.merge.clone(),
+    };
+    let written = context.save(part, save).await?;
+    let rest = match &written.outcome {
+        Reply::Outcome(outcome) if text.is_some() || state.is_some() => {
+            let notes = call.notes(&written.records);
+            // The lines about the text need some room, too.
+            let used = render::save(outcome).chars().count() + REMARKS_CHARS;
+            let room = limits::ANSWER_CHARS_MAX.saturating_sub(used);
+            call.end(&context, &notes, outcome.merge, StateCall::Save, room).await?
+        }
+        _ => String::new(),
+    };
+    context.answer(written, |outcome: &SaveOutcome| render::save(outcome) + &rest).await
 }

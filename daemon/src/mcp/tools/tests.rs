@@ -34,8 +34,14 @@ one value may stand for a list of one. `filePath` and `file_path` are one name. 
 
 Every answer is text and has 9,000 characters at most. What did not fit is named, with the `cursor`
 that fetches it. A mistake of the caller's is a result with `isError` that says what to do. `--tools
-zipmem` and `compactor` follow their originals: they do not name unknown fields, and their answers
-are as long as theirs.
+zipmem`, `compactor` and `infinite-context` follow their originals: they do not name unknown fields,
+and their answers are as long as theirs.
+
+A `topic` is an object with `name`, `status`, `overview`, `architecture`, `decisions`, `history` and
+`files`. A decision is `{question, decision}`, a question, or a statement; a line of history is a
+text, or `{text, files}` ([topics.md](topics.md)). `context` of `memory_save` is free text. It is kept
+as a note, its headings and labels go into the topic, and the reply may ask for more
+([infinite-context.md](infinite-context.md#merging-free-text)).
 
 `max_tokens` caps an answer of `memory_load`, and from 250 on one of `memory_search`, `memory_get`, `memory_list` and `memory_export`. A search and a list say `truncated: true`, how many
 records were left out, the first 20 of them by id, and the cursor; `limit` is from 1 to 100 for a search and from 1 to 200 for a list.
@@ -51,6 +57,7 @@ does that resumes it; `memory_update` with `scope: project` shares it. When the 
         (ToolSet::All, "What `--tools all` adds"),
         (ToolSet::Zipmem, "`--tools zipmem`"),
         (ToolSet::Compactor, "`--tools compactor`"),
+        (ToolSet::InfiniteContext, "`--tools infinite-context`"),
     ] {
         writeln!(text, "\n## {name}").unwrap();
         for tool in ToolList::new(set).definitions() {
@@ -141,7 +148,7 @@ fn the_default_set_costs_little() {
         })
         .collect();
     let sum: u32 = costs.iter().map(|(_, tokens)| tokens).sum();
-    assert!(sum <= 1_470, "{sum} tokens: {costs:?}");
+    assert!(sum <= 1_500, "{sum} tokens: {costs:?}");
 }
 
 fn everything() -> Value {

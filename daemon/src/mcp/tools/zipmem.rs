@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::bounded_fs;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, SaveCall};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 
@@ -141,7 +141,9 @@ async fn checkpoint(context: Context, params: CheckpointParams) -> Result<ToolAn
 async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(None, params.blueprints, params.anchors, params.lessons)?;
-    context.save(params.session_summary, part, None, form::save).await
+    let session_summary = params.session_summary;
+    let written = context.save(part, SaveCall { session_summary, ..SaveCall::default() }).await?;
+    context.answer(written, form::save).await
 }
 
 /// Accepts a `project_dir` only if it is in the session's own project, since the daemon is no way

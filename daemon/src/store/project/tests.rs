@@ -176,11 +176,13 @@ fn changes_3() -> Vec<Vec<Change>> {
     let told = |text: &str, time: i64| HistoryLine {
         time: Timestamp(time),
         client: Arc::from("codex"),
-        ..HistoryLine::new(text)
+        ..HistoryLine::written(text.to_owned())
     };
     let topic = Topic {
         name: "Cache warm-up".to_owned(),
         status: "half way\nthen the eviction".to_owned(),
+        overview: String::new(),
+        architecture: String::new(),
         decisions: vec![decided("LRU?", Some("yes"), 8), decided("Which size?", None, 9)],
         history: vec![told("begun", 8), told("half way", 9)],
         files: vec!["src/cache.rs".to_owned()],
@@ -188,6 +190,8 @@ fn changes_3() -> Vec<Vec<Change>> {
     let part = TopicPart {
         name: Some("main".to_owned()),
         status: Some("open".to_owned()),
+        overview: None,
+        architecture: None,
         decisions: vec![decided("Now?", None, 10)],
         history: vec![told("open", 10)],
         files: vec!["a.rs".to_owned()],
@@ -248,6 +252,40 @@ fn changes_3() -> Vec<Vec<Change>> {
     changes
 }
 
+/// Returns the changes of the formats before, and those with the fields that format 7 added.
+fn changes_7() -> Vec<Vec<Change>> {
+    let line = HistoryLine {
+        time: Timestamp(20),
+        client: Arc::from("codex"),
+        files: vec!["src/cache.rs".to_owned()],
+        ..HistoryLine::written("Chose LRU.".to_owned())
+    };
+    let by_rule = HistoryLine { time: Timestamp(21), ..HistoryLine::new("half way") };
+    let statement = TopicDecision { time: Timestamp(20), ..TopicDecision::statement("LRU it is.") };
+    let part = TopicPart {
+        overview: Some("a cache".to_owned()),
+        architecture: Some("one writer\nmany readers".to_owned()),
+        decisions: vec![statement.clone()],
+        history: vec![line.clone(), by_rule.clone()],
+        ..TopicPart::default()
+    };
+    let topic = Topic {
+        name: "main".to_owned(),
+        overview: "a cache".to_owned(),
+        architecture: "one writer\nmany readers".to_owned(),
+        decisions: vec![statement],
+        history: vec![line, by_rule],
+        ..Topic::default()
+    };
+    let staged = Staged { topics: vec![part], ..Staged::default() };
+    let mut changes = changes_3();
+    changes.extend([
+        vec![Change::Stage { session: SessionId::new("s-4"), part: Box::new(staged) }],
+        vec![record(Kind::Topic, 18, 1, Body::Topic(topic))],
+    ]);
+    changes
+}
+
 fn memory_after(entries: &[Vec<Change>]) -> Memory {
     let mut memory = Memory::default();
     for (changes, seq) in entries.iter().zip(1..) {
@@ -258,7 +296,7 @@ fn memory_after(entries: &[Vec<Change>]) -> Memory {
 
 #[test]
 fn rows_restore_to_the_same_memory_after_every_entry() {
-    let entries = changes_3();
+    let entries = changes_7();
     for count in 0..=entries.len() {
         let memory = memory_after(&entries[..count]);
         let restored = Memory::restore(&mut memory.rows()).unwrap();
@@ -268,7 +306,7 @@ fn rows_restore_to_the_same_memory_after_every_entry() {
 
 #[test]
 fn touched_rows_bring_older_rows_up_to_date() {
-    let entries = changes_3();
+    let entries = changes_7();
     for from in 0..entries.len() {
         for to in from + 1..=entries.len() {
             let mut rows: std::collections::BTreeMap<_, _> =
@@ -357,7 +395,8 @@ fn in_format(format: u32) -> Vec<Vec<Change>> {
     match format {
         1 => changes(),
         2 => changes_2(),
-        _ => changes_3(),
+        3..=6 => changes_3(),
+        _ => changes_7(),
     }
 }
 

@@ -13,7 +13,9 @@ use crate::testing::{
     anchor, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note,
     origin, save, take,
 };
-use crate::{Kind, Lesson, NoticeCause, Plan, Purge, TopicDecision, plan_bind, plan_keep};
+use crate::{
+    HistoryLine, Kind, Lesson, NoticeCause, Plan, Purge, TopicDecision, plan_bind, plan_keep,
+};
 use crate::{NewNote, TopicPart};
 
 fn export(memory: &Memory) -> String {
@@ -58,6 +60,10 @@ fn some_memory() -> Memory {
     let topic = TopicPart {
         name: Some("Cache".to_owned()),
         status: Some("half way".to_owned()),
+        overview: Some("A cache.".to_owned()),
+        architecture: Some("One writer.\nMany readers.".to_owned()),
+        decisions: vec![TopicDecision::statement("LRU it is.")],
+        history: vec![HistoryLine::written("Wrote the eviction.".to_owned())],
         ..TopicPart::default()
     };
     let mut part = blueprints([blueprint("Store", "One writer.")]);

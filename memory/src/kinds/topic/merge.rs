@@ -1,26 +1,42 @@
 //! The rules by which writes of a topic merge.
 //!
-//! A decision or a file that is mentioned moves to the end, and a line of history is placed by its
-//! time. At a limit, the first in this order is dropped. The number of writes in which the same
-//! things are said therefore does not matter. A decision stays decided when only its question is
-//! written again: a session that does not know the decision does not undo it.
+//! A status and a running description are overwritten. A decision or a file that is mentioned moves
+//! to the end, and a line of history is placed by its time. The same line again adds its files. At
+//! a limit, the first in this order is dropped. The number of writes in which the same things are
+//! said therefore does not matter. A decision stays decided when only its question is written
+//! again: a session that does not know the decision does not undo it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::staging::absorb_by_key;
 use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 
 impl Topic {
     /// Applies one write.
     pub(crate) fn take_in(&mut self, part: &TopicPart) {
-        if let Some(status) = &part.status {
-            self.status.clone_from(status);
+        let texts = [
+            (&mut self.status, &part.status),
+            (&mut self.overview, &part.overview),
+            (&mut self.architecture, &part.architecture),
+        ];
+        for (text, new) in texts {
+            if let Some(new) = new {
+                text.clone_from(new);
+            }
         }
         self.take_decisions(&part.decisions);
         for line in &part.history {
-            if let Err(at) = self.history.binary_search(line) {
-                self.history.insert(at, line.clone());
-                drop_oldest(&mut self.history, TOPIC_HISTORY_MAX);
+            match self.history.binary_search_by(|known| known.identity().cmp(&line.identity())) {
+                Ok(at) => {
+                    if let Some(known) = self.history.get_mut(at) {
+                        known.unite(line);
+                    }
+                }
+                Err(at) => {
+                    self.history.insert(at, line.once());
+                    drop_oldest(&mut self.history, TOPIC_HISTORY_MAX);
+                }
             }
         }
         move_to_end(&mut self.files, &part.files);
@@ -53,15 +69,38 @@ impl TopicPart {
     /// was said, in order and without repeats. It settles no decision, since that depends on the
     /// stored topic.
     fn absorb(&mut self, later: &Self) {
-        if later.status.is_some() {
-            self.status.clone_from(&later.status);
+        let texts = [
+            (&mut self.status, &later.status),
+            (&mut self.overview, &later.overview),
+            (&mut self.architecture, &later.architecture),
+        ];
+        for (text, new) in texts {
+            if new.is_some() {
+                text.clone_from(new);
+            }
         }
         move_to_end(&mut self.decisions, &later.decisions);
-        let mut told: BTreeSet<&HistoryLine> = self.history.iter().collect();
-        let new = later.history.iter().filter(|line| told.insert(*line)).cloned();
-        let new: Vec<HistoryLine> = new.collect();
-        self.history.extend(new);
+        let identity = |line: &HistoryLine| (line.time, line.text.clone(), line.client.clone());
+        let unite = |_, known: &mut HistoryLine, line: &HistoryLine| known.unite(line);
+        let lines: Vec<HistoryLine> = later.history.iter().map(HistoryLine::once).collect();
+        absorb_by_key(&mut self.history, &lines, identity, unite);
         move_to_end(&mut self.files, &later.files);
+    }
+}
+
+impl HistoryLine {
+    /// Returns the line with each file once.
+    fn once(&self) -> Self {
+        let mut once = Self { files: Vec::new(), ..self.clone() };
+        once.unite(self);
+        once
+    }
+
+    /// Adds what a line with the same identity has. A line that an agent wrote stays one.
+    fn unite(&mut self, later: &Self) {
+        move_to_end(&mut self.files, &later.files);
+        drop_oldest(&mut self.files, TOPIC_FILES_MAX);
+        self.by_rule &= later.by_rule;
     }
 }
 

@@ -1,16 +1,16 @@
 //! Topics in staged work: one part for each topic, with everything that was staged for it.
 
 use super::{
-    HistoryLine, Topic, TopicDecision, TopicPart, absorb, merge_key, part_texts, topic_key,
-    topic_name,
+    HistoryLine, Topic, TopicDecision, TopicPart, absorb, all_files, merge_key, part_texts,
+    topic_key, topic_name,
 };
 use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::{chars, files, line};
 use crate::kinds::{Keyed, MergeKey, Rule, StagedItem};
 use crate::limits::{
-    ITEMS_MAX, LINE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_LINE_WRITTEN_CHARS_MAX,
-    TOPIC_STATUS_CHARS_MAX,
+    ITEMS_MAX, LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
+    TOPIC_LINE_WRITTEN_CHARS_MAX, TOPIC_OVERVIEW_CHARS_MAX, TOPIC_STATUS_CHARS_MAX,
 };
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
@@ -42,9 +42,14 @@ impl StagedItem for TopicPart {
         };
         let new = topic.decisions.iter().filter(|decision| is_news(here, decision));
         let files = topic.files.iter().filter(|file| !here.files.contains(*file));
+        let description = |there: &String, here: &String| {
+            Some(there.clone()).filter(|_| here.is_empty() || !newer && there != here)
+        };
         Some(Self {
             name: Some(topic.name.clone()),
             status: Some(topic.status.clone()).filter(|status| !newer && *status != here.status),
+            overview: description(&topic.overview, &here.overview),
+            architecture: description(&topic.architecture, &here.architecture),
             decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),
             history: topic.history.clone(),
             files: files.take(room(here.files.len(), TOPIC_FILES_MAX)).cloned().collect(),
@@ -68,7 +73,8 @@ impl StagedItem for TopicPart {
     }
 
     fn change_files(&mut self, change: &mut dyn FnMut(&mut String)) {
-        self.files.iter_mut().for_each(change);
+        let lines = self.history.iter_mut().flat_map(|line| &mut line.files);
+        self.files.iter_mut().chain(lines).for_each(change);
     }
 
     /// A call has one topic.
@@ -77,7 +83,7 @@ impl StagedItem for TopicPart {
     }
 
     fn texts(&self) -> Vec<(&str, &str)> {
-        let files = self.files.iter().map(String::as_str);
+        let files = all_files(&self.files, &self.history);
         let texts = part_texts(self).into_iter().chain(files).chain([self.topic()]);
         texts.map(|text| ("", text)).collect()
     }
@@ -111,16 +117,23 @@ impl Keyed for TopicPart {
 fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
     let field = |name: &str| format!("topic.{name}");
     part.name = part.name.as_deref().map(topic_name).transpose()?;
-    if let Some(status) = &part.status {
-        let status = status.trim();
-        let length = status.chars().count();
-        if length > TOPIC_STATUS_CHARS_MAX {
-            let why = format!(
-                "has {length} characters, {TOPIC_STATUS_CHARS_MAX} are allowed; say where it stands, and note the rest"
-            );
-            return Err(Refusal::invalid(field("status"), why));
+    for (name, text, chars_max) in [
+        ("status", &mut part.status, TOPIC_STATUS_CHARS_MAX),
+        ("overview", &mut part.overview, TOPIC_OVERVIEW_CHARS_MAX),
+        ("architecture", &mut part.architecture, TOPIC_ARCHITECTURE_CHARS_MAX),
+    ] {
+        let Some(written) = text.take() else { continue };
+        let written = written.trim();
+        let length = written.chars().count();
+        if length > chars_max {
+            let advice = match name {
+                "status" => "say where it stands, and note the rest",
+                _ => "keep what matters most, and note the rest",
+            };
+            let why = format!("has {length} characters, {chars_max} are allowed; {advice}");
+            return Err(Refusal::invalid(field(name), why));
         }
-        part.status = Some(status.to_owned()).filter(|status| !status.is_empty());
+        *text = Some(written.to_owned()).filter(|text| !text.is_empty());
     }
     if let Some(line) = part.status.as_deref().map(HistoryLine::new)
         && !part.history.iter().any(|known| known.text == line.text)
@@ -149,6 +162,8 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
             );
             return Err(Refusal::invalid(field(&format!("history[{at}]")), why));
         }
+        let place = || field(&format!("history[{at}].files"));
+        told.files = files(place(), &told.files, TOPIC_FILES_MAX)?;
     }
     part.history.retain(|told| !told.text.is_empty());
     part.files = files(field("files"), &part.files, TOPIC_FILES_MAX)?;

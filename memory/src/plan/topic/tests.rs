@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{apply, origin};
-use crate::{HistoryLine, Kind, Revision, SessionId, TopicPart, plan_checkpoint};
+use crate::{HistoryLine, Kind, Revision, SessionId, TopicDecision, TopicPart, plan_checkpoint};
 
 fn of(part: TopicPart) -> Staged {
     Staged { topics: vec![part], ..Staged::default() }
@@ -54,8 +54,64 @@ fn a_line_of_history_is_kept_whole_or_refused() {
     );
     assert_eq!(
         refused(&memory, TopicPart::default(), None),
-        "topic has nothing to write: a status, decisions, history or files"
+        "topic has nothing to write: a status, an overview, an architecture, decisions, history or files"
     );
+}
+
+#[test]
+fn descriptions_are_rewritten_and_an_empty_one_changes_nothing() {
+    let mut memory = Memory::default();
+    let described = |overview: &str, architecture: &str| TopicPart {
+        overview: Some(overview.to_owned()),
+        architecture: Some(architecture.to_owned()),
+        ..TopicPart::default()
+    };
+    for part in [described(" a cache ", "one writer\nmany readers"), described("", "two writers")] {
+        let plan = plan_topic(&memory, &origin("one", 1), of(part), None).unwrap();
+        apply(&mut memory, plan);
+    }
+    let topic = memory.topic("main").unwrap().topic().unwrap();
+    assert_eq!((topic.overview.as_str(), topic.architecture.as_str()), ("a cache", "two writers"));
+    assert_eq!(topic.history, []);
+    assert_eq!(
+        refused(&memory, described(&"x".repeat(10_001), ""), None),
+        "topic.overview has 10001 characters, 10000 are allowed; keep what matters most, and note the rest"
+    );
+}
+
+#[test]
+fn a_statement_is_decided_once() {
+    let mut memory = Memory::default();
+    let statement = |text: &str| TopicPart {
+        decisions: vec![TopicDecision::statement(text)],
+        ..TopicPart::default()
+    };
+    let asked = TopicDecision { decided: None, ..TopicDecision::statement("lru it  IS.") };
+    let asked = TopicPart { decisions: vec![asked], ..TopicPart::default() };
+    for (day, part) in (1..).zip([statement("LRU it is."), statement("lru it is."), asked]) {
+        let plan = plan_topic(&memory, &origin("one", day), of(part), None).unwrap();
+        apply(&mut memory, plan);
+    }
+    let topic = memory.topic("main").unwrap().topic().unwrap();
+    assert!(topic.decisions.len() == 1 && topic.decisions[0].is_statement(), "{topic:?}");
+    assert_eq!(topic.pending().count(), 0);
+}
+
+#[test]
+fn the_same_line_of_history_adds_its_files() {
+    let mut memory = Memory::default();
+    let line = |files: &[&str], by_rule| {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        let line = HistoryLine { files, by_rule, ..HistoryLine::written("Wrote it.".to_owned()) };
+        TopicPart { history: vec![line], ..TopicPart::default() }
+    };
+    for part in [line(&["a.rs", "./b.rs"], true), line(&["a.rs", "c.rs"], false)] {
+        let plan = plan_topic(&memory, &origin("one", 1), of(part), None).unwrap();
+        apply(&mut memory, plan);
+    }
+    let topic = memory.topic("main").unwrap().topic().unwrap();
+    let [line] = topic.history.as_slice() else { panic!("{topic:?}") };
+    assert_eq!((line.files.join(" "), line.by_rule), ("b.rs a.rs c.rs".to_owned(), false));
 }
 
 #[test]

@@ -14,8 +14,7 @@ use crate::limits::{
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::{Body, Category, Record};
-use crate::render::kinds;
-use crate::render::{LoadText, LoadView, append};
+use crate::render::{LoadText, LoadView, append, kinds, topic};
 use crate::shell::bare;
 use crate::staged::Staged;
 
@@ -183,9 +182,14 @@ fn staged_items(staged: &Staged) -> Vec<String> {
 fn staged_topic(part: &TopicPart) -> Option<String> {
     let status = part.status.as_deref().unwrap_or_default();
     let mut text = format!("- topic {}: {status}", part.topic());
+    for (name, told) in [("overview", &part.overview), ("architecture", &part.architecture)] {
+        if let Some(told) = told {
+            append(&mut text, format_args!("\n  {name}: {told}"));
+        }
+    }
     for decision in &part.decisions {
-        let line = match decision.decided.as_deref() {
-            Some(answer) => format!("\n  decided: {} -> {answer}", decision.question),
+        let line = match decision.decided {
+            Some(_) => format!("\n  decided: {}", topic::decided(decision)),
             None => format!("\n  open: {}", decision.question),
         };
         text.push_str(&line);
@@ -212,9 +216,7 @@ fn current_state(topic: &Topic) -> Vec<String> {
     let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
     let status = Some(line(&topic.status)).filter(|status| !status.is_empty());
     let open = topic.pending().map(|open| format!("open: {}", line(&open.question)));
-    let decided = topic.decisions.iter().rev().filter_map(|decision| {
-        let answer = decision.decided.as_deref()?;
-        Some(format!("decided: {}", line(&format!("{} -> {answer}", decision.question))))
-    });
+    let decided = topic.decisions.iter().rev().filter(|decision| decision.decided.is_some());
+    let decided = decided.map(|decision| format!("decided: {}", line(&topic::decided(decision))));
     status.into_iter().chain(open).chain(decided.take(COMPACTION_DECIDED_MAX)).collect()
 }

@@ -54,11 +54,9 @@ impl WordedItem for TopicPart {
             let question = one_line(&decision.question);
             match &decision.decided {
                 None => append(&mut lines, format_args!("open: {question}\n")),
-                Some(answer) => {
-                    append(
-                        &mut lines,
-                        format_args!("decided: {question} -> {}\n", one_line(answer)),
-                    );
+                Some(_) => {
+                    let decided = one_line(&topic::decided(decision));
+                    append(&mut lines, format_args!("decided: {decided}\n"));
                 }
             }
         }
@@ -66,6 +64,11 @@ impl WordedItem for TopicPart {
         let (first, rest) = status.split_once('\n').unwrap_or((status, ""));
         let colon = if first.is_empty() { "" } else { ": " };
         let head = format!("topic {}{colon}{first}", one_line(self.topic()));
+        for (name, text) in [("overview", &self.overview), ("architecture", &self.architecture)] {
+            if let Some(text) = text {
+                append(&mut lines, format_args!("{name}: {}\n", one_line(text)));
+            }
+        }
         let text = if rest.is_empty() { lines } else { format!("{rest}\n{lines}") };
         (head, text)
     }
@@ -82,6 +85,7 @@ pub(in crate::render) fn brief(record: &Record, topic: &Topic) -> String {
     }
     let more = topic.decisions.iter().any(|decision| decision.decided.is_some())
         || !(topic.files.is_empty() && topic.history.is_empty())
+        || !(topic.overview.is_empty() && topic.architecture.is_empty())
         || status.chars().count() > TOPIC_BRIEF_CHARS_MAX;
     if more { text + CUT } else { text }
 }

@@ -67,6 +67,38 @@ fn a_topic_reads_well() {
 }
 
 #[test]
+fn a_brief_reads_well() {
+    let mut memory = Memory::default();
+    let part = TopicPart {
+        overview: Some("A cache.\nFor pages.".to_owned()),
+        architecture: Some(format!("One writer. {}end", "Many readers. ".repeat(40))),
+        decisions: vec![TopicDecision::statement("LRU it is."), decision("Which size?", None)],
+        history: vec![HistoryLine {
+            files: vec!["src/evict.rs".to_owned(), "src/lib.rs".to_owned()],
+            ..HistoryLine::written("Wrote the eviction.".to_owned())
+        }],
+        ..of("main", "measure it")
+    };
+    write(&mut memory, "one", 1, part);
+    let record = memory.topic("main").unwrap();
+    let whole = read(&memory, "main", &[]);
+    assert!(whole.contains(" readers. end\n"), "{whole}");
+    insta::assert_snapshot!(whole.replace("Many readers. ", ""), @"
+    t1 main: measure it
+      overview: A cache.
+        For pages.
+      architecture: One writer. end
+      open: Which size?
+      decided: LRU it is. (2026-11-01)
+      history:
+      - 2026-11-01 claude-code: Wrote the eviction. (src/evict.rs, src/lib.rs)
+    ");
+    let loaded = super::loaded(record, record.topic().unwrap());
+    let architecture = loaded.lines().find(|line| line.starts_with("  architecture: ")).unwrap();
+    assert!(architecture.ends_with('…') && architecture.chars().count() < 420, "{architecture}");
+}
+
+#[test]
 fn a_topic_without_a_status_shows_its_latest_history_line() {
     let mut memory = Memory::default();
     for (day, told) in [(1, "begun"), (2, "Session ended. Asked: fix the login")] {

@@ -81,7 +81,7 @@ async fn topics_are_bound_and_shared() {
     insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "read", "name": "cache" })).await, @"ERROR failed to read: there is no topic `cache` yet; there are `wire`");
     insta::assert_snapshot!(two.call("memory_topic", json!({ "action": "bind", "name": "a|b" })).await, @"ERROR failed to bind: topic name has `|` in it; use letters, digits, spaces and - _ . /");
     insta::assert_snapshot!(two.call("memory_load", json!({ "topic": "cache" })).await, @"ERROR failed to load: there is no topic `cache` yet; there are `wire`");
-    insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, decisions, history, files"#);
+    insta::assert_snapshot!(two.call("memory_checkpoint", json!({ "topic": "cache" })).await, @r#"ERROR memory_checkpoint: topic: invalid type: string "cache", expected an object with name, status, overview, architecture, decisions, history, files"#);
 }
 
 /// A call counts as what the reader takes it for.
@@ -134,4 +134,47 @@ async fn a_topic_is_written_at_once_for_all_sessions() {
     ");
     let read = one.call("memory_topic", json!({ "action": "read" })).await;
     assert!(read.contains("Measured it: 3 ms."), "{read}");
+}
+
+#[tokio::test]
+async fn a_brief_has_descriptions_statements_and_changes_with_files() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let topic = json!({
+        "status": "measure it",
+        "overview": "A cache.",
+        "architecture": "One writer.\nMany readers.",
+        "decisions": [
+            "LRU it is.", "Which size?", { "decision": "Sockets, not ports." },
+            { "question": "Port?", "decision": "4000" },
+        ],
+        "history": ["Begun.", { "text": "Wrote it.", "file": world.directory("demo/src/a.rs"), "odd": 1 }],
+    });
+    let said = shim.call("memory_topic", json!({ "action": "write", "topic": topic })).await;
+    insta::assert_snapshot!(said, @"
+    Wrote t1 main, version 1; all sessions see it now.
+
+    Unknown field `odd` in topic.history[1] was ignored.
+    ");
+    let read = shim.call("memory_topic", json!({ "action": "read", "name": "main" })).await;
+    insta::assert_snapshot!(read, @"
+    t1 main: measure it
+      overview: A cache.
+      architecture: One writer.
+        Many readers.
+      open: Which size?
+      decided: LRU it is. (DAY)
+      decided: Sockets, not ports. (DAY)
+      decided: Port? -> 4000 (DAY)
+      history:
+      - DAY test-agent: Begun.
+      - DAY test-agent: Wrote it. (src/a.rs)
+    ");
+    let wrong = json!({ "action": "write", "topic": { "decisions": [7] } });
+    insta::assert_snapshot!(shim.call("memory_topic", wrong).await, @"ERROR memory_topic: topic.decisions[0]: invalid type: integer `7`, expected a text or an object");
+    let diff = shim.call("memory_history", json!({ "diff": true })).await;
+    assert!(diff.contains("+ A cache.") && diff.contains("files: src/a.rs"), "{diff}");
+    assert_eq!(diff.matches("LRU it is.").count(), 1, "{diff}");
+    let load = shim.call("memory_load", json!({})).await;
+    assert!(load.contains("overview: A cache.\n"), "{load}");
 }

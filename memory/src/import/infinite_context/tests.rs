@@ -1,0 +1,236 @@
+//! infinite-context's state and history in a fresh project, and in one that has a brief.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::brief::Brief;
+use crate::testing::{apply, day, origin};
+use crate::{RecordId, plan_topic};
+
+fn state(version: u32, on: i64, task: &str, changes: &[(&str, &[&str])]) -> Value {
+    let changes: Vec<Value> = changes
+        .iter()
+        .zip(1..)
+        .map(|((summary, files), at)| {
+            json!({ "timestamp": day(at).iso(), "summary": summary, "files": files })
+        })
+        .collect();
+    json!({
+        "meta": {
+            "version": version,
+            "last_checkpoint": day(on).iso(),
+            "last_access": day(on).iso(),
+            "session_id": "5f1c0000-0000-4000-8000-000000000001",
+            "token_budget_used": 7,
+        },
+        "project_context": {
+            "overview": "A cache.", "architecture": "One writer.", "recent_changes": changes,
+        },
+        "active_context": {
+            "current_task": task,
+            "active_files": ["/demo/src/a.rs", "src/b.rs", "/etc/hosts"],
+            "active_decisions": [
+                { "question": "LRU or LFU?", "status": "decided", "decision": "LRU" },
+                { "question": "Sockets, not ports.", "status": "decided" },
+                { "question": "Which port?", "status": "pending" },
+            ],
+        },
+    })
+}
+
+fn entry(version: u32, on: i64, task: &str) -> Value {
+    let changes: &[(&str, &[&str])] = &[("wrote the queue", &["src/a.rs"])];
+    json!({
+        "version": version, "timestamp": day(on).iso(), "merge_duration_ms": 900,
+        "token_count": 10, "context_ratio": 0.1, "state": state(version, on, task, changes),
+    })
+}
+
+fn newest() -> String {
+    let changes: &[(&str, &[&str])] =
+        &[("wrote the queue", &["src/a.rs"]), ("wrote the eviction", &["/demo/src/b.rs"])];
+    state(3, 5, "measure it", changes).to_string()
+}
+
+/// A history as it is piped, newest first.
+fn history() -> String {
+    format!("{}\n{}\n", entry(2, 4, "evict"), entry(1, 3, "queue"))
+}
+
+fn parsed(texts: &[&str]) -> InfiniteContext {
+    parse_infinite_context(texts.iter().copied()).unwrap()
+}
+
+/// Imports, and returns the outcome with the tasks of all versions.
+fn import(memory: &mut Memory, source: &InfiniteContext) -> (ImportOutcome, Vec<String>) {
+    let import = plan_import_brief(memory, source, Some("/demo"), &origin("import", 20));
+    let mut tasks = Vec::new();
+    for step in &import.steps {
+        let before = memory.revision();
+        let plan = plan_brief_step(memory, step);
+        apply(memory, plan);
+        assert_eq!(memory.revision().0, before.0 + 1, "a commit each");
+        tasks.push(topic(memory).status);
+    }
+    (import.outcome, tasks)
+}
+
+fn topic(memory: &Memory) -> Topic {
+    memory.topic(MAIN).unwrap().topic().unwrap().clone()
+}
+
+#[test]
+fn each_entry_of_the_history_becomes_a_version() {
+    let mut memory = Memory::default();
+    let source = parsed(&[&newest(), &history(), "5f1c0000-0000-4000-8000-000000000002"]);
+    let (outcome, tasks) = import(&mut memory, &source);
+    assert_eq!(tasks, ["queue", "evict", "measure it"]);
+    insta::assert_snapshot!(outcome.notes.join("\n"), @"
+    files outside of the project are left out: /etc/hosts
+    3 versions of the topic main; `rollback` and `anchord history` reach each
+    version numbers, last access, token counts and times of merging are not kept
+    the state is of session 5f1c0000-0000-4000-8000-000000000001, the file names 5f1c0000-0000-4000-8000-000000000002
+    ");
+    let record = memory.topic(MAIN).unwrap();
+    assert_eq!((record.version.0, record.updated.time), (3, day(5)));
+    assert_eq!(
+        record.updated.session.0.as_ref(),
+        "infinite-context:5f1c0000-0000-4000-8000-000000000001"
+    );
+    let topic = topic(&memory);
+    assert_eq!(topic.files, ["src/a.rs", "src/b.rs"]);
+    assert!(topic.decisions[1].is_statement() && topic.pending().count() == 1);
+    let brief = Brief::of("p", Some(record), std::collections::BTreeSet::new());
+    let told: Vec<String> =
+        brief.changes().iter().map(|it| format!("{} {:?}", it.text, it.files)).collect();
+    assert_eq!(told, ["wrote the queue [\"src/a.rs\"]", "wrote the eviction [\"src/b.rs\"]"]);
+    // The same again changes nothing, and one more entry is one more version.
+    let (outcome, tasks) = import(&mut memory, &source);
+    assert_eq!((outcome.before, tasks.len()), (Some(3), 0));
+    let grown = parsed(&[&state(4, 6, "ship it", &[]).to_string(), &history()]);
+    let (_, tasks) = import(&mut memory, &grown);
+    assert_eq!(tasks, ["ship it"]);
+}
+
+#[test]
+fn all_forms_of_redis_cli_are_read() {
+    let whole = parsed(&[&newest(), &history()]);
+    let listed = json!([entry(2, 4, "evict"), entry(1, 3, "queue")]).to_string();
+    let terminal = [entry(2, 4, "evict"), entry(1, 3, "queue")]
+        .iter()
+        .zip(1..)
+        .map(|(entry, at)| format!("{at}) {}", json!(entry.to_string())))
+        .collect::<Vec<_>>()
+        .join("\n");
+    for history in [listed, terminal] {
+        assert_eq!(parsed(&[&format!("[{}]", newest()), &history]), whole, "{history}");
+    }
+    let escaped = r#"1) "{\"state\":{\"active_context\":{\"current_task\":\"caf\xc3\xa9\\n2\"}}}""#;
+    let source = parsed(&[escaped]);
+    assert_eq!(source.entries[0].state.active_context.current_task, "café\n2");
+    assert!(parse_infinite_context(["{}", "no"]).is_err());
+}
+
+#[test]
+fn a_newer_brief_here_stays_and_takes_what_is_missing() {
+    let mut memory = Memory::default();
+    let mut write = |on: i64, part: TopicPart| {
+        let part = Staged { topics: vec![part], ..Staged::default() };
+        let plan = plan_topic(&memory, &origin("one", on), part, None).unwrap();
+        apply(&mut memory, plan);
+    };
+    write(10, TopicPart { status: Some("ours".to_owned()), ..TopicPart::default() });
+    let (_, tasks) = import(&mut memory, &parsed(&[&newest(), &history()]));
+    assert_eq!(tasks, ["queue", "evict", "ours"]);
+    let topic = topic(&memory);
+    assert_eq!((topic.overview.as_str(), topic.decisions.len()), ("A cache.", 3));
+    let told: Vec<&str> = topic.history.iter().map(|line| line.text.as_str()).collect();
+    for line in ["ours", "wrote the eviction", "Imported version 3 of infinite-context's state."] {
+        assert!(told.contains(&line), "{told:?}");
+    }
+}
+
+#[test]
+fn texts_that_are_too_long_are_whole_in_a_note() {
+    let mut memory = Memory::default();
+    let long = "word ".repeat(1_000);
+    let source = parsed(&[&state(1, 2, &long, &[]).to_string()]);
+    let (outcome, _) = import(&mut memory, &source);
+    assert_eq!(outcome.added.notes, 1);
+    assert_eq!(topic(&memory).status.chars().count(), TOPIC_STATUS_CHARS_MAX);
+    let note = memory.record("n2".parse::<RecordId>().unwrap()).unwrap().note().unwrap();
+    assert_eq!(note.content, long.trim());
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), "[a-zà-ü\"\\\\]{1,9}( [a-z]{1,5}){0,3}"]
+}
+
+fn any_state() -> impl Strategy<Value = Value> {
+    let line = "[a-z]{1,6}( [a-z]{1,6}){0,2}";
+    let files = || prop::collection::btree_set("[a-z]{1,5}/[a-z]{1,5}\\.rs", 0..4);
+    let change = (line, files(), 0_i64..1_000_000);
+    let decision = ("[a-z]{1,6}\\?", prop::option::of(line));
+    (
+        (any_text(), any_text(), any_text()),
+        prop::collection::vec(change, 0..10),
+        files(),
+        prop::collection::btree_map(decision.0, decision.1, 0..6),
+        prop::collection::btree_set("[a-z]{1,6}\\.", 0..3),
+    )
+        .prop_map(|((overview, architecture, task), changes, files, decisions, statements)| {
+            let mut changes: Vec<(i64, String, Vec<String>)> = changes
+                .into_iter()
+                .map(|(summary, files, time)| (time + 1, summary, files.into_iter().collect()))
+                .collect();
+            changes.sort();
+            changes.dedup_by(|one, other| (one.0, &one.1) == (other.0, &other.1));
+            let changes: Vec<Value> = changes
+                .into_iter()
+                .map(|(time, summary, files)| {
+                    json!({ "timestamp": Timestamp(time).iso(), "summary": summary, "files": files })
+                })
+                .collect();
+            let mut listed: Vec<Value> = decisions
+                .into_iter()
+                .map(|(question, answer)| match answer {
+                    Some(answer) => {
+                        json!({ "question": question, "status": "decided", "decision": answer })
+                    }
+                    None => json!({ "question": question, "status": "pending" }),
+                })
+                .collect();
+            let statement = |text| json!({ "question": text, "status": "decided" });
+            listed.extend(statements.into_iter().map(statement));
+            json!({
+                "meta": { "version": 1, "last_checkpoint": day(9).iso(), "session_id": "p" },
+                "project_context": {
+                    "overview": overview, "architecture": architecture, "recent_changes": changes,
+                },
+                "active_context": {
+                    "current_task": task, "active_files": files, "active_decisions": listed,
+                },
+            })
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// An export of one project reaches another without a loss.
+    #[test]
+    fn an_export_imports_unchanged(state in any_state()) {
+        let mut memory = Memory::default();
+        import(&mut memory, &parsed(&[&state.to_string()]));
+        let brief = |memory: &Memory| {
+            let record = memory.topic(MAIN).map(|record| &**record);
+            Brief::of("p", record, std::collections::BTreeSet::new()).state()
+        };
+        let exported = brief(&memory);
+        prop_assert_eq!(&exported, &state);
+        let mut other = Memory::default();
+        import(&mut other, &parsed(&[&exported.to_string()]));
+        prop_assert_eq!(brief(&other), exported);
+    }
+}
