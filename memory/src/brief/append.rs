@@ -3,8 +3,8 @@
 
 use super::form;
 use crate::fold::{clip, one_line};
+use crate::kinds::NewNote;
 use crate::kinds::topic::{HistoryLine, TopicPart};
-use crate::kinds::{NewNote, StagedItem};
 use crate::limits::{
     CHECKPOINT_IMPORTANCE, NOTE_BYTES_MAX, TITLE_CHARS_MAX, TOPIC_LINE_WRITTEN_CHARS_MAX,
 };
@@ -59,11 +59,6 @@ impl Append {
         staged.topics.push(self.part);
         staged.notes.extend(self.notes);
     }
-}
-
-/// Returns whether a topic can take this part.
-pub(super) fn fits(part: &TopicPart) -> bool {
-    TopicPart::accept(vec![part.clone()]).is_ok()
 }
 
 /// Returns the first line that has words, without the marks of a heading or a list.
