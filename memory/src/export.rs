@@ -1,9 +1,13 @@
-//! Writes memory in the forms that others read: the `state.json` of zipmem and of the compactor,
-//! and a page of Markdown.
+//! Writes memory in the forms that others read: the `state.json` of zipmem and of the compactor, a
+//! state of infinite-context, and a page of Markdown.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::brief::Brief;
 use crate::ids::{Kind, Timestamp, hashed};
+use crate::kinds::topic::MAIN;
 use crate::memory::Memory;
 use crate::record::{Body, Record, RecordState};
 use crate::render::{self, item};
@@ -67,6 +71,21 @@ pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -
         }))
     });
     json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
+}
+
+/// Returns the brief as a state of infinite-context. `project` is the project's id, and `now` dates
+/// an empty brief.
+pub fn infinite_context_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
+    let record = memory.topic(MAIN).map(|record| &**record);
+    let brief = Brief::of(project, record, BTreeSet::new());
+    let mut state = brief.state();
+    let written = record.map_or(now, |record| record.updated.time).iso();
+    if let Some(meta) = state.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.insert("last_checkpoint".to_owned(), written.clone().into());
+        meta.insert("last_access".to_owned(), written.into());
+        meta.insert("token_budget_used".to_owned(), 0.into());
+    }
+    state
 }
 
 /// The tag of an expired note, for a form that has no expiry.

@@ -13,10 +13,7 @@ mod zipmem;
 
 pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
-pub use infinite_context::{
-    BriefImport, BriefStep, INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context,
-    plan_brief_step, plan_import_brief,
-};
+pub use infinite_context::{INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
 pub use split::{
@@ -44,15 +41,13 @@ use serde::{Deserialize, Serialize};
 pub const ZIPMEM: &str = "zipmem";
 
 /// The systems from which anchord imports. The first that recognises a file or folder reads it.
-pub const SOURCES: &[Source] = &[compactor::SOURCE, exported::SOURCE, zipmem::SOURCE];
+pub const SOURCES: &[Source] =
+    &[infinite_context::SOURCE, compactor::SOURCE, exported::SOURCE, zipmem::SOURCE];
 
 /// Returns the system with this name on the wire.
 pub fn source(name: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.name == name)
 }
-
-/// The operation of a version that an import of infinite-context's history writes.
-pub const INFINITE_CONTEXT_VERSION: &str = "import brief";
 
 /// The outcome of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

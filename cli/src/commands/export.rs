@@ -18,7 +18,8 @@ use crate::exit::Error;
   anchord export --format json | jq '.records | length'
   anchord export --user --format json > my-notes.json")]
 pub(crate) struct Args {
-    /// markdown for people, json for programs, zipmem or compactor as that system's state.json
+    /// markdown for people, json for programs, or zipmem, compactor, infinite-context as that
+    /// system's state
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
     #[command(flatten)]
@@ -31,6 +32,7 @@ enum Format {
     Json,
     Zipmem,
     Compactor,
+    InfiniteContext,
 }
 
 impl Args {
@@ -40,6 +42,7 @@ impl Args {
             Format::Json => ExportFormat::Json,
             Format::Zipmem => ExportFormat::Zipmem,
             Format::Compactor => ExportFormat::Compactor,
+            Format::InfiniteContext => ExportFormat::InfiniteContext,
         };
         let query = ExportQuery { project: self.memory.resolve()?, format };
         let document = Client::started(&InstanceDir::locate()?)?.text(api::EXPORT, &query)?;

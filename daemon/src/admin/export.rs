@@ -27,7 +27,10 @@ pub(crate) async fn export_document(
     let whole = match format {
         ExportFormat::Json => whole_records(&open, memory.records()).await?,
         // These formats leave out forgotten records.
-        ExportFormat::Markdown | ExportFormat::Zipmem | ExportFormat::Compactor => BTreeMap::new(),
+        ExportFormat::Markdown
+        | ExportFormat::Zipmem
+        | ExportFormat::Compactor
+        | ExportFormat::InfiniteContext => BTreeMap::new(),
     };
     // The document may be as long as the memory is large, so no worker thread renders it.
     let text = run_blocking(move || document(&of, &rendered, &whole, format)).await?;
@@ -57,6 +60,10 @@ fn document(
         ExportFormat::Markdown => return Ok(export::markdown(memory, &target.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(memory, &target.name, clock::now()),
         ExportFormat::Compactor => export::compactor_state(memory, clock::now(), |_| true),
+        ExportFormat::InfiniteContext => {
+            let id = target.reference.id.clone();
+            export::infinite_context_state(memory, &id, clock::now())
+        }
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,

@@ -31,6 +31,11 @@ pub(crate) async fn import_memory(
     let mut read = reading.await.map_err(|error| bad_request(&error))?;
     let asked = ask(service, &named).await?;
     read.keep_fitting(asked.id.is_some_and(ProjectId::is_personal))?;
+    if let Some(id) = asked.id {
+        read.set_root(&asked.reference(service, id).root);
+    } else if let Some(root) = asked.located.as_ref().and_then(|located| located.root.to_str()) {
+        read.set_root(root);
+    }
     let read = Arc::new(read);
     let by = Provenance {
         session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
@@ -144,6 +149,10 @@ impl SourceSteps {
                 .to_owned(),
             action: Some("import it into a project".to_owned()),
         })
+    }
+
+    fn set_root(&mut self, root: &str) {
+        self.steps.iter_mut().for_each(|step| step.set_root(root));
     }
 
     fn plan(&self, at: usize, memory: &Memory, by: &Provenance) -> Plan<ImportOutcome> {

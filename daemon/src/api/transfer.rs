@@ -26,6 +26,8 @@ pub enum ExportFormat {
     Zipmem,
     /// A `state.json` of the compactor.
     Compactor,
+    /// The brief as a state of infinite-context.
+    InfiniteContext,
 }
 
 /// The whole memory of a project as JSON. It holds the newest version of every record in any state,

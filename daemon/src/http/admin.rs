@@ -169,7 +169,10 @@ async fn export(
     let text = admin::export_document(&service.sessions, &query.project, query.format).await?;
     let kind = match query.format {
         ExportFormat::Markdown => "text/markdown; charset=utf-8",
-        ExportFormat::Json | ExportFormat::Zipmem | ExportFormat::Compactor => "application/json",
+        ExportFormat::Json
+        | ExportFormat::Zipmem
+        | ExportFormat::Compactor
+        | ExportFormat::InfiniteContext => "application/json",
     };
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -4,19 +4,22 @@
 //! rollback reaches it. The state is the last. An entry that was imported before is left out, so a
 //! source that has grown brings only what is new.
 
-mod source;
+mod reading;
 
-pub use source::{InfiniteContext, StateEntry, parse_infinite_context};
+pub use reading::{InfiniteContext, StateEntry, parse_infinite_context};
+
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
+use super::source::{ImportStep, Parts, Source};
 use super::{ImportOutcome, left_out, not_again};
 use crate::brief::StateForm;
 use crate::change::Change;
 use crate::draft::{self, Draft};
 use crate::files::{is_inside, normalise, relative};
 use crate::fold::{clip, one_line};
-use crate::ids::{Kind, SessionId};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, TopicPart};
 use crate::kinds::{Fields, NewNote, StagedItem};
 use crate::limits::{
@@ -25,6 +28,7 @@ use crate::limits::{
     TOPIC_STATUS_CHARS_MAX,
 };
 use crate::memory::Memory;
+use crate::per_kind::PerKind;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::record::{Body, RecordState};
@@ -36,123 +40,142 @@ use crate::staged::{Staged, accept, count};
 /// the client of their versions.
 pub const INFINITE_CONTEXT: &str = "infinite-context";
 
-/// One version of the brief that an import brings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BriefStep {
-    /// The digest under which it is remembered.
-    digest: String,
-    /// The topic from then on.
-    topic: Topic,
-    /// Texts that were too long for the topic, whole.
-    notes: Vec<NewNote>,
-    /// The writer.
-    origin: Provenance,
-}
-
-/// The versions and the outcome of an import of infinite-context's memory.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BriefImport {
-    /// The versions, oldest first.
-    pub steps: Vec<BriefStep>,
-    /// The outcome of all steps.
-    pub outcome: ImportOutcome,
-}
-
-/// Plans an import: the versions that are new here. `root` is the project's directory. What is
-/// newer in the brief here stays.
-pub fn plan_import_brief(
-    memory: &Memory,
-    source: &InfiniteContext,
-    root: Option<&str>,
-    origin: &Provenance,
-) -> BriefImport {
-    let mut outcome = ImportOutcome { notes: source.notes.clone(), ..ImportOutcome::default() };
-    let here = memory.topic(MAIN).map(|record| (record.updated.time, record.topic().cloned()));
-    let session = match &source.session {
-        Some(id) => clip(&format!("{INFINITE_CONTEXT}:{id}"), BINDING_KEY_CHARS_MAX),
-        None => origin.session.0.to_string(),
-    };
-    let mut steps: Vec<BriefStep> = Vec::new();
-    let mut outside = Vec::new();
-    let mut history: Vec<HistoryLine> =
-        here.iter().flat_map(|(_, topic)| topic).flat_map(|topic| topic.history.clone()).collect();
-    let last = source.entries.len().saturating_sub(1);
-    for (at, entry) in source.entries.iter().enumerate() {
-        let digest = entry.digest();
-        if memory.imported(INFINITE_CONTEXT, &digest).is_some() {
-            outcome.merged += 1;
-            continue;
-        }
-        let time = entry.time.filter(|time| *time <= origin.time).unwrap_or(origin.time);
-        let origin = Provenance {
-            session: SessionId::new(session.clone()),
-            client: INFINITE_CONTEXT.into(),
-            time,
+/// infinite-context.
+pub(super) const SOURCE: Source = Source {
+    name: INFINITE_CONTEXT,
+    takes: "infinite-context's state and history as `redis-cli` prints them",
+    files: &["state.json", "history.jsonl", "history.json", ".*_session_id"],
+    recognises: |candidate| parse_infinite_context(candidate.texts).is_ok(),
+    read: |texts| {
+        let source = Arc::new(parse_infinite_context(texts)?);
+        let here = Arc::new(OnceLock::new());
+        let step = |at| -> Box<dyn ImportStep> {
+            let (source, here) = (Arc::clone(&source), Arc::clone(&here));
+            Box::new(BriefStep { source, at, root: None, here })
         };
-        let mut read = read(&entry.state, root, &origin);
-        outside.append(&mut read.outside);
-        history.append(&mut read.topic.history);
-        read.topic.history.clone_from(&history);
-        let is_newer = here.as_ref().is_some_and(|(written, _)| *written >= time);
-        if at == last
-            && let Some((_, Some(here))) = &here
-        {
-            read.topic = joined(here, &read.topic, is_newer, entry);
+        Ok((0..source.entries.len()).map(step).collect())
+    },
+    kinds: &[Kind::Topic, Kind::Note],
+    parts: Parts::One,
+};
+
+/// One version of the brief that an import brings.
+#[derive(Debug)]
+struct BriefStep {
+    source: Arc<InfiniteContext>,
+    /// The place of its entry.
+    at: usize,
+    /// The project's directory.
+    root: Option<String>,
+    /// The brief as it was before the first step; `None` if there was none.
+    here: Arc<OnceLock<Option<(Timestamp, Topic)>>>,
+}
+
+impl ImportStep for BriefStep {
+    fn found(&self) -> PerKind<usize> {
+        PerKind { topics: usize::from(self.at == 0), ..PerKind::default() }
+    }
+
+    fn set_root(&mut self, root: &str) {
+        self.root = Some(root.to_owned());
+    }
+
+    /// An entry is remembered by what it says, so that a source that has grown brings only what is
+    /// new in it.
+    fn plan(&self, memory: &Memory, _: &str, by: &Provenance) -> Plan<ImportOutcome> {
+        let brief = memory.topic(MAIN);
+        let here = self.here.get_or_init(|| {
+            brief.and_then(|record| Some((record.updated.time, record.topic()?.clone())))
+        });
+        let is_last = self.at + 1 == self.source.entries.len();
+        let mut outcome = ImportOutcome::default();
+        let nothing = |outcome| Plan { changes: Vec::new(), outcome };
+        let Some(entry) = self.source.entries.get(self.at) else { return nothing(outcome) };
+        if self.at == 0 {
+            outcome.notes = self.source.remarks();
         }
-        // Sorts the lines and drops the oldest of too many.
-        let lines = std::mem::take(&mut read.topic.history);
-        read.topic.take_in(&TopicPart { history: lines, ..TopicPart::default() });
+        let digest = entry.digest();
+        if let Some(before) = memory.imported(INFINITE_CONTEXT, &digest) {
+            return nothing(ImportOutcome { before: Some(before), ..ImportOutcome::default() });
+        }
+        let (mut read, origin) = self.read(entry, by);
+        if is_last && let Some((written, here)) = here {
+            read.topic = joined(here, &read.topic, *written >= origin.time, entry);
+        }
+        let version = format!("version {}", entry.version());
         let texts = read.topic.own_texts();
         if let Some(purged) = texts.iter().find_map(|text| memory.tombstones().of(text)) {
-            outcome.notes.push(not_again(&format!("version {}", entry.version()), purged));
-            continue;
+            outcome.notes.push(not_again(&version, purged));
+            return nothing(outcome);
         }
-        let records = u64::from(here.is_none());
+        let records = u64::from(brief.is_none());
         let more = Size { records, bytes: read.topic.text_bytes() as u64 };
         if let Err(refusal) = has_room(&memory.totals().kept, Kind::Topic, more) {
-            outcome.notes.push(left_out(&format!("version {}", entry.version()), &refusal));
-            continue;
+            outcome.notes.push(left_out(&version, &refusal));
+            return nothing(outcome);
         }
-        steps.push(BriefStep { digest, topic: read.topic, notes: read.notes, origin });
+        // Once for all entries.
+        outcome.notes.extend(Some(read.outside).filter(|_| is_last).and_then(outside));
+        let mut draft = Draft::new(memory);
+        put(&mut draft, Body::Topic(read.topic), &origin);
+        for note in &read.notes {
+            draft.note(note, &origin);
+        }
+        let written = draft.finish();
+        outcome.added = written.added;
+        outcome.merged = written.merged;
+        let mut changes = written.changes;
+        let records = count(changes.len());
+        let source = INFINITE_CONTEXT.to_owned();
+        changes.push(Change::Imported { source, digest, records, undone: false });
+        Plan { changes, outcome }
     }
-    remark(source, &steps, &outside, &mut outcome);
-    outcome.added.topics = u32::from(here.is_none() && !steps.is_empty());
-    outcome.added.notes = count(steps.iter().map(|step| step.notes.len()).sum());
-    if steps.is_empty() && !source.entries.is_empty() && outcome.merged > 0 {
-        outcome.before = Some(outcome.merged);
-    }
-    BriefImport { steps, outcome }
 }
 
-/// Plans the commit of one version. Nothing changes if it was imported meanwhile.
-pub fn plan_brief_step(memory: &Memory, step: &BriefStep) -> Plan<()> {
-    let nothing = Plan { changes: Vec::new(), outcome: () };
-    if memory.imported(INFINITE_CONTEXT, &step.digest).is_some() {
-        return nothing;
+impl BriefStep {
+    /// Reads an entry. Adds the changes of the brief that was here and of earlier entries, and the
+    /// files that all of these leave out.
+    fn read(&self, entry: &StateEntry, by: &Provenance) -> (ReadState, Provenance) {
+        let session = match &self.source.session {
+            Some(id) => clip(&format!("{INFINITE_CONTEXT}:{id}"), BINDING_KEY_CHARS_MAX),
+            None => by.session.0.to_string(),
+        };
+        let origin = |entry: &StateEntry| Provenance {
+            session: SessionId::new(session.clone()),
+            client: INFINITE_CONTEXT.into(),
+            time: entry.time.filter(|time| *time <= by.time).unwrap_or(by.time),
+        };
+        let root = self.root.as_deref();
+        let mut lines: Vec<HistoryLine> =
+            self.here.get().into_iter().flatten().flat_map(|(_, it)| it.history.clone()).collect();
+        let mut outside = Vec::new();
+        for earlier in self.source.entries.iter().take(self.at) {
+            let mut earlier = read(&earlier.state, root, &origin(earlier));
+            lines.append(&mut earlier.topic.history);
+            outside.append(&mut earlier.outside);
+        }
+        let origin = origin(entry);
+        let mut read = read(&entry.state, root, &origin);
+        lines.append(&mut read.topic.history);
+        read.outside.append(&mut outside);
+        // Sorts the lines, and drops the oldest of too many.
+        read.topic.take_in(&TopicPart { history: lines, ..TopicPart::default() });
+        (read, origin)
     }
-    let mut draft = Draft::new(memory);
-    let body = Body::Topic(step.topic.clone());
-    match draft.head().topic(MAIN).map(|record| record.id) {
-        Some(id) => {
-            // Dated as it was there, even if what is here is newer.
-            let (tags, pinned) =
-                draft.head().record(id).map(|it| (it.tags.clone(), it.pinned)).unwrap_or_default();
+}
+
+/// Writes the brief, dated as it was there even if what is here is newer.
+fn put(draft: &mut Draft<'_>, body: Body, origin: &Provenance) {
+    let stored = draft.head().topic(MAIN);
+    match stored.map(|record| (record.id, record.tags.clone(), record.pinned)) {
+        Some((id, tags, pinned)) => {
             let state = RecordState::Active;
-            let fields = draft::Fields { id, body, state, tags, pinned };
-            draft.put(fields, step.origin.clone());
+            draft.put(draft::Fields { id, body, state, tags, pinned }, origin.clone());
         }
         None => {
-            draft.create(body, &step.origin);
+            draft.create(body, origin);
         }
     }
-    for note in &step.notes {
-        draft.note(note, &step.origin);
-    }
-    let mut changes = draft.finish().changes;
-    let records = count(changes.len());
-    let (source, digest) = (INFINITE_CONTEXT.to_owned(), step.digest.clone());
-    changes.push(Change::Imported { source, digest, records, undone: false });
-    Plan { changes, outcome: () }
 }
 
 /// A state in the terms of a topic.
@@ -268,37 +291,38 @@ fn joined(here: &Topic, there: &Topic, is_newer: bool, entry: &StateEntry) -> To
     joined
 }
 
-fn remark(
-    source: &InfiniteContext,
-    steps: &[BriefStep],
-    outside: &[String],
-    outcome: &mut ImportOutcome,
-) {
-    if !outside.is_empty() {
-        let mut files: Vec<&str> = outside.iter().map(String::as_str).collect();
-        files.sort_unstable();
-        files.dedup();
-        let more = files.len().saturating_sub(IMPORT_FILES_NAMED_MAX);
-        files.truncate(IMPORT_FILES_NAMED_MAX);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let named = files.join(", ");
-        outcome.notes.push(format!("files outside of the project are left out: {named}{more}"));
-    }
-    if steps.is_empty() {
-        return;
-    }
-    let versions = match steps.len() {
-        1 => "1 version of the topic main".to_owned(),
-        versions => format!("{versions} versions of the topic main"),
+/// Names the files that are not beneath the root.
+fn outside(mut files: Vec<String>) -> Option<String> {
+    files.sort_unstable();
+    files.dedup();
+    let more = match files.len().saturating_sub(IMPORT_FILES_NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    outcome.notes.push(format!("{versions}; `rollback` and `anchord history` reach each"));
-    outcome.notes.push(
-        "version numbers, last access, token counts and times of merging are not kept".to_owned(),
-    );
-    if let (Some(there), Some(known)) = (&source.session, &source.session_file)
-        && there != known
-    {
-        outcome.notes.push(format!("the state is of session {there}, the file names {known}"));
+    files.truncate(IMPORT_FILES_NAMED_MAX);
+    let named = files.join(", ");
+    (!files.is_empty()).then(|| format!("files outside of the project are left out: {named}{more}"))
+}
+
+impl InfiniteContext {
+    /// Returns the remarks on the whole source.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.notes.clone();
+        let versions = match self.entries.len() {
+            1 => "1 version of the topic main".to_owned(),
+            versions => format!("{versions} versions of the topic main"),
+        };
+        remarks.push(format!("{versions}; `rollback` and `anchord history` reach each"));
+        remarks.push(
+            "version numbers, last access, token counts and times of merging are not kept"
+                .to_owned(),
+        );
+        if let (Some(there), Some(known)) = (&self.session, &self.session_file)
+            && there != known
+        {
+            remarks.push(format!("the state is of session {there}, the file names {known}"));
+        }
+        remarks
     }
 }
 

@@ -78,6 +78,9 @@ pub trait ImportStep: Send + Sync {
         !personal
     }
 
+    /// Tells the step the project's directory. The user's own memory has none.
+    fn set_root(&mut self, _: &str) {}
+
     /// Plans the commit. `digest` identifies the source; the same digest again changes nothing.
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome>;
 }

@@ -141,3 +141,68 @@ async fn an_import_with_nothing_valid_makes_no_commit_and_no_project() {
     let again = import_memory(&world.daemon.sessions, params(other, &before)).await.unwrap();
     assert!(again.already && again.nothing, "{again:?}");
 }
+
+/// Each entry of a history is a version that a rollback reaches, and what is exported is a state
+/// again.
+#[tokio::test]
+async fn a_history_of_infinite_context_can_be_rolled_back() {
+    let world = World::new().await;
+    let state = |version: u32, task: &str| {
+        json!({
+            "meta": {
+                "version": version,
+                "last_checkpoint": format!("2025-11-0{version}T09:00:00Z"),
+                "session_id": "5f1c",
+            },
+            "project_context": {
+                "overview": "A cache.", "architecture": "One writer.",
+                "recent_changes": [{
+                    "timestamp": "2025-11-01T08:00:00Z", "summary": "wrote it",
+                    "files": [world.directory("demo/src/a.rs")],
+                }],
+            },
+            "active_context": {
+                "current_task": task, "active_files": ["src/a.rs"], "active_decisions": [],
+            },
+        })
+    };
+    let entry = |version: u32, task: &str| {
+        let time = format!("2025-11-0{version}T09:00:00Z");
+        json!({ "version": version, "timestamp": time, "state": state(version, task) })
+    };
+    let history = format!("{}\n{}\n", entry(2, "two"), entry(1, "one"));
+    let demo = world.hello().cwd.unwrap();
+    let asked = ImportParams {
+        source: "infinite-context".to_owned(),
+        texts: vec![
+            NamedText::new("state.json", state(3, "three").to_string()),
+            NamedText::new("history.jsonl", history),
+        ],
+        ..params(&demo, "")
+    };
+    let done = import_memory(&world.daemon.sessions, asked.clone()).await.unwrap();
+    assert_eq!((done.applied, done.revision, done.counts.0.topics.new), (true, Some(3), 1));
+    assert!(import_memory(&world.daemon.sessions, asked).await.unwrap().already);
+    let mut shim = world.shim_with("infinite-context").await;
+    let text = shim.call("resume", json!({})).await;
+    assert!(text.contains("wrote it (src/a.rs)"), "{text}");
+    let reply = shim.call("rollback", json!({ "steps": 2 })).await;
+    assert!(reply.starts_with("Rolled back to version 1 (2025-11-01 09:00:00 UTC)"), "{reply}");
+    assert!(shim.call("resume", json!({})).await.contains("## Current Task\none\n"));
+    let export = export_document(&world.daemon.sessions, &demo, ExportFormat::InfiniteContext);
+    let export: Value = serde_json::from_str(&export.await.unwrap()).unwrap();
+    assert_eq!(
+        export["project_context"],
+        state(1, "one")["project_context"]
+            .as_object()
+            .map(|context| {
+                let mut context = context.clone();
+                context["recent_changes"][0]["files"] = json!(["src/a.rs"]);
+                context["recent_changes"][0]["timestamp"] = json!("2025-11-01T08:00:00.000Z");
+                Value::Object(context)
+            })
+            .unwrap()
+    );
+    assert_eq!(export["active_context"]["current_task"], "one");
+    assert_eq!(export["meta"]["token_budget_used"], 0);
+}

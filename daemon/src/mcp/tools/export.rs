@@ -33,6 +33,7 @@ enum Format {
     Json,
     Zipmem,
     Compactor,
+    InfiniteContext,
 }
 
 pub(super) fn spec() -> ToolSpec {
@@ -53,6 +54,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     };
     let view = context.view().await?;
     let name = view.place.name(&context.sessions);
+    let id = view.project.as_ref().map(|project| project.id.to_string()).unwrap_or_default();
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
     let rendering = run_blocking(move || {
         let text = match params.format {
@@ -60,6 +62,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
             Format::Compactor => {
                 export::compactor_state(&memory, now, |record| reader.sees(record)).to_string()
+            }
+            Format::InfiniteContext => {
+                export::infinite_context_state(&memory, &id, now).to_string()
             }
             Format::Json => lines(&memory, &reader)?,
         };

@@ -11,8 +11,8 @@ use anchord_memory::brief::Brief;
 use anchord_memory::render::StateCall;
 use anchord_memory::render::infinite_context::{self as form, Checkpointed, StatusView};
 use anchord_memory::{
-    BriefOutcome, MAIN, Memory, Provenance, RecordId, Revision, Staged, Timestamp, UndoOutcome,
-    UndoTarget, Undone, Version, import, limits, plan_bind, plan_brief,
+    BriefOutcome, MAIN, Memory, Provenance, Record, RecordId, Revision, Staged, Timestamp,
+    UndoOutcome, UndoTarget, Undone, Version, import, limits, plan_bind, plan_brief,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,6 +32,8 @@ use crate::sessions::{View, session_key};
 
 /// The operation of a checkpoint, by which a rollback finds it.
 const CHECKPOINT: &str = "checkpoint brief";
+/// The operation of an import.
+const IMPORT: &str = "import";
 /// The operation of a rollback.
 const ROLLBACK: &str = "roll back brief";
 
@@ -282,7 +284,7 @@ fn find(history: &HistoryReader, memory: &Memory) -> Result<Reachable, HistoryEr
     let mut wanted = None;
     history.each_version(memory, id, |stored| {
         let Some(record) = stored.content.record() else { return ControlFlow::Continue(()) };
-        let is_checkpoint = is_checkpoint(&stored.operation);
+        let is_checkpoint = is_checkpoint(&stored.operation, record);
         let is_first = found.position.is_none() && wanted.is_none();
         if is_checkpoint && is_first {
             found.position = Some(record.version);
@@ -305,8 +307,9 @@ fn find(history: &HistoryReader, memory: &Memory) -> Result<Reachable, HistoryEr
 
 /// Returns whether an operation left a version that a rollback can reach: a checkpoint, or a
 /// version that an import brought.
-fn is_checkpoint(operation: &str) -> bool {
-    operation == CHECKPOINT || operation == import::INFINITE_CONTEXT_VERSION
+fn is_checkpoint(operation: &str, record: &Record) -> bool {
+    let is_imported = || &*record.updated.client == import::INFINITE_CONTEXT;
+    operation == CHECKPOINT || operation == IMPORT && is_imported()
 }
 
 #[cfg(test)]

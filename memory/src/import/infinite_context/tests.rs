@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::brief::Brief;
+use crate::import::NamedText;
 use crate::testing::{apply, day, origin};
 use crate::{RecordId, plan_topic};
 
@@ -58,22 +59,34 @@ fn history() -> String {
     format!("{}\n{}\n", entry(2, 4, "evict"), entry(1, 3, "queue"))
 }
 
+fn named(texts: &[&str]) -> Vec<NamedText> {
+    texts.iter().map(|text| NamedText::new("state.json", *text)).collect()
+}
+
 fn parsed(texts: &[&str]) -> InfiniteContext {
-    parse_infinite_context(texts.iter().copied()).unwrap()
+    parse_infinite_context(&named(texts)).unwrap()
 }
 
 /// Imports, and returns the outcome with the tasks of all versions.
-fn import(memory: &mut Memory, source: &InfiniteContext) -> (ImportOutcome, Vec<String>) {
-    let import = plan_import_brief(memory, source, Some("/demo"), &origin("import", 20));
-    let mut tasks = Vec::new();
-    for step in &import.steps {
+fn import(memory: &mut Memory, texts: &[&str]) -> (ImportOutcome, Vec<String>) {
+    let mut steps = (SOURCE.read)(&named(texts)).unwrap();
+    let (mut tasks, mut outcome) = (Vec::new(), None::<ImportOutcome>);
+    for step in &mut steps {
+        step.set_root("/demo");
         let before = memory.revision();
-        let plan = plan_brief_step(memory, step);
-        apply(memory, plan);
-        assert_eq!(memory.revision().0, before.0 + 1, "a commit each");
-        tasks.push(topic(memory).status);
+        let plan = step.plan(memory, "", &origin("import", 20));
+        let changes = plan.changes.len();
+        let of_step = apply(memory, plan);
+        outcome = Some(match outcome {
+            Some(outcome) => outcome.and(of_step),
+            None => of_step,
+        });
+        if changes > 0 {
+            assert_eq!(memory.revision().0, before.0 + 1, "a commit each");
+            tasks.push(topic(memory).status);
+        }
     }
-    (import.outcome, tasks)
+    (outcome.unwrap(), tasks)
 }
 
 fn topic(memory: &Memory) -> Topic {
@@ -83,14 +96,15 @@ fn topic(memory: &Memory) -> Topic {
 #[test]
 fn each_entry_of_the_history_becomes_a_version() {
     let mut memory = Memory::default();
-    let source = parsed(&[&newest(), &history(), "5f1c0000-0000-4000-8000-000000000002"]);
+    let (newest, history) = (newest(), history());
+    let source = [newest.as_str(), &history, "5f1c0000-0000-4000-8000-000000000002"];
     let (outcome, tasks) = import(&mut memory, &source);
     assert_eq!(tasks, ["queue", "evict", "measure it"]);
     insta::assert_snapshot!(outcome.notes.join("\n"), @"
-    files outside of the project are left out: /etc/hosts
     3 versions of the topic main; `rollback` and `anchord history` reach each
     version numbers, last access, token counts and times of merging are not kept
     the state is of session 5f1c0000-0000-4000-8000-000000000001, the file names 5f1c0000-0000-4000-8000-000000000002
+    files outside of the project are left out: /etc/hosts
     ");
     let record = memory.topic(MAIN).unwrap();
     assert_eq!((record.version.0, record.updated.time), (3, day(5)));
@@ -108,8 +122,8 @@ fn each_entry_of_the_history_becomes_a_version() {
     // The same again changes nothing, and one more entry is one more version.
     let (outcome, tasks) = import(&mut memory, &source);
     assert_eq!((outcome.before, tasks.len()), (Some(3), 0));
-    let grown = parsed(&[&state(4, 6, "ship it", &[]).to_string(), &history()]);
-    let (_, tasks) = import(&mut memory, &grown);
+    let grown = state(4, 6, "ship it", &[]).to_string();
+    let (_, tasks) = import(&mut memory, &[&grown, &history]);
     assert_eq!(tasks, ["ship it"]);
 }
 
@@ -129,7 +143,9 @@ fn all_forms_of_redis_cli_are_read() {
     let escaped = r#"1) "{\"state\":{\"active_context\":{\"current_task\":\"caf\xc3\xa9\\n2\"}}}""#;
     let source = parsed(&[escaped]);
     assert_eq!(source.entries[0].state.active_context.current_task, "café\n2");
-    assert!(parse_infinite_context(["{}", "no"]).is_err());
+    assert!(parse_infinite_context(&named(&["{}", "no"])).is_err());
+    let others = [r#"{"version":1,"items":[]}"#, r#"{"version":1,"blueprints":[]}"#];
+    assert!(others.iter().all(|text| parse_infinite_context(&named(&[text])).is_err()));
 }
 
 #[test]
@@ -141,7 +157,7 @@ fn a_newer_brief_here_stays_and_takes_what_is_missing() {
         apply(&mut memory, plan);
     };
     write(10, TopicPart { status: Some("ours".to_owned()), ..TopicPart::default() });
-    let (_, tasks) = import(&mut memory, &parsed(&[&newest(), &history()]));
+    let (_, tasks) = import(&mut memory, &[&newest(), &history()]);
     assert_eq!(tasks, ["queue", "evict", "ours"]);
     let topic = topic(&memory);
     assert_eq!((topic.overview.as_str(), topic.decisions.len()), ("A cache.", 3));
@@ -155,8 +171,7 @@ fn a_newer_brief_here_stays_and_takes_what_is_missing() {
 fn texts_that_are_too_long_are_whole_in_a_note() {
     let mut memory = Memory::default();
     let long = "word ".repeat(1_000);
-    let source = parsed(&[&state(1, 2, &long, &[]).to_string()]);
-    let (outcome, _) = import(&mut memory, &source);
+    let (outcome, _) = import(&mut memory, &[&state(1, 2, &long, &[]).to_string()]);
     assert_eq!(outcome.added.notes, 1);
     assert_eq!(topic(&memory).status.chars().count(), TOPIC_STATUS_CHARS_MAX);
     let note = memory.record("n2".parse::<RecordId>().unwrap()).unwrap().note().unwrap();
@@ -222,7 +237,7 @@ proptest! {
     #[test]
     fn an_export_imports_unchanged(state in any_state()) {
         let mut memory = Memory::default();
-        import(&mut memory, &parsed(&[&state.to_string()]));
+        import(&mut memory, &[&state.to_string()]);
         let brief = |memory: &Memory| {
             let record = memory.topic(MAIN).map(|record| &**record);
             Brief::of("p", record, std::collections::BTreeSet::new()).state()
@@ -230,7 +245,7 @@ proptest! {
         let exported = brief(&memory);
         prop_assert_eq!(&exported, &state);
         let mut other = Memory::default();
-        import(&mut other, &parsed(&[&exported.to_string()]));
+        import(&mut other, &[&exported.to_string()]);
         prop_assert_eq!(brief(&other), exported);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::ImportError;
+use super::super::source::{ImportError, NamedText, bare};
 use crate::brief::StateForm;
 use crate::ids::Timestamp;
 
@@ -32,13 +32,11 @@ pub struct StateEntry {
 ///
 /// # Errors
 /// Fails if none of them has a state.
-pub fn parse_infinite_context<'t>(
-    texts: impl IntoIterator<Item = &'t str>,
-) -> Result<InfiniteContext, ImportError> {
+pub fn parse_infinite_context(texts: &[NamedText]) -> Result<InfiniteContext, ImportError> {
     let mut found = InfiniteContext::default();
     let mut state = None;
-    for text in texts {
-        let text = text.trim_start_matches('\u{feff}').trim();
+    for NamedText { text, .. } in texts {
+        let text = bare(text).trim();
         if is_id(text) {
             found.session_file = Some(text.to_owned());
             continue;
@@ -59,8 +57,8 @@ pub fn parse_infinite_context<'t>(
         found.entries.retain(|entry| entry.state != state.state);
         found.entries.push(state);
     }
-    let newest =
-        found.entries.last().ok_or(ImportError::Shape { file: "state.json".to_owned() })?;
+    let first = texts.first().map(|text| text.name.clone()).ok_or(ImportError::Empty)?;
+    let newest = found.entries.last().ok_or(ImportError::Shape { file: first })?;
     found.session.clone_from(&newest.state.meta.session_id);
     Ok(found)
 }
