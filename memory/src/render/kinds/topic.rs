@@ -52,12 +52,11 @@ impl WordedItem for TopicPart {
         let mut lines = String::new();
         for decision in self.decisions.iter().filter(is_last) {
             let question = one_line(&decision.question);
-            match &decision.decided {
-                None => append(&mut lines, format_args!("open: {question}\n")),
-                Some(_) => {
-                    let decided = one_line(&topic::decided(decision));
-                    append(&mut lines, format_args!("decided: {decided}\n"));
-                }
+            if decision.decided.is_some() {
+                let decided = one_line(&topic::decided(decision));
+                append(&mut lines, format_args!("decided: {decided}\n"));
+            } else {
+                append(&mut lines, format_args!("open: {question}\n"));
             }
         }
         let status = self.status.as_deref().map(str::trim).unwrap_or_default();
