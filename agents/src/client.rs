@@ -46,6 +46,9 @@ pub struct McpNames {
     pub suffix: Option<&'static str>,
     /// The field of `_meta` that names the conversation of a call.
     pub conversation: Option<&'static str>,
+    /// The argument in which its plugin names the conversation of a call, since its `_meta` has
+    /// nothing. The plugin sets it on every call, whatever the model wrote there.
+    pub conversation_argument: Option<&'static str>,
     /// The field of `_meta` that names a call. Its hooks use the same id.
     pub call: Option<&'static str>,
 }
@@ -82,7 +85,13 @@ impl Client {
         Self {
             id,
             name,
-            mcp: McpNames { name: id, suffix: None, conversation: None, call: None },
+            mcp: McpNames {
+                name: id,
+                suffix: None,
+                conversation: None,
+                conversation_argument: None,
+                call: None,
+            },
             environment: Environment {
                 folder: None,
                 project: None,
@@ -134,6 +143,12 @@ impl McpNames {
     /// client's field.
     pub fn conversation_in<'a>(field: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
         CLIENTS.iter().filter_map(|client| client.mcp.conversation).find_map(field)
+    }
+
+    /// Returns the argument in which a client of this name over MCP names the conversation of a
+    /// call. The model writes arguments, so no client uses another client's.
+    pub fn conversation_argument_of(name: &str) -> Option<&'static str> {
+        Client::named_over_mcp(name)?.mcp.conversation_argument
     }
 
     /// Returns the client's own id of a call, by the fields of `_meta`.

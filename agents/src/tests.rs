@@ -31,6 +31,14 @@ fn a_client_is_recognised_by_the_beginning_of_its_name() {
     assert_eq!(tokens("a-client-of-next-year"), None);
 }
 
+#[test]
+fn only_openclaw_names_conversations_in_arguments() {
+    let argument = McpNames::conversation_argument_of;
+    assert_eq!(argument("openclaw-bundle-mcp"), Some("anchord_conversation"));
+    assert_eq!(argument("claude-code"), None);
+    assert_eq!(argument("a-client-of-next-year"), None);
+}
+
 /// A text that a client would cut must not be written at all.
 #[cfg(feature = "events")]
 #[test]

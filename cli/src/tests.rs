@@ -99,11 +99,9 @@ fn the_command_suggested_to_a_copy_is_valid() {
 fn an_unknown_value_is_answered_with_the_allowed_values() {
     let refused = Cli::try_parse_from(["anchord", "export", "--format", "yaml"]).unwrap_err();
     assert_eq!(refused.exit_code(), 2);
-    assert!(
-        refused
-            .to_string()
-            .contains("[possible values: markdown, json, zipmem, compactor, infinite-context]")
-    );
+    assert!(refused.to_string().contains(
+        "[possible values: markdown, json, zipmem, compactor, infinite-context, snap-memory]"
+    ));
 }
 
 /// An impossible value fails before anything runs, so that 1 means that nothing was found.

@@ -32,6 +32,15 @@ pub struct Config {
     pub memory: Settings,
     /// Settings for sessions' private notes, if nothing nearer is set.
     pub session_memory: Settings,
+    /// Settings of topics.
+    pub topics: TopicsConfig,
+}
+
+/// Settings of topics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TopicsConfig {
+    /// Whether each topic is mirrored as a Markdown file in its project.
+    pub markdown: bool,
 }
 
 /// Settings for the end of sessions.
@@ -138,6 +147,7 @@ impl Config {
             let bad = || bad("sessions.grace_seconds".to_owned(), value, allowed());
             config.sessions.grace = Duration::from_secs(seconds.ok_or_else(bad)?);
         }
+        config.topics.markdown = told.topics.markdown.unwrap_or_default();
         config.memory = told.memory.settings();
         config.session_memory = told.session_memory.settings();
         let hooks = Settings {
@@ -172,6 +182,7 @@ struct ConfigFile {
     memory: MemoryTable,
     session_memory: MemoryTable,
     hooks: HooksTable,
+    topics: TopicsTable,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -204,6 +215,12 @@ struct MemoryTable {
 struct HooksTable {
     prompt_recall: Option<bool>,
     subagent_skip: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [topics]")]
+struct TopicsTable {
+    markdown: Option<bool>,
 }
 
 impl MemoryTable {

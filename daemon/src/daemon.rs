@@ -12,6 +12,7 @@ use crate::instance::Instance;
 use crate::jobs::JobService;
 use crate::mcp::ToolService;
 use crate::metrics::Metrics;
+use crate::mirror::TopicMirror;
 use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
@@ -79,6 +80,7 @@ impl Daemon {
             sessions: Arc::clone(&sessions),
             hooks: Arc::clone(&hooks),
             metrics: Arc::clone(&metrics),
+            mirror: TopicMirror::new(Arc::clone(&projects), &sessions.config),
             shutdown: shutdown.clone(),
         };
         let socket = Arc::new(SocketService {

@@ -1,5 +1,5 @@
-//! Periodic work: stages pending activity, ends sessions that are gone, closes idle projects, and
-//! returns free memory. Also checks that this is still the daemon of its instance.
+//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, closes idle
+//! projects, and returns free memory. Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use crate::hooks::{HookService, stage_silent};
 use crate::instance::Instance;
 use crate::limits;
 use crate::metrics::Metrics;
+use crate::mirror::TopicMirror;
 use crate::projects::ProjectId;
 use crate::sessions::{SessionService, sweep};
 use crate::shutdown::Shutdown;
@@ -21,12 +22,13 @@ pub(crate) struct JobService {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) hooks: Arc<HookService>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) mirror: TopicMirror,
     pub(crate) shutdown: Shutdown,
 }
 
 /// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(service: JobService) {
-    let JobService { instance, sessions, hooks, metrics, shutdown } = service;
+    let JobService { instance, sessions, hooks, metrics, mut mirror, shutdown } = service;
     let projects = &sessions.projects;
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -50,6 +52,7 @@ pub(crate) async fn run(service: JobService) {
         }
         stage_silent(&hooks, limits::NOTED_STAGED_AFTER).await;
         sweep(&sessions).await;
+        mirror.update().await;
         let in_use: BTreeSet<ProjectId> = sessions
             .table
             .all()

@@ -23,6 +23,7 @@ mod lines;
 pub mod logs;
 mod mcp;
 mod metrics;
+mod mirror;
 mod process;
 pub mod project;
 pub mod projects;

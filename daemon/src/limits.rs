@@ -146,6 +146,13 @@ pub const JOBS_EVERY: Duration = Duration::from_secs(2);
 /// 10 s.
 pub const HEAP_QUIET_TICKS: u32 = 5;
 
+/// Topics of a project that have a file, the most recently written ones.
+pub const MIRRORED_TOPICS_MAX: usize = 1_000;
+/// Attempts to swap a mirrored file that others create and remove meanwhile.
+pub const SWAPS_MAX: usize = 10;
+/// Age from which an edited file counts as complete. Its writer may not be done before.
+pub const MIRROR_SETTLED_MILLIS: u32 = 500;
+
 /// Time that periodic work waits for one project. It exceeds the time limit for reading its files.
 pub const JOB_TIME_MAX: Duration = Duration::from_secs(8);
 

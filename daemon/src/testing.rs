@@ -202,10 +202,15 @@ impl Shim {
 
     /// Performs the handshake of revisions before 2026-07-28 and returns its result.
     pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
+        self.initialize_as("test-agent", revision).await
+    }
+
+    /// Performs the handshake as a client of this name.
+    pub(crate) async fn initialize_as(&mut self, client: &str, revision: &str) -> Value {
         let params = json!({
             "protocolVersion": revision,
             "capabilities": {},
-            "clientInfo": { "name": "test-agent", "version": "1" },
+            "clientInfo": { "name": client, "version": "1" },
         });
         let reply = self.request("initialize", params).await;
         self.notify("notifications/initialized").await;
@@ -329,6 +334,19 @@ pub(crate) async fn poll<T>(mut look: impl FnMut() -> Option<T>) -> T {
             match look() {
                 Some(found) => return found,
                 None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+    };
+    tokio::time::timeout(DEADLINE, found).await.expect("it comes in time")
+}
+
+/// Waits like [`poll`] until an asynchronous `step` returns a value.
+pub(crate) async fn poll_steps<T>(mut step: impl AsyncFnMut() -> Option<T>) -> T {
+    let found = async {
+        loop {
+            match step().await {
+                Some(found) => return found,
+                None => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
     };

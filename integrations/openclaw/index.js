@@ -23,10 +23,18 @@ function ends(text) {
 // Sessions whose last prompt is remembered.
 const SESSIONS_MAX = 200
 
+// The argument in which a call's conversation is named. OpenClaw tells its MCP servers nothing of it.
+const CONVERSATION = "anchord_conversation"
+
+/** The servers that are anchord's, by their names. */
+const oursIn = (config) =>
+  Object.entries(config?.mcp?.servers ?? {}).filter(([, server]) =>
+    /(^|[\\/])anchord(-mcp)?$/.test(server?.command ?? ""),
+  )
+
 /** The project that the server's entry names, if it names one: what is told is told of the same. */
 function projectOf(config) {
-  const servers = Object.values(config?.mcp?.servers ?? {})
-  const ours = servers.find((server) => /(^|[\\/])anchord(-mcp)?$/.test(server?.command ?? ""))
+  const [, ours] = oursIn(config)[0] ?? []
   const args = ours?.args ?? []
   const at = args.indexOf("--project")
   const joined = args.find((arg) => arg.startsWith("--project="))
@@ -153,6 +161,18 @@ export default {
         return result
       },
       { timeoutMs: 4000 },
+    )
+    const tools = oursIn(api.config).map(([name]) => `${name.replace(/[^A-Za-z0-9_-]/g, "-")}__`)
+    api.on(
+      "before_tool_call",
+      (event, context) => {
+        const conversation = context?.sessionKey ?? context?.sessionId
+        if (!conversation || !tools.some((begin) => event.toolName?.startsWith(begin))) return undefined
+        // Always set, so that no model speaks for another conversation.
+        return { params: { ...event.params, [CONVERSATION]: conversation } }
+      },
+      // First, since the last one that rewrites a call wins: another plugin's change is not undone.
+      { priority: 100 },
     )
     observe("session_start", (event) => ({ resumed_from: event.resumedFrom }))
     observe("after_tool_call", (event) => {

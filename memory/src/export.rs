@@ -1,16 +1,19 @@
 //! Writes memory in the forms that others read: the `state.json` of zipmem and of the compactor, a
 //! state of infinite-context, and a page of Markdown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
 use crate::ids::{Kind, Timestamp, hashed};
-use crate::kinds::topic::MAIN;
+use crate::import::{SNAP_KEY, SNAP_MAP};
+use crate::kinds::topic::{MAIN, topic_key};
 use crate::memory::Memory;
+use crate::plan::snap_name_of;
 use crate::record::{Body, Record, RecordState};
 use crate::render::{self, item};
+use crate::topic_file::{Shown, TopicFile, snap_file};
 
 /// Returns the active records as zipmem's `state.json`, with the whole log of sessions. `now` dates
 /// an empty memory.
@@ -86,6 +89,27 @@ pub fn infinite_context_state(memory: &Memory, project: &str, now: Timestamp) ->
         meta.insert("token_budget_used".to_owned(), 0.into());
     }
     state
+}
+
+/// Returns the files of snap-memory's folder, by name: all topics, and the topics of OpenClaw's
+/// conversations.
+pub fn snap_memory(memory: &Memory) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for (record, topic) in memory.topics() {
+        let title = snap_name_of(record, topic);
+        names.insert(topic_key(&topic.name), title.clone());
+        let file = snap_file(&title);
+        files
+            .insert(file, TopicFile { title, ..TopicFile::of(record, topic, Shown::ALL) }.render());
+    }
+    let named = |topic: &str| names.get(&topic_key(topic)).cloned();
+    let bound: BTreeMap<&str, String> = memory
+        .bindings()
+        .filter_map(|(key, bound)| Some((key.strip_prefix(SNAP_KEY)?, named(&bound.topic)?)))
+        .collect();
+    files.insert(SNAP_MAP.to_owned(), format!("{:#}\n", json!(bound)));
+    files
 }
 
 /// The tag of an expired note, for a form that has no expiry.

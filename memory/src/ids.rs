@@ -53,6 +53,23 @@ impl Timestamp {
             .to_string()
     }
 
+    /// Returns the beginning of its day in UTC.
+    #[must_use]
+    pub fn day_start(self) -> Self {
+        Self(self.0 - self.0.rem_euclid(Self::DAY_MILLIS))
+    }
+
+    /// Parses a calendar day, `YYYY-MM-DD`, as its beginning in UTC. Days up to the epoch are not
+    /// understood, since the epoch means that no time is set.
+    pub fn parse_day(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_digit_or_dash = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+        let day: jiff::civil::Date =
+            Some(text).filter(|text| text.bytes().all(is_digit_or_dash))?.parse().ok()?;
+        let begins = day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond();
+        Some(Self(begins)).filter(|begins| begins.0 > 0 && begins.date() == text)
+    }
+
     /// Parses a date and time with its offset, as in RFC 3339.
     pub fn parse(text: &str) -> Option<Self> {
         text.trim().parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))

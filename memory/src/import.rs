@@ -7,6 +7,7 @@ mod compactor;
 mod exported;
 mod infinite_context;
 mod sessions;
+mod snap_memory;
 mod source;
 mod split;
 mod zipmem;
@@ -15,6 +16,7 @@ pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use infinite_context::{INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context};
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
+pub use snap_memory::{SNAP_KEY, SNAP_MAP, SNAP_MEMORY, plan_edited_topic};
 pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
 pub use split::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
@@ -41,8 +43,13 @@ use serde::{Deserialize, Serialize};
 pub const ZIPMEM: &str = "zipmem";
 
 /// The systems from which anchord imports. The first that recognises a file or folder reads it.
-pub const SOURCES: &[Source] =
-    &[infinite_context::SOURCE, compactor::SOURCE, exported::SOURCE, zipmem::SOURCE];
+pub const SOURCES: &[Source] = &[
+    infinite_context::SOURCE,
+    compactor::SOURCE,
+    exported::SOURCE,
+    zipmem::SOURCE,
+    snap_memory::SOURCE,
+];
 
 /// Returns the system with this name on the wire.
 pub fn source(name: &str) -> Option<&'static Source> {

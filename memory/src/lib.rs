@@ -53,6 +53,7 @@ mod size;
 mod staged;
 #[cfg(test)]
 mod testing;
+pub mod topic_file;
 mod when;
 
 pub use anchord_secrets as secrets;
@@ -86,11 +87,11 @@ pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome, Contradiction,
     FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
-    Save, SaveOutcome, StoredNote, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome,
-    UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, find, find_fact, find_topic,
-    in_thread, is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture,
-    plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save,
-    plan_topic, plan_undo, plan_update, plan_use,
+    Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TopicOutcome, UndoBasis,
+    UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome,
+    WhyLeft, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt, plan_bind,
+    plan_brief, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
+    plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo, plan_update, plan_use, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

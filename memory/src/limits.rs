@@ -27,6 +27,15 @@ pub const LESSON_FILES_MAX: usize = 100;
 pub const BINDING_KEY_CHARS_MAX: usize = 200;
 /// A topic's name.
 pub const TOPIC_NAME_CHARS_MAX: usize = 60;
+/// A topic's name in snap-memory's tool set, where any text is one.
+pub const SNAP_NAME_CHARS_MAX: usize = 200;
+/// Decisions that snap-memory's tool set shows.
+pub const SNAP_DECISIONS_SHOWN_MAX: usize = 50;
+/// Lines of history that snap-memory's tool set shows.
+pub const SNAP_HISTORY_SHOWN_MAX: usize = 30;
+/// The name of a topic's file, without what systems put around it. Most file systems allow 255
+/// bytes in all.
+pub const TOPIC_FILE_STEM_BYTES_MAX: usize = 180;
 /// A topic's status.
 pub const TOPIC_STATUS_CHARS_MAX: usize = 4_000;
 /// A topic's overview.

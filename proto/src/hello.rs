@@ -250,12 +250,20 @@ pub enum ToolSet {
     Compactor,
     /// The tool names, parameters and meaning of infinite-context.
     InfiniteContext,
+    /// The tool, parameters and meaning of snap-memory.
+    SnapMemory,
 }
 
 impl ToolSet {
     /// All sets, in the order in which they are shown.
-    pub const ALL: [Self; 5] =
-        [Self::Default, Self::All, Self::Zipmem, Self::Compactor, Self::InfiniteContext];
+    pub const ALL: [Self; 6] = [
+        Self::Default,
+        Self::All,
+        Self::Zipmem,
+        Self::Compactor,
+        Self::InfiniteContext,
+        Self::SnapMemory,
+    ];
 
     /// Returns the name on the command line and in the hello.
     pub const fn name(self) -> &'static str {
@@ -265,6 +273,7 @@ impl ToolSet {
             Self::Zipmem => "zipmem",
             Self::Compactor => "compactor",
             Self::InfiniteContext => "infinite-context",
+            Self::SnapMemory => "snap-memory",
         }
     }
 }
@@ -277,7 +286,9 @@ impl fmt::Display for ToolSet {
 
 /// The name of an unknown tool set. The message lists the known ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tool set {0:?}, allowed: default, all, zipmem, compactor, infinite-context")]
+#[error(
+    "unknown tool set {0:?}, allowed: default, all, zipmem, compactor, infinite-context, snap-memory"
+)]
 pub struct UnknownToolSet(pub String);
 
 impl FromStr for ToolSet {

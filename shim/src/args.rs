@@ -26,7 +26,8 @@ Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir 
   --project DIR    the project; else ";
 
 const OPTIONS: &str = " or the working directory
-  --tools SET      default, all, zipmem, or compactor
+  --tools SET      default, all, zipmem, compactor, infinite-context,
+                   or snap-memory
   --budget TOKENS  what the session may keep active for itself, 1000 or more
   --state-dir DIR  a memory apart: of exactly this directory, made if need be
   --version, --help
@@ -99,7 +100,7 @@ fn set(options: &mut McpOptions, flag: &str, value: OsString) -> Result<(), Stri
 
 const ALLOWED: &str =
     "--project DIR, --tools SET, --budget TOKENS, --state-dir DIR, --version, --help";
-const SETS: &str = "default, all, zipmem, compactor, infinite-context";
+const SETS: &str = "default, all, zipmem, compactor, infinite-context, snap-memory";
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["socket"],
     &["http"],
     &["admin", "jobs"],
-    &["mcp", "hooks"],
+    &["mcp", "hooks", "mirror"],
     &["sessions"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log"],

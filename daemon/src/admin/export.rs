@@ -30,7 +30,8 @@ pub(crate) async fn export_document(
         ExportFormat::Markdown
         | ExportFormat::Zipmem
         | ExportFormat::Compactor
-        | ExportFormat::InfiniteContext => BTreeMap::new(),
+        | ExportFormat::InfiniteContext
+        | ExportFormat::SnapMemory => BTreeMap::new(),
     };
     // The document may be as long as the memory is large, so no worker thread renders it.
     let text = run_blocking(move || document(&of, &rendered, &whole, format)).await?;
@@ -64,6 +65,7 @@ fn document(
             let id = target.reference.id.clone();
             export::infinite_context_state(memory, &id, clock::now())
         }
+        ExportFormat::SnapMemory => serde_json::json!(export::snap_memory(memory)),
         ExportFormat::Json => {
             let document = ExportDocument {
                 format: 1,

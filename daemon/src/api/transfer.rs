@@ -28,6 +28,8 @@ pub enum ExportFormat {
     Compactor,
     /// The brief as a state of infinite-context.
     InfiniteContext,
+    /// The files of snap-memory's folder: a JSON object with their texts by name.
+    SnapMemory,
 }
 
 /// The whole memory of a project as JSON. It holds the newest version of every record in any state,

@@ -172,7 +172,8 @@ async fn export(
         ExportFormat::Json
         | ExportFormat::Zipmem
         | ExportFormat::Compactor
-        | ExportFormat::InfiniteContext => "application/json",
+        | ExportFormat::InfiniteContext
+        | ExportFormat::SnapMemory => "application/json",
     };
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

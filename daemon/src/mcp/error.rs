@@ -39,6 +39,12 @@ impl Mistake {
     pub(super) fn of(text: String) -> Self {
         Self { what: Cow::Borrowed(""), why: text }
     }
+
+    /// Returns the text of an error that snap-memory would throw: `Error: topic is too long`. A
+    /// text that says all stays as it is.
+    pub(super) fn as_thrown(&self) -> String {
+        if self.what.is_empty() { self.why.clone() } else { format!("Error: {}", self.why) }
+    }
 }
 
 impl fmt::Display for Mistake {

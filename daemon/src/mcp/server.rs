@@ -101,7 +101,7 @@ impl Service {
     async fn called(
         &self,
         spec: &ToolSpec,
-        arguments: JsonObject,
+        mut arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> Result<Called, ErrorData> {
         let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
@@ -118,7 +118,9 @@ impl Service {
         let name = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
         let client = context.client_info().map(|info| name(&info.name));
         let named = |field: &str| context.meta.get(field).and_then(|id| id.as_str());
-        let (thread, call) = (McpNames::conversation_in(named), McpNames::call_in(named));
+        let marked = conversation_argument(&mut arguments, client.as_deref());
+        let thread = marked.as_deref().or_else(|| McpNames::conversation_in(named));
+        let call = McpNames::call_in(named);
         let refused = |error| {
             let (outcome, id) = (Err(error), request_id());
             Ok(Called { outcome, remark: None, id })
@@ -143,6 +145,12 @@ impl Service {
         let session = self.service.sessions.table.served_by(&self.connection)?;
         Some(session.project()?.memory())
     }
+}
+
+/// Takes the conversation out of a call's arguments, where the client's plugin put it.
+fn conversation_argument(arguments: &mut JsonObject, client: Option<&str>) -> Option<String> {
+    let named = arguments.remove(McpNames::conversation_argument_of(client?)?)?;
+    named.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// Joins a tool's text and the remark about what was removed from the call. JSON text stays a block

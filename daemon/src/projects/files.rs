@@ -21,8 +21,10 @@ use crate::limits::PROJECT_FILE_BYTES_MAX;
 
 mod beneath;
 mod changed;
+mod mirror;
 
 pub use changed::Changed;
+pub(crate) use mirror::{MirrorDir, MirrorFile, Stamp};
 
 /// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]

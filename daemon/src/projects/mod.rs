@@ -25,6 +25,7 @@ mod registry;
 pub mod workspace;
 
 pub use files::{Changed, Excerpt, FileRefusal, Presence, ProjectFiles};
+pub(crate) use files::{MirrorDir, MirrorFile, Stamp};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
 };

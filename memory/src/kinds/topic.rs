@@ -234,6 +234,20 @@ impl Topic {
     pub fn pending(&self) -> impl DoubleEndedIterator<Item = &TopicDecision> {
         self.decisions.iter().filter(|decision| decision.decided.is_none())
     }
+
+    /// Returns the history without lines that repeat the status. Of consecutive equal lines, only
+    /// the last is kept.
+    pub(crate) fn told(&self) -> Vec<&HistoryLine> {
+        let status = HistoryLine::new(&self.status).text;
+        let mut told: Vec<&HistoryLine> = Vec::with_capacity(self.history.len());
+        for line in self.history.iter().filter(|line| line.text != status) {
+            if told.last().is_some_and(|last| last.text == line.text) {
+                told.pop();
+            }
+            told.push(line);
+        }
+        told
+    }
 }
 
 fn lists_bytes(decisions: &[TopicDecision], history: &[HistoryLine], files: &[String]) -> usize {

@@ -16,6 +16,7 @@ mod note;
 mod rewrite;
 mod row;
 mod save;
+mod snap;
 mod topic;
 mod undo;
 mod update;
@@ -33,6 +34,7 @@ pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
+pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
 pub use topic::{BriefOutcome, MergeEnd, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
     LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
@@ -44,6 +46,7 @@ pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;
 pub(crate) use fix::put_fixes;
 pub(crate) use row::{Row, put_row, stored_row};
+pub(crate) use snap::{file_of, snap_file_of, snap_name_of};
 
 use crate::change::Change;
 use crate::ids::{Revision, Timestamp};

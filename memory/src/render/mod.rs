@@ -29,6 +29,7 @@ mod room;
 mod search;
 mod shares;
 mod size;
+pub mod snap_memory;
 mod topic;
 mod why;
 mod written;

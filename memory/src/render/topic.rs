@@ -93,7 +93,7 @@ pub(super) fn full(
         let files: Vec<String> = topic.files.iter().rev().map(file).collect();
         lines.push(format!("  files: {}", files.join(", ")));
     }
-    let told = told(topic);
+    let told = topic.told();
     let shown = match detail {
         Detail::Loaded => last(&told, TOPIC_HISTORY_LOADED_MAX),
         Detail::All => last(&told, TOPIC_HISTORY_SHOWN_MAX),
@@ -142,20 +142,6 @@ pub fn decided(decision: &TopicDecision) -> String {
         Some(statement) => statement.clone(),
         None => decision.question.clone(),
     }
-}
-
-/// Returns the history without lines that repeat the status. Of consecutive equal lines, only the
-/// last is kept.
-fn told(topic: &Topic) -> Vec<&HistoryLine> {
-    let status = HistoryLine::new(&topic.status).text;
-    let mut told: Vec<&HistoryLine> = Vec::with_capacity(topic.history.len());
-    for line in topic.history.iter().filter(|line| line.text != status) {
-        if told.last().is_some_and(|last| last.text == line.text) {
-            told.pop();
-        }
-        told.push(line);
-    }
-    told
 }
 
 fn last<T>(items: &[T], items_max: usize) -> &[T] {

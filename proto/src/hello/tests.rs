@@ -155,7 +155,7 @@ fn tool_sets_have_names_that_an_error_lists() {
     let unknown = "everything".parse::<ToolSet>().unwrap_err().to_string();
     assert_eq!(
         unknown,
-        r#"unknown tool set "everything", allowed: default, all, zipmem, compactor, infinite-context"#
+        r#"unknown tool set "everything", allowed: default, all, zipmem, compactor, infinite-context, snap-memory"#
     );
     assert!(ToolSet::ALL.iter().all(|set| unknown.contains(set.name())));
 }

@@ -59,7 +59,7 @@ fn an_invalid_argument_is_answered_with_the_valid_ones() {
     );
     assert_eq!(
         wrong(&["--tools", "some"]),
-        r#"unknown tool set "some", allowed: default, all, zipmem, compactor, infinite-context"#
+        r#"unknown tool set "some", allowed: default, all, zipmem, compactor, infinite-context, snap-memory"#
     );
     assert_eq!(wrong(&["--tools"]), "--tools needs a value");
     assert_eq!(wrong(&["--project="]), "--project needs a value");

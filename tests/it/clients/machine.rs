@@ -5,8 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use anchord_tests::{Project, Signal, binaries, process, skip};
-use serde_json::Value;
+use anchord_tests::{PATIENCE, Project, Signal, binaries, poll, process, skip};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::model::Model;
@@ -19,6 +19,7 @@ const DEAD_PROXY: &str = "http://127.0.0.1:9";
 pub(super) enum Client {
     ClaudeCode,
     Codex,
+    OpenClaw,
 }
 
 impl Client {
@@ -27,6 +28,7 @@ impl Client {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::OpenClaw => "openclaw",
         }
     }
 
@@ -34,12 +36,13 @@ impl Client {
     /// is skipped and says so.
     pub(super) fn program(self) -> Option<PathBuf> {
         if std::env::var_os("ANCHORD_TEST_CLIENTS").is_none_or(|value| value != "1") {
-            skip("set ANCHORD_TEST_CLIENTS=1 to drive the real Claude Code and Codex");
+            skip("set ANCHORD_TEST_CLIENTS=1 to drive the real Claude Code, Codex and OpenClaw");
             return None;
         }
         let (variable, name) = match self {
             Self::ClaudeCode => ("CLAUDE_BIN", "claude"),
             Self::Codex => ("CODEX_BIN", "codex"),
+            Self::OpenClaw => ("OPENCLAW_BIN", "openclaw"),
         };
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&paths).map(|folder| folder.join(name));
@@ -66,7 +69,9 @@ impl Machine {
     /// Creates a fresh home and runs `anchord setup` for the client in it.
     pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
-        for folder in ["home/.config/anchord", "home/.claude", "home/.codex", "bin", "tmp"] {
+        for folder in
+            ["home/.config/anchord", "home/.claude", "home/.codex", "home/.openclaw", "bin", "tmp"]
+        {
             std::fs::create_dir_all(root.path().join(folder)).unwrap();
         }
         // Set-up refuses a program in a build's directory, since the next build replaces it.
@@ -75,12 +80,17 @@ impl Machine {
         let settings = "[http]\nenabled = false\n[sessions]\ngrace_seconds = 1\n";
         std::fs::write(root.path().join("home/.config/anchord/config.toml"), settings).unwrap();
         let machine = Self { root, client, program, project: Project::git(), model };
-        if client == Client::Codex {
-            machine.configure_codex();
+        match client {
+            Client::ClaudeCode => {}
+            Client::Codex => machine.configure_codex(),
+            Client::OpenClaw => machine.configure_openclaw(),
         }
         let mut setup = machine.anchord();
         let output = setup.args(["setup", client.name(), "--yes"]).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
+        if client == Client::OpenClaw {
+            machine.install_plugin();
+        }
         machine
     }
 
@@ -94,6 +104,62 @@ impl Machine {
             Value::from(self.project.path().to_string_lossy()),
         );
         std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
+    }
+
+    /// Configures the model, a gateway on loopback, and the project as the agent's workspace. Tools
+    /// are offered by their names, which a script can call.
+    fn configure_openclaw(&self) {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = json!({
+            "models": { "providers": { "script": {
+                "baseUrl": format!("http://127.0.0.1:{}/v1", self.model.port),
+                "apiKey": "dummy",
+                "api": "openai-completions",
+                "models": [{ "id": "script", "name": "script", "contextWindow": 200_000, "maxTokens": 4_096 }],
+            } } },
+            "agents": { "defaults": {
+                "model": { "primary": "script/script" },
+                "workspace": self.project.path(),
+                "skipBootstrap": true,
+            } },
+            "tools": { "toolSearch": false },
+            "gateway": {
+                "mode": "local",
+                "port": port,
+                "bind": "loopback",
+                "auth": { "mode": "token", "token": "dummy" },
+            },
+        });
+        std::fs::write(self.home().join(".openclaw/openclaw.json"), config.to_string()).unwrap();
+    }
+
+    /// Accepts the plugin that set-up put in place, as a person does.
+    fn install_plugin(&self) {
+        let plugin = self.home().join(".openclaw/anchord-plugin");
+        let plugin = plugin.to_str().unwrap();
+        let access = "plugins.entries.anchord.hooks.allowConversationAccess";
+        for arguments in [
+            &["plugins", "install", "--link", plugin, "--force", "--accept-capabilities"][..],
+            &["config", "set", access, "true"],
+        ] {
+            let output = self.command(&self.program).args(arguments).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        }
+    }
+
+    /// Starts the gateway, which serves several conversations at once.
+    pub(super) fn gateway(&self) -> Gateway {
+        let log = self.root.path().join("gateway.log");
+        let mut command = self.command(&self.program);
+        let output = std::fs::File::create(&log).unwrap();
+        command.args(["gateway", "run"]).process_group(0);
+        command.stdout(output.try_clone().unwrap()).stderr(output);
+        let gateway = Gateway(command.spawn().unwrap());
+        poll(2 * PATIENCE, "the gateway is ready", || {
+            let told = std::fs::read_to_string(&log).unwrap();
+            told.contains("ready").then_some(())
+        });
+        gateway
     }
 
     /// Adds settings to the instance's, and stops the daemon so that the next one reads them. Call
@@ -174,6 +240,11 @@ impl Machine {
                 command.args(["--json", "--skip-git-repo-check"]);
                 command.args(["--dangerously-bypass-hook-trust", prompt]);
             }
+            Client::OpenClaw => {
+                let (Session::New(id) | Session::Again(id)) = session;
+                command.args(["agent", "--session-key", &format!("agent:main:{id}")]);
+                command.args(["--message", prompt, "--json"]);
+            }
         }
         command
     }
@@ -195,6 +266,18 @@ impl Drop for Machine {
     fn drop(&mut self) {
         // If the daemon does not stop, nothing more can be done. Its home is removed.
         let _ = self.anchord().arg("stop").output();
+    }
+}
+
+/// A running gateway. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Gateway(Child);
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        process::signal_group(self.0.id(), Signal::TERM);
+        // If it has ended already, nothing more is to be done.
+        let _ = self.0.wait();
     }
 }
 

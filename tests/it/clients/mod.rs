@@ -1,4 +1,4 @@
-//! Drives the real Claude Code and the real Codex, headless, against a scripted model on loopback.
+//! Drives the real Claude Code, Codex and OpenClaw, headless, against a scripted model on loopback.
 //! Memory must work without being asked for.
 //!
 //! The tests run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed. Each client has a
@@ -290,6 +290,43 @@ fn a_client_that_is_killed_loses_nothing_staged() {
             assert!(first.contains("The orders query is slow without the index"), "{first}");
         },
     );
+}
+
+#[test]
+fn two_conversations_in_one_gateway_keep_their_calls_apart() {
+    let Some(program) = Client::OpenClaw.program() else { return };
+    let call = |name: &str| {
+        // Everything but the name is the same in both conversations.
+        let topic = json!({"name": name, "status": "half way"});
+        Step::CallWhenTold("memory_checkpoint", json!({"summary": "half way", "topic": topic}))
+    };
+    let turn = |prompt, name| Turn { prompt, steps: vec![call(name), Step::Say("Saved.")] };
+    let script = vec![turn("Work on the reader.", "reader"), turn("Work on the writer.", "writer")];
+    let machine = Machine::new(Client::OpenClaw, program, Model::start(script));
+    let _gateway = machine.gateway();
+    let session = |id: &str| Session::New(id.to_owned());
+    let one = machine.start("Work on the reader.", &session("one"));
+    let two = machine.start("Work on the writer.", &session("two"));
+    // Both are in the middle of their turn when the first call comes.
+    poll(2 * PATIENCE, "both conversations ask the model", || {
+        let asked = |prompt| !machine.model.about(prompt).is_empty();
+        (asked("Work on the reader.") && asked("Work on the writer.")).then_some(())
+    });
+    machine.model.go_on();
+    one.wait();
+    two.wait();
+    let output = machine.anchord().args(["export", "--format", "json"]).output().unwrap();
+    let export: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let bound = json!({"openclaw:agent:main:one": "reader", "openclaw:agent:main:two": "writer"});
+    assert_eq!(export.get("bindings"), Some(&bound), "{}", said(&output));
+    let given = |prompt| {
+        machine
+            .model
+            .asked()
+            .iter()
+            .any(|it| it.prompt == prompt && it.text.contains("anchord_conversation"))
+    };
+    assert!(!given("Work on the reader."), "the model does not see how calls are told apart");
 }
 
 /// Runs a test with each installed client.

@@ -1,5 +1,5 @@
-//! A model on loopback that follows a script. It speaks the Messages API for Claude Code and the
-//! Responses API for Codex.
+//! A model on loopback that follows a script. It speaks the Messages API for Claude Code, the
+//! Responses API for Codex and the Chat Completions API for OpenClaw.
 //!
 //! It keeps no conversation. The ids of its own calls, and after a compaction its own summary, tell
 //! it which step comes next. A repeated request therefore gets the same answer, and sessions may
@@ -151,6 +151,8 @@ impl Inner {
             self.messages(&body)
         } else if path.ends_with("/responses") {
             self.responses(&body)
+        } else if path.ends_with("/chat/completions") {
+            self.completions(&body)
         } else if path.ends_with("/models") {
             ("application/json", json!({"object": "list", "data": [], "models": []}).to_string())
         } else {
@@ -315,6 +317,46 @@ impl Inner {
             completed,
         ]);
         ("text/event-stream", events)
+    }
+}
+
+impl Inner {
+    fn completions(&self, body: &Value) -> (&'static str, String) {
+        let (mut texts, mut calls) = (Vec::new(), Vec::new());
+        for message in array(body.get("messages")) {
+            collect(message.get("content"), &mut texts, &mut calls);
+            collect(message.get("tool_calls"), &mut Vec::new(), &mut calls);
+        }
+        let said = self.next(&texts, &calls, !array(body.get("tools")).is_empty());
+        let (delta, stop) = match said {
+            ModelOutput::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
+            ModelOutput::Call { id, tool, input, own, .. } => {
+                let name = if own { tool.to_owned() } else { format!("anchord__{tool}") };
+                let call = json!({"index": 0, "id": id, "type": "function",
+                    "function": {"name": name, "arguments": input.to_string()}});
+                (json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls")
+            }
+        };
+        let usage = json!({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120});
+        let chunk = |choices: Value| {
+            json!({"id": "chat_script", "object": "chat.completion.chunk", "created": 0,
+                "model": body.get("model"), "choices": choices})
+        };
+        if body.get("stream").and_then(Value::as_bool) != Some(true) {
+            let mut whole = chunk(json!([{"index": 0, "message": delta, "finish_reason": stop}]));
+            whole["object"] = json!("chat.completion");
+            whole["usage"] = usage;
+            return ("application/json", whole.to_string());
+        }
+        let mut last = chunk(json!([]));
+        last["usage"] = usage;
+        let chunks = [
+            chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}])),
+            chunk(json!([{"index": 0, "delta": {}, "finish_reason": stop}])),
+            last,
+        ];
+        let chunks: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+        ("text/event-stream", chunks + "data: [DONE]\n\n")
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) static CLIENT: Client = Client {
         name: "imaginary",
         suffix: Some("-tools"),
         conversation: Some("imaginary/talk"),
+        conversation_argument: None,
         call: Some("imaginary/call"),
     },
     environment: Environment {

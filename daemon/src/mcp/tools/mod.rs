@@ -21,6 +21,7 @@ mod rewrite;
 mod rollback;
 mod save;
 mod search;
+mod snap_memory;
 mod status;
 #[cfg(feature = "test-hooks")]
 mod test_hooks;
@@ -86,6 +87,7 @@ impl ToolList {
             ToolSet::Zipmem => zipmem::specs(),
             ToolSet::Compactor => compactor::specs(),
             ToolSet::InfiniteContext => infinite_context::specs(),
+            ToolSet::SnapMemory => snap_memory::specs(),
         };
         #[cfg(feature = "test-hooks")]
         let tools = [tools, test_hooks::specs()].concat();
@@ -135,6 +137,7 @@ impl ToolList {
             ToolSet::Zipmem => guide::ZIPMEM_INSTRUCTIONS,
             ToolSet::Compactor => guide::COMPACTOR_INSTRUCTIONS,
             ToolSet::InfiniteContext => guide::INFINITE_CONTEXT_INSTRUCTIONS,
+            ToolSet::SnapMemory => guide::SNAP_MEMORY_INSTRUCTIONS,
         }
     }
 
@@ -152,15 +155,18 @@ impl ToolList {
                 }
                 failed
             }
+            ToolSet::SnapMemory => mistake.as_thrown(),
         }
     }
 
     /// Returns the reader of answers from this set.
     pub(super) fn audience(&self) -> Audience {
         match self.set {
-            ToolSet::Default | ToolSet::All | ToolSet::Zipmem | ToolSet::InfiniteContext => {
-                Audience::Agent
-            }
+            ToolSet::Default
+            | ToolSet::All
+            | ToolSet::Zipmem
+            | ToolSet::InfiniteContext
+            | ToolSet::SnapMemory => Audience::Agent,
             ToolSet::Compactor => Audience::Compactor,
         }
     }

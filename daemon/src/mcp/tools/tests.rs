@@ -58,6 +58,7 @@ does that resumes it; `memory_update` with `scope: project` shares it. When the 
         (ToolSet::Zipmem, "`--tools zipmem`"),
         (ToolSet::Compactor, "`--tools compactor`"),
         (ToolSet::InfiniteContext, "`--tools infinite-context`"),
+        (ToolSet::SnapMemory, "`--tools snap-memory`"),
     ] {
         writeln!(text, "\n## {name}").unwrap();
         for tool in ToolList::new(set).definitions() {

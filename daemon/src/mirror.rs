@@ -1,0 +1,246 @@
+//! Mirrors topics as Markdown files in their projects, `.anchord/topics/<name>.md`, and takes
+//! people's edits in.
+//!
+//! Memory is the truth, and a file is never its only copy. After a commit, the files of changed
+//! topics are replaced. A file whose bytes are not those that were written was edited: what it adds
+//! becomes a commit, and only then is it written again. No file is overwritten before its content
+//! was taken in. Digests of what was written are soft marks: if they are lost, files are taken in
+//! once more, which adds nothing.
+
+mod known;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use anchord_memory::import::plan_edited_topic;
+use anchord_memory::topic_file::{Shown, TopicFile, file_stem};
+use anchord_memory::{Memory, Provenance, Record, Revision, SessionId, Topic, topic_name};
+
+use crate::bounded_fs;
+use crate::config::Config;
+use crate::limits::{JOB_TIME_MAX, MIRRORED_TOPICS_MAX};
+use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
+use crate::projects::{ProjectFiles, ProjectId};
+use crate::secrets;
+
+use known::{Edit, Known, Look, Place, digest};
+
+/// The directory of the files, beneath a project's root.
+const FOLDER: &str = ".anchord/topics";
+/// The ending of the files' names.
+const ENDING: &str = ".md";
+/// The client that people's edits are recorded under.
+const CLIENT: &str = "file edit";
+/// The operation of such an edit, in history.
+const EDIT: &str = "edit topic";
+
+/// The mirrors of the open projects.
+#[derive(Debug)]
+pub(crate) struct TopicMirror {
+    projects: Arc<ProjectService>,
+    is_on: bool,
+    mirrors: HashMap<ProjectId, Mirror>,
+}
+
+/// The mirror of one project.
+#[derive(Debug, Default)]
+struct Mirror {
+    /// The files as they were last written, by name; `None` until the marks were read.
+    known: Option<BTreeMap<String, Known>>,
+    /// The revision whose topics are in the files.
+    revision: Option<Revision>,
+    /// Edits that were refused. They are not tried again until their file changes.
+    refused: BTreeMap<(String, Place), u64>,
+}
+
+impl TopicMirror {
+    pub(crate) fn new(projects: Arc<ProjectService>, config: &Config) -> Self {
+        Self { projects, is_on: config.topics.markdown, mirrors: HashMap::new() }
+    }
+
+    /// Takes in edits and writes changed topics, in every open project.
+    pub(crate) async fn update(&mut self) {
+        if !self.is_on {
+            return;
+        }
+        let open = self.projects.open.all();
+        self.mirrors.retain(|id, _| open.iter().any(|project| project.id == *id));
+        for project in open.iter().filter(|project| !project.id.is_personal()) {
+            let root = self
+                .projects
+                .registry
+                .snapshot()
+                .project(project.id)
+                .map(|known| known.root.clone());
+            let Some(root) = root else { continue };
+            let mirror = self.mirrors.entry(project.id).or_default();
+            match tokio::time::timeout(JOB_TIME_MAX, mirror.update(project, &root)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(project = %project.id, error, "failed to mirror topics");
+                }
+                Err(_elapsed) => {
+                    tracing::warn!(project = %project.id, "failed to mirror topics in time");
+                }
+            }
+        }
+    }
+}
+
+impl Mirror {
+    async fn update(&mut self, project: &OpenProject, root: &Path) -> Result<(), String> {
+        let mut known = match self.known.take() {
+            Some(known) => known,
+            None => known::read_marks(project).await?,
+        };
+        let done = self.update_known(project, root, &mut known).await;
+        self.known = Some(known);
+        done
+    }
+
+    async fn update_known(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+        known: &mut BTreeMap<String, Known>,
+    ) -> Result<(), String> {
+        let (at, before) = (root.to_owned(), known.clone());
+        let looking = bounded_fs::run(root, move || known::look(&at, &before));
+        let look = looking.await.map_err(|error| error.to_string())??;
+        let Look { edits, unsettled, stamps } = look;
+        for (name, stamp) in stamps {
+            if let Some(known) = known.get_mut(&name) {
+                known.stamp = Some(stamp);
+            }
+        }
+        // These files are not written until their content is in memory.
+        let mut waiting: BTreeSet<String> = unsettled;
+        let is_edited = !edits.is_empty();
+        for edit in edits {
+            let key = (edit.name.clone(), edit.place);
+            if self.refused.get(&key) == Some(&edit.file_digest()) {
+                waiting.insert(edit.name);
+                continue;
+            }
+            match take_in(project, known, &edit).await {
+                Ok(()) => {
+                    self.refused.remove(&key);
+                    known::taken_in(root, known, &edit).await?;
+                }
+                Err(why) => {
+                    let file = root.join(FOLDER).join(&edit.name);
+                    tracing::warn!(file = %file.display(), why, "an edited topic is not taken in, and its file stays as it is");
+                    self.refused.insert(key, edit.file_digest());
+                    waiting.insert(edit.name);
+                }
+            }
+        }
+        let memory = project.memory();
+        if self.revision == Some(memory.revision()) && !is_edited && waiting.is_empty() {
+            return Ok(());
+        }
+        let (files, gone) = self.changed(&memory, known, &waiting);
+        let is_whole = waiting.is_empty();
+        let (at, before) = (root.to_owned(), known.clone());
+        let writing = bounded_fs::run(root, move || known::write(&at, &before, files, &gone));
+        let written = writing.await.map_err(|error| error.to_string())?;
+        let (written, failed) = written;
+        known::mark(project, known, written).await?;
+        if let Some(why) = failed {
+            return Err(why);
+        }
+        self.revision = is_whole.then(|| memory.revision());
+        Ok(())
+    }
+
+    /// Returns the files of topics that changed since the last time, with their status, and the
+    /// names of files whose topics are gone.
+    fn changed(
+        &self,
+        memory: &Memory,
+        known: &BTreeMap<String, Known>,
+        waiting: &BTreeSet<String>,
+    ) -> (Vec<(String, TopicFile)>, Vec<String>) {
+        let mut topics: Vec<(&Arc<Record>, &Topic)> = memory.topics().collect();
+        topics.sort_by_key(|(record, _)| std::cmp::Reverse(record.revision));
+        let left_out = topics.len().saturating_sub(MIRRORED_TOPICS_MAX);
+        if left_out > 0 {
+            tracing::debug!(left_out, "topics without a file: the ones written longest ago");
+        }
+        topics.truncate(MIRRORED_TOPICS_MAX);
+        let mut names = BTreeSet::new();
+        let mut files = Vec::new();
+        for (record, topic) in topics {
+            let name = file_of(&topic.name);
+            let is_new = self.revision.is_none_or(|mirrored| record.revision > mirrored);
+            if (is_new || !known.contains_key(&name)) && !waiting.contains(&name) {
+                files.push((name.clone(), TopicFile::of(record, topic, Shown::ALL)));
+            }
+            names.insert(name);
+        }
+        let is_gone =
+            |name: &&String| left_out == 0 && !names.contains(*name) && !waiting.contains(*name);
+        (files, known.keys().filter(is_gone).cloned().collect())
+    }
+}
+
+fn file_of(topic: &str) -> String {
+    format!("{}{ENDING}", file_stem(topic))
+}
+
+/// Commits what an edit adds to its topic. The newer status wins.
+async fn take_in(
+    project: &OpenProject,
+    known: &BTreeMap<String, Known>,
+    edit: &Edit,
+) -> Result<(), String> {
+    let text = str::from_utf8(&edit.file.bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let file = TopicFile::parse(&secrets::keepable(text));
+    let name = topic_of(&project.memory(), &edit.name, &file.title)
+        .ok_or_else(|| "its name is not that of a topic's file".to_owned())?;
+    let (base, modified) =
+        (known.get(&edit.name).map(|known| known.status.clone()), edit.file.modified);
+    let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+        let by = Provenance { session: SessionId::new(CLIENT), client: CLIENT.into(), time: now };
+        let record = memory.topic(&name);
+        let here = record.and_then(|record| record.topic()).map(|topic| topic.status.as_str());
+        let is = |status: &str| base.as_deref() == Some(digest(status.as_bytes()).as_str());
+        let mut edited = file.clone();
+        if edited.status.as_deref().is_some_and(is) {
+            // The person left the status as it was.
+            edited.status = None;
+        }
+        let is_newer_here =
+            !here.is_some_and(is) && record.is_some_and(|record| record.updated.time >= modified);
+        let plan = plan_edited_topic(memory, &name, &edited, is_newer_here, &by)
+            .map_err(|refusal| refusal.to_string())?;
+        for remark in &plan.outcome {
+            tracing::warn!(topic = name, remark, "a text of an edited topic is not taken in");
+        }
+        Ok(Transition::silent(plan.changes))
+    });
+    let written = project.owner.write(None, None, EDIT, command).await;
+    written.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Returns the topic of a file: one that exists, else the one that the title or the file's name
+/// names.
+fn topic_of(memory: &Memory, file: &str, title: &str) -> Option<String> {
+    let known = memory.topics().find(|(_, topic)| file_of(&topic.name) == file);
+    if let Some((_, topic)) = known {
+        return Some(topic.name.clone());
+    }
+    let named = [title, file.strip_suffix(ENDING)?].into_iter();
+    named.filter_map(|name| topic_name(name).ok()).find(|name| file_of(name) == file)
+}
+
+/// Opens the directory of a project's files.
+fn directory(root: &Path, create: bool) -> Result<Option<crate::projects::MirrorDir>, String> {
+    let opened =
+        ProjectFiles::open(root).and_then(|files| files.mirror_dir(Path::new(FOLDER), create));
+    opened.map_err(|error| format!("{}: {error}", root.join(FOLDER).display()))
+}
+
+#[cfg(test)]
+mod tests;

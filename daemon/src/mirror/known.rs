@@ -1,0 +1,272 @@
+//! Knows what was written into a mirror's files, notices edits, and replaces files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Instant;
+
+use anchord_memory::Timestamp;
+use anchord_memory::topic_file::TopicFile;
+use sha2::{Digest, Sha256};
+
+use super::{ENDING, directory};
+use crate::bounded_fs;
+use crate::clock;
+use crate::limits::{MIRROR_SETTLED_MILLIS, MIRRORED_TOPICS_MAX};
+use crate::project::OpenProject;
+use crate::projects::{MirrorDir, MirrorFile, Stamp};
+
+/// The beginning of the soft marks that remember what was written.
+const MARK: &str = "topic-file/";
+
+/// A file as it was last written or taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// The digest of its bytes.
+    bytes: String,
+    /// The digest of its status.
+    pub(super) status: String,
+    /// The stamp with which these bytes were last seen.
+    pub(super) stamp: Option<Stamp>,
+    /// The digest of the bytes that it displaced, until these are dropped.
+    before: Option<String>,
+    /// The time at which it was written.
+    written: Option<Instant>,
+}
+
+/// The place of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// The file itself.
+    InPlace,
+    /// The file that was displaced when the topic was written.
+    Displaced,
+}
+
+/// A file that somebody else wrote.
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) file: MirrorFile,
+}
+
+impl Edit {
+    /// Returns a short digest of the content, to tell one edit of a file from another.
+    pub(super) fn file_digest(&self) -> u64 {
+        let digest = Sha256::digest(&self.file.bytes);
+        digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// The state of a mirror's files.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// Edits that are complete.
+    pub(super) edits: Vec<Edit>,
+    /// Files that may still be being written, or whose displaced content is not settled.
+    pub(super) unsettled: BTreeSet<String>,
+    /// New stamps of files with known content.
+    pub(super) stamps: Vec<(String, Stamp)>,
+}
+
+/// Returns the digest of a text.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compares the files with what was written.
+pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look, String> {
+    let mut look = Look::default();
+    let Some(dir) = directory(root, false)? else { return Ok(look) };
+    let now = clock::now();
+    for name in said(&dir, dir.names(ENDING, MIRRORED_TOPICS_MAX))? {
+        let file = known.get(&name);
+        let stamp = said(&name, dir.stamp(&name))?;
+        if stamp.is_none() || file.is_some_and(|known| known.stamp == stamp) {
+            continue;
+        }
+        let Some(content) = said(&name, dir.read(&name))? else { continue };
+        if file.is_some_and(|known| known.bytes == digest(&content.bytes)) {
+            look.stamps.push((name, content.stamp));
+        } else if is_settled(&content, now) {
+            look.edits.push(Edit { name, place: Place::InPlace, file: content });
+        } else {
+            look.unsettled.insert(name);
+        }
+    }
+    for name in said(&dir, dir.displaced_names(ENDING, MIRRORED_TOPICS_MAX))? {
+        let file = known.get(&name);
+        let just = file.and_then(|known| known.written).is_some_and(|written| {
+            written.elapsed().as_millis() < u128::from(MIRROR_SETTLED_MILLIS)
+        });
+        let content = said(&name, dir.displaced(&name))?;
+        match content {
+            // An editor may have had it open when it was displaced.
+            Some(content) if just || !is_settled(&content, now) => {
+                look.unsettled.insert(name);
+            }
+            Some(content) if !is_ours(file, &digest(&content.bytes)) => {
+                look.edits.push(Edit { name, place: Place::Displaced, file: content });
+            }
+            // It was written by us, or it is a link.
+            _ => said(&name, dir.drop_displaced(&name))?,
+        }
+    }
+    Ok(look)
+}
+
+fn is_ours(known: Option<&Known>, digest: &str) -> bool {
+    known.is_some_and(|known| known.bytes == digest || known.before.as_deref() == Some(digest))
+}
+
+/// Returns whether a file was not written just now. A time in the future says nothing.
+fn is_settled(file: &MirrorFile, now: Timestamp) -> bool {
+    let age = now.0 - file.modified.0;
+    !(0..i64::from(MIRROR_SETTLED_MILLIS)).contains(&age)
+}
+
+/// Remembers that the content of a file is in memory.
+pub(super) async fn taken_in(
+    root: &Path,
+    known: &mut BTreeMap<String, Known>,
+    edit: &Edit,
+) -> Result<(), String> {
+    let (at, name) = (root.to_owned(), edit.name.clone());
+    match edit.place {
+        Place::Displaced => {
+            let dropping = bounded_fs::run(root, move || {
+                let Some(dir) = directory(&at, false)? else { return Ok(()) };
+                said(&name, dir.drop_displaced(&name))
+            });
+            dropping.await.map_err(|error| error.to_string())?
+        }
+        Place::InPlace => {
+            let text = String::from_utf8_lossy(&edit.file.bytes);
+            let status = TopicFile::parse(&text).status.unwrap_or_default();
+            known.insert(
+                name,
+                Known {
+                    bytes: digest(&edit.file.bytes),
+                    status: digest(status.as_bytes()),
+                    stamp: Some(edit.file.stamp),
+                    before: None,
+                    written: None,
+                },
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Writes files, and takes away those whose topics are gone. Returns what is known now, `None` for
+/// a file that is gone, and the first failure.
+pub(super) fn write(
+    root: &Path,
+    known: &BTreeMap<String, Known>,
+    files: Vec<(String, TopicFile)>,
+    gone: &[String],
+) -> (Vec<(String, Option<Known>)>, Option<String>) {
+    let mut written = Vec::new();
+    for (name, file) in files {
+        let text = file.render();
+        let bytes = digest(text.as_bytes());
+        let before = known.get(&name);
+        if before.is_some_and(|before| before.bytes == bytes && before.stamp.is_some()) {
+            continue;
+        }
+        let replaced = || -> Result<Stamp, String> {
+            let dir = directory(root, true)?.ok_or("it cannot be created")?;
+            said(&name, dir.replace(&name, text.as_bytes()))
+        };
+        match replaced() {
+            Ok(stamp) => {
+                let status = digest(file.status.unwrap_or_default().as_bytes());
+                let before = before.map(|before| before.bytes.clone());
+                let known = Known {
+                    bytes,
+                    status,
+                    stamp: Some(stamp),
+                    before,
+                    written: Some(clock::start()),
+                };
+                written.push((name, Some(known)));
+            }
+            Err(why) => return (written, Some(why)),
+        }
+    }
+    for name in gone {
+        let taken = directory(root, false).and_then(|dir| match dir {
+            Some(dir) => take_away(&dir, name, known.get(name)),
+            None => Ok(()),
+        });
+        match taken {
+            Ok(()) => written.push((name.clone(), None)),
+            Err(why) => return (written, Some(why)),
+        }
+    }
+    (written, None)
+}
+
+/// Takes the file of a topic that is gone away. An edited one is left to be taken in: then the
+/// topic is there again.
+fn take_away(dir: &MirrorDir, name: &str, known: Option<&Known>) -> Result<(), String> {
+    said(name, dir.displace(name))?;
+    let displaced = said(name, dir.displaced(name))?;
+    if displaced.is_none_or(|file| is_ours(known, &digest(&file.bytes))) {
+        said(name, dir.drop_displaced(name))?;
+    }
+    Ok(())
+}
+
+/// Reads the marks of a project.
+pub(super) async fn read_marks(project: &OpenProject) -> Result<BTreeMap<String, Known>, String> {
+    let read = project.owner.ask(|store, _| {
+        let marks = store.marks().iter();
+        let of_files = marks.filter_map(|(key, value)| {
+            let (bytes, status) = value.split_once(' ')?;
+            let known = Known {
+                bytes: bytes.to_owned(),
+                status: status.to_owned(),
+                stamp: None,
+                before: None,
+                written: None,
+            };
+            Some((key.strip_prefix(MARK)?.to_owned(), known))
+        });
+        of_files.collect()
+    });
+    read.await.map_err(|error| error.to_string())
+}
+
+/// Remembers what was written, also for the next daemon.
+pub(super) async fn mark(
+    project: &OpenProject,
+    known: &mut BTreeMap<String, Known>,
+    written: Vec<(String, Option<Known>)>,
+) -> Result<(), String> {
+    if written.is_empty() {
+        return Ok(());
+    }
+    let value = |known: &Known| format!("{} {}", known.bytes, known.status);
+    let marks: Vec<(String, Option<String>)> = written
+        .iter()
+        .map(|(name, known)| (format!("{MARK}{name}"), known.as_ref().map(value)))
+        .collect();
+    for (name, new) in written {
+        match new {
+            Some(new) => known.insert(name, new),
+            // An edit of it comes back as a new topic.
+            None => known.remove(&name),
+        };
+    }
+    let marked = project.owner.ask(move |store, _| {
+        for (key, value) in &marks {
+            store.mark(key, value.as_deref());
+        }
+    });
+    marked.await.map_err(|error| error.to_string())
+}
+
+fn said<T>(what: impl std::fmt::Debug, done: std::io::Result<T>) -> Result<T, String> {
+    done.map_err(|error| format!("{what:?}: {error}"))
+}

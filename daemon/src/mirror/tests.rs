@@ -1,0 +1,244 @@
+//! Topics as files, with people who edit them.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+
+use super::*;
+use crate::clock;
+use crate::config::TopicsConfig;
+use crate::testing::{Shim, World, poll_steps};
+
+struct Desk {
+    world: World,
+    shim: Shim,
+    mirror: TopicMirror,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let shim = world.shim_with("snap-memory").await;
+        let mirror = mirror_of(&world);
+        Self { world, shim, mirror }
+    }
+
+    async fn checkpoint(&mut self, more: serde_json::Value) {
+        let mut call = json!({ "action": "checkpoint", "topic": "cache" });
+        for (name, value) in more.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        let said = self.shim.call("context_snap", call).await;
+        assert!(said.starts_with('✅'), "{said}");
+    }
+
+    fn path(&self) -> PathBuf {
+        self.world.directory("demo/.anchord/topics/cache.md")
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(self.path()).unwrap_or_default()
+    }
+
+    fn edit(&self, from: &str, to: &str) {
+        let text = self.text();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(self.path(), text.replace(from, to)).unwrap();
+    }
+
+    fn memory(&self) -> Arc<Memory> {
+        self.world.daemon.projects.open.all().first().unwrap().memory()
+    }
+
+    fn topic(&self) -> Topic {
+        self.memory().topic("cache").unwrap().topic().unwrap().clone()
+    }
+
+    /// Updates the mirror until something holds of the file and memory.
+    async fn settle(&mut self, is_settled: impl Fn(&Self) -> bool) {
+        poll_steps(async || {
+            self.mirror.update().await;
+            is_settled(self).then_some(())
+        })
+        .await;
+    }
+}
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(clock::now().0.unsigned_abs())
+}
+
+fn mirror_of(world: &World) -> TopicMirror {
+    let config = Config { topics: TopicsConfig { markdown: true }, ..Config::default() };
+    TopicMirror::new(Arc::clone(&world.daemon.projects), &config)
+}
+
+#[tokio::test]
+async fn a_topic_is_a_file_and_a_written_file_is_not_read_back() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "half way", "decisions": ["LRU"] })).await;
+    desk.mirror.update().await;
+    let text = desk.text();
+    assert!(text.contains("## Current Status\nhalf way\n") && text.contains(": LRU\n"), "{text}");
+    let revision = desk.memory().revision();
+    desk.mirror.update().await;
+    // Another daemon knows what was written, by the marks.
+    desk.mirror = mirror_of(&desk.world);
+    desk.mirror.update().await;
+    assert_eq!((desk.memory().revision(), desk.text()), (revision, text));
+}
+
+#[tokio::test]
+async fn without_the_setting_nothing_is_written() {
+    let mut desk = Desk::new().await;
+    desk.mirror = TopicMirror::new(Arc::clone(&desk.world.daemon.projects), &Config::default());
+    desk.checkpoint(json!({ "status": "half way" })).await;
+    desk.mirror.update().await;
+    assert!(!desk.path().exists());
+}
+
+#[tokio::test]
+async fn an_edit_becomes_a_commit_and_sections_of_a_persons_own_become_notes() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "half way", "decisions": ["LRU"] })).await;
+    desk.mirror.update().await;
+    desk.edit(": LRU\n", ": LRU\n- Warm it at start\n");
+    desk.edit("half way", "nearly done");
+    desk.edit(
+        "## History\n",
+        "## Links\nhttps://example.org\n\n## History\n- 2026-01-02: Ada looked at it\n",
+    );
+    desk.settle(|desk| desk.topic().status == "nearly done").await;
+    let topic = desk.topic();
+    assert!(topic.decisions.iter().any(|it| it.question == "Warm it at start"), "{topic:?}");
+    assert!(topic.history.iter().any(|line| line.text == "half way"), "{topic:?}");
+    assert!(topic.history.iter().any(|line| line.text == "Ada looked at it"), "{topic:?}");
+    let memory = desk.memory();
+    let notes = memory.records().filter_map(|record| record.note());
+    assert!(notes.into_iter().any(|note| note.content.contains("https://example.org")));
+    desk.settle(|desk| {
+        desk.text().contains("- 2026-01-02: Ada looked at it\n") && !desk.text().contains("Links")
+    })
+    .await;
+    let revision = desk.memory().revision();
+    desk.mirror.update().await;
+    assert_eq!(desk.memory().revision(), revision, "it is read back once");
+}
+
+#[tokio::test]
+async fn if_both_sides_wrote_a_status_the_newer_one_wins_and_the_other_is_history() {
+    for person_is_last in [true, false] {
+        let mut desk = Desk::new().await;
+        desk.checkpoint(json!({ "status": "begun" })).await;
+        desk.mirror.update().await;
+        let edited = desk.text().replace("begun", "the person's");
+        std::fs::write(desk.path(), edited).unwrap();
+        let hour = Duration::from_hours(1);
+        let written = if person_is_last { now() + hour } else { now() - hour };
+        std::fs::File::options()
+            .append(true)
+            .open(desk.path())
+            .unwrap()
+            .set_modified(written)
+            .unwrap();
+        desk.checkpoint(json!({ "status": "the agent's" })).await;
+        let (wins, loses) = if person_is_last {
+            ("the person's", "the agent's")
+        } else {
+            ("the agent's", "the person's")
+        };
+        desk.settle(|desk| {
+            let topic = desk.topic();
+            topic.status == wins && topic.history.iter().any(|line| line.text == loses)
+        })
+        .await;
+        desk.settle(|desk| desk.text().contains(&format!("## Current Status\n{wins}\n"))).await;
+    }
+}
+
+#[tokio::test]
+async fn edits_while_the_daemon_writes_lose_nothing() {
+    const EDITS: usize = 12;
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "begun" })).await;
+    desk.mirror.update().await;
+    let path = desk.path();
+    let (go, told) = std::sync::mpsc::channel::<usize>();
+    let editor = std::thread::spawn(move || {
+        for edit in told {
+            // Some editors write into the file, others put a new one in its place.
+            let text = std::fs::read_to_string(&path).unwrap();
+            let text = text.replace("## History\n", &format!("- edit {edit}\n\n## History\n"));
+            if edit % 2 == 0 {
+                std::fs::write(&path, text).unwrap();
+            } else {
+                let new = path.with_extension("swp");
+                std::fs::write(&new, text).unwrap();
+                std::fs::rename(new, &path).unwrap();
+            }
+        }
+    });
+    let has = |desk: &Desk, text: &str| desk.topic().decisions.iter().any(|it| it.question == text);
+    for edit in 0..EDITS {
+        let decision = format!("call {edit}");
+        desk.checkpoint(json!({ "decisions": [decision], "status": format!("at {edit}") })).await;
+        // The edit and the update run at the same time.
+        go.send(edit).unwrap();
+        desk.mirror.update().await;
+        if edit % 3 == 2 {
+            desk.settle(|desk| has(desk, &format!("edit {edit}"))).await;
+        }
+    }
+    drop(go);
+    editor.join().unwrap();
+    let all = |desk: &Desk| {
+        let edits = (0..EDITS).all(|edit| has(desk, &format!("edit {edit}")));
+        edits && (0..EDITS).all(|call| has(desk, &format!("call {call}")))
+    };
+    desk.settle(all).await;
+    desk.settle(|desk| desk.text().contains(&format!("at {}\n", EDITS - 1))).await;
+    assert!((0..EDITS).all(|edit| desk.text().contains(&format!(": edit {edit}\n"))));
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_taken_in_stays_as_it_is() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "begun" })).await;
+    desk.mirror.update().await;
+    std::fs::write(desk.path(), b"\xff\xfe not text").unwrap();
+    let old = now() - Duration::from_mins(1);
+    std::fs::File::options().append(true).open(desk.path()).unwrap().set_modified(old).unwrap();
+    desk.checkpoint(json!({ "status": "done" })).await;
+    for _ in 0..3 {
+        desk.mirror.update().await;
+    }
+    assert_eq!(std::fs::read(desk.path()).unwrap(), b"\xff\xfe not text");
+    std::fs::remove_file(desk.path()).unwrap();
+    desk.settle(|desk| desk.text().contains("## Current Status\ndone\n")).await;
+}
+
+#[tokio::test]
+async fn a_new_file_begins_a_topic_and_a_forgotten_topic_has_none() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "begun" })).await;
+    desk.mirror.update().await;
+    let new = desk.world.directory("demo/.anchord/topics/queue.md");
+    std::fs::write(
+        &new,
+        "# queue\n\n## Current Status\nto do\n\ntoken: ghp_0123456789abcdefghijABCDEFGHIJ012345\n",
+    )
+    .unwrap();
+    desk.settle(|desk| desk.memory().topic("queue").is_some()).await;
+    let status = desk.memory().topic("queue").unwrap().topic().unwrap().status.clone();
+    assert!(status.starts_with("to do") && !status.contains("ghp_0123"), "{status}");
+    desk.settle(|_| !std::fs::read_to_string(&new).unwrap().contains("ghp_0123")).await;
+    let id = desk.memory().topic("queue").unwrap().id;
+    let mut agent = desk.world.shim().await;
+    agent.call("memory_forget", json!({ "id": id.to_string() })).await;
+    desk.settle(|_| !new.exists()).await;
+    for _ in 0..3 {
+        desk.mirror.update().await;
+    }
+    assert!(desk.memory().topics().count() == 1 && desk.path().exists());
+}
