@@ -15,6 +15,7 @@ mod backup;
 mod by_kind;
 mod connections;
 mod hooks;
+mod merge;
 mod purge;
 mod sessions;
 mod split;
@@ -29,6 +30,7 @@ pub use backup::{
 pub use by_kind::ByKind;
 pub use connections::ConnectionStatus;
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
+pub use merge::{MergeParams, MergeQuery, MergeReply, MergeTask};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
 pub use sessions::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
@@ -78,6 +80,10 @@ pub const EXPORT: &str = "/v1/export";
 pub const IMPORT: &str = "/v1/import";
 /// `POST` [`PastSessionsParams`]: [`PastSessionsReply`].
 pub const SESSIONS: &str = "/v1/sessions";
+/// `POST` [`MergeQuery`]: [`MergeTask`], what a model gets.
+pub const MERGE: &str = "/v1/merge";
+/// `POST` [`MergeParams`]: [`MergeReply`], what became of what a model gave.
+pub const MERGE_END: &str = "/v1/merge/end";
 /// `POST` [`PurgeParams`]: [`PurgeReply`]. Removes content from disk for good.
 pub const PURGE: &str = "/v1/purge";
 /// `GET` with [`ProjectQuery`]: [`SecretsReply`].

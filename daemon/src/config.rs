@@ -3,6 +3,8 @@
 //! An unknown key or value is an error that names it and what is allowed: a typing error must not
 //! look like a setting.
 
+mod merge;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,6 +17,8 @@ use toml::{Spanned, Table, Value};
 
 use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
 
+pub use merge::{Api, KeySource, MergeConfig, ProviderConfig};
+
 /// The file's name in the configuration directory.
 pub const CONFIG_FILE: &str = "config.toml";
 
@@ -22,7 +26,7 @@ pub const CONFIG_FILE: &str = "config.toml";
 pub const HTTP_VARIABLE: &str = "ANCHORD_HTTP";
 
 /// All settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// Settings of the status port.
     pub http: HttpConfig,
@@ -34,6 +38,8 @@ pub struct Config {
     pub session_memory: Settings,
     /// Settings of topics.
     pub topics: TopicsConfig,
+    /// The model providers that merge free text.
+    pub merge: MergeConfig,
 }
 
 /// Settings of topics.
@@ -168,6 +174,12 @@ impl Config {
             })?;
         }
         config.memory = config.memory.or(&hooks);
+        let directory = file.parent().unwrap_or(file);
+        config.merge = told.merge.config(directory).map_err(|unfit| {
+            let origin = file.display().to_string();
+            let merge::Unfit { key, value, allowed } = unfit;
+            ConfigError::BadValue { origin, key, value, allowed }
+        })?;
         Ok(config)
     }
 }
@@ -183,6 +195,7 @@ struct ConfigFile {
     session_memory: MemoryTable,
     hooks: HooksTable,
     topics: TopicsTable,
+    merge: merge::MergeTable,
 }
 
 #[derive(Debug, Default, Deserialize)]

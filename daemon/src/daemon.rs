@@ -11,6 +11,7 @@ use crate::http::StatusService;
 use crate::instance::Instance;
 use crate::jobs::JobService;
 use crate::mcp::ToolService;
+use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::mirror::TopicMirror;
 use crate::project::{OpenProjects, ProjectService};
@@ -28,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) registry: RegistryStore,
     pub(crate) projects: OpenProjects,
     pub(crate) after_crash: bool,
+    /// The soft mark of the calls of providers.
+    pub(crate) merge_calls: Option<String>,
 }
 
 /// The services of one daemon.
@@ -44,11 +47,17 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn wire(parts: Parts) -> Self {
-        let Parts { instance, config, surroundings, registry, projects, after_crash } = parts;
+        let Parts { instance, config, surroundings, registry, projects, after_crash, merge_calls } =
+            parts;
         let (instance, config) = (Arc::new(instance), Arc::new(config));
         let (metrics, shutdown) = (Arc::<Metrics>::default(), Shutdown::default());
         let up_since = clock::start();
         let projects = Arc::new(ProjectService { registry, open: projects });
+        let merging = Arc::new(MergeService::new(
+            Arc::clone(&config),
+            Arc::clone(&projects),
+            merge_calls.as_deref(),
+        ));
         let sessions = Arc::new(SessionService {
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
@@ -57,7 +66,11 @@ impl Daemon {
             after_crash,
         });
         let hooks = Arc::new(HookService::new(Arc::clone(&sessions), Arc::clone(&metrics)));
-        let tools = Arc::new(ToolService::new(Arc::clone(&sessions), Arc::clone(&metrics)));
+        let tools = Arc::new(ToolService::new(
+            Arc::clone(&sessions),
+            Arc::clone(&metrics),
+            Arc::clone(&merging),
+        ));
         let admin = Arc::new(AdminService {
             instance: Arc::clone(&instance),
             started: clock::now(),
@@ -66,6 +79,7 @@ impl Daemon {
             hooks: Arc::clone(&hooks),
             tools: Arc::clone(&tools),
             metrics: Arc::clone(&metrics),
+            merging,
             shutdown: shutdown.clone(),
             http_state: OnceLock::new(),
         });

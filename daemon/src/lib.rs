@@ -22,6 +22,7 @@ pub mod limits;
 mod lines;
 pub mod logs;
 mod mcp;
+mod merging;
 mod metrics;
 mod mirror;
 mod process;

@@ -59,6 +59,27 @@ pub const NESTED_TIME_MAX: Duration = Duration::from_secs(1);
 /// Time that one daemon waits for another to finish writing a project's id.
 pub const PROJECT_ID_WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// Model providers that can be tried one after the other.
+pub const MERGE_PROVIDERS_MAX: usize = 8;
+
+/// Repeated calls of one provider.
+pub const MERGE_RETRIES_MAX: u32 = 10;
+
+/// Seconds that one call of a provider may be given.
+pub const MERGE_TIME_SECONDS_MAX: u32 = 600;
+
+/// Calls of providers on one day.
+pub const MERGE_CALLS_DAILY_MAX: u32 = 100_000;
+
+/// Texts that wait to be merged by a model; a further one stays appended.
+pub const MERGE_JOBS_WAITING_MAX: usize = 64;
+
+/// Bytes of a text that a model gets.
+pub const MERGE_TEXT_BYTES_MAX: usize = 256 << 10;
+
+/// Characters that the log keeps of a failed merge.
+pub const MERGE_ERROR_CHARS_MAX: usize = 600;
+
 /// The configuration file must be shorter than this.
 pub const CONFIG_FILE_BYTES_MAX: u64 = 64 << 10;
 

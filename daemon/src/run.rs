@@ -16,6 +16,7 @@ use crate::daemon::{Daemon, Parts};
 use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
+use crate::merging::MERGE_CALLS;
 use crate::project::OpenProjects;
 use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
@@ -125,6 +126,7 @@ async fn serve(
         surroundings,
         registry,
         after_crash,
+        merge_calls: marks.get(MERGE_CALLS).cloned(),
     });
     if stopped_well {
         // This daemon may be killed soon, so the flush starts at once; but nobody waits for the

@@ -394,7 +394,9 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
         ..Surroundings::here(Some(dir))
     };
     let projects = OpenProjects::new(stores.memories);
-    let parts = Parts { instance, config, surroundings, registry, projects, after_crash };
+    let merge_calls = None;
+    let parts =
+        Parts { instance, config, surroundings, registry, projects, after_crash, merge_calls };
     let daemon = Daemon::wire(parts);
     sessions::recover(&daemon.sessions);
     daemon

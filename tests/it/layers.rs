@@ -22,8 +22,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-proto"]),
     (
         "anchord",
-        &["anchord-agents", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
+        &[
+            "anchord-agents",
+            "anchord-daemon",
+            "anchord-memory",
+            "anchord-merge",
+            "anchord-proto",
+            "anchord-shim",
+        ],
     ),
+    ("anchord-merge", &["anchord-daemon"]),
     (
         "anchord-tests",
         &["anchord", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
@@ -33,6 +41,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// Crates that the shim must not depend on, since an agent pays for the shim in every session.
 const NOT_IN_THE_SHIM: &[&str] = &["tokio", "hyper", "axum", "rmcp", "sled", "futures", "clap"];
+
+/// Crates that the daemon must not depend on, since it calls no model and nobody over a network.
+const NOT_IN_THE_DAEMON: &[&str] = &["reqwest", "rustls", "ring", "hyper-rustls"];
 
 /// Crates that the domain must not depend on, since it does no I/O.
 const NOT_IN_THE_DOMAIN: &[&str] = &[
@@ -78,6 +89,12 @@ fn the_shim_uses_only_the_names_from_the_agents_crate() {
     assert!(agents.iter().all(|agents| agents.features.is_empty()), "{agents:?}");
     let alone = tree("anchord-agents");
     assert_eq!(alone, BTreeSet::from(["anchord-agents".to_owned()]), "by default, no dependency");
+}
+
+#[test]
+fn the_daemon_depends_on_no_client_of_model_providers() {
+    assert_eq!(found(NOT_IN_THE_DAEMON, &tree("anchord-daemon")), Vec::<&str>::new());
+    assert_eq!(found(NOT_IN_THE_DAEMON, &tree("anchord-merge")).first(), Some(&"reqwest"));
 }
 
 #[test]

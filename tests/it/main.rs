@@ -16,6 +16,7 @@ mod identity;
 mod language;
 mod layers;
 mod mcp_revisions;
+mod merging;
 mod modules;
 mod one_daemon;
 mod one_session_twice;

@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["http"],
     &["admin", "jobs"],
     &["mcp", "hooks", "mirror"],
-    &["sessions"],
+    &["sessions", "merging"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log"],
     &["store"],

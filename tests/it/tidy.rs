@@ -183,14 +183,20 @@ static CLIENT_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
 const CLIENTS: &str = "agents/src/clients";
 
 /// Finds the name of a client in code outside its folder. Examples in help may have one. So may the
-/// list of the tags that no shown text may have, and the import from a plugin of one client.
+/// list of the tags that no shown text may have, and the import from a plugin of one client. A model
+/// has the name of a client too; the calls of its API may name it.
 fn client_names(file: &File) -> Vec<String> {
     let is_source = file.path.contains("/src/") && !file.path.contains("benches/");
     let is_test = file.path.starts_with("tests/")
         || file.path.contains("/tests/")
         || file.path.ends_with("/tests.rs")
         || file.path.ends_with("/testing.rs");
-    let may_name = ["memory/src/defuse/wrappers.rs", "memory/src/import/snap_memory.rs"];
+    let may_name = [
+        "memory/src/defuse/wrappers.rs",
+        "memory/src/import/snap_memory.rs",
+        "daemon/src/config/merge.rs",
+        "merge/src/api.rs",
+    ];
     let is_home = file.path.starts_with(CLIENTS) || may_name.contains(&file.path.as_str());
     if !file.is_rust() || !is_source || is_test || is_home {
         return Vec::new();

@@ -23,6 +23,7 @@ use crate::show;
 mod agents;
 mod daemon;
 mod data;
+mod merge;
 
 /// Check the daemon, the socket, versions, agents' entries and hooks, data and logs
 ///
@@ -127,6 +128,7 @@ impl Args {
         findings.extend(agents);
         if let Some(status) = &status {
             agents::hooks_delivered(status, &mut findings);
+            merge::findings(status, &mut findings);
         }
         if self.fix {
             for finding in &mut findings {

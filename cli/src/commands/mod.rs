@@ -21,6 +21,7 @@ mod list;
 mod load;
 mod log;
 mod mcp;
+mod merge;
 mod note;
 mod pin;
 mod project;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Journal(journal::Command),
     Export(export::Args),
+    Merge(merge::Args),
     #[command(subcommand)]
     Secrets(secrets::Command),
     Purge(purge::Args),
@@ -135,6 +137,7 @@ impl Command {
             Self::Project(command) => command.run(out).map(|()| done),
             Self::Journal(command) => command.run(out).map(|()| done),
             Self::Export(args) => args.run(out).map(|()| done),
+            Self::Merge(args) => args.run(out).map(|()| done),
             Self::Secrets(command) => command.run(out).map(|()| done),
             Self::Purge(args) => args.run(out).map(|()| done),
             Self::Stop(args) => args.run(out).map(|()| done),

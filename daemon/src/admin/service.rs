@@ -9,6 +9,7 @@ use crate::api::HttpState;
 use crate::hooks::HookService;
 use crate::instance::Instance;
 use crate::mcp::ToolService;
+use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::sessions::SessionService;
 use crate::shutdown::Shutdown;
@@ -24,6 +25,7 @@ pub(crate) struct AdminService {
     pub(crate) hooks: Arc<HookService>,
     pub(crate) tools: Arc<ToolService>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) merging: Arc<MergeService>,
     pub(crate) shutdown: Shutdown,
     /// Set once the status port was tried.
     pub(crate) http_state: OnceLock<HttpState>,

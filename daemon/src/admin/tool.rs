@@ -149,7 +149,7 @@ pub(super) fn ephemeral_session(project: &Arc<OpenProject>) -> Session {
 }
 
 /// Returns the location in which a command works: a directory, or a project that it names.
-async fn place(service: &SessionService, project: &str) -> Answer<SessionLocation> {
+pub(super) async fn place(service: &SessionService, project: &str) -> Answer<SessionLocation> {
     let asked = ask(service, project).await?;
     let registry = service.projects.registry.snapshot();
     match (asked.located, asked.id) {

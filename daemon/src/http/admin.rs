@@ -13,8 +13,8 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use crate::admin::{self, AdminService};
 use crate::api::{
     self, DeleteParams, ErrorCode, ErrorReply, ExportFormat, ExportQuery, ForgetParams,
-    ImportParams, JournalQuery, LinkParams, LogQuery, PastSessionsParams, ProjectParams,
-    ProjectQuery, PurgeParams, SplitParams, StopParams, ToolParams,
+    ImportParams, JournalQuery, LinkParams, LogQuery, MergeParams, MergeQuery, PastSessionsParams,
+    ProjectParams, ProjectQuery, PurgeParams, SplitParams, StopParams, ToolParams,
 };
 use crate::limits;
 
@@ -39,6 +39,8 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::RESTORE, post(restore))
         .route(api::EXPORT, get(export))
         .route(api::IMPORT, post(import))
+        .route(api::MERGE, post(begin_merge))
+        .route(api::MERGE_END, post(end_merge))
         .route(api::SESSIONS, post(sessions))
         .route(api::PURGE, post(purge))
         .route(api::SECRETS, get(secrets))
@@ -183,6 +185,20 @@ async fn import(
     JsonBody(params): JsonBody<ImportParams>,
 ) -> Reply<api::ImportReply> {
     admin::import_memory(&service.sessions, params).await.map(Json)
+}
+
+async fn begin_merge(
+    State(service): Shared,
+    JsonBody(query): JsonBody<MergeQuery>,
+) -> Reply<api::MergeTask> {
+    admin::begin_merge(&service, query).await.map(Json)
+}
+
+async fn end_merge(
+    State(service): Shared,
+    JsonBody(params): JsonBody<MergeParams>,
+) -> Reply<api::MergeReply> {
+    admin::end_merge(&service, params).await.map(Json)
 }
 
 async fn sessions(

@@ -63,6 +63,7 @@ pub(super) async fn call(
     let reads = asked.is_some();
     let context = Context {
         sessions: Arc::clone(&service.sessions),
+        merging: Arc::clone(&service.merging),
         session: Arc::clone(&session),
         call: line,
         audience: Arc::new(audience),

@@ -15,6 +15,7 @@ use super::error::ToolError;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
+use crate::merging::MergeService;
 use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
 use crate::sessions::{
     BindError, LiveSession, Session, SessionService, View, WriteOutcome, session_key,
@@ -26,6 +27,8 @@ use crate::store::Call;
 pub(crate) struct Context {
     /// The sessions, and the parts below them.
     pub(crate) sessions: Arc<SessionService>,
+    /// Merges texts by a model, if that is configured.
+    pub(crate) merging: Arc<MergeService>,
     /// The calling session.
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.

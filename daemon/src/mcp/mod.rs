@@ -19,3 +19,4 @@ pub(crate) use calls::{Called, call_by_name, internal_text};
 pub(crate) use error::ToolError;
 pub(crate) use server::serve;
 pub(crate) use service::ToolService;
+pub(crate) use tools::brief;

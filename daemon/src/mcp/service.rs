@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anchord_proto::hello::ToolSet;
 
 use super::tools::ToolList;
+use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::sessions::SessionService;
 
@@ -13,13 +14,19 @@ use crate::sessions::SessionService;
 pub(crate) struct ToolService {
     pub(crate) sessions: Arc<SessionService>,
     metrics: Arc<Metrics>,
+    /// Merges texts by a model, if that is configured.
+    pub(super) merging: Arc<MergeService>,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
 impl ToolService {
-    pub(crate) fn new(sessions: Arc<SessionService>, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(
+        sessions: Arc<SessionService>,
+        metrics: Arc<Metrics>,
+        merging: Arc<MergeService>,
+    ) -> Self {
         let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
-        Self { sessions, metrics, tools }
+        Self { sessions, metrics, merging, tools }
     }
 
     /// Returns the tools of a set.

@@ -15,8 +15,20 @@ pub struct TextEnd<'a> {
     pub fields: &'a [&'static str],
     /// Whether a state was written.
     pub is_merged: bool,
-    /// Whether the rest of the text is to be merged by the agent.
-    pub is_asked: bool,
+    /// The one who merges the rest of the text.
+    pub rest: Rest,
+}
+
+/// The one who works into the brief what a text says besides its form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rest {
+    /// Nobody; there is no rest, or it stays in the note.
+    #[default]
+    Nobody,
+    /// The agent, which is asked for a state.
+    Agent,
+    /// A model, after the reply.
+    Model,
 }
 
 /// Renders the last line of a reply: the steps that applied, and the one that is asked for.
@@ -35,7 +47,11 @@ pub fn text_end(end: &TextEnd<'_>) -> String {
     if steps.is_empty() {
         steps.push("nothing was merged".to_owned());
     }
-    let asked = if end.is_asked { " The rest waits for your state." } else { "" };
+    let asked = match end.rest {
+        Rest::Nobody => "",
+        Rest::Agent => " The rest waits for your state.",
+        Rest::Model => " A model merges the rest next.",
+    };
     let mut line = steps.join("; ");
     if let Some(first) = line.get_mut(..1) {
         first.make_ascii_uppercase();

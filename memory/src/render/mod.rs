@@ -35,7 +35,7 @@ mod why;
 mod written;
 pub mod zipmem;
 
-pub use brief::{StateCall, TextEnd, ask_for_state, state_refused, text_end};
+pub use brief::{Rest, StateCall, TextEnd, ask_for_state, state_refused, text_end};
 pub use budget::{Tight, budget, percent};
 pub use changes::{already_loaded, changes_since};
 pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};

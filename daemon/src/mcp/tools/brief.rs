@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anchord_memory::brief::{Append, Brief, BriefMerge, CHECKPOINT_TAG, Loss};
-use anchord_memory::render::{self, StateCall, TextEnd};
+use anchord_memory::render::{self, Rest, StateCall, TextEnd};
 use anchord_memory::{
     MAIN, Memory, MergeEnd, Note, Record, RecordId, RecordState, SessionId, Staged, limits,
 };
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
+use crate::merging::MergeJob;
 use crate::sessions::{View, session_key};
 
 /// What a call says about its brief.
@@ -109,24 +110,46 @@ impl BriefCall {
             text.push_str("\nThe state was not taken: somebody wrote the brief meanwhile.\n");
         }
         let has_more = self.append.as_ref().is_some_and(|append| append.has_more);
-        let is_asked = match end {
-            Some(MergeEnd::Done) => false,
-            Some(MergeEnd::Stale) => true,
-            None => has_more || !self.losses.is_empty(),
+        // An agent that sends states goes on with them.
+        let is_by_agent = is_stale || !self.losses.is_empty();
+        let is_merged = end == Some(MergeEnd::Done);
+        let rest = if is_by_agent {
+            Rest::Agent
+        } else if is_merged || !has_more {
+            Rest::Nobody
+        } else if self.is_taken_by_model(context, notes).await? {
+            Rest::Model
+        } else {
+            Rest::Agent
         };
-        if is_asked {
+        if rest == Rest::Agent {
             let brief = brief(&context.view().await?, &self.name).await;
             text.push_str(&render::ask_for_state(&brief, asked, room_chars));
         }
         let fields = self.append.as_ref().map_or(&[][..], |append| &append.fields);
-        let is_merged = end == Some(MergeEnd::Done);
-        text.push_str(&render::text_end(&TextEnd { notes, fields, is_merged, is_asked }));
+        text.push_str(&render::text_end(&TextEnd { notes, fields, is_merged, rest }));
         Ok(text)
+    }
+
+    /// Hands the text over to be merged by a model, if one is configured. Returns whether it will.
+    async fn is_taken_by_model(
+        &self,
+        context: &Context,
+        notes: &[RecordId],
+    ) -> Result<bool, ToolError> {
+        let Some(project) = context.view().await?.project.filter(|_| !notes.is_empty()) else {
+            return Ok(false);
+        };
+        Ok(context.merging.request(MergeJob {
+            project: project.id,
+            topic: self.name.clone(),
+            notes: notes.to_vec(),
+        }))
     }
 }
 
 /// Returns the brief as it is now.
-pub(super) async fn brief(view: &View, name: &str) -> Brief {
+pub(crate) async fn brief(view: &View, name: &str) -> Brief {
     let record = view.memory.topic(name).map(|record| &**record);
     let files = record.and_then(Record::topic).map(|topic| topic.files.clone());
     let gone = view.absent(files.unwrap_or_default()).await;

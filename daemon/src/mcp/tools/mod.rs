@@ -30,6 +30,8 @@ mod update;
 mod why;
 mod zipmem;
 
+pub(crate) use brief::brief;
+
 use anchord_memory::{Audience, guide};
 use anchord_proto::hello::ToolSet;
 use rmcp::model::Tool;

@@ -11,10 +11,10 @@ fn the_last_line_says_what_applied() {
         notes: &[id("n3"), id("n4")],
         fields: &["task", "done"],
         is_merged: true,
-        is_asked: false,
+        rest: Rest::Nobody,
     };
     insta::assert_snapshot!(text_end(&all), @"The text was appended (n3, n4); its form gave task, done; your state was merged.");
-    let asked = TextEnd { notes: &[id("n3")], is_asked: true, ..TextEnd::default() };
+    let asked = TextEnd { notes: &[id("n3")], rest: Rest::Agent, ..TextEnd::default() };
     insta::assert_snapshot!(text_end(&asked), @"The text was appended (n3). The rest waits for your state.");
     insta::assert_snapshot!(text_end(&TextEnd::default()), @"Nothing was merged.");
 }
