@@ -186,6 +186,7 @@ impl Project {
             session_summary: &summary,
             part: learned(number),
             expected_revision: None,
+            merge: None,
             archive: None,
         };
         let plan = plan_save(&head, &origin, save)?;
