@@ -183,8 +183,8 @@ static CLIENT_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
 const CLIENTS: &str = "agents/src/clients";
 
 /// Finds the name of a client in code outside its folder. Examples in help may have one. So may the
-/// list of the tags that no shown text may have, and the import from a plugin of one client. A model
-/// has the name of a client too; the calls of its API may name it.
+/// list of the tags that no shown text may have, and the import from a plugin of one client. The
+/// calls of a model's API may name it, since a client has its name.
 fn client_names(file: &File) -> Vec<String> {
     let is_source = file.path.contains("/src/") && !file.path.contains("benches/");
     let is_test = file.path.starts_with("tests/")
