@@ -11,7 +11,6 @@ mod bounded_fs;
 mod budgets;
 pub mod clock;
 pub mod config;
-mod daemon;
 pub mod detach;
 mod heap;
 mod hooks;

@@ -1,5 +1,7 @@
 //! A daemon's life: take the lock, open its stores, serve, drain, release the lock.
 
+mod wiring;
+
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, ConfigError, HTTP_VARIABLE};
-use crate::daemon::{Daemon, Parts};
 use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
@@ -24,6 +25,7 @@ use crate::socket::Peers;
 use crate::store::FileStores;
 use crate::store::{self, StoreError};
 use crate::{activation, http, jobs, limits, process, sessions, socket};
+pub(crate) use wiring::{Daemon, Parts};
 
 /// The reason a daemon did not start, or failed. Each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -102,12 +104,12 @@ async fn serve(
     started: Started,
 ) -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
-    process::outlive_file_size_limit().map_err(system("cannot hear signals"))?;
+    process::outlive_file_size_limit().map_err(system("cannot handle signals"))?;
     let peers = Peers::new(process::raise_descriptors());
     let listener = UnixListener::from_std(listener).map_err(system("cannot listen"))?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(system("cannot hear signals"))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot hear signals"))?;
-    let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot hear signals"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(system("cannot handle signals"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot handle signals"))?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot handle signals"))?;
 
     let stores = Arc::new(FileStores::new(instance.data().to_owned()));
     let (registry, report, marks) = RegistryStore::open(stores.clone()).await?;

@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 use crate::clock;
 use crate::config::Config;
-use crate::daemon::{Daemon, Parts};
 use crate::instance::{Host, Instance, Places};
 use crate::project::OpenProjects;
 use crate::projects::{Registry, Surroundings};
 use crate::registry_store::RegistryStore;
+use crate::run::{Daemon, Parts};
 use crate::store::{FileStores, Stores};
 use crate::{sessions, socket};
 

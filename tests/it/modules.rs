@@ -22,7 +22,6 @@ type Module = Vec<String>;
 /// other modules are one layer below these.
 const LAYERS: &[&[&str]] = &[
     &["run"],
-    &["daemon"],
     &["socket"],
     &["http"],
     &["admin", "jobs"],

@@ -1,5 +1,5 @@
-//! Wires the services of a daemon, each made of those below it. Only [`crate::run`] and tests of a
-//! whole daemon name this type.
+//! Wires the services of a daemon, each made of those below it. Only `run.rs` and tests of a whole
+//! daemon name this type.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,7 +21,7 @@ use crate::sessions::{SessionService, SessionTable};
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
 
-/// The parts that need an environment, opened by [`crate::run`].
+/// The parts that need an environment, opened by `run.rs`.
 pub(crate) struct Parts {
     pub(crate) instance: Instance,
     pub(crate) config: Config,
