@@ -24,6 +24,7 @@ pub use split::{
 };
 pub use zipmem::{Dated, Pending, SourceRow, Zipmem, parse};
 
+use crate::audience::Audience;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
@@ -265,16 +266,12 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     source
 }
 
-/// Words why an item is left out: the refusal, without its place in the part and without advice to
-/// a writer.
+/// Words why an item is left out: the fault alone, since no writer could follow advice.
 fn left_out(what: &str, refusal: &Refusal) -> String {
     if let Refusal::PurgedText { time, .. } = refusal {
         return not_again(what, *time);
     }
-    let why = refusal.to_string();
-    let own = why.split_once("[0].").map_or(why.as_str(), |(_, own)| own);
-    let own = own.split_once("; ").map_or(own, |(own, _)| own);
-    format!("{what} is left out: {own}")
+    format!("{what} is left out: {}", refusal.clone().of_call().fault(&Audience::Agent))
 }
 
 /// Words that an item is left out because it was purged.

@@ -89,9 +89,10 @@ pub use plan::{
     FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
     Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TopicOutcome, UndoBasis,
     UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome,
-    WhyLeft, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt, plan_bind,
-    plan_brief, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep, plan_notes,
-    plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo, plan_update, plan_use, snap_record,
+    WhyLeft, WhyNot, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
+    plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
+    plan_notes, plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo, plan_update, plan_use,
+    snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};
@@ -101,7 +102,7 @@ pub use recall::{
     about_file, for_prompt, recall, remedies,
 };
 pub use record::{Body, ContentVersion, Record, RecordState};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, RefusedField};
 pub use retention::{Access, Accesses, RetentionParts};
 pub use room::limit;
 pub use settings::{Budget, Settings, Unfit};

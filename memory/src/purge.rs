@@ -26,7 +26,7 @@ use crate::kinds::{MergeKey, topic};
 use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::per_kind::PerKind;
 use crate::record::{Anchor, Body, Record};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusedField};
 use crate::secrets::{SecretKind, scrub_named};
 use crate::staged::Staged;
 
@@ -92,7 +92,7 @@ impl Tombstones {
     ///
     /// # Errors
     /// Fails if the text was purged.
-    pub(crate) fn refuse_text(&self, field: impl Into<String>, text: &str) -> Result<(), Refusal> {
+    pub(crate) fn refuse_text(&self, field: &'static str, text: &str) -> Result<(), Refusal> {
         match self.of(text) {
             Some(time) => Err(Refusal::PurgedText { field: field.into(), time }),
             None => Ok(()),
@@ -110,17 +110,18 @@ impl Tombstones {
         }
     }
 
-    fn first_in(&self, part: &Staged) -> Option<(String, Timestamp)> {
+    fn first_in(&self, part: &Staged) -> Option<(RefusedField, Timestamp)> {
         if self.times.is_empty() {
             return None;
         }
-        let summary = part.summary.iter().map(|text| ("summary".to_owned(), text.clone()));
+        let summary = part.summary.iter().map(|text| ("summary".into(), text.clone()));
         let mut places = PerKind::<usize>::default();
         let items = part.items().into_iter().flat_map(|(kind, item)| {
             let place = places.of_mut(kind);
             let field = item.field(kind.plural(), *place);
             *place += 1;
-            item.whole_texts().into_iter().map(move |(end, text)| (format!("{field}{end}"), text))
+            let texts = item.whole_texts().into_iter();
+            texts.map(move |(name, text)| (field.clone().named(name), text))
         });
         let mut texts = summary.chain(items);
         texts.find_map(|(field, text)| Some((field, self.of(&text)?)))

@@ -21,7 +21,13 @@ pub fn limit(kind: Kind) -> Size {
 /// Refuses `more` records of a kind, or more bytes of their text, if the limit does not allow them.
 pub(crate) fn has_room(kept: &Sizes, kind: Kind, more: Size) -> Result<(), Refusal> {
     let (kept, most) = (kept.of(kind), limit(kind));
-    let full = |unit, kept, more, most| Refusal::Full { kind, unit, kept, more, most };
+    let full = |unit: &'static str, kept, more, most| Refusal::Full {
+        kind,
+        unit: unit.into(),
+        kept,
+        more,
+        most,
+    };
     if more.records > 0 && kept.plus(more).records > most.records {
         return Err(full("records", kept.records, more.records, most.records));
     }

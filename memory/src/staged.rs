@@ -179,8 +179,8 @@ pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
     }
     for (kind, items) in Kind::ALL.map(|kind| (kind, counts.of(kind))) {
         if items > ITEMS_MAX {
-            let why = format!("has {items} items, {ITEMS_MAX} are allowed; send them in parts");
-            return Err(Refusal::invalid(kind.plural(), why));
+            let why = format!("has {items} items, {ITEMS_MAX} are allowed");
+            return Err(Refusal::invalid(kind.plural(), why).advising("send them in parts"));
         }
     }
     part.summary = match part.summary {

@@ -10,6 +10,7 @@ mod reader;
 use std::collections::HashMap;
 use std::fmt;
 
+use anchord_memory::Refusal;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -22,12 +23,12 @@ pub(crate) fn read<T: DeserializeOwned>(
     arguments: Value,
     place: &str,
 ) -> (Result<T, Unreadable>, UnknownFields) {
-    let report = Report::default();
-    let root = Path::Start(place);
-    let read = T::deserialize(Reader::new(arguments, &root, &report));
+    let report = Report::of(place);
+    let read = T::deserialize(Reader::new(arguments, &Path::Start, &report));
     let (failed_at, unknown) = report.into_parts();
     let read = read.map_err(|error| Unreadable {
-        place: failed_at.unwrap_or_else(|| place.to_owned()),
+        place: place.to_owned(),
+        field: failed_at.unwrap_or_default(),
         why: in_plain_words(&error.to_string()),
     });
     (read, unknown)
@@ -41,18 +42,35 @@ pub(crate) fn whole_number(value: &Value) -> Option<i64> {
 /// An argument that cannot be read, even liberally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// Path of the argument, as in `lessons[1].summary`. Empty for the call itself.
-    pub(crate) place: String,
+    /// The path of the object that was read, empty for the call itself.
+    place: String,
+    /// The path of the argument within it, as in `lessons[1].summary`. Empty for the object itself.
+    field: String,
     /// The reason, in plain words.
-    pub(crate) why: String,
+    why: String,
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place.as_str() {
+        match joined(&self.place, &self.field).as_str() {
             "" => f.write_str(&self.why),
             place => write!(f, "{place}: {}", self.why),
         }
+    }
+}
+
+/// Returns the path in the call of a field of an object.
+fn joined(object: &str, field: &str) -> String {
+    if object.is_empty() || field.is_empty() {
+        return format!("{object}{field}");
+    }
+    format!("{object}.{field}")
+}
+
+/// Refuses an item of a call, which the caller names.
+impl From<Unreadable> for Refusal {
+    fn from(Unreadable { field, why, .. }: Unreadable) -> Self {
+        Self::invalid(field, format!("cannot be read: {why}"))
     }
 }
 

@@ -88,7 +88,7 @@ fn item(value: &Value) -> Result<Dated<NewNote>, String> {
         pinned: fields.get("pinned").and_then(Value::as_bool).unwrap_or(false),
         ..NewNote::default()
     };
-    let item = accept_note(note, "").map_err(|refusal| refusal.to_string())?;
+    let item = accept_note(note).map_err(|refusal| refusal.to_string())?;
     Ok(Dated { time: time(fields, "created_at"), item })
 }
 

@@ -257,7 +257,7 @@ pub(super) fn put(
     }
     draft.head().tombstones().refuse(&part)?;
     let mut part = accept(part)?;
-    let tags = accept_tags(&record.tags, "")?;
+    let tags = accept_tags(&record.tags)?;
     // The history now has a line for a status that lacked one.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
     // A note may be older than the one here, in which case it takes no room.

@@ -49,6 +49,21 @@ impl Anchor {
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.file == other.file && self.lines.meets(&other.lines)
     }
+
+    fn accept(&mut self) -> Result<(), Refusal> {
+        self.file = path("file", &self.file)?;
+        self.concept = line("concept", &self.concept)?;
+        if let LineRange::Text(range) = &self.lines {
+            let range = one_line(range);
+            if range.is_empty() {
+                let refusal = Refusal::invalid("lines", "is empty");
+                return Err(refusal.advising("give lines as 42-67 or 42"));
+            }
+            chars("lines", &range, PATH_CHARS_MAX)?;
+            self.lines = LineRange::from(range);
+        }
+        Ok(())
+    }
 }
 
 impl Fields for Anchor {
@@ -123,18 +138,7 @@ impl Fields for Anchor {
 impl StagedItem for Anchor {
     fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
         for (at, anchor) in items.iter_mut().enumerate() {
-            let field = |name: &str| format!("anchors[{at}].{name}");
-            anchor.file = path(field("file"), &anchor.file)?;
-            anchor.concept = line(field("concept"), &anchor.concept)?;
-            if let LineRange::Text(range) = &anchor.lines {
-                let range = one_line(range);
-                if range.is_empty() {
-                    let why = "is empty; give lines as 42-67 or 42";
-                    return Err(Refusal::invalid(field("lines"), why));
-                }
-                chars(field("lines"), &range, PATH_CHARS_MAX)?;
-                anchor.lines = LineRange::from(range);
-            }
+            anchor.accept().map_err(|refusal| refusal.of_item("anchors", at))?;
         }
         Ok(items)
     }

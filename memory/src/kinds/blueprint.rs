@@ -51,6 +51,14 @@ impl Blueprint {
     pub(crate) fn category_and_title(&self) -> (Category, String) {
         (self.category, fold(&self.title))
     }
+
+    fn accept(&mut self) -> Result<(), Refusal> {
+        self.title = line("title", &self.title)?;
+        if self.content.trim().is_empty() {
+            return Err(Refusal::invalid("content", "is empty"));
+        }
+        fits("content", &self.content)
+    }
 }
 
 impl Fields for Blueprint {
@@ -131,12 +139,7 @@ impl Fields for Blueprint {
 impl StagedItem for Blueprint {
     fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
         for (at, blueprint) in items.iter_mut().enumerate() {
-            let field = |name: &str| format!("blueprints[{at}].{name}");
-            blueprint.title = line(field("title"), &blueprint.title)?;
-            if blueprint.content.trim().is_empty() {
-                return Err(Refusal::invalid(field("content"), "is empty"));
-            }
-            fits(field("content"), &blueprint.content)?;
+            blueprint.accept().map_err(|refusal| refusal.of_item("blueprints", at))?;
         }
         Ok(items)
     }

@@ -80,6 +80,13 @@ impl Lesson {
         }
     }
 
+    fn accept(&mut self) -> Result<(), Refusal> {
+        self.summary = line("summary", &self.summary)?;
+        self.detail = text("detail", &self.detail)?;
+        self.files = files("files", &self.files, LESSON_FILES_MAX)?;
+        Ok(())
+    }
+
     /// Cuts a lesson to a record's limits: keeps the end of the detail, and the files named last.
     #[must_use]
     pub(crate) fn within_limits(mut self) -> Self {
@@ -254,10 +261,7 @@ impl Fields for Lesson {
 impl StagedItem for Lesson {
     fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
         for (at, lesson) in items.iter_mut().enumerate() {
-            let field = |name: &str| format!("lessons[{at}].{name}");
-            lesson.summary = line(field("summary"), &lesson.summary)?;
-            lesson.detail = text(&field("detail"), &lesson.detail)?;
-            lesson.files = files(field("files"), &lesson.files, LESSON_FILES_MAX)?;
+            lesson.accept().map_err(|refusal| refusal.of_item("lessons", at))?;
         }
         Ok(items)
     }

@@ -7,7 +7,7 @@ use crate::ids::Timestamp;
 use crate::kinds::note::NewNote;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusedField};
 
 /// An item that a session staged, until a save makes it a record or a part of one. For most kinds
 /// it is the record's fields.
@@ -52,14 +52,15 @@ pub(crate) trait StagedItem {
     fn change_files(&mut self, _: &mut dyn FnMut(&mut String)) {}
 
     /// Returns the item's field in a call. `list` is that of all items of the kind.
-    fn field(&self, list: &str, at: usize) -> String {
-        format!("{list}[{at}]")
+    fn field(&self, list: &'static str, at: usize) -> RefusedField {
+        RefusedField::item(list, at)
     }
 
     /// Returns all texts, each with the name that it belongs to, if there is one.
     fn texts(&self) -> Vec<(&str, &str)>;
 
-    /// Returns the texts of which a purge keeps digests, each with the end of its field's name.
+    /// Returns the texts of which a purge keeps digests, each with the name of its field; empty for
+    /// the item as a whole.
     fn whole_texts(&self) -> Vec<(&'static str, String)>;
 
     /// Returns the merge key of the records that it became part of.

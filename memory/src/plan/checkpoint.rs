@@ -77,10 +77,10 @@ pub fn plan_checkpoint(
 fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), Refusal> {
     if bytes > STAGED_BYTES_MAX {
         return Err(Refusal::TooLarge {
-            what: "what this session has staged".to_owned(),
+            what: "what this session has staged".into(),
             bytes,
             bytes_max: STAGED_BYTES_MAX,
-            advice: "save first, then go on",
+            advice: "save first, then go on".into(),
         });
     }
     if bytes <= STAGED_SHARE_BYTES {
@@ -90,11 +90,12 @@ fn can_stage(memory: &Memory, origin: &Provenance, bytes: usize) -> Result<(), R
     let all = others.fold(bytes, |all, (_, staged)| all.saturating_add(staged.bytes()));
     if all > STAGED_PROJECT_BYTES_MAX {
         return Err(Refusal::TooLarge {
-            what: "what all sessions of this project have staged".to_owned(),
+            what: "what all sessions of this project have staged".into(),
             bytes: all,
             bytes_max: STAGED_PROJECT_BYTES_MAX,
             advice: "save what this session has staged, then go on; what the others have staged \
-                     goes with their saves and ends",
+                     goes with their saves and ends"
+                .into(),
         });
     }
     Ok(())

@@ -45,7 +45,7 @@ pub fn find_fact<'a>(
     reader: &Reader,
     key: &str,
 ) -> Result<&'a Record, Refusal> {
-    let key = key_line(key, "")?;
+    let key = key_line(key)?;
     let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
     let scopes: Vec<Scope> = own.chain([Scope::Project, Scope::User]).collect();
     for scope in &scopes {

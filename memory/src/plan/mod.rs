@@ -31,7 +31,7 @@ pub use contradict::Contradiction;
 pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};
-pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, plan_notes};
+pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};

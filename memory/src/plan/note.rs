@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::room::has_room;
 
 /// The outcome of storing notes, for the reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NotesOutcome {
     /// The stored notes, in the order given.
     pub stored: Vec<StoredNote>,
@@ -78,12 +78,22 @@ pub enum NoteOutcome {
 }
 
 /// A note that was not stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedNote {
     /// Its index in the call, from 0.
     pub at: usize,
-    /// The reason, for the caller.
-    pub why: String,
+    /// The reason.
+    pub why: WhyNot,
+}
+
+/// The reason why a note was not stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WhyNot {
+    /// The words of the build that refused it. Journals of format 6 have them.
+    Worded(String),
+    /// The refusal of the note alone.
+    Refused(Refusal),
 }
 
 /// Stores notes. Those that cannot be stored are reported; the others are stored regardless.
@@ -108,32 +118,32 @@ pub fn plan_notes(
     let mut outcome = NotesOutcome::default();
     let mut failed: Vec<(usize, Refusal)> = Vec::new();
     for (at, item) in items.into_iter().enumerate() {
-        let field = if alone { String::new() } else { format!("items[{at}].") };
-        let accepted = item.and_then(|note| accept_note(note, &field));
-        let stored = accepted.and_then(|note| {
+        let stored = item.and_then(accept_note).and_then(|note| {
             has_room(&draft.head().totals().kept, Kind::Note, draft.more(&note, origin))?;
-            memory.tombstones().refuse_text(format!("{field}content"), &note.content)?;
-            memory.tombstones().refuse_text(format!("{field}summary"), &note.summary)?;
+            memory.tombstones().refuse_text("content", &note.content)?;
+            memory.tombstones().refuse_text("summary", &note.summary)?;
             Ok((draft.note(&note, origin), note))
         });
         match stored {
             Ok((id, note)) => {
                 outcome.stored.extend(told(memory, draft.head(), at, id, &note));
             }
-            Err(why) => failed.push((at, why)),
+            Err(refusal) => failed.push((at, refusal)),
         }
     }
-    if let (true, Some((_, first))) = (outcome.stored.is_empty(), failed.first()) {
+    if let (true, Some((at, first))) = (outcome.stored.is_empty(), failed.first()) {
+        let (at, first) = (*at, first.clone());
+        let first = if alone { first } else { first.of_item("items", at) };
         return Err(match failed.len() {
-            1 => first.clone(),
-            failed => Refusal::invalid(
-                "items",
-                format!("cannot be stored, not one of {failed}; the first: {first}"),
-            ),
+            1 => first,
+            failed => Refusal::NoNoteStored { failed, first: Box::new(first) },
         });
     }
-    let named = |(at, why): (usize, Refusal)| FailedNote { at, why: why.to_string() };
-    outcome.failed = failed.into_iter().map(named).collect();
+    let refused = |(at, refusal): (usize, Refusal)| FailedNote {
+        at,
+        why: WhyNot::Refused(refusal.of_call()),
+    };
+    outcome.failed = failed.into_iter().map(refused).collect();
     let written = draft.finish();
     let totals = written.head.totals();
     outcome.shared = (totals.active.notes, totals.note_tokens);

@@ -131,8 +131,8 @@ pub fn plan_rewrite(
         let why = format!("is a {noun}; blueprints, lessons and anchors can be rewritten");
         return Err(Refusal::invalid(id.to_string(), why));
     };
-    let part = accept(part).map_err(of_the_record)?;
-    memory.tombstones().refuse(&part).map_err(of_the_record)?;
+    let part = accept(part).map_err(Refusal::of_call)?;
+    memory.tombstones().refuse(&part).map_err(Refusal::of_call)?;
     let items = part.clone();
     let body = body(part).unwrap_or_else(|| record.body.clone());
     if let Some(other) = same_place(memory, record, &body) {
@@ -140,7 +140,7 @@ pub fn plan_rewrite(
         return Err(Refusal::invalid(other.to_string(), why));
     }
     let tags = match &rewrite.tags {
-        Some(tags) => accept_tags(tags, "")?,
+        Some(tags) => accept_tags(tags)?,
         None => record.tags.clone(),
     };
     let mut draft = Draft::new(memory);
@@ -151,21 +151,6 @@ pub fn plan_rewrite(
     let record = Arc::clone(written.head.record(id).unwrap_or(record));
     let unchanged = written.changes.is_empty();
     Ok(Plan { changes: written.changes, outcome: UpdateOutcome { record, unchanged } })
-}
-
-/// Renames a refused field as the caller knows it: a rewrite has one record, not a list.
-fn of_the_record(refusal: Refusal) -> Refusal {
-    let own = |field: String| match field.split_once("[0].") {
-        Some((_, own)) => own.to_owned(),
-        None => field,
-    };
-    match refusal {
-        Refusal::Invalid { field, why } => Refusal::Invalid { field: own(field), why },
-        Refusal::TooLarge { what, bytes, bytes_max, advice } => {
-            Refusal::TooLarge { what: own(what), bytes, bytes_max, advice }
-        }
-        refusal => refusal,
-    }
 }
 
 /// Returns the only item of a part.

@@ -75,7 +75,7 @@ pub fn plan_update(
         pinned: update.pinned.unwrap_or(record.pinned),
     };
     if let Some(tags) = &update.tags {
-        fields.tags = accept_tags(tags, "")?;
+        fields.tags = accept_tags(tags)?;
     }
     for (field, text) in [("content", &update.content), ("summary", &update.summary)] {
         memory.tombstones().refuse_text(field, text.as_deref().unwrap_or_default())?;
@@ -107,7 +107,7 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
         if content.trim().is_empty() {
             return Err(Refusal::EmptyNote);
         }
-        content_fits(content, "")?;
+        content_fits(content)?;
         if update.tags.is_none() && *tags == auto_tags(&note.content) {
             *tags = auto_tags(content);
         }
@@ -118,10 +118,10 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
         note.set_content(content.clone());
     }
     if let Some(summary) = &update.summary {
-        note.set_summary(summary_text(summary, "")?);
+        note.set_summary(summary_text(summary)?);
     }
     if let Some(importance) = update.importance {
-        note.importance = valid_importance(importance, "")?;
+        note.importance = valid_importance(importance)?;
     }
     if let Some(expires) = update.expires {
         note.expires = expires.moment();
@@ -146,7 +146,7 @@ fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((field, _)) => Err(Refusal::NotesAlone { field, id: record.id }),
+        Some((field, _)) => Err(Refusal::NotesAlone { field: field.into(), id: record.id }),
     }
 }
 

@@ -175,7 +175,7 @@ fn purged_text_is_not_accepted_again() {
     let items = vec![note(&format!(" note with {VALUE}\n")), note("another")];
     let outcome = plan_notes(&memory, &by, items).unwrap().outcome;
     assert_eq!((outcome.stored.len(), outcome.failed.len()), (1, 1));
-    assert_eq!(outcome.failed[0].why, format!("items[0].content {refused}"));
+    assert_eq!(outcome.failed[0].why.to_string(), format!("content {refused}"));
     let other = memory.records().find(|record| record.note().is_some()).unwrap();
     let content = Some(format!("note with {VALUE}"));
     let update = crate::Update { content, ..crate::Update::default() };

@@ -218,9 +218,7 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
     let ok = outcome.stored.iter().map(|note| (note.at, stored(note.id, note.tokens)));
     let failed = outcome.failed.iter().map(|note| {
         let at = note.at;
-        let own = note.why.strip_prefix(&format!("items[{at}]")).unwrap_or(&note.why);
-        let own = own.trim_start_matches(['.', ' ']);
-        (at, format!("FAILED item {at}: {}\n", one_line(own)))
+        (at, format!("FAILED item {at}: {}\n", one_line(&note.why.to_string())))
     });
     let mut lines: Vec<(usize, String)> = ok.chain(failed).collect();
     lines.sort_by_key(|(at, _)| *at);

@@ -1,18 +1,42 @@
 //! Refusals in words.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::changes::change_lines;
 use super::title;
 use crate::audience::{Audience, Tool};
 use crate::ids::{Kind, RecordId};
+use crate::plan::WhyNot;
 use crate::refusal::Refusal;
 
 impl Refusal {
-    /// Words the refusal for its reader.
+    /// Words the refusal for its reader, with what to do about it.
     pub fn worded(&self, audience: &Audience) -> String {
+        match self.advice(audience) {
+            advice if advice.is_empty() => self.fault(audience),
+            advice => format!("{}; {advice}", self.fault(audience)),
+        }
+    }
+
+    /// Words what to do about the refusal, where that is apart from the fault.
+    fn advice(&self, audience: &Audience) -> Cow<'static, str> {
         match self {
-            Self::Invalid { field, why } => format!("{field} {why}"),
+            Self::Invalid { advice, .. } | Self::TooLarge { advice, .. } => advice.clone(),
+            Self::Full { kind, .. } => making_room(*kind, audience).into(),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    /// Words the fault.
+    pub(crate) fn fault(&self, audience: &Audience) -> String {
+        match self {
+            // An item as a whole has no name.
+            Self::Invalid { field, why, .. } => format!("{field} {why}").trim_start().to_owned(),
+            Self::NoNoteStored { failed, first } => format!(
+                "items cannot be stored, not one of {failed}; the first: {}",
+                first.worded(audience)
+            ),
             Self::EmptyNote => {
                 format!("content is empty; {} takes a note away", audience.tool(Tool::Forget))
             }
@@ -29,15 +53,14 @@ impl Refusal {
                      can be set here, the rest is {rest}"
                 )
             }
-            Self::TooLarge { what, bytes, bytes_max, advice } => {
-                format!("{what} is {bytes} bytes, {bytes_max} are allowed; {advice}")
+            Self::TooLarge { what, bytes, bytes_max, .. } => {
+                format!("{what} is {bytes} bytes, {bytes_max} are allowed")
             }
             Self::Full { kind, unit, kept, more, most } => {
                 let noun = kind.facts().noun_in_full;
                 format!(
                     "no room for more {noun}s in this project: {kept} of {most} {unit} are used, \
-                     {more} more are needed; {}",
-                    making_room(*kind, audience)
+                     {more} more are needed"
                 )
             }
             Self::NotFound { id, nearest } => format!("there is no record {id}{}", near(nearest)),
@@ -76,6 +99,15 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worded(words) => f.write_str(words),
+            Self::Refused(refusal) => refusal.fmt(f),
+        }
+    }
+}
 
 /// Words what makes room for records of a kind. A session's own notes count even after it has
 /// ended, and no other session can forget them.

@@ -90,9 +90,7 @@ pub fn notes(outcome: &NotesOutcome) -> String {
         );
     }
     for note in &outcome.failed {
-        let own = note.why.strip_prefix(&format!("items[{}]", note.at)).unwrap_or(&note.why);
-        let own = own.trim_start_matches(['.', ' ']);
-        append(&mut text, format_args!("FAILED item {}: {own}\n", note.at));
+        append(&mut text, format_args!("FAILED item {}: {}\n", note.at, note.why));
     }
     if !outcome.failed.is_empty() {
         let (stored, failed) = (outcome.stored.len(), outcome.failed.len());

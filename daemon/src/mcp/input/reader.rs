@@ -10,11 +10,11 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Error, Number, Value};
 
 use super::fields::{self, Field, Sorted};
-use super::{UnknownField, UnknownFields};
+use super::{UnknownField, UnknownFields, joined};
 
-/// A place in a call.
+/// A place in the object that is read.
 pub(super) enum Path<'p> {
-    Start(&'p str),
+    Start,
     Field(&'p Path<'p>, &'p str),
     Item(&'p Path<'p>, usize),
 }
@@ -22,23 +22,29 @@ pub(super) enum Path<'p> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start(place) => f.write_str(place),
-            Self::Field(Path::Start(""), name) => f.write_str(name),
+            Self::Start => Ok(()),
+            Self::Field(Path::Start, name) => f.write_str(name),
             Self::Field(parent, name) => write!(f, "{parent}.{name}"),
             Self::Item(parent, at) => write!(f, "{parent}[{at}]"),
         }
     }
 }
 
-/// The unknown fields and the place of the error, collected while a call is read.
+/// The unknown fields and the place of the error, collected while an object is read.
 #[derive(Default)]
 pub(super) struct Report {
-    /// Place of the first error.
+    /// The object's path in the call.
+    start: String,
+    /// The place of the first error.
     failed_at: RefCell<Option<String>>,
     unknown: RefCell<UnknownFields>,
 }
 
 impl Report {
+    pub(super) fn of(start: &str) -> Self {
+        Self { start: start.to_owned(), ..Self::default() }
+    }
+
     pub(super) fn into_parts(self) -> (Option<String>, UnknownFields) {
         (self.failed_at.into_inner(), self.unknown.into_inner())
     }
@@ -128,7 +134,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         for name in unknown {
             report.unknown.borrow_mut().add(name, 1, |name| {
                 let like = fields::nearest(&absent, &name);
-                UnknownField { name, place: path.to_string(), more: 0, like }
+                UnknownField {
+                    name,
+                    place: joined(&report.start, &path.to_string()),
+                    more: 0,
+                    like,
+                }
             });
         }
         visitor.visit_map(Fields { given: taken.into_iter(), next: None, path, report })

@@ -131,9 +131,9 @@ fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refus
     let found = hashed::parse(given)
         .and_then(|id| memory.record(id))
         .filter(|record| record.state != RecordState::Forgotten && reader.sees(record));
-    found.map(|record| record.id).ok_or_else(|| Refusal::Invalid {
-        field: format!("Item [{}]", given.trim().chars().take(40).collect::<String>()),
-        why: "not found".to_owned(),
+    found.map(|record| record.id).ok_or_else(|| {
+        let given: String = given.trim().chars().take(40).collect();
+        Refusal::invalid(format!("Item [{given}]"), "not found")
     })
 }
 

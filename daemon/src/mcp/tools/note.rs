@@ -65,19 +65,15 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         scope: None,
     });
     let now = clock::now();
-    let single = alone.is_some() && items.is_empty();
-    let first = alone.map(|note| note.into_note(if single { "" } else { "items[0]." }, now));
+    let first = alone.map(|note| note.into_note(now));
     let shift = usize::from(first.is_some());
     let mut ignored = UnknownFields::default();
     let others = items.into_iter().enumerate().map(|(at, item)| {
-        let place = format!("items[{}]", at + shift);
-        let (note, unknown) = input::read::<NoteParams>(item, &place);
+        let at = at + shift;
+        let (note, unknown) = input::read::<NoteParams>(item, &format!("items[{at}]"));
         ignored.extend(unknown);
-        let note = note.map_err(|error| Refusal::Invalid {
-            field: error.place,
-            why: format!("cannot be read: {}", error.why),
-        })?;
-        note.into_note(&format!("{place}."), now)
+        let note = note.map_err(Refusal::from).and_then(|note| note.into_note(now));
+        note.map_err(|refusal| refusal.of_item("items", at))
     });
     let private = scope == Some(ScopeParams::Session);
     let personal = scope == Some(ScopeParams::User) || context.session.is_in_personal();

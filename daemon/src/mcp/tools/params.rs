@@ -27,10 +27,8 @@ pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
 pub(super) fn tokens_max(given: Option<u32>) -> Result<Option<u32>, Refusal> {
     let min = limits::ANSWER_TOKENS_MIN;
     match given {
-        Some(tokens) if tokens < min => Err(Refusal::Invalid {
-            field: "max_tokens".to_owned(),
-            why: format!("is {tokens}; give {min} or more"),
-        }),
+        Some(tokens) if tokens < min => Err(Refusal::invalid("max_tokens", format!("is {tokens}"))
+            .advising(format!("give {min} or more"))),
         given => Ok(given),
     }
 }
@@ -41,8 +39,8 @@ pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result
     if (1..=most).contains(&limit) {
         return Ok(limit);
     }
-    let why = format!("is {limit}; give a number from 1 to {most}");
-    Err(Refusal::Invalid { field: "limit".to_owned(), why })
+    let advice = format!("give a number from 1 to {most}");
+    Err(Refusal::invalid("limit", format!("is {limit}")).advising(advice))
 }
 
 // A doc comment here would go into the schema and cost every session tokens.
@@ -109,9 +107,9 @@ pub(super) struct NoteParams {
 }
 
 impl NoteParams {
-    /// Converts to the domain's note. `field` is its place in the call.
-    pub(super) fn into_note(self, field: &str, now: Timestamp) -> Result<NewNote, Refusal> {
-        let expires = expires(self.expires.as_deref(), field, now)?;
+    /// Converts to the domain's note.
+    pub(super) fn into_note(self, now: Timestamp) -> Result<NewNote, Refusal> {
+        let expires = expires(self.expires.as_deref(), now)?;
         Ok(NewNote {
             content: self.content,
             summary: self.summary,
@@ -129,16 +127,9 @@ impl NoteParams {
 }
 
 /// Parses a note's expiry, if one is given.
-pub(super) fn expires(
-    text: Option<&str>,
-    field: &str,
-    now: Timestamp,
-) -> Result<Option<Expires>, Refusal> {
+pub(super) fn expires(text: Option<&str>, now: Timestamp) -> Result<Option<Expires>, Refusal> {
     let parsed = text.map(|text| Expires::parse(text, now)).transpose();
-    parsed.map_err(|error| Refusal::Invalid {
-        field: format!("{field}expires"),
-        why: error.to_string(),
-    })
+    parsed.map_err(|error| Refusal::invalid("expires", error.to_string()))
 }
 
 // An importance, even one too far out of bounds for a `u8`.
@@ -255,7 +246,10 @@ impl CheckpointParams {
             .notes
             .into_iter()
             .enumerate()
-            .map(|(at, note)| shared(note.into_note(&format!("notes[{at}]."), now)?, at))
+            .map(|(at, note)| {
+                let note = note.into_note(now).and_then(shared);
+                note.map_err(|refusal| refusal.of_item("notes", at))
+            })
             .collect::<Result<_, Refusal>>()?;
         Ok(Staged {
             summary: self.summary,
@@ -312,12 +306,12 @@ impl SaveParams {
 }
 
 /// Refuses a note with scope user, which cannot be part of a project's staged work.
-fn shared(note: NewNote, at: usize) -> Result<NewNote, Refusal> {
+fn shared(note: NewNote) -> Result<NewNote, Refusal> {
     if !note.personal {
         return Ok(note);
     }
-    let why = "is user; store it with memory_note, which does so at once".to_owned();
-    Err(Refusal::Invalid { field: format!("notes[{at}].scope"), why })
+    let advice = "store it with memory_note, which does so at once";
+    Err(Refusal::invalid("scope", "is user").advising(advice))
 }
 
 impl From<CategoryParams> for Category {

@@ -59,7 +59,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         tags: params.tags,
         importance: params.importance,
         pinned: params.pinned,
-        expires: expires(params.expires.as_deref(), "", clock::now())
+        expires: expires(params.expires.as_deref(), clock::now())
             .map_err(|refusal| caller(&refusal))?,
         share: params.scope == Some(ScopeParams::Project),
     };

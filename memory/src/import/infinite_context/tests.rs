@@ -7,7 +7,7 @@ use super::*;
 use crate::brief::Brief;
 use crate::import::NamedText;
 use crate::testing::{apply, day, origin};
-use crate::{RecordId, plan_topic};
+use crate::{RecordId, Timestamp, plan_topic};
 
 fn state(version: u32, on: i64, task: &str, changes: &[(&str, &[&str])]) -> Value {
     let changes: Vec<Value> = changes

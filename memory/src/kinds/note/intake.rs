@@ -12,49 +12,48 @@ use crate::provenance::Provenance;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 
-/// Checks a note. `field` is the prefix of its fields in a refusal, such as `items[2].`.
-pub(crate) fn accept_note(mut note: NewNote, field: &str) -> Result<NewNote, Refusal> {
+/// Checks a note.
+pub(crate) fn accept_note(mut note: NewNote) -> Result<NewNote, Refusal> {
     if note.content.trim().is_empty() {
-        return Err(Refusal::invalid(format!("{field}content"), "is empty"));
+        return Err(Refusal::invalid("content", "is empty"));
     }
-    content_fits(&note.content, field)?;
-    note.summary = summary_text(&note.summary, field)?;
-    note.key = note.key.map(|key| key_line(&key, field)).transpose()?;
-    note.tags = accept_tags(&note.tags, field)?;
-    note.importance = note.importance.map(|n| valid_importance(n, field)).transpose()?;
+    content_fits(&note.content)?;
+    note.summary = summary_text(&note.summary)?;
+    note.key = note.key.as_deref().map(key_line).transpose()?;
+    note.tags = accept_tags(&note.tags)?;
+    note.importance = note.importance.map(valid_importance).transpose()?;
     Ok(note)
 }
 
 /// Refuses a content that is too long.
-pub(crate) fn content_fits(content: &str, field: &str) -> Result<(), Refusal> {
+pub(crate) fn content_fits(content: &str) -> Result<(), Refusal> {
     if content.len() <= NOTE_BYTES_MAX {
         return Ok(());
     }
     Err(Refusal::TooLarge {
-        what: format!("{field}content"),
+        what: "content".into(),
         bytes: content.len(),
         bytes_max: NOTE_BYTES_MAX,
-        advice: "keep the point and name the file that has the rest",
+        advice: "keep the point and name the file that has the rest".into(),
     })
 }
 
 /// Brings a summary into its stored form.
-pub(crate) fn summary_text(summary: &str, field: &str) -> Result<String, Refusal> {
+pub(crate) fn summary_text(summary: &str) -> Result<String, Refusal> {
     let summary = summary.trim();
-    fits(format!("{field}summary"), summary, NOTE_SUMMARY_CHARS_MAX)?;
+    fits("summary", summary, NOTE_SUMMARY_CHARS_MAX)?;
     Ok(summary.to_owned())
 }
 
 /// Brings a key into the form in which it is stored and looked up: on one line.
-pub(crate) fn key_line(key: &str, field: &str) -> Result<String, Refusal> {
+pub(crate) fn key_line(key: &str) -> Result<String, Refusal> {
     let key = one_line(key);
     if key.is_empty() {
-        return Err(Refusal::invalid(
-            format!("{field}key"),
-            "is empty; leave it out for a note without one",
-        ));
+        return Err(
+            Refusal::invalid("key", "is empty").advising("leave it out for a note without one")
+        );
     }
-    fits(format!("{field}key"), &key, KEY_CHARS_MAX)?;
+    fits("key", &key, KEY_CHARS_MAX)?;
     Ok(key)
 }
 
@@ -65,37 +64,36 @@ pub fn tag_as_kept(tag: &str) -> String {
 }
 
 /// Brings tags into their stored form: lower case, each once, in the order given.
-pub(crate) fn accept_tags(tags: &[String], field: &str) -> Result<Vec<String>, Refusal> {
+pub(crate) fn accept_tags(tags: &[String]) -> Result<Vec<String>, Refusal> {
     let mut accepted: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
         let tag = tag_as_kept(tag);
-        fits(format!("{field}tags"), &tag, TAG_CHARS_MAX)?;
+        fits("tags", &tag, TAG_CHARS_MAX)?;
         if !tag.is_empty() && !accepted.contains(&tag) {
             accepted.push(tag);
         }
     }
     if accepted.len() > TAGS_MAX {
         let why = format!("has {} tags, {TAGS_MAX} are allowed", accepted.len());
-        return Err(Refusal::invalid(format!("{field}tags"), why));
+        return Err(Refusal::invalid("tags", why));
     }
     Ok(accepted)
 }
 
 /// Checks that an importance is within its bounds.
-pub(crate) fn valid_importance(importance: u8, field: &str) -> Result<u8, Refusal> {
+pub(crate) fn valid_importance(importance: u8) -> Result<u8, Refusal> {
     if (1..=IMPORTANCE_MAX).contains(&importance) {
         return Ok(importance);
     }
-    let why = format!("is {importance}; give a number from 1 to {IMPORTANCE_MAX}");
-    Err(Refusal::invalid(format!("{field}importance"), why))
+    let advice = format!("give a number from 1 to {IMPORTANCE_MAX}");
+    Err(Refusal::invalid("importance", format!("is {importance}")).advising(advice))
 }
 
-fn fits(field: String, text: &str, chars_max: usize) -> Result<(), Refusal> {
+fn fits(field: &'static str, text: &str, chars_max: usize) -> Result<(), Refusal> {
     match text.chars().count() {
-        chars if chars > chars_max => Err(Refusal::invalid(
-            field,
-            format!("has {chars} characters, {chars_max} are allowed; put the rest in content"),
-        )),
+        chars if chars > chars_max => {
+            Err(Refusal::too_long(field, chars, chars_max).advising("put the rest in content"))
+        }
         _ => Ok(()),
     }
 }
@@ -103,7 +101,9 @@ fn fits(field: String, text: &str, chars_max: usize) -> Result<(), Refusal> {
 impl StagedItem for NewNote {
     fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
         let items = items.into_iter().enumerate();
-        items.map(|(at, note)| accept_note(note, &format!("notes[{at}]."))).collect()
+        items
+            .map(|(at, note)| accept_note(note).map_err(|refusal| refusal.of_item("notes", at)))
+            .collect()
     }
 
     fn absorb(items: &mut Vec<Self>, later: &[Self], told: Timestamp) -> Vec<Body> {
@@ -146,7 +146,7 @@ impl StagedItem for NewNote {
     }
 
     fn whole_texts(&self) -> Vec<(&'static str, String)> {
-        vec![("", self.content.clone()), (".summary", self.summary.clone())]
+        vec![("", self.content.clone()), ("summary", self.summary.clone())]
     }
 
     /// The key and the scope do not matter, since another session may have staged the same.

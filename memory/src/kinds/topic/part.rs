@@ -14,7 +14,7 @@ use crate::limits::{
 };
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusedField};
 
 impl StagedItem for TopicPart {
     fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
@@ -78,8 +78,8 @@ impl StagedItem for TopicPart {
     }
 
     /// A call has one topic.
-    fn field(&self, _: &str, _: usize) -> String {
-        "topic".to_owned()
+    fn field(&self, _: &'static str, _: usize) -> RefusedField {
+        "topic".into()
     }
 
     fn texts(&self) -> Vec<(&str, &str)> {
@@ -130,8 +130,7 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
                 "status" => "say where it stands, and note the rest",
                 _ => "keep what matters most, and note the rest",
             };
-            let why = format!("has {length} characters, {chars_max} are allowed; {advice}");
-            return Err(Refusal::invalid(field(name), why));
+            return Err(Refusal::too_long(field(name), length, chars_max).advising(advice));
         }
         *text = Some(written.to_owned()).filter(|text| !text.is_empty());
     }
@@ -141,8 +140,8 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
         part.history.push(line);
     }
     if part.decisions.len() > ITEMS_MAX || part.history.len() > ITEMS_MAX {
-        let why = format!("has more than {ITEMS_MAX} decisions or lines; send them in parts");
-        return Err(Refusal::invalid("topic", why));
+        let why = format!("has more than {ITEMS_MAX} decisions or lines");
+        return Err(Refusal::invalid("topic", why).advising("send them in parts"));
     }
     for (at, decision) in part.decisions.iter_mut().enumerate() {
         let field = |name: &str| field(&format!("decisions[{at}].{name}"));
@@ -157,16 +156,15 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
         told.text = one_line(&told.text);
         let length = told.text.chars().count();
         if length > TOPIC_LINE_WRITTEN_CHARS_MAX {
-            let why = format!(
-                "has {length} characters, {TOPIC_LINE_WRITTEN_CHARS_MAX} are allowed; split it, or note the rest"
-            );
-            return Err(Refusal::invalid(field(&format!("history[{at}]")), why));
+            let place = field(&format!("history[{at}]"));
+            let refusal = Refusal::too_long(place, length, TOPIC_LINE_WRITTEN_CHARS_MAX);
+            return Err(refusal.advising("split it, or note the rest"));
         }
         let place = || field(&format!("history[{at}].files"));
         told.files = files(place(), &told.files, TOPIC_FILES_MAX)?;
     }
     part.history.retain(|told| !told.text.is_empty());
-    part.files = files(field("files"), &part.files, TOPIC_FILES_MAX)?;
+    part.files = files("topic.files", &part.files, TOPIC_FILES_MAX)?;
     Ok(part)
 }
 

@@ -407,3 +407,18 @@ fn a_user_notes_id_differs_from_every_project_id() {
     assert!(text.contains(r#""id":"u1""#) && text.contains(r#""scope":"user""#), "{text}");
     assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), **record);
 }
+
+#[test]
+fn a_failed_note_is_stored_as_data_and_older_words_stay_readable() {
+    let memory = Memory::default();
+    let items =
+        vec![Ok(note("fine")), Ok(note(" ")), Err(Refusal::invalid("tags", "cannot be read"))];
+    let plan = plan_notes(&memory, &origin("one", 1), items).unwrap();
+    let stored = serde_json::to_string(&plan.outcome.failed).unwrap();
+    insta::assert_snapshot!(stored, @r#"[{"at":1,"why":{"invalid":{"field":{"name":"content"},"why":"is empty"}}},{"at":2,"why":{"invalid":{"field":{"name":"tags"},"why":"cannot be read"}}}]"#);
+    let read: Vec<FailedNote> = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read, plan.outcome.failed);
+    let older = r#"{"at":1,"why":"items[1].content is empty"}"#;
+    let read: FailedNote = serde_json::from_str(older).unwrap();
+    assert_eq!(read.why.to_string(), "items[1].content is empty");
+}

@@ -5,7 +5,7 @@ use crate::audience::Shell;
 
 #[test]
 fn advice_is_worded_for_its_audience() {
-    let full = |kind| Refusal::Full { kind, unit: "records", kept: 9, more: 2, most: 10 };
+    let full = |kind| Refusal::Full { kind, unit: "records".into(), kept: 9, more: 2, most: 10 };
     let cases = [
         (
             full(Kind::Note),
@@ -27,7 +27,7 @@ fn advice_is_worded_for_its_audience() {
             "content is empty; `anchord forget` takes a note away",
         ),
         (
-            Refusal::NotesAlone { field: "importance", id: "b1".parse().unwrap() },
+            Refusal::NotesAlone { field: "importance".into(), id: "b1".parse().unwrap() },
             "importance is of notes alone and b1 is a blueprint; of a blueprint, tags and pinned can be set here, the \
              rest is written again with memory_checkpoint or memory_save",
             "importance is of notes alone and b1 is a blueprint; of a blueprint, tags and pinned can be set here, the \

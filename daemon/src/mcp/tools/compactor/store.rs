@@ -2,7 +2,7 @@
 
 use anchord_memory::render::compactor as form;
 use anchord_memory::{
-    FailedNote, Memory, NewNote, NotesOutcome, Plan, Provenance, Refusal, plan_notes,
+    FailedNote, Memory, NewNote, NotesOutcome, Plan, Provenance, Refusal, WhyNot, plan_notes,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -105,11 +105,7 @@ async fn bulk_store(context: Context, params: BulkParams) -> Result<ToolAnswer, 
 
 fn note((at, item): (usize, Value)) -> Result<NewNote, Refusal> {
     let (params, _ignored) = input::read::<ItemParams>(item, &format!("items[{at}]"));
-    let params = params.map_err(|error| Refusal::Invalid {
-        field: error.place,
-        why: format!("cannot be read: {}", error.why),
-    })?;
-    Ok(params.into_note())
+    params.map(ItemParams::into_note).map_err(|error| Refusal::from(error).of_item("items", at))
 }
 
 /// Returns why each item fails. `None` if one does not: then the call was refused for another
@@ -120,8 +116,8 @@ fn all_failed(
     notes: &[Result<NewNote, Refusal>],
 ) -> Option<NotesOutcome> {
     let alone = |(at, note): (usize, &Result<NewNote, Refusal>)| {
-        let why = plan_notes(memory, by, vec![note.clone()]).err()?;
-        Some(FailedNote { at, why: why.to_string() })
+        let refusal = plan_notes(memory, by, vec![note.clone()]).err()?;
+        Some(FailedNote { at, why: WhyNot::Refused(refusal.of_call()) })
     };
     let failed = notes.iter().enumerate().map(alone).collect::<Option<Vec<_>>>()?;
     Some(NotesOutcome { failed, ..NotesOutcome::default() })

@@ -3,7 +3,7 @@
 use super::*;
 
 fn refused(note: NewNote) -> String {
-    accept_note(note, "items[1].").unwrap_err().to_string()
+    NewNote::accept(vec![self::note("fine"), note]).unwrap_err().to_string()
 }
 
 fn note(content: &str) -> NewNote {
@@ -18,7 +18,7 @@ fn a_notes_text_is_kept_verbatim_and_its_fields_are_normalised() {
         tags: ["#Auth", "auth", " ", "Rate  Limit"].map(str::to_owned).to_vec(),
         ..note("  kept as it is\n")
     };
-    let accepted = accept_note(given, "").unwrap();
+    let accepted = accept_note(given).unwrap();
     assert_eq!(accepted.content, "  kept as it is\n");
     assert_eq!(accepted.summary, "short");
     assert_eq!(accepted.key.as_deref(), Some("build command"));
@@ -27,25 +27,25 @@ fn a_notes_text_is_kept_verbatim_and_its_fields_are_normalised() {
 
 #[test]
 fn an_invalid_item_is_refused_with_its_position() {
-    insta::assert_snapshot!(refused(note(" \n")), @"items[1].content is empty");
+    insta::assert_snapshot!(refused(note(" \n")), @"notes[1].content is empty");
     insta::assert_snapshot!(
         refused(note(&"a".repeat(NOTE_BYTES_MAX + 1))),
-        @"items[1].content is 1048577 bytes, 1048576 are allowed; keep the point and name the file that has the rest"
+        @"notes[1].content is 1048577 bytes, 1048576 are allowed; keep the point and name the file that has the rest"
     );
     insta::assert_snapshot!(
         refused(NewNote { importance: Some(0), ..note("a") }),
-        @"items[1].importance is 0; give a number from 1 to 10"
+        @"notes[1].importance is 0; give a number from 1 to 10"
     );
     insta::assert_snapshot!(
         refused(NewNote { key: Some(" ".to_owned()), ..note("a") }),
-        @"items[1].key is empty; leave it out for a note without one"
+        @"notes[1].key is empty; leave it out for a note without one"
     );
     insta::assert_snapshot!(
         refused(NewNote { tags: (0..21).map(|n| n.to_string()).collect(), ..note("a") }),
-        @"items[1].tags has 21 tags, 20 are allowed"
+        @"notes[1].tags has 21 tags, 20 are allowed"
     );
     insta::assert_snapshot!(
         refused(NewNote { summary: "s".repeat(2001), ..note("a") }),
-        @"items[1].summary has 2001 characters, 2000 are allowed; put the rest in content"
+        @"notes[1].summary has 2001 characters, 2000 are allowed; put the rest in content"
     );
 }
