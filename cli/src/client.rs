@@ -154,7 +154,7 @@ impl Client {
             .map_err(|_| Error::failed(format!("no reply within {REQUEST_SECONDS_MAX} s")))?
             .map_err(|reason| {
                 Error::failed(format!("the daemon went away during the request: {reason}"))
-                    .with_action("Run the command again; `anchord status` shows how it stands.")
+                    .with_action("Run the command again; `anchord status` shows its state.")
             })?;
         let body =
             body.map_err(|reason| Error::failed(format!("cannot read the reply: {reason}")))?;

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use anchord_daemon::api::{self, AsOf, ToolParams, ToolReply};
+use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -11,16 +13,9 @@ use crate::commands::print_json;
 use crate::exit::Error;
 use crate::show;
 
-/// A kind of record that can be asked for.
-#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    Blueprint,
-    Anchor,
-    Lesson,
-    Note,
-    Topic,
-    Session,
+/// Accepts the kinds of records that can be asked for, by their nouns.
+pub(crate) fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(Kind::NOUNS)
 }
 
 /// The scope of notes to search.

@@ -25,14 +25,14 @@ pub fn given() -> io::Result<Option<UnixListener>> {
 /// Tells systemd that the daemon is ready. Does nothing without systemd.
 pub fn notify_ready() {
     if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready]) {
-        tracing::warn!(%error, "the service manager did not hear that the daemon is ready");
+        tracing::warn!(%error, "failed to tell the service manager that the daemon is ready");
     }
 }
 
 /// Tells systemd that the daemon is draining.
 pub fn notify_stopping() {
     if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Stopping]) {
-        tracing::warn!(%error, "the service manager did not hear that the daemon stops");
+        tracing::warn!(%error, "failed to tell the service manager that the daemon is stopping");
     }
 }
 

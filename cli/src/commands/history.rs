@@ -10,7 +10,7 @@ use crate::exit::Error;
 use crate::history;
 use crate::limits::HISTORY_PAGE_COMMITS;
 use crate::pager::paged;
-use crate::tool::{Caller, Kind};
+use crate::tool::{self, Caller};
 
 /// List what changed in memory, newest first: commits, or one record's versions
 ///
@@ -31,12 +31,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID", conflicts_with = "record")]
     session: Option<String>,
     /// Only commits that wrote a record of this kind; may be repeated
-    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "record")]
-    kind: Vec<Kind>,
+    #[arg(long, value_parser = tool::kinds(), value_name = "KIND", conflicts_with = "record")]
+    kind: Vec<String>,
     /// Only commits that wrote a record about this file
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     file: Option<String>,
-    /// Only commits from this time on
+    /// Only commits since this time
     #[arg(long, value_name = "TIME", conflicts_with = "record")]
     since: Option<String>,
     /// Only commits before this time
@@ -45,15 +45,15 @@ pub(crate) struct Args {
     /// Also print what each commit changed
     #[arg(long, short = 'p')]
     diff: bool,
-    /// Commits or versions at most
+    /// Maximum number of commits or versions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// From an earlier answer: what comes after it
+    /// Cursor from an earlier answer, to continue after it
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
     memory: MemoryArg,
-    /// Print JSON: the commits or versions, and where to go on
+    /// Print JSON: the commits or versions, and the cursor of what comes after them
     #[arg(long)]
     json: bool,
 }

@@ -12,7 +12,7 @@ use anchord_shim::hook::{self, HookOptions};
 #[command(after_help = "Examples:
   anchord hook claude-code < event.json")]
 pub(crate) struct Args {
-    /// The agent whose event it is
+    /// The agent that reports the event
     #[arg(value_name = "CLIENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

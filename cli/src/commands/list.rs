@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Kind};
+use crate::tool;
 
 /// List records, newest first, a line each
 ///
@@ -20,8 +20,8 @@ use crate::tool::{self, Kind};
   anchord list --json | jq -r '.records[] | [.id, .created.client] | @tsv'")]
 pub(crate) struct Args {
     /// Only records of this kind; may be repeated
-    #[arg(long, value_enum, value_name = "KIND")]
-    kind: Vec<Kind>,
+    #[arg(long, value_parser = tool::kinds(), value_name = "KIND")]
+    kind: Vec<String>,
     /// Only records with this tag; if repeated, with all of them
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,

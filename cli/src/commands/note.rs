@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The text; - reads standard input, and so does omitting it when input is piped in
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// Makes it a fact, which `anchord get KEY` finds and a later note with the key replaces
+    /// Key that makes it a fact, which `anchord get KEY` finds and a later note with it replaces
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     key: Option<String>,
     /// Shown instead of a long text when room is short

@@ -149,7 +149,7 @@ fn text_in(input: impl Read) -> Result<String, Error> {
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.is_empty() {
-        return Ok(writeln!(out, "nothing to purge: the text stands in no record and no log")?);
+        return Ok(writeln!(out, "nothing to purge: no record and no log contains the text")?);
     }
     writeln!(out, "This goes from {}:", show::plain(&plan.project.root))?;
     let mut table =
@@ -171,7 +171,7 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     }
     if !plan.elsewhere.is_empty() {
         let ids = plan.elsewhere.join(" ");
-        writeln!(out, "The same text stands in {ids} as well; name them to purge them, too.")?;
+        writeln!(out, "{ids} also contain the same text; name them to purge them, too.")?;
     }
     Ok(())
 }

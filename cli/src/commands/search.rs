@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
-use crate::tool::{self, Kind, Scope};
+use crate::tool::{self, Scope};
 
 /// Find records by words, tags, file or time, best first
 ///
@@ -26,8 +26,8 @@ pub(crate) struct Args {
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
     /// Only records of this kind; may be repeated
-    #[arg(long, value_enum, value_name = "KIND")]
-    kind: Vec<Kind>,
+    #[arg(long, value_parser = tool::kinds(), value_name = "KIND")]
+    kind: Vec<String>,
     /// Only records with this tag; if repeated, with all of them
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Cursor from an earlier answer, to get what it left out
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// Say why each was found
+    /// Explain why each record was found
     #[arg(long)]
     explain: bool,
     /// Memory as it was at a revision or time, as 12, yesterday or '2026-11-02 09:30'

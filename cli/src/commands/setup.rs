@@ -102,7 +102,7 @@ impl Args {
         if agents.is_empty() && !self.remove {
             writeln!(out, "No agent was found on this machine that anchord can set up.")?;
             writeln!(out, "It knows {}.", names(&Agent::all()))?;
-            writeln!(out, "Any other that speaks MCP is told to run `anchord mcp` as a server.")?;
+            writeln!(out, "Have any other agent that speaks MCP run `anchord mcp` as a server.")?;
             return Ok(ExitCode::SUCCESS);
         }
         let run = Run { dir: &dir, place, programs, scope, agents };

@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// The number of the commit, as `anchord history` shows it [default: the newest]
     #[arg(value_name = "REV")]
     revision: Option<u64>,
-    /// Take every commit of this session back; the beginning of its id is enough
+    /// Take back every commit of this session; the beginning of its id is enough
     #[arg(long, value_name = "ID", conflicts_with_all = ["revision", "last"])]
     session: Option<String>,
-    /// Take the newest commits back, this many
+    /// Take back this many of the newest commits
     #[arg(long, value_name = "N", conflicts_with = "revision")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     last: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) struct How {
     /// Print what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Take later changes of the same records back too
+    /// Also take back later changes of the same records
     #[arg(long)]
     force: bool,
     /// Print JSON: what changed

@@ -111,9 +111,7 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
         return Err(bad(format!("the text to purge by has less than {bytes_min} bytes")));
     }
     if ids.is_empty() && query.is_none() {
-        return Err(
-            bad("nothing to purge: name records, or a text that stands in them".to_owned()),
-        );
+        return Err(bad("nothing to purge: name records, or a text that they contain".to_owned()));
     }
     Ok(Wanted { ids, query })
 }

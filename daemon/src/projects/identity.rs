@@ -372,7 +372,7 @@ impl Here {
 
     fn without_id(&self, of: ProjectId) -> EstablishError {
         let why = format!(
-            "its file {} holds no id any more; put {of} into it",
+            "its file {} no longer contains an id; write {of} into it",
             self.place.id_dir().join(id_file::FILE).display()
         );
         EstablishError::Unreadable { path: self.place.path.clone(), source: io::Error::other(why) }

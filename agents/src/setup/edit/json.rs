@@ -34,7 +34,7 @@ impl Json {
         };
         let root = CstRootNode::parse(text, &options).map_err(|error| error.to_string())?;
         if root.value().is_some_and(|value| value.as_object().is_none()) {
-            return Err("the file holds no object".to_owned());
+            return Err("the file does not contain a JSON object".to_owned());
         }
         Ok(Self { root, mark })
     }

@@ -142,7 +142,7 @@ fn judged(
     let in_project =
         |(scope, state): &&(&Scope, State)| **scope != Scope::User && !state.hooks.is_empty();
     if states.iter().any(|state| hooks(&state)) && states.iter().any(|state| in_project(&state)) {
-        let what = "hooks stand in your own settings and in this project's";
+        let what = "hooks are in your own settings and in this project's";
         let action =
             format!("Each event comes twice: `anchord setup {id} --scope project --remove`.");
         found.push(Finding::problem(name, what, action));

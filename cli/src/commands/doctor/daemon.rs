@@ -67,7 +67,7 @@ pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<St
         found.push(Finding::good(ABOUT, what));
     } else {
         let what = format!("version {} runs, this is {VERSION}", status.build);
-        found.push(Finding::problem(ABOUT, what, "Run `anchord restart`; sessions go on."));
+        found.push(Finding::problem(ABOUT, what, "Run `anchord restart`; sessions continue."));
     }
     if let HttpState::Taken { port, reason } = &status.http {
         let what = format!("the status port {port} cannot be had: {reason}");
@@ -123,7 +123,7 @@ pub(super) fn versions(status: Option<&StatusReply>, named: &[Named], found: &mu
         let path = program.display();
         let is = match version {
             Some(version) => format!("{path} is version {version}, {whose} {wanted}"),
-            None => format!("{path} does not tell its version, {whose} is {wanted}"),
+            None => format!("{path} does not report its version, {whose} is {wanted}"),
         };
         let mut action = "Install all from the same sources: `cargo install --path cli` and `cargo install --path \
                           shim --profile shim`."

@@ -168,7 +168,7 @@ fn versions_and_containers_are_checked() {
     ];
     for (says, what) in [
         ("anchord-hook 0.1.9", "is version 0.1.9, the daemon 0.2.0"),
-        ("", "does not tell its version"),
+        ("", "does not report its version"),
     ] {
         fs::write(&hook, format!("#!/bin/sh\necho '{says}'\n")).unwrap();
         fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();

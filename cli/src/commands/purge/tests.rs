@@ -55,7 +55,7 @@ fn a_plan_lists_what_is_removed_and_what_stays() {
       n12        14  a note
       what 2 checkpoints held of it
       what 3 other files held of it, such as logs
-    The same text stands in l3 s4 as well; name them to purge them, too.
+    l3 s4 also contain the same text; name them to purge them, too.
     ");
 }
 
@@ -69,5 +69,5 @@ fn an_empty_purge_is_reported() {
         files: 0,
         ..plan()
     };
-    assert_eq!(shown(&nothing), "nothing to purge: the text stands in no record and no log\n");
+    assert_eq!(shown(&nothing), "nothing to purge: no record and no log contains the text\n");
 }

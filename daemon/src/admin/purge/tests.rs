@@ -173,7 +173,7 @@ async fn an_invalid_purge_is_refused_with_a_reason() {
         said.push(error.error);
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    nothing to purge: name records, or a text that stands in them
+    nothing to purge: name records, or a text that they contain
     the text to purge by has less than 4 bytes
     `12` is not an id (as n9 or b12), and no fact has that key
     there is no record n99

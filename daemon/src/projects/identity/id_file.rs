@@ -34,11 +34,11 @@ pub(super) enum WriteError {
     NotGit,
     #[error("another process holds the id's directory")]
     Busy,
-    #[error("the id's file holds no id")]
+    #[error("the id file contains no id")]
     Damaged,
     #[error("{} is a repository beneath it", .0.display())]
     AboveRepository(PathBuf),
-    #[error("it cannot be told whether repositories are beneath it: {0}")]
+    #[error("it is unknown whether repositories are beneath it: {0}")]
     MayBeAboveRepositories(Unknown),
     #[error(transparent)]
     Io(#[from] io::Error),
