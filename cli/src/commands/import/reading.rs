@@ -170,13 +170,11 @@ fn too_large(path: &Path) -> Error {
 fn unknown(path: &Path, text: Option<&NamedText>) -> Error {
     let text = text.filter(|text| is_json(&text.name)).map(|text| text.text.as_str());
     let object = text.map(|text| text.trim_start_matches('\u{feff}'));
-    match object.map(serde_json::from_str::<BTreeMap<String, &RawValue>>) {
-        Some(Err(reason)) => not_json(path, &reason),
-        _ => {
-            let what = format!("{} has nothing in it that anchord can bring over", path.display());
-            Error::usage(what).with_action(takes())
-        }
+    if let Some(Err(reason)) = object.map(serde_json::from_str::<BTreeMap<String, &RawValue>>) {
+        return not_json(path, &reason);
     }
+    let what = format!("{} has nothing in it that anchord can bring over", path.display());
+    Error::usage(what).with_action(takes())
 }
 
 /// Says that a file is damaged.
