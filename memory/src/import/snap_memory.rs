@@ -296,7 +296,7 @@ fn note(
     origin: &Provenance,
 ) -> Result<(), Refusal> {
     let tags = vec![topic.to_lowercase()];
-    let note = accept_note(NewNote { content, tags, ..NewNote::default() }, "")?;
+    let note = accept_note(NewNote { content, tags, ..NewNote::default() })?;
     let part = Staged { notes: vec![note.clone()], ..Staged::default() };
     draft.head().tombstones().refuse(&part)?;
     let key = MergeKey::note(&Scope::Project, None, &note.content);
