@@ -493,7 +493,7 @@ fn a_missing_id_is_reported_and_an_empty_one_is_an_error() {
             identify(&located, &daemon.0).unwrap_err().to_string(),
             establish(&located, &daemon.0, NOW).unwrap_err().to_string(),
         ] {
-            assert!(error.contains(&format!("put {id} into it")), "{error}");
+            assert!(error.contains(&format!("write {id} into it")), "{error}");
         }
         // The command that the notice names works.
         let linked = link(&located, id).unwrap();
