@@ -14,7 +14,7 @@ use crate::mcp::error::ToolError;
 use crate::merging::MergeJob;
 use crate::sessions::{View, session_key};
 
-/// What a call says about its brief.
+/// A call's text and state for its brief.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BriefCall {
     /// The topic's name, in the spelling of the call.

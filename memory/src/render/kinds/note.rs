@@ -30,7 +30,7 @@ impl Worded for Note {
 
     fn whole(&self, of: &Record) -> String {
         let head = format!("{}: {}", head(of, self), one_line(&self.summary));
-        with_block(head.trim_end().to_owned(), &self.content, "  ")
+        with_block(head.trim_end().to_owned(), after_summary(self), "  ")
     }
 
     fn title_line(&self, of: &Record) -> String {
@@ -137,7 +137,11 @@ fn loaded_head(record: &Record, note: &Note) -> String {
 fn loaded_text(record: &Record, note: &Note) -> String {
     let head = loaded_head(record, note);
     if !note.summary.is_empty() {
-        return with_block(format!("{head}: {}", one_line(&note.summary)), &note.content, "  ");
+        return with_block(
+            format!("{head}: {}", one_line(&note.summary)),
+            after_summary(note),
+            "  ",
+        );
     }
     let text = note.content.trim_end();
     match text.trim_start().split_once('\n') {
@@ -147,6 +151,16 @@ fn loaded_text(record: &Record, note: &Note) -> String {
         }
         Some((first, rest)) => with_block(format!("{head}: {first}"), rest, "  "),
         None => format!("{head}: {}", text.trim_start()),
+    }
+}
+
+/// Returns the content without its first line if that is the summary, which is shown before it.
+fn after_summary(note: &Note) -> &str {
+    let (first, rest) = note.content.split_once('\n').unwrap_or((&note.content, ""));
+    if !note.summary.is_empty() && one_line(first) == one_line(&note.summary) {
+        rest
+    } else {
+        &note.content
     }
 }
 

@@ -86,3 +86,21 @@ fn a_cut_text_ends_with_the_cut_mark() {
         assert!(cut.ends_with(CUT) && cut.chars().count() <= chars, "{cut}");
     }
 }
+
+#[test]
+fn a_summary_that_is_the_first_line_is_shown_once() {
+    let mut memory = Memory::default();
+    let first = |content: &str| NewNote { summary: "Task: drain".to_owned(), ..note(content) };
+    let notes = vec![first("Task: drain\n\nAll of them."), first("Task: drain the queues\nAll.")];
+    let plan = plan_notes(&memory, &origin("one", 2), notes.into_iter().map(Ok).collect()).unwrap();
+    apply(&mut memory, plan);
+    let texts: Vec<String> = memory.records().map(|record| whole(record)).collect();
+    insta::assert_snapshot!(texts.join("\n"), @"
+    n1: Task: drain
+
+      All of them.
+    n2: Task: drain
+      Task: drain the queues
+      All.
+    ");
+}
