@@ -185,9 +185,7 @@ impl Project {
             started: time,
             session_summary: &summary,
             part: learned(number),
-            expected_revision: None,
-            merge: None,
-            archive: None,
+            ..Save::default()
         };
         let plan = plan_save(&head, &origin, save)?;
         write(&origin, "save", plan.changes, &mut head);

@@ -36,6 +36,7 @@ pub(crate) fn run() -> Vec<Row> {
         let scoring = Scoring {
             accesses: &reads,
             half_life_factor: PROJECT_HALF_LIFE_FACTOR,
+            formula: anchord_memory::Formula::Own,
             now: at(NOTES),
         };
         let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());

@@ -37,9 +37,18 @@ pub(crate) enum Broken {
 pub(crate) struct DirectiveBlock {
     /// The mode that its first line names.
     pub(crate) mode: Option<String>,
+    /// The set of tools that its first line names.
+    pub(crate) tools: Option<String>,
     first: usize,
     after: usize,
     newline: &'static str,
+}
+
+impl DirectiveBlock {
+    /// Returns the block's own text.
+    pub(crate) fn of<'a>(&self, text: &'a str) -> &'a str {
+        text.get(self.first..self.after).unwrap_or_default()
+    }
 }
 
 /// Finds the block. Markers count only if they are a whole line.
@@ -60,7 +69,13 @@ pub(crate) fn find(text: &str, markers: Markers) -> Result<Option<DirectiveBlock
             let (_, first, words) = open.take().ok_or(Broken::NoStart(number))?;
             let newline = newline(text.get(first..).unwrap_or_default());
             found = Some((
-                DirectiveBlock { mode: word(words, "mode="), first, after: offset, newline },
+                DirectiveBlock {
+                    mode: word(words, "mode="),
+                    tools: word(words, "tools="),
+                    first,
+                    after: offset,
+                    newline,
+                },
                 words,
             ));
         }

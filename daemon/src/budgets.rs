@@ -3,8 +3,8 @@
 use std::fmt;
 
 use anchord_agents::Client;
-use anchord_memory::limits::{BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN};
-use anchord_memory::{Budget, Memory, Settings};
+use anchord_memory::limits::{BUDGET_TOKENS_MAX, SESSION_BUDGET_TOKENS_MIN};
+use anchord_memory::{Budget, Formula, Memory, Settings};
 
 use crate::config::Config;
 
@@ -35,6 +35,19 @@ pub(crate) struct Holder {
     /// The budget that its shim was started with. A value out of bounds counts as the nearest one
     /// within.
     pub(crate) flag: Option<u32>,
+    /// Whether the session uses the compactor's tools.
+    pub(crate) is_compactor: bool,
+}
+
+impl Holder {
+    /// Returns the formula by which a session's own notes are scored within a budget.
+    pub(crate) fn formula(&self, budget: Budget) -> Formula {
+        if self.is_compactor {
+            Formula::Compactor { budget_tokens: budget.tokens }
+        } else {
+            Formula::Own
+        }
+    }
 }
 
 /// Returns a project's settings: its own before the file's before the built-in ones.
@@ -79,7 +92,7 @@ impl Filled {
 
 /// Returns the budget of a session's private notes. Other clients' settings do not affect it.
 pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
-    let bounded = |tokens: u32| tokens.clamp(BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX);
+    let bounded = |tokens: u32| tokens.clamp(SESSION_BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX);
     let flag = Settings { budget_tokens: holder.flag.map(bounded), ..Settings::default() };
     let own = memory.settings(Some(&holder.client)).map(|own| Settings::clone(own));
     let own = own.unwrap_or_default();

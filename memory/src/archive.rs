@@ -3,8 +3,8 @@
 //!
 //! Above the hard limit, three groups leave in this order. First go anchors older than 30 days
 //! whose file is gone. Next go session rows, except the newest, folded into one. Then the oldest
-//! lessons go until memory is below the soft limit. The newest lessons always stay: a memory made
-//! large by its blueprints would otherwise lose every lesson in vain.
+//! lessons go until memory is at 80 % of the hard limit. The newest lessons always stay: a memory
+//! made large by its blueprints would otherwise lose every lesson in vain.
 //!
 //! At any size, topics named after sessions leave when nobody has written them for 30 days, since
 //! each long conversation creates one. Blueprints and pinned records never leave. An archived
@@ -18,7 +18,7 @@ use crate::files::is_inside;
 use crate::ids::{Kind, RecordId, Timestamp, Version};
 use crate::kinds::topic::{Topic, TopicPart, is_named_after_session, topic_key};
 use crate::limits::{
-    ACTIVE_TEXT_HARD_BYTES_MAX, ACTIVE_TEXT_SOFT_BYTES_MAX, ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN,
+    ACTIVE_TEXT_HARD_BYTES_MAX, ACTIVE_TEXT_KEPT_PERCENT, ANCHOR_KEPT_DAYS_MIN, LESSONS_KEPT_MIN,
     ROWS_KEPT_MIN, TOPIC_KEPT_DAYS_MIN,
 };
 use crate::memory::Memory;
@@ -101,7 +101,7 @@ pub fn plan(
     lessons.sort_by_key(|record| (!record.is_captured(), record.updated.time, record.id));
     lessons.truncate(lessons.len().saturating_sub(LESSONS_KEPT_MIN));
     for record in lessons {
-        if bytes <= ACTIVE_TEXT_SOFT_BYTES_MAX {
+        if bytes <= ACTIVE_TEXT_HARD_BYTES_MAX * ACTIVE_TEXT_KEPT_PERCENT / 100 {
             break;
         }
         bytes -= record.text_bytes() as u64;

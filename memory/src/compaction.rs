@@ -24,7 +24,7 @@ use crate::limits::SUMMARY_WANTED_ABOVE_TOKENS;
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::record::Record;
-use crate::retention::{Accesses, RetentionParts};
+use crate::retention::{Accesses, Formula, RetentionParts};
 
 /// The notes that share a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,20 +147,26 @@ struct Promoted {
 }
 
 impl<'a> Candidate<'a> {
-    fn new(record: &'a Record, note: &'a Note, parts: RetentionParts, now: Timestamp) -> Self {
+    fn new(
+        record: &'a Record,
+        note: &'a Note,
+        parts: RetentionParts,
+        scoring: Scoring<'_>,
+    ) -> Self {
+        let Scoring { formula, now, .. } = scoring;
         let tokens = u64::from(note.budget_tokens());
         let summary = Some(note.summary_tokens).filter(|_| !note.condensed);
         let promoted = summary
             .map(|summary| Promoted {
                 tokens: u64::from(summary),
-                score: parts.with_size(summary).score(),
+                score: parts.with_size(summary).score_by(formula),
             })
             .filter(|promoted| (1..tokens).contains(&promoted.tokens));
         Self {
             record,
             note,
             id: record.id,
-            score: parts.score(),
+            score: parts.score_by(formula),
             tokens,
             promoted,
             is_expired: note.is_expired(now),
@@ -177,6 +183,8 @@ pub struct Scoring<'a> {
     pub accesses: &'a Accesses,
     /// The factor on the half-lives of shared records, as in [`RetentionParts::of`].
     pub half_life_factor: u32,
+    /// The formula of the score.
+    pub formula: Formula,
     /// The time of the plan.
     pub now: Timestamp,
 }
@@ -192,13 +200,13 @@ pub fn plan_compaction(
     spare: &BTreeSet<RecordId>,
     near: &mut NearDuplicates,
 ) -> CompactionPlan {
-    let Scoring { accesses, half_life_factor, now } = scoring;
+    let Scoring { accesses, half_life_factor, now, .. } = scoring;
     let mut candidates: Vec<Candidate<'_>> = pool
         .active(memory)
         .into_iter()
         .map(|(record, note)| {
             let parts = RetentionParts::of(record, accesses, now, half_life_factor);
-            Candidate::new(record, note, parts, now)
+            Candidate::new(record, note, parts, scoring)
         })
         .collect();
     sort_by_score(&mut candidates);

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
-use crate::ids::{Kind, Timestamp, hashed};
+use crate::ids::{ItemIds, Kind, Timestamp};
 use crate::import::{SNAP_KEY, SNAP_MAP};
+use crate::kinds::note::ContentType;
 use crate::kinds::topic::{MAIN, topic_key};
 use crate::memory::Memory;
 use crate::plan::snap_name_of;
@@ -25,6 +26,8 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
         .filter(|record| matches!(&record.body, Body::SessionRow(row) if row.folded == 0))
         .map(|record| item(record))
         .collect();
+    let mode = memory.settings(None).and_then(|settings| settings.checkpoint_mode);
+    let mode = mode.unwrap_or_default();
     let created = memory.records().map(|record| record.created.time).min().unwrap_or(now);
     let updated = memory.last_written().map_or(now, |record| record.updated.time);
     json!({
@@ -41,7 +44,7 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
             "total_sessions": memory.session_rows(),
             "state_size_bytes": memory.totals().text_bytes,
             "shared": false,
-            "checkpoint_mode": "balanced",
+            "checkpoint_mode": mode.name(),
         },
     })
 }
@@ -53,14 +56,19 @@ fn item(record: &Record) -> Value {
 /// Returns the active notes that `sees` accepts, as the compactor's `state.json`. Access counts are
 /// not exported: an item's last access is its last write. A note that has expired by `now` gets a
 /// tag, since that form has no expiry.
-pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -> bool) -> Value {
+pub fn compactor_state(
+    memory: &Memory,
+    ids: ItemIds,
+    now: Timestamp,
+    sees: impl Fn(&Record) -> bool,
+) -> Value {
     let records = memory.records().filter(|record| record.state.is_active() && sees(record));
     let items = records.filter_map(|record| {
         let note = record.note()?;
         let mut tags = record.tags.clone();
         tags.extend(note.is_expired(now).then(|| EXPIRED_TAG.to_owned()));
         Some(json!({
-            "id": hashed::show(record.id),
+            "id": ids.show(record.id),
             "content": note.content,
             "summary": note.summary,
             "tags": tags,
@@ -70,7 +78,7 @@ pub fn compactor_state(memory: &Memory, now: Timestamp, sees: impl Fn(&Record) -
             "accessed_at": record.updated.time.iso(),
             "access_count": note.repeats,
             "tokens": note.tokens,
-            "content_type": note.content_type,
+            "content_type": type_number(note.content_type),
         }))
     });
     json!({ "version": 1, "items": items.collect::<Vec<Value>>() })
@@ -110,6 +118,17 @@ pub fn snap_memory(memory: &Memory) -> BTreeMap<String, String> {
         .collect();
     files.insert(SNAP_MAP.to_owned(), format!("{:#}\n", json!(bound)));
     files
+}
+
+/// Returns the number that stands for a type in the compactor's file.
+fn type_number(content_type: ContentType) -> u8 {
+    match content_type {
+        ContentType::Prose => 0,
+        ContentType::Code => 1,
+        ContentType::Error => 2,
+        ContentType::ToolOutput => 3,
+        ContentType::Decision => 4,
+    }
 }
 
 /// The tag of an expired note, for a form that has no expiry.

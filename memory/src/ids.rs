@@ -1,6 +1,6 @@
 //! Ids, counters and kinds, each a type of its own.
 
-pub mod hashed;
+mod hashed;
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use crate::kinds::Kind;
+pub use hashed::ItemIds;
 
 /// Milliseconds since the Unix epoch, UTC. The domain never reads a clock; times are arguments.
 #[derive(

@@ -5,7 +5,11 @@
 
 mod compactor;
 mod exported;
+mod graph;
 mod infinite_context;
+mod instructions;
+mod markdown;
+mod notes;
 mod sessions;
 mod snap_memory;
 mod source;
@@ -15,6 +19,7 @@ mod zipmem;
 pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor};
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use infinite_context::{INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context};
+pub use instructions::INSTRUCTIONS;
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use snap_memory::{SNAP_KEY, SNAP_MAP, SNAP_MEMORY, plan_edited_topic};
 pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
@@ -27,7 +32,9 @@ pub use zipmem::{Dated, Pending, SourceRow, Zipmem, parse};
 use crate::audience::Audience;
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::{Draft, KeptBlueprint};
+use crate::guide::CheckpointMode;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
@@ -35,6 +42,7 @@ use crate::provenance::Provenance;
 use crate::record::{Anchor, Blueprint, Body, RecordState};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
+use crate::settings::Settings;
 use crate::size::Size;
 use crate::staged::{Counts, Staged, accept, count};
 use serde::{Deserialize, Serialize};
@@ -50,6 +58,10 @@ pub const SOURCES: &[Source] = &[
     exported::SOURCE,
     zipmem::SOURCE,
     snap_memory::SOURCE,
+    graph::SOURCE,
+    instructions::SOURCE,
+    // Takes any folder of notes, so it comes last.
+    markdown::SOURCE,
 ];
 
 /// Returns the system with this name on the wire.
@@ -181,8 +193,18 @@ pub fn plan_import(
         notes,
     };
     let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
-    let changes = remembered(memory, written.changes, notice, (ZIPMEM, digest), is_whole);
+    let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
+    let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
     Plan { changes, outcome }
+}
+
+/// Sets the source's checkpoint mode, unless the project has one or it is the default.
+fn checkpoint_mode(memory: &Memory, mode: Option<CheckpointMode>) -> Option<Change> {
+    let mode = mode.filter(|mode| *mode != CheckpointMode::default())?;
+    let known = memory.settings(None).map(|known| Settings::clone(known)).unwrap_or_default();
+    let settings = Settings { checkpoint_mode: Some(mode), ..known.clone() };
+    let change = Change::Configure { client: None, settings };
+    known.checkpoint_mode.is_none().then_some(change)
 }
 
 /// Returns the changes of an import: the records, the other changes, and last the import itself.
@@ -221,7 +243,8 @@ fn is_here(memory: &Memory, change: &Change) -> bool {
 fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
     let mut source = source.clone();
     let mut taken = |what: &str, part: Staged| -> Staged {
-        let accepted = memory.tombstones().refuse(&part).and_then(|()| accept(part));
+        let accepted =
+            memory.tombstones().refuse(&part).and_then(|()| accept(part, &WriteLimits::WIDE));
         accepted.unwrap_or_else(|refusal| {
             notes.push(left_out(what, &refusal));
             Staged::default()

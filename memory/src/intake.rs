@@ -4,8 +4,85 @@
 
 use crate::files::normalise;
 use crate::fold::one_line;
-use crate::limits::{LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    ITEMS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX, PATH_CHARS_MAX, TEXT_BYTES_MAX, WIDE_FILES_MAX,
+    WIDE_ITEMS_MAX, WIDE_LINE_CHARS_MAX, WIDE_TEXT_BYTES_MAX,
+};
 use crate::refusal::{Refusal, RefusedField};
+
+/// The limits of one write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteLimits {
+    /// Items of one kind.
+    pub items_max: usize,
+    /// Characters of a blueprint's title, a lesson's summary or an anchor's concept.
+    pub line_chars_max: usize,
+    /// Bytes of a blueprint's content, a lesson's detail or a session's summary.
+    pub text_bytes_max: usize,
+    /// Files of a lesson.
+    pub files_max: usize,
+    /// Whether a blueprint's content may be empty, and a checkpoint as a whole.
+    pub allows_empty: bool,
+}
+
+impl Default for WriteLimits {
+    /// Returns the limits of anchord's own tools.
+    fn default() -> Self {
+        Self {
+            items_max: ITEMS_MAX,
+            line_chars_max: LINE_CHARS_MAX,
+            text_bytes_max: TEXT_BYTES_MAX,
+            files_max: LESSON_FILES_MAX,
+            allows_empty: false,
+        }
+    }
+}
+
+impl WriteLimits {
+    /// The limits for users of zipmem, which has none, and for what is imported. A call's own limit
+    /// is smaller.
+    pub const WIDE: Self = Self {
+        items_max: WIDE_ITEMS_MAX,
+        line_chars_max: WIDE_LINE_CHARS_MAX,
+        text_bytes_max: WIDE_TEXT_BYTES_MAX,
+        files_max: WIDE_FILES_MAX,
+        allows_empty: true,
+    };
+
+    /// Checks a text that may have many lines and may be empty.
+    pub(crate) fn text(&self, field: &'static str, text: &str) -> Result<String, Refusal> {
+        self.fits(field, text)?;
+        Ok(text.trim().to_owned())
+    }
+
+    /// Checks a text of one line, which may not be empty.
+    pub(crate) fn line(
+        &self,
+        field: impl Into<RefusedField>,
+        text: &str,
+    ) -> Result<String, Refusal> {
+        let field = field.into();
+        let line = one_line(text);
+        if line.is_empty() {
+            return Err(Refusal::invalid(field, "is empty"));
+        }
+        chars(field, &line, self.line_chars_max)?;
+        Ok(line)
+    }
+
+    /// Checks the length of a text.
+    pub(crate) fn fits(&self, field: &'static str, text: &str) -> Result<(), Refusal> {
+        if text.len() <= self.text_bytes_max {
+            return Ok(());
+        }
+        Err(Refusal::TooLarge {
+            what: field.into(),
+            bytes: text.len(),
+            bytes_max: self.text_bytes_max,
+            advice: "keep the point and name the file that has the rest".into(),
+        })
+    }
+}
 
 /// Brings paths into one spelling and removes duplicates.
 pub(crate) fn files(
@@ -27,21 +104,9 @@ pub(crate) fn files(
     Ok(files)
 }
 
-/// Checks a text that may have many lines and may be empty.
-pub(crate) fn text(field: &'static str, text: &str) -> Result<String, Refusal> {
-    fits(field, text)?;
-    Ok(text.trim().to_owned())
-}
-
-/// Checks a text of one line, which may not be empty.
+/// Checks a text of one line by the limits of anchord's own tools.
 pub(crate) fn line(field: impl Into<RefusedField>, text: &str) -> Result<String, Refusal> {
-    let field = field.into();
-    let line = one_line(text);
-    if line.is_empty() {
-        return Err(Refusal::invalid(field, "is empty"));
-    }
-    chars(field, &line, LINE_CHARS_MAX)?;
-    Ok(line)
+    WriteLimits::default().line(field, text)
 }
 
 /// Checks the path of a file.
@@ -65,16 +130,4 @@ pub(crate) fn chars(
             .advising("put the rest in the text below it")),
         _ => Ok(()),
     }
-}
-
-pub(crate) fn fits(field: &'static str, text: &str) -> Result<(), Refusal> {
-    if text.len() <= TEXT_BYTES_MAX {
-        return Ok(());
-    }
-    Err(Refusal::TooLarge {
-        what: field.into(),
-        bytes: text.len(),
-        bytes_max: TEXT_BYTES_MAX,
-        advice: "keep the point and name the file that has the rest".into(),
-    })
 }

@@ -71,9 +71,10 @@ pub use history::{
     VersionContent, VersionDetail, Versions, Wanted, diff,
 };
 pub use ids::{
-    Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version, hashed,
+    ItemIds, Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
 };
 pub use index::Totals;
+pub use intake::WriteLimits;
 pub use kinds::note::{
     ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
 };
@@ -90,9 +91,9 @@ pub use plan::{
     Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TopicOutcome, UndoBasis,
     UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome,
     WhyLeft, WhyNot, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
-    plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_configure, plan_forget, plan_keep,
-    plan_notes, plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo, plan_update, plan_use,
-    snap_record,
+    plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_checkpoint_within, plan_configure,
+    plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo,
+    plan_update, plan_use, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};
@@ -103,7 +104,7 @@ pub use recall::{
 };
 pub use record::{Body, ContentVersion, Record, RecordState};
 pub use refusal::{Refusal, RefusedField};
-pub use retention::{Access, Accesses, RetentionParts};
+pub use retention::{Access, Accesses, Formula, RetentionParts};
 pub use room::limit;
 pub use settings::{Budget, Settings, Unfit};
 pub use shell::{shell_line, shell_word};

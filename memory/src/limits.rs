@@ -22,6 +22,14 @@ pub const PATH_CHARS_MAX: usize = 1_000;
 pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
+/// Items of one kind in a write of zipmem's tools or of an import.
+pub const WIDE_ITEMS_MAX: usize = 100_000;
+/// A title, summary or concept in such a write.
+pub const WIDE_LINE_CHARS_MAX: usize = 100_000;
+/// A text in such a write, as long as a call's line.
+pub const WIDE_TEXT_BYTES_MAX: usize = 4 << 20;
+/// Files of a lesson in such a write.
+pub const WIDE_FILES_MAX: usize = 2_000;
 
 /// The key under which a conversation's topic is found again.
 pub const BINDING_KEY_CHARS_MAX: usize = 200;
@@ -102,6 +110,8 @@ pub const ROWS_KEPT_MIN: usize = 20;
 pub const ROW_ENTRIES_MAX: usize = 20;
 /// Bytes of text in all entries before the newest.
 pub const ROW_EARLIER_BYTES_MAX: usize = 64 * 1024;
+/// Percent of the hard limit that archiving comes down to.
+pub const ACTIVE_TEXT_KEPT_PERCENT: u64 = 80;
 /// The newest lessons that are never archived.
 pub const LESSONS_KEPT_MIN: usize = 20;
 
@@ -229,6 +239,8 @@ pub const BUDGET_TOKENS: u32 = 100_000;
 pub const SESSION_BUDGET_TOKENS: u32 = 100_000;
 /// The smallest budget that can be configured, in tokens.
 pub const BUDGET_TOKENS_MIN: u32 = 1_000;
+/// The smallest budget of a client's own notes, in tokens.
+pub const SESSION_BUDGET_TOKENS_MIN: u32 = 1;
 /// The largest budget that can be configured, in tokens.
 pub const BUDGET_TOKENS_MAX: u32 = 100_000_000;
 /// Tokens of a load, unless configured.

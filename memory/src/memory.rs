@@ -145,6 +145,14 @@ impl Memory {
         Reader::session(session).inheriting(earlier)
     }
 
+    /// Returns the reader for a session that shares the notes of all sessions, whichever client
+    /// they have and whether or not they are live.
+    pub fn sharing(&self, session: SessionId) -> Reader {
+        let others = self.private_sessions().filter(|(other, _)| **other != session);
+        let others: BTreeSet<SessionId> = others.map(|(other, _)| other.clone()).collect();
+        Reader::session(session).inheriting(others)
+    }
+
     /// Returns the search index.
     pub fn search(&self) -> &SearchIndex {
         &self.search

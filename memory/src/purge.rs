@@ -19,8 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::activity::SessionActivity;
 use crate::change::{Change, Notice, NoticeCause, Purged};
 use crate::fold::one_line;
-use crate::ids::hashed;
-use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::ids::{ItemIds, Kind, RecordId, SessionId, Timestamp};
 use crate::kinds::note::{NewNote, Scope};
 use crate::kinds::{MergeKey, topic};
 use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
@@ -417,7 +416,8 @@ impl Purge {
         for id in self.found.keys() {
             self.names.insert(id.to_string());
             if id.kind == Kind::Note {
-                self.names.insert(hashed::show(*id));
+                // As replies named it that were stored as text.
+                self.names.insert(ItemIds::unsalted().show(*id));
             }
         }
         Ok(())

@@ -34,6 +34,8 @@ pub struct Recall<'a> {
     pub kinds: &'a [Kind],
     /// Only records with all of these tags.
     pub tags: &'a [String],
+    /// Whether one of the tags suffices.
+    pub any_tag: bool,
     /// Only the reader's own notes (`true`) or only the project's (`false`).
     pub own: Option<bool>,
     /// Only records that concern this file or one beneath this directory, or whose text names it.
@@ -61,6 +63,7 @@ impl<'a> Recall<'a> {
             query,
             kinds: &[],
             tags: &[],
+            any_tag: false,
             own: None,
             file: None,
             since: None,
@@ -173,12 +176,18 @@ fn by_retention(memory: &Memory, of: &Recall<'_>) -> (Vec<Hit>, usize) {
     (found.into_iter().map(hit).collect(), matching)
 }
 
+fn has_tags(record: &Record, of: &Recall<'_>) -> bool {
+    let mut tags = of.tags.iter();
+    let has = |tag: &String| record.tags.contains(tag);
+    if of.any_tag { of.tags.is_empty() || tags.any(has) } else { tags.all(has) }
+}
+
 fn passes(record: &Record, of: &Recall<'_>, file: Option<&str>) -> bool {
     let time = record.updated.time;
     record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && (of.kinds.is_empty() || of.kinds.contains(&record.kind()))
-        && of.tags.iter().all(|tag| record.tags.contains(tag))
+        && has_tags(record, of)
         && of.own.is_none_or(|own| own == record.owner().is_some())
         && file.is_none_or(|file| record.body.fields().concerns(file))
         && of.since.is_none_or(|since| time >= since)

@@ -3,7 +3,7 @@
 //! The score is `multiplier · (0.4·importance + 0.3·recency + 0.2·access − 0.1·size)`, each part
 //! from 0 to 1. The content's type sets the multiplier and how fast recency fades. Shared notes
 //! fade [`PROJECT_HALF_LIFE_FACTOR`](crate::limits::PROJECT_HALF_LIFE_FACTOR) times more slowly
-//! than a session's own.
+//! than a session's own. The compactor's tools score as their original does ([`Formula`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,6 +41,26 @@ pub struct RetentionParts {
     pub multiplier: f64,
     /// The milliseconds in which recency halves.
     pub half_life: f64,
+    /// The number of reads and repeated writes.
+    pub uses: f64,
+    /// The tokens of the form that is shown.
+    pub tokens: f64,
+    /// Whether the record is pinned.
+    pub pinned: bool,
+}
+
+/// The way in which the parts become a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Formula {
+    /// The formula of this module.
+    #[default]
+    Own,
+    /// The compactor's: the multiplier belongs to the importance alone, size is a share of the
+    /// budget, and pinned items come first.
+    Compactor {
+        /// The budget of the notes.
+        budget_tokens: u32,
+    },
 }
 
 impl RetentionParts {
@@ -67,13 +87,31 @@ impl RetentionParts {
             size: size_part(size),
             multiplier,
             half_life,
+            uses,
+            tokens: size,
+            pinned: record.pinned,
         }
     }
 
     /// Returns the parts for a form of the record that takes `tokens` tokens.
     #[must_use]
     pub fn with_size(self, tokens: u32) -> Self {
-        Self { size: size_part(f64::from(tokens)), ..self }
+        Self { size: size_part(f64::from(tokens)), tokens: f64::from(tokens), ..self }
+    }
+
+    /// Returns the score by a formula.
+    pub fn score_by(&self, formula: Formula) -> f64 {
+        match formula {
+            Formula::Own => self.score(),
+            Formula::Compactor { .. } if self.pinned => f64::MAX,
+            Formula::Compactor { budget_tokens } => {
+                // There recency falls to 1/e in the time in which it halves here.
+                let recency = self.recency.powf(std::f64::consts::LOG2_E);
+                let access = (self.uses.ln_1p() / 5.0).min(1.0);
+                let size = self.tokens / f64::from(budget_tokens.max(1));
+                0.4 * self.importance * self.multiplier + 0.3 * recency + 0.2 * access - 0.1 * size
+            }
+        }
     }
 
     /// Returns the score, from about 0 to 1.35.
@@ -86,13 +124,24 @@ impl RetentionParts {
     /// retention, since words matter more than age. It is half of that for an archived record, and
     /// for one that nobody wrote.
     pub fn prior(&self, record: &Record) -> f64 {
-        let prior = 0.9 + 0.1 * (self.score() / SCORE_HIGHEST).clamp(0.0, 1.0);
+        self.prior_by(record, Formula::Own)
+    }
+
+    /// Returns the factor for a search hit's score like [`RetentionParts::prior`], by a formula.
+    pub fn prior_by(&self, record: &Record, formula: Formula) -> f64 {
+        let highest = match formula {
+            Formula::Own => SCORE_HIGHEST,
+            Formula::Compactor { .. } => COMPACTOR_SCORE_HIGHEST,
+        };
+        let prior = 0.9 + 0.1 * (self.score_by(formula) / highest).clamp(0.0, 1.0);
         if record.state.is_active() && !record.is_captured() { prior } else { 0.5 * prior }
     }
 }
 
 /// The score of an error that is as important, fresh and used as possible.
 const SCORE_HIGHEST: f64 = 1.5 * 0.9;
+/// The score of such an error by the compactor's formula.
+const COMPACTOR_SCORE_HIGHEST: f64 = 0.4 * 1.5 + 0.3 + 0.2;
 
 impl fmt::Display for RetentionParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

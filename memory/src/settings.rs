@@ -7,8 +7,8 @@ use crate::guide::CheckpointMode;
 use crate::limits::{
     BUDGET_TOKENS, BUDGET_TOKENS_MAX, BUDGET_TOKENS_MIN, COMPACT_ABOVE_PERCENT,
     COMPACT_ABOVE_PERCENT_MIN, COMPACT_TO_PERCENT, HALF_LIFE_FACTOR_MAX, LOAD_TOKENS,
-    LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SUBAGENT_TYPE_CHARS_MAX,
-    SUBAGENT_TYPES_MAX,
+    LOAD_TOKENS_MIN, PROJECT_HALF_LIFE_FACTOR, SESSION_BUDGET_TOKENS, SESSION_BUDGET_TOKENS_MIN,
+    SUBAGENT_TYPE_CHARS_MAX, SUBAGENT_TYPES_MAX,
 };
 
 /// Settings; each may be absent.
@@ -60,6 +60,18 @@ impl Settings {
     /// # Errors
     /// Returns the first invalid value.
     pub fn check(&self) -> Result<(), Unfit> {
+        self.check_with(BUDGET_TOKENS_MIN)
+    }
+
+    /// Checks the settings of a client's own notes, whose budget may be smaller.
+    ///
+    /// # Errors
+    /// Returns the first invalid value.
+    pub fn check_own(&self) -> Result<(), Unfit> {
+        self.check_with(SESSION_BUDGET_TOKENS_MIN)
+    }
+
+    fn check_with(&self, budget_tokens_min: u32) -> Result<(), Unfit> {
         let within = |field, number: Option<u32>, min: u32, max: u32| {
             let unfit = number.filter(|number| !(min..=max).contains(number));
             unfit.map_or(Ok(()), |number| {
@@ -70,7 +82,7 @@ impl Settings {
         let percent = |field, number: Option<u8>, min: u8| {
             within(field, number.map(u32::from), min.into(), 100)
         };
-        within("budget_tokens", self.budget_tokens, BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
+        within("budget_tokens", self.budget_tokens, budget_tokens_min, BUDGET_TOKENS_MAX)?;
         within("load_tokens", self.load_tokens, LOAD_TOKENS_MIN, BUDGET_TOKENS_MAX)?;
         percent("compact_above", self.compact_above, COMPACT_ABOVE_PERCENT_MIN)?;
         within("half_life_factor", self.half_life_factor, 1, HALF_LIFE_FACTOR_MAX)?;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
-use crate::intake::text;
+use crate::intake::WriteLimits;
 use crate::kinds::{StagedItem, TopicPart, each_kind};
-use crate::limits::{ITEMS_MAX, STAGED_ITEM_BYTES};
+use crate::limits::STAGED_ITEM_BYTES;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
@@ -62,8 +62,11 @@ macro_rules! staged {
             }
 
             /// Brings all items into their stored form.
-            fn accept_items(&mut self) -> Result<(), Refusal> {
-                $($( self.$field = crate::kinds::$item::accept(std::mem::take(&mut self.$field))?; )?)*
+            fn accept_items(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
+                $($(
+                    let items = std::mem::take(&mut self.$field);
+                    self.$field = crate::kinds::$item::accept(items, limits)?;
+                )?)*
                 Ok(())
             }
 
@@ -172,22 +175,25 @@ impl Staged {
 
 /// Checks a write's items and returns them in their stored form. The refusal names the item:
 /// `blueprints[2].title is empty`.
-pub(crate) fn accept(mut part: Staged) -> Result<Staged, Refusal> {
+pub(crate) fn accept(mut part: Staged, limits: &WriteLimits) -> Result<Staged, Refusal> {
     let mut counts = PerKind::<usize>::default();
     for (kind, _) in part.items() {
         *counts.of_mut(kind) += 1;
     }
     for (kind, items) in Kind::ALL.map(|kind| (kind, counts.of(kind))) {
-        if items > ITEMS_MAX {
-            let why = format!("has {items} items, {ITEMS_MAX} are allowed");
+        let most = limits.items_max;
+        if items > most {
+            let why = format!("has {items} items, {most} are allowed");
             return Err(Refusal::invalid(kind.plural(), why).advising("send them in parts"));
         }
     }
     part.summary = match part.summary {
-        Some(summary) => Some(text("summary", &summary)?).filter(|summary| !summary.is_empty()),
+        Some(summary) => {
+            Some(limits.text("summary", &summary)?).filter(|summary| !summary.is_empty())
+        }
         None => None,
     };
-    part.accept_items()?;
+    part.accept_items(limits)?;
     Ok(part)
 }
 

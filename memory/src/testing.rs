@@ -210,7 +210,8 @@ pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
             Staged { summary, blueprints, anchors, lessons, notes, topics, ..Staged::default() }
         });
     part.prop_filter("a checkpoint has something in it", |part| {
-        crate::staged::accept(part.clone()).is_ok_and(|part| !part.is_empty())
+        crate::staged::accept(part.clone(), &crate::WriteLimits::default())
+            .is_ok_and(|part| !part.is_empty())
     })
 }
 

@@ -23,7 +23,7 @@ pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
 
 /// The smallest budget of a session's own notes that a shim accepts. The daemon raises a smaller
 /// one to this.
-pub const BUDGET_TOKENS_MIN: u32 = 1_000;
+pub const BUDGET_TOKENS_MIN: u32 = 1;
 
 /// Requests that a shim holds unanswered before it answers "busy" itself. Agents have a few in
 /// flight; a thousand means that nobody waits for the answers.

@@ -28,7 +28,7 @@ Usage: anchord-mcp [--project DIR] [--tools SET] [--budget TOKENS] [--state-dir 
 const OPTIONS: &str = " or the working directory
   --tools SET      default, all, zipmem, compactor, infinite-context,
                    or snap-memory
-  --budget TOKENS  what the session may keep active for itself, 1000 or more
+  --budget TOKENS  what the session may keep active for itself, 1 or more
   --state-dir DIR  a memory apart: of exactly this directory, made if need be
   --version, --help
 
@@ -91,7 +91,7 @@ fn set(options: &mut McpOptions, flag: &str, value: OsString) -> Result<(), Stri
             let tokens = value.to_str().and_then(|tokens| tokens.parse().ok());
             options.budget = tokens.filter(|tokens| *tokens >= BUDGET_TOKENS_MIN);
             if options.budget.is_none() {
-                return Err("--budget needs a number of tokens, 1000 or more".to_owned());
+                return Err("--budget needs a number of tokens, 1 or more".to_owned());
             }
         }
     }

@@ -7,9 +7,11 @@ mod sessions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anchord_agents::setup::instruction_files;
 use anchord_daemon::api::{self, ImportParams, ImportReply};
 use anchord_daemon::limits::ADMIN_BODY_BYTES_MAX;
-use anchord_memory::import::{NamedText, Parts, Source};
+use anchord_daemon::projects::{locate, make_marker};
+use anchord_memory::import::{NamedText, Parts, Source, ZIPMEM};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 
@@ -23,10 +25,11 @@ use crate::progress;
 use crate::show;
 use crate::table::{Align, Table};
 
-/// Import past sessions, a .zipmem folder's memory, or the compactor's state.json
+/// Import past sessions, or another system's memory
 ///
-/// Includes the staged work of a folder. Shows the plan and, on a terminal, asks. The same again
-/// changes nothing; the original is never touched.
+/// The file or folder shows which system it is. Shows the plan and, on a terminal, asks. The same
+/// again changes nothing; the original is never touched.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Examples:
@@ -34,14 +37,19 @@ use crate::table::{Align, Table};
   anchord import .zipmem --dry-run
   anchord import .zipmem
   anchord import ~/old/.zipmem --project ~/src/parser --yes
-  anchord import ~/.compactor/state.json")]
+  anchord import ~/.compactor/state.json
+  anchord import memory-bank
+  anchord import --instructions --dry-run")]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// A .zipmem folder, a state.json of zipmem or the compactor, or what
+    /// A file or folder of a system: .zipmem, a state.json, a memory.json, Markdown notes, or what
     /// `anchord export --format json` wrote
-    #[arg(required = true)]
+    #[arg(required_unless_present = "instructions")]
     path: Option<PathBuf>,
+    /// Take sections of the project's instruction files as blueprints
+    #[arg(long, conflicts_with = "path")]
+    instructions: bool,
     #[command(flatten)]
     memory: MemoryArg,
     /// Show the plan and change nothing
@@ -86,6 +94,11 @@ impl Args {
             return Ok(writeln!(out, "nothing was imported")?);
         }
         import.params.dry_run = false;
+        if import.params.part {
+            let package = Path::new(&import.params.project);
+            make_marker(package, super::surroundings().uid)
+                .with_context(|| format!("cannot mark {}", package.display()))?;
+        }
         let done = import.hand_over(&mut client)?;
         if self.json {
             return print_json(out, &done);
@@ -103,13 +116,19 @@ impl Args {
     }
 
     fn read(&self) -> Result<Import, Error> {
-        let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
-        let Recognised { source, texts, left_out } = reading::recognise(named)?;
+        let (named, recognised) = self.recognise()?;
+        let Recognised { source, texts, left_out } = recognised;
+        let named = named.as_path();
         let path = std::path::absolute(named).context("cannot find the working directory")?;
         let parts = parts::split(source.parts, texts, IMPORT_PART_BYTES)
             .map_err(|reason| reading::not_json(named, &reason))?;
+        let package = if source.name == ZIPMEM { self.package_of(named)? } else { None };
         let params = ImportParams {
-            project: self.memory.resolve()?,
+            project: match &package {
+                Some(package) => utf8(package.directory.clone())?,
+                None => self.memory.resolve()?,
+            },
+            part: package.is_some_and(|package| !package.is_project),
             source: source.name.to_owned(),
             path: utf8(path)?,
             texts: Vec::new(),
@@ -119,6 +138,45 @@ impl Args {
         import.check(named)?;
         Ok(import)
     }
+
+    /// Reads what was named, and returns it with its path.
+    fn recognise(&self) -> Result<(PathBuf, Recognised), Error> {
+        if !self.instructions {
+            let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
+            return Ok((named.clone(), reading::recognise(named)?));
+        }
+        let directory = self.memory.project.directory()?;
+        let located = locate(&directory, false, &super::surroundings());
+        let root = located.map_err(|error| Error::usage(format!("failed to {error}")))?.root;
+        let recognised = reading::instructions(&root, &instruction_files())?;
+        Ok((root, recognised))
+    }
+
+    /// Returns the package of a repository that a folder `.zipmem` belongs to, if no project was
+    /// named. Such packages have memories of their own there, and so they do here.
+    fn package_of(&self, named: &Path) -> Result<Option<Package>, Error> {
+        if self.memory.user || self.memory.project.named().is_some() {
+            return Ok(None);
+        }
+        let named = std::fs::canonicalize(named)
+            .with_context(|| format!("cannot look at {}", named.display()))?;
+        let folder = named.ancestors().take(2).find(|path| path.ends_with(".zipmem"));
+        let Some(package) = folder.and_then(Path::parent) else { return Ok(None) };
+        let surroundings = super::surroundings();
+        let located = locate(package, false, &surroundings);
+        let located = located.map_err(|error| Error::usage(format!("failed to {error}")))?;
+        let is_project = located.root == package;
+        let is_part = located.git.is_some() && (!is_project || located.part.is_some());
+        Ok(is_part.then(|| Package { directory: package.to_owned(), is_project }))
+    }
+}
+
+/// A package of a repository with a memory of its own.
+#[derive(Debug, PartialEq, Eq)]
+struct Package {
+    directory: PathBuf,
+    /// Whether it is a project here already.
+    is_project: bool,
 }
 
 /// An import that is to be planned and carried out.
@@ -194,13 +252,18 @@ fn show_plan(
     params: &ImportParams,
 ) -> Result<(), Error> {
     let home = home();
-    let root = plan.project.as_ref().map_or(params.project.as_str(), |p| p.root.as_str());
+    let known = plan.project.as_ref().filter(|_| !params.part);
+    let root = known.map_or(params.project.as_str(), |known| known.root.as_str());
     let from = show::path(&params.path, home.as_deref());
     let into = show::path(root, home.as_deref());
     if plan.already {
         return Ok(writeln!(out, "{from} was imported into {into} before; nothing to do")?);
     }
     writeln!(out, "{from} into {into}")?;
+    if params.part {
+        let part = show::path(&params.project, home.as_deref());
+        writeln!(out, "{part} becomes a project of its own within its repository")?;
+    }
     let mut table =
         Table::new(&[("", Align::Left), ("found", Align::Right), ("new", Align::Right)]);
     for kind in source.kinds {

@@ -8,8 +8,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anchord_agents::setup::instruction_files;
-use anchord_daemon::projects::{Located, Surroundings, locate, workspace};
-use anchord_memory::guide::{self, CheckpointMode, Loading};
+use anchord_daemon::projects::{
+    Located, Surroundings, locate, locate_part, make_marker, workspace,
+};
+use anchord_memory::guide::{self, CheckpointMode, DirectiveTools, Loading};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -27,6 +29,16 @@ const MARKERS: Markers = Markers {
     end: guide::MARKER_END,
     version: guide::DIRECTIVE_VERSION,
 };
+
+/// zipmem's block. It has no version.
+const ZIPMEM_MARKERS: Markers =
+    Markers { start: "<!-- zipmem:start", end: "<!-- zipmem:end -->", version: u32::MAX };
+
+/// The name of zipmem's set of tools.
+const ZIPMEM: &str = "zipmem";
+
+/// The directory that makes a part of a repository a project.
+const MARKER: &str = ".anchord";
 
 /// The lines for `.gitignore`, with the comment by which they are recognised as ours.
 const IGNORE: &str = "# anchord: the project's id on this machine\n.anchord/";
@@ -48,6 +60,10 @@ pub(crate) struct Args {
     /// balanced]
     #[arg(long, value_name = "MODE", value_parser = modes(), conflicts_with = "remove")]
     checkpoint: Option<CheckpointMode>,
+    /// The set of tools that your agents have here [default: what the block says now, else
+    /// anchord's own]. With zipmem, zipmem's own block is replaced
+    #[arg(long, value_name = "SET", value_parser = tool_sets(), conflicts_with = "remove")]
+    tools: Option<DirectiveTools>,
     /// Make the directory a workspace: everything beneath it, repositories too, shares one memory
     #[arg(long)]
     workspace: bool,
@@ -75,20 +91,21 @@ fn long_about() -> String {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let surroundings =
-            Surroundings::here(InstanceDir::locate().ok().map(|dir| dir.path().to_owned()));
+        let surroundings = super::surroundings();
         let workspace = if self.workspace { Some(self.workspace(&surroundings)?) } else { None };
         let located = self.located(&surroundings)?;
+        let part = located.part.is_some() && workspace.is_none();
         let root = workspace.as_ref().unwrap_or(&located.root);
         let agents = Manifest::read(&InstanceDir::locate()?)?;
         let loading = if agents.hooked(root) { Loading::ByHooks } else { Loading::ByAgent };
         let edits = if self.remove {
             removal(root)?
         } else {
-            placement(root, located.git.is_some(), self.checkpoint, loading)?
+            placement(root, located.git.is_some(), self.checkpoint, loading, self.tools)?
         };
+        let makes_part = part && !self.remove && !root.join(MARKER).is_dir();
         let home = home();
-        if edits.is_empty() && !self.workspace {
+        if edits.is_empty() && !self.workspace && !makes_part {
             writeln!(
                 out,
                 "{}: nothing to change",
@@ -103,14 +120,27 @@ impl Args {
             let path = show::path(&edit.path.to_string_lossy(), home.as_deref());
             writeln!(out, "{path}: {would}{}", edit.done())?;
         }
+        if makes_part {
+            self.mark_part(root, surroundings.uid, out)?;
+        }
         if let Some(root) = &workspace {
             self.mark(root, surroundings.uid, out)?;
+        }
+        if self.remove && part {
+            writeln!(out, ".anchord stays: it makes this a project of its own.")?;
         }
         if self.remove {
             return Ok(writeln!(
                 out,
                 "The memory itself stays: `anchord project delete` removes it."
             )?);
+        }
+        if self.tools.is_none() && edits.iter().any(has_zipmems_block) {
+            writeln!(
+                out,
+                "\nThere is a block of zipmem. `anchord init --tools zipmem` replaces it; so do it \
+                 if your agents have these tools."
+            )?;
         }
         if root.join(".zipmem/state.json").is_file() {
             writeln!(
@@ -132,8 +162,26 @@ impl Args {
 impl Args {
     fn located(&self, surroundings: &Surroundings) -> Result<Located, Error> {
         let named = self.project.named().is_some();
-        locate(&self.project.directory()?, named, surroundings)
-            .map_err(|error| Error::usage(format!("failed to {error}")))
+        let directory = self.project.directory()?;
+        // Where the user runs this in a part of a repository, that part is meant.
+        let located = match locate(&directory, named, surroundings) {
+            Ok(located) if located.git.is_some() => locate_part(&directory, surroundings),
+            located => located,
+        };
+        located.map_err(|error| Error::usage(format!("failed to {error}")))
+    }
+
+    /// Makes a part of a repository a project of its own.
+    fn mark_part(&self, root: &Path, uid: u32, out: &mut dyn Write) -> Result<(), Error> {
+        let shown = show::path(&root.to_string_lossy(), home().as_deref());
+        if self.dry_run {
+            return Ok(writeln!(out, "{shown} would be a project of its own")?);
+        }
+        make_marker(root, uid).with_context(|| format!("cannot mark {}", root.display()))?;
+        Ok(writeln!(
+            out,
+            "{shown} is a project of its own now; what its repository's memory has stays there"
+        )?)
     }
 
     /// Returns the directory that becomes a workspace, or stops being one.
@@ -181,6 +229,13 @@ impl Args {
     }
 }
 
+fn tool_sets() -> impl TypedValueParser<Value = DirectiveTools> {
+    PossibleValuesParser::new(["anchord", ZIPMEM]).map(|name| match name.as_str() {
+        ZIPMEM => DirectiveTools::Zipmem,
+        _ => DirectiveTools::Anchord,
+    })
+}
+
 fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
     PossibleValuesParser::new(CheckpointMode::ALL.map(CheckpointMode::name))
         .try_map(|name| name.parse::<CheckpointMode>())
@@ -192,6 +247,7 @@ fn placement(
     in_git: bool,
     mode: Option<CheckpointMode>,
     loading: Loading,
+    tools: Option<DirectiveTools>,
 ) -> Result<Vec<Edit>, Error> {
     let mut targets = instructions(root)?;
     if targets.is_empty() {
@@ -200,14 +256,33 @@ fn placement(
     }
     let mut edits = Vec::new();
     for original in targets {
-        let found = find(&original)?;
-        let kept = found.as_ref().and_then(|found| found.mode.as_deref());
-        let mode = mode.map_or_else(|| known(kept, &original.path), Ok)?;
-        let block = guide::directive(mode, loading);
-        let text = directive::placed(original.text.as_deref(), found.as_ref(), &block);
+        let mut found = find(&original)?;
+        let said = found.as_ref().and_then(|found| found.tools.as_deref());
+        let kept = said.filter(|tools| *tools == ZIPMEM).map(|_| DirectiveTools::Zipmem);
+        let tools = tools.or(kept).unwrap_or_default();
+        let mut text = original.text.clone();
+        let mut kept = found.as_ref().and_then(|found| found.mode.clone());
+        if let (DirectiveTools::Zipmem, Some(before)) = (tools, &text)
+            && let Some(theirs) = find_marked(before, ZIPMEM_MARKERS, &original.path)?
+        {
+            kept = kept.or_else(|| Some(zipmem_mode(theirs.of(before)).name().to_owned()));
+            if found.is_none() {
+                found = Some(theirs);
+            } else {
+                text = directive::removed(before, &theirs);
+                found = text
+                    .as_deref()
+                    .map(|text| find_marked(text, MARKERS, &original.path))
+                    .transpose()?
+                    .flatten();
+            }
+        }
+        let mode = mode.map_or_else(|| known(kept.as_deref(), &original.path), Ok)?;
+        let block = guide::directive(mode, loading, tools);
+        let text = directive::placed(text.as_deref(), found.as_ref(), &block);
         edits.extend(original.becomes(Some(text)));
     }
-    if in_git && root.join(".anchord").is_dir() {
+    if in_git && root.join(MARKER).is_dir() {
         let ignore = inside(root, &root.join(".gitignore"))?
             .unwrap_or(Original { path: root.join(".gitignore"), text: None });
         if let Some(text) = directive::with_line(ignore.text.as_deref(), IGNORE, &IGNORED) {
@@ -264,10 +339,34 @@ fn inside(root: &Path, path: &Path) -> Result<Option<Original>, Error> {
 
 fn find(original: &Original) -> Result<Option<directive::DirectiveBlock>, Error> {
     let Some(text) = &original.text else { return Ok(None) };
-    directive::find(text, MARKERS).map_err(|broken| {
-        Error::failed(format!("{}: {broken}", original.path.display()))
+    find_marked(text, MARKERS, &original.path)
+}
+
+fn find_marked(
+    text: &str,
+    markers: Markers,
+    path: &Path,
+) -> Result<Option<directive::DirectiveBlock>, Error> {
+    directive::find(text, markers).map_err(|broken| {
+        Error::failed(format!("{}: {broken}", path.display()))
             .with_action("Nothing was changed. Repair the markers by hand, or update anchord.")
     })
+}
+
+fn has_zipmems_block(edit: &Edit) -> bool {
+    edit.text.as_ref().is_some_and(|text| text.contains(ZIPMEM_MARKERS.end))
+}
+
+/// Returns the mode of zipmem's block. Its markers do not name it, so the words of its section on
+/// checkpoints decide.
+fn zipmem_mode(block: &str) -> CheckpointMode {
+    if block.contains("Do NOT call") {
+        CheckpointMode::Conservative
+    } else if block.contains("milestones") || !block.contains("zipmem_checkpoint") {
+        CheckpointMode::Balanced
+    } else {
+        CheckpointMode::Aggressive
+    }
 }
 
 fn known(mode: Option<&str>, path: &Path) -> Result<CheckpointMode, Error> {

@@ -45,8 +45,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anchord_daemon::api;
+use anchord_daemon::projects::Surroundings;
 use anchord_memory::RecordId;
 use anchord_memory::defuse::defuse_json;
+use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use serde::Serialize;
 
@@ -225,6 +227,11 @@ fn utf8(path: PathBuf) -> Result<String, Error> {
         Error::usage(format!("{} is not UTF-8", Path::new(&name).display()))
             .with_action("Name the project by its id: `anchord project list` shows it.")
     })
+}
+
+/// Returns the facts on which the search for a project depends.
+fn surroundings() -> Surroundings {
+    Surroundings::here(InstanceDir::locate().ok().map(|dir| dir.path().to_owned()))
 }
 
 fn home() -> Option<PathBuf> {

@@ -9,7 +9,7 @@ use anchord_agents::setup::{
     Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes,
 };
 use anchord_agents::transcripts;
-use anchord_daemon::projects::{Surroundings, locate};
+use anchord_daemon::projects::locate;
 use anchord_proto::instance::InstanceDir;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use owo_colors::OwoColorize;
@@ -113,8 +113,7 @@ impl Args {
         if self.scope == ScopeName::User {
             return Ok(Scope::User);
         }
-        let surroundings =
-            Surroundings::here(InstanceDir::locate().ok().map(|dir| dir.path().to_owned()));
+        let surroundings = super::surroundings();
         let located = locate(&directory(Path::new("."))?, false, &surroundings)
             .map_err(|error| Error::usage(format!("failed to {error}")))?;
         Ok(Scope::Project(located.root))

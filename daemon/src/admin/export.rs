@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anchord_memory::{Memory, Record, RecordId, export};
+use anchord_memory::{ItemIds, Memory, Record, RecordId, export};
 
 use super::forgotten::whole_records;
 use super::tool::ephemeral_session;
@@ -60,7 +60,10 @@ fn document(
     let json = match format {
         ExportFormat::Markdown => return Ok(export::markdown(memory, &target.name, clock::now())),
         ExportFormat::Zipmem => export::zipmem_state(memory, &target.name, clock::now()),
-        ExportFormat::Compactor => export::compactor_state(memory, clock::now(), |_| true),
+        ExportFormat::Compactor => {
+            let ids = ItemIds::of(&target.id.to_string());
+            export::compactor_state(memory, ids, clock::now(), |_| true)
+        }
         ExportFormat::InfiniteContext => {
             let id = target.reference.id.clone();
             export::infinite_context_state(memory, &id, clock::now())

@@ -8,7 +8,7 @@ use anchord_memory::{Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, re
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Answer, ask, bad_request, bind_error, not_found, store_error, write_error};
+use super::{Answer, ask, ask_part, bad_request, bind_error, not_found, store_error, write_error};
 use crate::api::{ByKind, ErrorCode, ErrorReply, ImportCounts, ImportParams, ImportReply};
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -25,11 +25,11 @@ pub(crate) async fn import_memory(
     params: ImportParams,
 ) -> Answer<ImportReply> {
     let source = check(&params)?;
-    let (named, dry_run) = (params.project, params.dry_run);
+    let (named, part, dry_run) = (params.project, params.part, params.dry_run);
     // The texts may have 64 MiB, so no worker thread parses them.
     let reading = run_blocking(move || SourceSteps::read(source, params.texts));
     let mut read = reading.await.map_err(|error| bad_request(&error))?;
-    let asked = ask(service, &named).await?;
+    let asked = if part { ask_part(service, &named).await? } else { ask(service, &named).await? };
     read.keep_fitting(asked.id.is_some_and(ProjectId::is_personal))?;
     if let Some(id) = asked.id {
         read.set_root(&asked.reference(service, id).root);

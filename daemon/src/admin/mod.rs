@@ -33,7 +33,9 @@ use std::sync::Arc;
 use crate::api::{self, ErrorCode, ErrorReply, ProjectRef, StopReply};
 use crate::bounded_fs::{self, DiskTimeout};
 use crate::project::{OpenProject, WriteError};
-use crate::projects::{Located, NotAProject, ProjectId, ProjectRecord, identify, locate};
+use crate::projects::{
+    Located, NotAProject, ProjectId, ProjectRecord, Surroundings, identify, locate, locate_part,
+};
 use crate::sessions::{BindError, PERSONAL_NAME, SessionService};
 use crate::store::StoreError;
 
@@ -106,6 +108,23 @@ pub(super) async fn target(service: &SessionService, project: &str) -> Answer<Ta
 }
 
 pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<Asked> {
+    ask_by(service, project, from_here).await
+}
+
+/// Finds the project that a directory is once it has a marker.
+pub(super) async fn ask_part(service: &SessionService, project: &str) -> Answer<Asked> {
+    ask_by(service, project, locate_part).await
+}
+
+/// A way to find the project of a directory.
+type Locate = fn(&Path, &Surroundings) -> Result<Located, NotAProject>;
+
+/// Finds the project that somebody who works in a directory has.
+fn from_here(directory: &Path, surroundings: &Surroundings) -> Result<Located, NotAProject> {
+    locate(directory, false, surroundings)
+}
+
+async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<Asked> {
     if project == api::USER {
         return Ok(Asked { located: None, id: Some(ProjectId::PERSONAL) });
     }
@@ -118,7 +137,7 @@ pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<Asked
         };
     }
     let registry = service.projects.registry.snapshot();
-    look_for(service, project, move |located| {
+    look_for(service, project, by, move |located| {
         if let Err(NotAProject::Excluded { path, .. }) = &located
             && let Some(known) = registry.project_at(path)
         {
@@ -139,18 +158,19 @@ pub(super) async fn find<T: Send + 'static>(
     and: impl FnOnce(Located) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     let found = |located: Result<_, _>| and(located.map_err(|error| bad_request(&error))?);
-    look_for(service, directory, found).await
+    look_for(service, directory, from_here, found).await
 }
 
 /// Searches for the project of a directory and passes the result to `and`.
 async fn look_for<T: Send + 'static>(
     service: &SessionService,
     directory: &str,
+    by: Locate,
     and: impl FnOnce(Result<Located, NotAProject>) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     let (directory, surroundings) = (PathBuf::from(directory), service.surroundings.clone());
     let start = directory.clone();
-    let looked = bounded_fs::run(&start, move || and(locate(&directory, false, &surroundings)));
+    let looked = bounded_fs::run(&start, move || and(by(&directory, &surroundings)));
     looked.await.map_err(hangs)?
 }
 

@@ -57,6 +57,9 @@ pub struct ExportDocument {
 pub struct ImportParams {
     /// A directory or an id. A directory that is not a project becomes one.
     pub project: String,
+    /// Whether a directory in a repository is imported into as a project of its own, marked or not.
+    #[serde(default)]
+    pub part: bool,
     /// The name of the system whose format it has, as in
     /// [`SOURCES`](anchord_memory::import::SOURCES).
     pub source: String,

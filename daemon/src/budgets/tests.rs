@@ -10,7 +10,7 @@ fn configured(client: Option<&str>, tokens: u32) -> Change {
 }
 
 fn holder(client: &str, flag: Option<u32>) -> Holder {
-    Holder { client: client.to_owned(), flag }
+    Holder { client: client.to_owned(), flag, ..Holder::default() }
 }
 
 #[test]
@@ -40,12 +40,9 @@ fn each_client_has_its_own_budget() {
     config.session_memory.budget_tokens = Some(9_000);
     assert_eq!(tokens(&config, &claude), (9_000, "from config.toml"));
     assert_eq!(tokens(&config, &holder("claude-code", Some(7_000))), (7_000, "from --budget"));
-    assert_eq!(
-        tokens(&config, &holder("claude-code", Some(1))),
-        (1_000, "from --budget"),
-        "the least"
-    );
-    assert_eq!(anchord_proto::limits::BUDGET_TOKENS_MIN, BUDGET_TOKENS_MIN, "what a shim refuses");
+    assert_eq!(tokens(&config, &holder("claude-code", Some(0))), (1, "from --budget"), "the least");
+    let least = SESSION_BUDGET_TOKENS_MIN;
+    assert_eq!(anchord_proto::limits::BUDGET_TOKENS_MIN, least, "what a shim refuses");
     let cursor = holder("cursor", Some(7_000));
     assert_eq!(tokens(&config, &cursor), (5_000, "set with memory_configure"));
 }

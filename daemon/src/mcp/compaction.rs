@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use anchord_memory::{
-    CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Pool, Timestamp, render,
+    CompactionOutcome, CompactionPlan, Formula, Memory, NearDuplicates, Pool, Timestamp, render,
 };
 
 use super::answer::ToolAnswer;
@@ -18,9 +18,14 @@ impl Context {
     /// Plans how to bring a pool down to `percent` of its budget.
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
         let (config, memory) = (&self.sessions.config, view.memory.clone());
-        let target = self.session.in_force(&self.sessions, &memory, &pool).budget.share(percent);
+        let budget = self.session.in_force(&self.sessions, &memory, &pool).budget;
+        let formula = match pool {
+            Pool::Own(_) => self.holder().formula(budget),
+            Pool::Project => Formula::Own,
+        };
+        let (accesses, target) = (view.accesses(), budget.share(percent));
         let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
-        plan_within(config, memory, view.accesses(), pool, target, spare, &mut near).await
+        plan_within(config, memory, accesses, pool, target, spare, formula, &mut near).await
     }
 
     /// Carries out the parts of a plan that are still up to date. `words` renders the outcome for

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
-    Accesses, ArchivePlan, Audience, CheckpointOutcome, Memory, NewNote, NotesOutcome, Plan,
-    Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save, SaveOutcome,
-    Staged, Timestamp, archive, in_thread, plan_checkpoint, plan_notes, plan_save, plan_use,
-    render,
+    Accesses, ArchivePlan, Audience, CheckpointOutcome, Formula, Memory, NewNote, NotesOutcome,
+    Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
+    SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread, plan_checkpoint_within,
+    plan_notes, plan_save, plan_use, render,
 };
 
 use super::answer::ToolAnswer;
@@ -44,6 +44,8 @@ pub(crate) struct SaveCall {
     pub(crate) session_summary: String,
     /// The revision that memory must be at.
     pub(crate) expected_revision: Option<Revision>,
+    /// The limits of the items.
+    pub(crate) limits: WriteLimits,
     /// A merge of a brief.
     pub(crate) merge: Option<Arc<BriefMerge>>,
 }
@@ -83,6 +85,17 @@ impl Ranking {
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn prior(&self, record: &Record) -> f32 {
         self.parts(record).prior(record) as f32
+    }
+
+    /// Returns the score by a formula.
+    pub(crate) fn score_by(&self, record: &Record, formula: Formula) -> f64 {
+        self.parts(record).score_by(formula)
+    }
+
+    /// Returns the factor for a hit's score like [`Ranking::prior`], by a formula.
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
+    pub(crate) fn prior_by(&self, record: &Record, formula: Formula) -> f32 {
+        self.parts(record).prior_by(record, formula) as f32
     }
 
     /// Explains a record's retention score in words.
@@ -197,16 +210,17 @@ impl Context {
         }
     }
 
-    /// Stages a part. `words` renders the outcome for the tool set.
+    /// Stages a part within a tool set's limits. `words` renders the outcome for the tool set.
     pub(crate) async fn checkpoint(
         &self,
         part: Staged,
+        limits: WriteLimits,
         words: fn(&CheckpointOutcome) -> String,
     ) -> Result<ToolAnswer, ToolError> {
         let key = session_key(&self.session);
         let plan = move |memory: &Memory, by: &Provenance, part| {
             let (part, bound) = in_thread(memory, &key, part)?;
-            Ok(plan_checkpoint(memory, by, part)?.and(bound))
+            Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
         };
         self.write("checkpoint", part, plan, words).await
     }
@@ -227,6 +241,7 @@ impl Context {
                 part,
                 expected_revision: save.expected_revision,
                 merge: save.merge.as_deref(),
+                limits: save.limits,
                 archive: archive.as_ref(),
             };
             Ok(plan_save(memory, by, save)?.and(bound))

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anchord_memory::render::FullOfPinned;
 use anchord_memory::{
-    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Pool,
-    Reader, Record, RecordId, Scoring, SessionId, limits, plan_compaction,
+    Accesses, Budget, Change, CompactionOutcome, CompactionPlan, Formula, Memory, NearDuplicates,
+    Pool, Reader, Record, RecordId, Scoring, SessionId, limits, plan_compaction,
 };
 
 use super::{OpenProject, WriteCommand, WriteError, Written};
@@ -127,7 +127,8 @@ impl<'a> BudgetKeeper<'a> {
             own.filter(|record| record.state.is_active() && pool.has(record)).cloned().collect();
         let (accesses, target) = (project.accesses(), budget.share(budget.to));
         let spare = written.records.clone();
-        let plan = plan(self.config, memory, accesses, pool, target, spare, near).await;
+        let formula = self.formula(&memory, &pool);
+        let plan = plan(self.config, memory, accesses, pool, target, spare, formula, near).await;
         let (outcome, append) = if plan.is_empty() {
             (CompactionOutcome::default(), None)
         } else {
@@ -149,6 +150,13 @@ impl<'a> BudgetKeeper<'a> {
     fn is_full_of_pinned(&self, memory: &Memory, pool: &Pool) -> bool {
         let budget = self.in_force(memory, pool).budget;
         pool.pinned(memory) > budget.share(budget.to)
+    }
+
+    fn formula(&self, memory: &Memory, pool: &Pool) -> Formula {
+        match (pool, &self.own) {
+            (Pool::Own(_), Some(own)) => own.holder.formula(self.in_force(memory, pool).budget),
+            _ => Formula::Own,
+        }
     }
 
     fn in_force(&self, memory: &Memory, pool: &Pool) -> InForce {
@@ -176,8 +184,10 @@ where
     Ok(done)
 }
 
-/// Plans how to bring a pool down to `target` tokens while leaving out the records in `spare`.
-/// `near` is as for [`plan_compaction`]. It is left empty if the caller stops waiting.
+/// Plans how to bring a pool down to `target` tokens, by scores of this formula. Leaves out the
+/// records in `spare`. `near` is as for [`plan_compaction`]. It is left empty if the caller stops
+/// waiting.
+#[expect(clippy::too_many_arguments, reason = "each is a part of one plan")]
 pub(crate) async fn plan(
     config: &Config,
     memory: Arc<Memory>,
@@ -185,13 +195,14 @@ pub(crate) async fn plan(
     pool: Pool,
     target: u64,
     spare: BTreeSet<RecordId>,
+    formula: Formula,
     near: &mut NearDuplicates,
 ) -> CompactionPlan {
     let half_life_factor = budgets::project_settings(&memory, config).half_life_factor();
     let now = clock::now();
     let mut known = std::mem::take(near);
     let (plan, known) = run_blocking(move || {
-        let scoring = Scoring { accesses: &accesses, half_life_factor, now };
+        let scoring = Scoring { accesses: &accesses, half_life_factor, formula, now };
         let plan = plan_compaction(&memory, &pool, target, scoring, &spare, &mut known);
         (plan, known)
     })

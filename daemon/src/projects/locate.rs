@@ -166,6 +166,21 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
     Ok(Located { passed: Box::new(walk.passed), ..located })
 }
 
+/// Returns the project that a directory is once it has a marker: in a repository, the part that
+/// begins there.
+pub fn locate_part(directory: &Path, facts: &Surroundings) -> Result<Located, NotAProject> {
+    let located = locate(directory, false, facts)?;
+    let root = self::directory(directory)
+        .map_err(|source| NotAProject::Unreadable { path: directory.to_owned(), source })?;
+    match &located.git {
+        Some(git) if located.root != root => {
+            let part = in_git(git.clone(), &root, facts.uid);
+            Ok(Located { passed: located.passed, ..part })
+        }
+        _ => Ok(located),
+    }
+}
+
 /// A search upwards for marks and repositories of one user.
 struct Walk {
     uid: u32,

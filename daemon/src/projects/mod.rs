@@ -31,7 +31,9 @@ pub use identity::{
 };
 pub use locate::{
     ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
+    locate_part,
 };
+pub use marker::make_marker;
 pub use nested::Unknown;
 pub use registry::{
     EndedSession, ProjectDir, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,

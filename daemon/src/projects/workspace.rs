@@ -5,14 +5,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::marker::{MARKER, ignore_in, is_anothers};
+use super::marker::{MARKER, is_anothers, make_marker, open_marker};
 use crate::limits::PROJECT_ID_FILE_BYTES_MAX;
 
 const FILE: &str = "workspace";
@@ -67,15 +66,8 @@ pub fn mark(directory: &Path, uid: u32) -> io::Result<bool> {
         return Ok(false);
     }
     let inode = std::fs::symlink_metadata(directory)?.ino();
-    match rustix::fs::mkdirat(CWD, directory.join(MARKER), Mode::from_raw_mode(0o755)) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(error.into()),
-    }
+    make_marker(directory, uid)?;
     let marker = open_marker(directory)?;
-    if rustix::fs::fstat(&marker)?.st_uid != uid {
-        return Err(io::Error::other(format!("its {MARKER} belongs to another user")));
-    }
-    ignore_in(&marker)?;
     match rustix::fs::unlinkat(&marker, FILE, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
@@ -100,11 +92,6 @@ pub fn unmark(directory: &Path) -> io::Result<bool> {
         Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }
-}
-
-fn open_marker(directory: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, directory.join(MARKER), flags, Mode::empty())
 }
 
 #[cfg(test)]

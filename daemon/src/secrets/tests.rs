@@ -138,6 +138,7 @@ async fn an_import_stores_no_secret() {
     });
     let params = ImportParams {
         project: world.hello().cwd.unwrap(),
+        part: false,
         source: "zipmem".to_owned(),
         path: String::new(),
         texts: vec![NamedText::new("state.json", state.to_string())],
@@ -218,6 +219,7 @@ async fn an_import_stores_no_injected_text() {
     let state = json!({ "lessons": [{ "summary": "a lesson", "detail": content }] });
     let params = ImportParams {
         project: world.hello().cwd.unwrap(),
+        part: false,
         source: "zipmem".to_owned(),
         path: String::new(),
         texts: vec![NamedText::new("state.json", state.to_string())],

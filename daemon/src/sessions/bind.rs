@@ -8,7 +8,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::files::relative;
-use anchord_memory::{Accesses, Change, MAIN, Memory, Provenance, Record, SessionId, Timestamp};
+use anchord_memory::{
+    Accesses, Change, ItemIds, MAIN, Memory, Provenance, Record, SessionId, Timestamp,
+};
 use anchord_proto::hello::Hello;
 
 use super::error::BindError;
@@ -147,6 +149,12 @@ impl View {
     /// Returns the time from which ages are counted.
     pub(crate) fn now(&self) -> Timestamp {
         self.past.unwrap_or_else(clock::now)
+    }
+
+    /// Returns the ids of the items of this memory, which has none before its first write.
+    pub(crate) fn item_ids(&self) -> ItemIds {
+        let project = self.project.as_ref();
+        project.map_or_else(ItemIds::unsalted, |project| ItemIds::of(&project.id.to_string()))
     }
 
     /// Returns whether the memory is an earlier one.

@@ -12,15 +12,18 @@ use anchord_memory::{
 };
 use anchord_proto::hello::ToolSet;
 
-use super::Session;
 use super::error::BindError;
 use super::service::SessionService;
+use super::{Flags, Session};
 use crate::budgets::{self, InForce};
 use crate::project::{
     BudgetKeeper, Compacted, OpenProject, OwnNotes, Reply, Transition, WriteCommand, WriteSet,
     carry_out, sum,
 };
 use crate::store::Call;
+
+/// The name under which the settings of a state directory's notes are kept.
+const STATE_DIR: &str = "--state-dir";
 
 /// The result of compacting.
 #[derive(Debug)]
@@ -108,17 +111,27 @@ impl Session {
 
     /// Returns the holder of the budget for the session's own notes.
     pub(crate) fn holder(&self) -> budgets::Holder {
-        budgets::Holder { client: self.client().to_string(), flag: self.flags.load().budget }
+        let Flags { budget, tools, is_exact } = **self.flags.load();
+        let is_compactor = tools == ToolSet::Compactor;
+        // A directory of its own is one memory, with one budget for all clients.
+        let client =
+            if is_compactor && is_exact { STATE_DIR.to_owned() } else { self.client().to_string() };
+        budgets::Holder { client, flag: budget, is_compactor }
     }
 
     /// Returns the reader whose own notes count together. With the compactor's tools, a client
-    /// continues with the notes of its ended sessions.
-    fn own_reader(&self, service: &SessionService, memory: &Memory) -> Reader {
-        if self.flags.load().tools != ToolSet::Compactor {
-            return self.reader(service);
+    /// continues with the notes of its ended sessions. In a state directory, all sessions share
+    /// their notes.
+    pub(crate) fn own_reader(&self, service: &SessionService, memory: &Memory) -> Reader {
+        let Flags { tools, is_exact, .. } = **self.flags.load();
+        match (tools, is_exact) {
+            (ToolSet::Compactor, true) => memory.sharing(self.id.clone()),
+            (ToolSet::Compactor, false) => {
+                let live = service.table.live();
+                memory.successor(self.id.clone(), &self.client(), &live)
+            }
+            _ => self.reader(service),
         }
-        let live = service.table.live();
-        memory.successor(self.id.clone(), &self.client(), &live)
     }
 }
 

@@ -119,12 +119,15 @@ struct Flags {
     /// The token budget of the session's own notes.
     budget: Option<u32>,
     tools: ToolSet,
+    /// Whether the shim named exactly the directory of a memory, with `--state-dir`.
+    is_exact: bool,
 }
 
 impl Flags {
     fn of(hello: &Hello) -> Self {
         let tools = hello.tools.as_deref().and_then(|named| named.parse().ok());
-        Self { budget: hello.budget, tools: tools.unwrap_or_default() }
+        let tools = tools.unwrap_or_default();
+        Self { budget: hello.budget, tools, is_exact: hello.exact }
     }
 }
 

@@ -118,7 +118,7 @@ fn captured_lessons_are_archived_first() {
 }
 
 #[test]
-fn lessons_are_archived_only_down_to_the_soft_limit() {
+fn lessons_are_archived_only_down_to_four_fifths_of_the_hard_limit() {
     let mut memory = Memory::default();
     for at in 1..=600 {
         let part = lessons([lesson(&format!("lesson{at}"), &"x".repeat(1024))]);
@@ -127,11 +127,9 @@ fn lessons_are_archived_only_down_to_the_soft_limit() {
     let plan = plan(&memory, day(700), &BTreeSet::new(), &BTreeSet::new());
     save_with(&mut memory, &plan, Staged::default(), 700);
     let bytes = memory.totals().text_bytes;
-    assert!(bytes <= limits::ACTIVE_TEXT_SOFT_BYTES_MAX, "{bytes}");
-    assert!(
-        bytes > limits::ACTIVE_TEXT_SOFT_BYTES_MAX - 3 * 1024,
-        "{bytes}: more went than had to"
-    );
+    let kept = limits::ACTIVE_TEXT_HARD_BYTES_MAX * 80 / 100;
+    assert!(bytes <= kept, "{bytes}");
+    assert!(bytes > kept - 3 * 1024, "{bytes}: more went than had to");
 }
 
 #[test]

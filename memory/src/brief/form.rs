@@ -3,6 +3,7 @@
 //! The text under a heading goes to the next heading of its level or a higher one. A label's text
 //! goes to the next blank line. What a topic would refuse is left to the rest.
 
+use crate::intake::WriteLimits;
 use crate::kinds::StagedItem;
 use crate::kinds::topic::{HistoryLine, TopicDecision, TopicPart};
 use crate::limits::{LABEL_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
@@ -276,7 +277,7 @@ impl Form {
 
 /// Returns whether a topic can take this part.
 fn fits(part: &TopicPart) -> bool {
-    TopicPart::accept(vec![part.clone()]).is_ok()
+    TopicPart::accept(vec![part.clone()], &WriteLimits::default()).is_ok()
 }
 
 /// Reads `LRU or LFU? LRU`, `LRU or LFU? -> LRU`, `Which port?`, or a statement.

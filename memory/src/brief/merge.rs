@@ -13,6 +13,7 @@ use super::state::{ChangeForm, DecisionState, DecisionStatus, StateForm};
 use crate::files::normalise;
 use crate::fold::{clip, fold, names_path, one_line, substance};
 use crate::ids::Version;
+use crate::intake::WriteLimits;
 use crate::kinds::StagedItem;
 use crate::kinds::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
 use crate::limits::LOSS_CHARS_MAX;
@@ -144,7 +145,9 @@ impl Brief {
         check.task(&state.active_context.current_task);
         check.files(&state.active_context.active_files);
         check.decisions(&state.active_context.active_decisions);
-        if let Err(refusal) = TopicPart::accept(vec![check.merge.part.clone()]) {
+        if let Err(refusal) =
+            TopicPart::accept(vec![check.merge.part.clone()], &WriteLimits::default())
+        {
             check.losses.push(Loss::Form(refusal.to_string()));
         }
         if check.losses.is_empty() { Ok(check.merge) } else { Err(check.losses) }

@@ -19,7 +19,7 @@ fn plan(memory: &Memory, pool: &Pool, target: u64, accesses: &Accesses) -> Compa
 }
 
 fn scoring(accesses: &Accesses) -> Scoring<'_> {
-    Scoring { accesses, half_life_factor: FACTOR, now: day(20) }
+    Scoring { accesses, half_life_factor: FACTOR, formula: crate::Formula::Own, now: day(20) }
 }
 
 fn plan_sparing(memory: &Memory, target: u64, spare: &BTreeSet<RecordId>) -> CompactionPlan {

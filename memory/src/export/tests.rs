@@ -75,7 +75,7 @@ fn an_expired_note_is_tagged_in_the_compactor_state() {
     let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(ended), Ok(note("make"))]).unwrap();
     apply(&mut memory, plan);
     let tags = |now| {
-        let state = compactor_state(&memory, now, |_| true);
+        let state = compactor_state(&memory, crate::ItemIds::unsalted(), now, |_| true);
         [0, 1].map(|at| state["items"][at]["tags"].clone())
     };
     assert_eq!(tags(day(3)), [json!([]), json!([])]);

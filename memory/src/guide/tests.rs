@@ -1,9 +1,17 @@
 //! The words agents are told.
 
 use super::{
-    CheckpointMode, DIRECTIVE_VERSION, INSTRUCTIONS, Loading, MARKER_END, directive, marker,
+    CheckpointMode, DIRECTIVE_VERSION, DirectiveTools, INSTRUCTIONS, Loading, MARKER_END,
     parse_marker, which_kind,
 };
+
+fn directive(mode: CheckpointMode, loading: Loading) -> String {
+    super::directive(mode, loading, DirectiveTools::Anchord)
+}
+
+fn marker(mode: CheckpointMode, version: u32) -> String {
+    super::marker(mode, version, DirectiveTools::Anchord)
+}
 
 #[test]
 fn instructions_are_short() {
@@ -81,4 +89,26 @@ fn with_hooks_the_directive_omits_loading() {
         );
         assert!(text.len() < directive(mode, Loading::ByAgent).len(), "it shrinks");
     }
+}
+
+#[test]
+fn a_directive_for_zipmems_tools_names_no_others() {
+    for mode in CheckpointMode::ALL {
+        let text = super::directive(mode, Loading::ByAgent, DirectiveTools::Zipmem);
+        assert!(!text.contains("memory_checkpoint") && !text.contains("memory_forget"), "{text}");
+        assert!(!text.contains("`memory_load`") && !text.contains("**note**"), "{text}");
+        for tool in ["zipmem_load_memory", "zipmem_checkpoint", "zipmem_save_and_compact"] {
+            assert!(text.contains(tool), "{text}");
+        }
+        let first = text.lines().next().unwrap();
+        assert!(first.ends_with(" tools=zipmem -->"), "{first}");
+        assert_eq!(parse_marker(first), Some((DIRECTIVE_VERSION, Some(mode))));
+    }
+}
+
+#[test]
+fn conservative_means_only_when_the_user_says_so() {
+    let text = directive(CheckpointMode::Conservative, Loading::ByAgent);
+    assert!(text.contains("only when the user says \"checkpoint\""), "{text}");
+    assert!(text.contains("only when the user says \"save\""), "{text}");
 }

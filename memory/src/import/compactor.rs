@@ -4,19 +4,17 @@
 
 use serde_json::{Map, Value};
 
+use super::notes::{Meeting, plan_items};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::{object, text, time};
-use super::{Dated, ImportOutcome, not_again, remembered};
-use crate::draft::Draft;
+use super::{Dated, ImportOutcome};
 use crate::ids::Kind;
-use crate::kinds::MergeKey;
-use crate::kinds::note::{NewNote, Scope, accept_note};
-use crate::limits::IMPORTANCE_MAX;
+use crate::kinds::note::{NewNote, accept_note};
+use crate::limits::{IMPORTANCE_MAX, TAGS_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
-use crate::room::has_room;
 
 /// The source name under which imports of the compactor's file are remembered. It is also the
 /// client of their notes.
@@ -68,22 +66,32 @@ pub fn parse_compactor(texts: &[NamedText]) -> Result<Compactor, ImportError> {
     };
     let mut compactor = Compactor::default();
     for (at, value) in listed.into_iter().enumerate() {
-        match item(value) {
-            Ok(item) => compactor.items.push(item),
+        let mut tags_left_out = 0;
+        match item(value, &mut tags_left_out) {
+            Ok(item) => {
+                compactor.items.push(item);
+                if tags_left_out > 0 {
+                    let note = format!("items[{at}]: the first {TAGS_MAX} tags are kept");
+                    compactor.notes.push(note);
+                }
+            }
             Err(why) => compactor.notes.push(format!("items[{at}]: {why}; left out")),
         }
     }
     Ok(compactor)
 }
 
-fn item(value: &Value) -> Result<Dated<NewNote>, String> {
+fn item(value: &Value, tags_left_out: &mut usize) -> Result<Dated<NewNote>, String> {
     let fields = value.as_object().ok_or("is not an object")?;
     let importance = fields.get("importance").and_then(Value::as_u64);
     let importance = importance.and_then(|n| u8::try_from(n.min(IMPORTANCE_MAX.into())).ok());
+    let mut tags = tags(fields);
+    *tags_left_out = tags.len().saturating_sub(TAGS_MAX);
+    tags.truncate(TAGS_MAX);
     let note = NewNote {
         content: text(fields, "content").ok_or("content is empty")?,
         summary: text(fields, "summary").unwrap_or_default(),
-        tags: tags(fields),
+        tags,
         importance: importance.filter(|n| *n > 0),
         pinned: fields.get("pinned").and_then(Value::as_bool).unwrap_or(false),
         ..NewNote::default()
@@ -110,51 +118,10 @@ pub fn plan_import_compactor(
     digest: &str,
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
-    if let Some(before) = memory.imported(COMPACTOR, digest) {
-        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
-        return Plan { changes: Vec::new(), outcome };
-    }
-    let mut draft = Draft::new(memory);
-    let mut notes = source.notes.clone();
-    let mut stayed = 0;
-    let mut is_whole = true;
-    for Dated { time, item } in &source.items {
-        let tombstones = memory.tombstones();
-        if let Some(purged) = tombstones.of(&item.content).or_else(|| tombstones.of(&item.summary))
-        {
-            notes.push(not_again("a note", purged));
-            continue;
-        }
-        let made = time.filter(|time| *time < origin.time);
-        let time = made.unwrap_or(origin.time);
-        let origin = Provenance { client: COMPACTOR.into(), time, ..origin.clone() };
-        let key = MergeKey::note(&Scope::Project, None, &item.content);
-        // An item without a time may have been imported before.
-        let is_here = memory.keyed(&key).any(|record| {
-            made.is_none_or(|made| record.updated.time >= made)
-                && record.note().is_some_and(|kept| kept.content == item.content)
-        });
-        if is_here {
-            stayed += 1;
-        } else if let Err(refusal) =
-            has_room(&draft.head().totals().kept, Kind::Note, draft.more(item, &origin))
-        {
-            notes.push(format!("{refusal}; what follows is left out"));
-            is_whole = false;
-            break;
-        } else {
-            draft.note(item, &origin);
-        }
-    }
-    let written = draft.finish();
-    let outcome = ImportOutcome {
-        added: written.added,
-        merged: written.merged + stayed,
-        notes,
-        ..ImportOutcome::default()
-    };
-    let changes = remembered(memory, written.changes, None, (COMPACTOR, digest), is_whole);
-    Plan { changes, outcome }
+    plan_items(memory, (COMPACTOR, digest), &source.notes, origin, |import| {
+        // An item has no key, so it never meets another one.
+        import.put_notes(&source.items, Meeting::Replace);
+    })
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::intake::WriteLimits;
 use crate::kinds::note::accept_tags;
 use crate::kinds::topic::topic_name;
-use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, WIDE_TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::plan::{Plan, Row, put_row, stored_row};
@@ -253,10 +254,10 @@ pub(super) fn put(
     let here = record.body.key().and_then(|key| draft.head().keyed(&key).next());
     let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);
     if let Body::SessionRow(row) = &record.body {
-        part.summary = Some(keep_end(row.summary.clone(), TEXT_BYTES_MAX));
+        part.summary = Some(keep_end(row.summary.clone(), WIDE_TEXT_BYTES_MAX));
     }
     draft.head().tombstones().refuse(&part)?;
-    let mut part = accept(part)?;
+    let mut part = accept(part, &WriteLimits::WIDE)?;
     let tags = accept_tags(&record.tags)?;
     // The history now has a line for a status that lacked one.
     part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
@@ -355,9 +356,9 @@ fn trail(
 ) -> Vec<TrailEntry> {
     let entry = |entry: &TrailEntry| {
         let part = Staged { summary: Some(entry.summary.clone()), ..Staged::default() };
-        let kept = accept(part).ok().and_then(|part| part.summary);
+        let kept = accept(part, &WriteLimits::WIDE).ok().and_then(|part| part.summary);
         let summary = match kept.filter(|summary| !is_gone(summary)) {
-            Some(summary) => keep_end(without_purged(summary, gone, is_gone), TEXT_BYTES_MAX),
+            Some(summary) => keep_end(without_purged(summary, gone, is_gone), WIDE_TEXT_BYTES_MAX),
             None => "An entry was purged here and is not taken in again.".to_owned(),
         };
         TrailEntry { time: entry.time.min(ended), summary, ..*entry }

@@ -20,6 +20,7 @@ use crate::draft::{self, Draft};
 use crate::files::{is_inside, normalise, relative};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, SessionId, Timestamp};
+use crate::intake::WriteLimits;
 use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, TopicPart};
 use crate::kinds::{Fields, NewNote, StagedItem};
 use crate::limits::{
@@ -241,7 +242,9 @@ impl ReadState {
             ..NewNote::default()
         };
         let part = Staged { notes: vec![note], ..Staged::default() };
-        self.notes.extend(accept(part).map(|part| part.notes).unwrap_or_default());
+        self.notes.extend(
+            accept(part, &WriteLimits::default()).map(|part| part.notes).unwrap_or_default(),
+        );
     }
 
     /// Returns the files beneath the root, relative to it.
@@ -250,7 +253,8 @@ impl ReadState {
         for file in files.iter().filter(|file| !file.trim().is_empty()) {
             let file = root.map_or_else(|| normalise(file), |root| relative(file, root));
             let part = TopicPart { files: vec![file.clone()], ..TopicPart::default() };
-            if !is_inside(&file) || TopicPart::accept(vec![part]).is_err() {
+            if !is_inside(&file) || TopicPart::accept(vec![part], &WriteLimits::default()).is_err()
+            {
                 self.outside.push(file);
             } else if !kept.contains(&file) {
                 kept.push(file);

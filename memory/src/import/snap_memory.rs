@@ -12,6 +12,7 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, fold, one_line};
 use crate::ids::{Kind, Timestamp};
+use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope, accept_note};
 use crate::kinds::topic::{TopicPart, topic_name};
@@ -272,7 +273,7 @@ fn put_file(
     if !part.is_empty() {
         let part = Staged { topics: vec![part], ..Staged::default() };
         draft.head().tombstones().refuse(&part)?;
-        let mut part = accept(part)?;
+        let mut part = accept(part, &WriteLimits::WIDE)?;
         part.topics.iter_mut().for_each(|topic| topic.stamp(origin));
         check_items(draft.head(), &part, &part, origin)?;
         for topic in &part.topics {

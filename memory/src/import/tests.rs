@@ -1,6 +1,7 @@
 //! zipmem's files, whole and damaged.
 
 use super::{ImportError, NamedText, Zipmem, plan_import};
+use crate::guide::CheckpointMode;
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
 use crate::{Body, Counts, Kind, Memory, NoticeCause, SessionRow};
 
@@ -133,7 +134,7 @@ fn staged_work_with_nothing_to_import_leaves_no_row() {
     let session = format!(
         r#"{{"session_id": "z2", "pending": {{"lessons": [
             {{"summary": "Long", "detail": "{}"}}]}}}}"#,
-        "x".repeat(600 * 1024)
+        "x".repeat(5 << 20)
     );
     let source = parse(r#"{"version": 1}"#, Some(&session)).unwrap();
     assert!(source.pending.is_some());
@@ -193,9 +194,9 @@ fn immutable_blueprints_here_are_kept() {
 /// too large is left out.
 #[test]
 fn items_beyond_the_limits_are_cut_or_left_out_and_reported() {
-    let long = "word ".repeat(300);
-    let huge = "x".repeat(300 * 1024);
-    let files: Vec<String> = (0..120).map(|n| format!("{n}.rs")).collect();
+    let long = "word ".repeat(30_000);
+    let huge = "x".repeat(5 << 20);
+    let files: Vec<String> = (0..2_100).map(|n| format!("{n}.rs")).collect();
     let state = serde_json::json!({
         "blueprints": [
             {"category": "decision", "title": long, "content": "as it is"},
@@ -218,20 +219,48 @@ fn items_beyond_the_limits_are_cut_or_left_out_and_reported() {
     let mut memory = Memory::default();
     let outcome = imported(&mut memory, &source, "d1");
     insta::assert_snapshot!(outcome.notes.join("\n"), @r"
-    anchors[0]: concept is cut to 1000 characters
-    blueprints[0]: title is cut to 1000 characters
-    lessons[0]: summary is cut to 1000 characters
-    lessons[0]: the first 100 of related_files are kept
-    a blueprint is left out: content is 307200 bytes, 262144 are allowed
-    an anchor is left out: file has 1499 characters, 1000 are allowed
-    a lesson is left out: detail is 307200 bytes, 262144 are allowed
-    a session's summary is left out: summary is 307200 bytes, 262144 are allowed
-    a staged lesson is left out: detail is 307200 bytes, 262144 are allowed
-    a staged summary is left out: summary is 307200 bytes, 262144 are allowed
+    anchors[0]: concept is cut to 100000 characters
+    blueprints[0]: title is cut to 100000 characters
+    lessons[0]: summary is cut to 100000 characters
+    lessons[0]: the first 2000 of related_files are kept
+    a blueprint is left out: content is 5242880 bytes, 4194304 are allowed
+    an anchor is left out: file has 149999 characters, 1000 are allowed
+    a lesson is left out: detail is 5242880 bytes, 4194304 are allowed
+    a session's summary is left out: summary is 5242880 bytes, 4194304 are allowed
+    a staged lesson is left out: detail is 5242880 bytes, 4194304 are allowed
+    a staged summary is left out: summary is 5242880 bytes, 4194304 are allowed
     ");
     assert_eq!(outcome.added.to_string(), "1 blueprint, 1 anchor, 2 lessons");
     let lesson = memory.active_of(Kind::Lesson).next().unwrap();
     let Body::Lesson(lesson) = &lesson.body else { panic!() };
     assert!(lesson.detail.starts_with(long.trim()) && lesson.detail.ends_with("more of it"));
-    assert_eq!((lesson.summary.chars().count(), lesson.files.len()), (1_000, 100));
+    assert_eq!((lesson.summary.chars().count(), lesson.files.len()), (100_000, 2_000));
+}
+
+#[test]
+fn the_checkpoint_mode_of_a_project_that_has_none_is_imported() {
+    let state = |mode: &str| format!(r#"{{"meta": {{"checkpoint_mode": "{mode}"}}}}"#);
+    let mode = |memory: &Memory| memory.settings(None).and_then(|own| own.checkpoint_mode);
+    let mut memory = Memory::default();
+    imported(&mut memory, &parse(&state("balanced"), None).unwrap(), "d0");
+    assert_eq!(mode(&memory), None, "it is the default");
+    imported(&mut memory, &parse(&state("conservative"), None).unwrap(), "d1");
+    assert_eq!(mode(&memory), Some(CheckpointMode::Conservative));
+    imported(&mut memory, &parse(&state("aggressive"), None).unwrap(), "d2");
+    assert_eq!(mode(&memory), Some(CheckpointMode::Conservative), "what is set here stays");
+    let other = parse(&state("often"), None).unwrap();
+    assert_eq!(other.notes, ["checkpoint mode `often` is not known; left out"]);
+    let exported = crate::export::zipmem_state(&memory, "demo", day(9));
+    assert_eq!(exported["meta"]["checkpoint_mode"], "conservative");
+}
+
+#[test]
+fn an_empty_blueprint_and_texts_of_any_length_are_imported() {
+    let state = serde_json::json!({"blueprints": [
+        {"category": "decision", "title": "later", "content": ""},
+        {"category": "decision", "title": "t ".repeat(900), "content": "x".repeat(300 * 1024)},
+    ]});
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &parse(&state.to_string(), None).unwrap(), "d1");
+    assert_eq!((outcome.added.blueprints, outcome.notes), (2, Vec::<String>::new()));
 }

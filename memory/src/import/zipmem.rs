@@ -12,8 +12,9 @@ use super::source::{ImportError, ImportStep, NamedText, Parts, Source, bare};
 use super::{ImportOutcome, ZIPMEM, plan_import};
 use crate::files::normalise;
 use crate::fold::{clip, one_line};
+use crate::guide::CheckpointMode;
 use crate::ids::{Kind, SessionId, Timestamp};
-use crate::limits::{BINDING_KEY_CHARS_MAX, LESSON_FILES_MAX, LINE_CHARS_MAX};
+use crate::limits::{BINDING_KEY_CHARS_MAX, WIDE_FILES_MAX, WIDE_LINE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::plan::Plan;
@@ -36,6 +37,8 @@ pub struct Zipmem {
     pub rows: Vec<SourceRow>,
     /// The work that a session had staged and not saved.
     pub pending: Option<Pending>,
+    /// The frequency at which agents are asked to checkpoint there.
+    pub mode: Option<CheckpointMode>,
     /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
 }
@@ -132,8 +135,17 @@ pub fn parse(texts: &[NamedText]) -> Result<Zipmem, ImportError> {
         lessons: reader.lessons(&state, ""),
         rows: reader.rows(&state),
         pending: None,
+        mode: None,
         notes: Vec::new(),
     };
+    let meta = state.get("meta").and_then(Value::as_object);
+    if let Some(named) = meta.and_then(|meta| text(meta, "checkpoint_mode")) {
+        zipmem.mode = named.parse().ok();
+        if zipmem.mode.is_none() {
+            let named = clip(&named, 40);
+            reader.notes.push(format!("checkpoint mode `{named}` is not known; left out"));
+        }
+    }
     if let Some(session) = others.iter().find(|text| text.name == SESSION) {
         zipmem.pending = reader.pending(&object(session)?);
     }
@@ -159,7 +171,8 @@ impl Reader {
         self.items(from, "blueprints", place, |fields, notes| {
             let title = line(fields, "title").ok_or("title is empty")?;
             let title = within(title, "title", notes);
-            let content = text(fields, "content").ok_or("content is empty")?;
+            let content = fields.get("content").and_then(Value::as_str);
+            let content = content.ok_or("content is missing")?.to_owned();
             let named = text(fields, "category").unwrap_or_default();
             let category = named.parse().unwrap_or_else(|_| {
                 let named = clip(&named, 40);
@@ -201,9 +214,9 @@ impl Reader {
                     files.push(file);
                 }
             }
-            if files.len() > LESSON_FILES_MAX {
-                files.truncate(LESSON_FILES_MAX);
-                notes.push(format!("the first {LESSON_FILES_MAX} of related_files are kept"));
+            if files.len() > WIDE_FILES_MAX {
+                files.truncate(WIDE_FILES_MAX);
+                notes.push(format!("the first {WIDE_FILES_MAX} of related_files are kept"));
             }
             Ok(Lesson { summary, detail, files, captured: None })
         })
@@ -293,9 +306,9 @@ impl Reader {
 
 /// Clips a line to the limit, and notes that it was cut.
 fn within(line: String, field: &str, notes: &mut Vec<String>) -> String {
-    let kept = clip(&line, LINE_CHARS_MAX);
+    let kept = clip(&line, WIDE_LINE_CHARS_MAX);
     if kept != line {
-        notes.push(format!("{field} is cut to {LINE_CHARS_MAX} characters"));
+        notes.push(format!("{field} is cut to {WIDE_LINE_CHARS_MAX} characters"));
     }
     kept
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
-use crate::intake::{chars, line, path};
+use crate::intake::{WriteLimits, chars, path};
 use crate::kinds::note::ContentType;
 use crate::limits::{ANCHORS_BYTES_MAX, ANCHORS_MAX, PATH_CHARS_MAX};
 use crate::lines::{LineRange, Ranges};
@@ -50,9 +50,9 @@ impl Anchor {
         self.file == other.file && self.lines.meets(&other.lines)
     }
 
-    fn accept(&mut self) -> Result<(), Refusal> {
+    fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
         self.file = path("file", &self.file)?;
-        self.concept = line("concept", &self.concept)?;
+        self.concept = limits.line("concept", &self.concept)?;
         if let LineRange::Text(range) = &self.lines {
             let range = one_line(range);
             if range.is_empty() {
@@ -136,9 +136,9 @@ impl Fields for Anchor {
 }
 
 impl StagedItem for Anchor {
-    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+    fn accept(mut items: Vec<Self>, limits: &WriteLimits) -> Result<Vec<Self>, Refusal> {
         for (at, anchor) in items.iter_mut().enumerate() {
-            anchor.accept().map_err(|refusal| refusal.of_item("anchors", at))?;
+            anchor.accept(limits).map_err(|refusal| refusal.of_item("anchors", at))?;
         }
         Ok(items)
     }

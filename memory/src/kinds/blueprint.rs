@@ -10,7 +10,7 @@ use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, W
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::ids::Timestamp;
-use crate::intake::{fits, line};
+use crate::intake::WriteLimits;
 use crate::kinds::note::ContentType;
 use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
 use crate::provenance::Provenance;
@@ -52,12 +52,12 @@ impl Blueprint {
         (self.category, fold(&self.title))
     }
 
-    fn accept(&mut self) -> Result<(), Refusal> {
-        self.title = line("title", &self.title)?;
-        if self.content.trim().is_empty() {
+    fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
+        self.title = limits.line("title", &self.title)?;
+        if self.content.trim().is_empty() && !limits.allows_empty {
             return Err(Refusal::invalid("content", "is empty"));
         }
-        fits("content", &self.content)
+        limits.fits("content", &self.content)
     }
 }
 
@@ -137,9 +137,9 @@ impl Fields for Blueprint {
 }
 
 impl StagedItem for Blueprint {
-    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+    fn accept(mut items: Vec<Self>, limits: &WriteLimits) -> Result<Vec<Self>, Refusal> {
         for (at, blueprint) in items.iter_mut().enumerate() {
-            blueprint.accept().map_err(|refusal| refusal.of_item("blueprints", at))?;
+            blueprint.accept(limits).map_err(|refusal| refusal.of_item("blueprints", at))?;
         }
         Ok(items)
     }

@@ -11,11 +11,11 @@ use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
 use crate::ids::Timestamp;
-use crate::intake::{files, line, text};
+use crate::intake::{WriteLimits, files};
 use crate::kinds::note::ContentType;
 use crate::limits::{
-    CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, FORGOTTEN_BYTES_MAX, LESSON_FILES_MAX,
-    LESSONS_BYTES_MAX, LESSONS_MAX, PURGED_LINE_BYTES_MIN, TEXT_BYTES_MAX,
+    CAPTURED_COMMAND_CHARS_MAX, ERROR_LINE_CHARS_MAX, FORGOTTEN_BYTES_MAX, LESSONS_BYTES_MAX,
+    LESSONS_MAX, PURGED_LINE_BYTES_MIN, WIDE_FILES_MAX, WIDE_TEXT_BYTES_MAX,
 };
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
@@ -80,18 +80,19 @@ impl Lesson {
         }
     }
 
-    fn accept(&mut self) -> Result<(), Refusal> {
-        self.summary = line("summary", &self.summary)?;
-        self.detail = text("detail", &self.detail)?;
-        self.files = files("files", &self.files, LESSON_FILES_MAX)?;
+    fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
+        self.summary = limits.line("summary", &self.summary)?;
+        self.detail = limits.text("detail", &self.detail)?;
+        self.files = files("files", &self.files, limits.files_max)?;
         Ok(())
     }
 
     /// Cuts a lesson to a record's limits: keeps the end of the detail, and the files named last.
+    /// A record may be as large as the largest write.
     #[must_use]
     pub(crate) fn within_limits(mut self) -> Self {
-        self.detail = keep_end(self.detail, TEXT_BYTES_MAX);
-        self.files.drain(..self.files.len().saturating_sub(LESSON_FILES_MAX));
+        self.detail = keep_end(self.detail, WIDE_TEXT_BYTES_MAX);
+        self.files.drain(..self.files.len().saturating_sub(WIDE_FILES_MAX));
         if let Some(fixed) = &mut self.captured {
             fixed.command = clip(&one_line(&fixed.command), CAPTURED_COMMAND_CHARS_MAX);
             fixed.error = clip(&one_line(&fixed.error), ERROR_LINE_CHARS_MAX);
@@ -259,9 +260,9 @@ impl Fields for Lesson {
 }
 
 impl StagedItem for Lesson {
-    fn accept(mut items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+    fn accept(mut items: Vec<Self>, limits: &WriteLimits) -> Result<Vec<Self>, Refusal> {
         for (at, lesson) in items.iter_mut().enumerate() {
-            lesson.accept().map_err(|refusal| refusal.of_item("lessons", at))?;
+            lesson.accept(limits).map_err(|refusal| refusal.of_item("lessons", at))?;
         }
         Ok(items)
     }

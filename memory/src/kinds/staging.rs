@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Anchor, MergeKey};
 use crate::ids::Timestamp;
+use crate::intake::WriteLimits;
 use crate::kinds::note::NewNote;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
@@ -13,7 +14,7 @@ use crate::refusal::{Refusal, RefusedField};
 /// it is the record's fields.
 pub(crate) trait StagedItem {
     /// Checks the items of a write and returns them in their stored form. A refusal names the item.
-    fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal>
+    fn accept(items: Vec<Self>, limits: &WriteLimits) -> Result<Vec<Self>, Refusal>
     where
         Self: Sized;
 

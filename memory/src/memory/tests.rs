@@ -44,7 +44,12 @@ fn the_index_matches_the_records_after_every_change() {
         &memory,
         &crate::Pool::Project,
         0,
-        crate::Scoring { accesses: &used, half_life_factor: 1, now: day(4) },
+        crate::Scoring {
+            accesses: &used,
+            half_life_factor: 1,
+            formula: crate::Formula::Own,
+            now: day(4),
+        },
         &BTreeSet::new(),
         &mut crate::NearDuplicates::default(),
     );

@@ -6,6 +6,7 @@ use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::Version;
+use crate::intake::WriteLimits;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::Record;
@@ -34,7 +35,7 @@ pub fn plan_add(
     origin: &Provenance,
     part: Staged,
 ) -> Result<Plan<AddOutcome>, Refusal> {
-    let mut part = accept(part)?;
+    let mut part = accept(part, &WriteLimits::default())?;
     if part.is_empty() {
         return Err(Refusal::invalid("what to add", "is missing"));
     }

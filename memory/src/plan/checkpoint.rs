@@ -3,6 +3,7 @@
 use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
+use crate::intake::WriteLimits;
 use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
@@ -27,17 +28,36 @@ pub struct CheckpointOutcome {
     pub contradicts: Vec<Contradiction>,
 }
 
-/// Stages a part of a session's work.
+/// Stages a part of a session's work, by the limits of anchord's own tools.
 ///
 /// # Errors
-/// Fails if the part is empty, an item is invalid, or the project has no room for the items. Also
-/// fails if the session, or all sessions together, have staged too much.
+/// As [`plan_checkpoint_within`].
 pub fn plan_checkpoint(
     memory: &Memory,
     origin: &Provenance,
     part: Staged,
 ) -> Result<Plan<CheckpointOutcome>, Refusal> {
-    let mut part = accept(part)?;
+    plan_checkpoint_within(memory, origin, part, &WriteLimits::default())
+}
+
+/// Stages a part of a session's work.
+///
+/// # Errors
+/// Fails if the part is empty and may not be, an item is invalid, or the project has no room for
+/// the items. Also fails if the session, or all sessions together, have staged too much.
+pub fn plan_checkpoint_within(
+    memory: &Memory,
+    origin: &Provenance,
+    part: Staged,
+    limits: &WriteLimits,
+) -> Result<Plan<CheckpointOutcome>, Refusal> {
+    let mut part = accept(part, limits)?;
+    if part.is_empty() && limits.allows_empty {
+        let staged = memory.staged_by(&origin.session);
+        let pending = staged.map(|staged| staged.counts()).unwrap_or_default();
+        let outcome = CheckpointOutcome { pending, kept: Vec::new(), contradicts: Vec::new() };
+        return Ok(Plan { changes: Vec::new(), outcome });
+    }
     if part.is_empty() {
         let why =
             "has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic";

@@ -16,7 +16,8 @@ pub fn plan_configure(
     client: Option<&str>,
     told: &Settings,
 ) -> Result<Plan<Settings>, Refusal> {
-    told.check().map_err(|Unfit { field, value, allowed }| {
+    let checked = if client.is_some() { told.check_own() } else { told.check() };
+    checked.map_err(|Unfit { field, value, allowed }| {
         Refusal::invalid(field, format!("is {value}; give {allowed}"))
     })?;
     let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();

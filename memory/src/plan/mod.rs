@@ -24,7 +24,7 @@ mod update;
 pub use add::{AddOutcome, plan_add};
 pub use bind::{BindOutcome, in_thread, plan_bind};
 pub use capture::plan_capture;
-pub use checkpoint::{CheckpointOutcome, plan_checkpoint};
+pub use checkpoint::{CheckpointOutcome, plan_checkpoint, plan_checkpoint_within};
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;
 pub use contradict::Contradiction;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Plan, UpdateOutcome, at_version, find};
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, Version};
+use crate::intake::WriteLimits;
 use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -131,7 +132,7 @@ pub fn plan_rewrite(
         let why = format!("is a {noun}; blueprints, lessons and anchors can be rewritten");
         return Err(Refusal::invalid(id.to_string(), why));
     };
-    let part = accept(part).map_err(Refusal::of_call)?;
+    let part = accept(part, &WriteLimits::default()).map_err(Refusal::of_call)?;
     memory.tombstones().refuse(&part).map_err(Refusal::of_call)?;
     let items = part.clone();
     let body = body(part).unwrap_or_else(|| record.body.clone());

@@ -7,7 +7,7 @@ use crate::brief::BriefMerge;
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
-use crate::intake::text;
+use crate::intake::WriteLimits;
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::omit::is_default;
@@ -32,6 +32,8 @@ pub struct Save<'a> {
     pub expected_revision: Option<Revision>,
     /// A merge of a brief.
     pub merge: Option<&'a BriefMerge>,
+    /// The limits of the part.
+    pub limits: WriteLimits,
     /// Records to archive in the same commit. The plan may be older than this memory.
     pub archive: Option<&'a ArchivePlan>,
 }
@@ -81,11 +83,11 @@ pub fn plan_save(
     origin: &Provenance,
     save: Save<'_>,
 ) -> Result<Plan<SaveOutcome>, Refusal> {
-    let summary = text("session_summary", save.session_summary)?;
+    let summary = save.limits.text("session_summary", save.session_summary)?;
     if summary.is_empty() {
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
-    let mut part = accept(save.part)?;
+    let mut part = accept(save.part, &save.limits)?;
     let merge = save.merge;
     let end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
     memory.tombstones().refuse(&part)?;

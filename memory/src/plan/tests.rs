@@ -363,7 +363,11 @@ fn forgetting_requires_an_existing_record_at_the_expected_version() {
 
 /// Returns a part as a checkpoint stages it.
 fn told(part: Staged, by: &Provenance) -> Staged {
-    Staged { first: by.time, last: by.time, ..crate::staged::accept(part).unwrap() }
+    Staged {
+        first: by.time,
+        last: by.time,
+        ..crate::staged::accept(part, &crate::WriteLimits::default()).unwrap()
+    }
 }
 
 proptest! {
@@ -500,4 +504,37 @@ proptest! {
         }
         prop_assert!(memory.last_written().is_none_or(|r| r.updated.time > Timestamp(0)));
     }
+}
+
+#[test]
+fn zipmems_users_may_write_what_is_longer_or_empty() {
+    let wide = crate::WriteLimits::WIDE;
+    let by = origin("one", 1);
+    let mut part = blueprints([
+        blueprint(&"long title ".repeat(200), &"x".repeat(limits::TEXT_BYTES_MAX + 1)),
+        blueprint("nothing yet", ""),
+    ]);
+    let files: Vec<String> = (0..120).map(|n| format!("src/{n}.rs")).collect();
+    part.lessons = vec![crate::Lesson { files, ..lesson("many files", "") }];
+    part.anchors = (0..1_200).map(|n| anchor(&format!("{n}.rs"), "1", "concept")).collect();
+    assert!(plan_checkpoint(&Memory::default(), &by, part.clone()).is_err(), "not in our own set");
+    let mut memory = Memory::default();
+    let plan = crate::plan_checkpoint_within(&memory, &by, part, &wide).unwrap();
+    apply(&mut memory, plan);
+    let save = Save { session_summary: "all of it", limits: wide, ..Save::default() };
+    let plan = plan_save(&memory, &by, save).unwrap();
+    let outcome = apply(&mut memory, plan);
+    assert_eq!(
+        (outcome.added.blueprints, outcome.added.lessons, outcome.added.anchors),
+        (2, 1, 1_200)
+    );
+    let kept = memory.active_of(Kind::Lesson).next().unwrap();
+    let Body::Lesson(kept) = &kept.body else { panic!() };
+    assert_eq!(kept.files.len(), 120);
+    let longest = memory.active_of(Kind::Blueprint).map(|record| record.text_bytes()).max();
+    assert!(longest > Some(limits::TEXT_BYTES_MAX), "whole: {longest:?}");
+
+    let empty = crate::plan_checkpoint_within(&memory, &by, Staged::default(), &wide).unwrap();
+    assert!(empty.changes.is_empty());
+    assert!(plan_checkpoint(&memory, &by, Staged::default()).is_err());
 }

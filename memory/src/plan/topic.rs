@@ -7,6 +7,7 @@ use crate::brief::BriefMerge;
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
+use crate::intake::WriteLimits;
 use crate::kinds::NewNote;
 use crate::kinds::topic::{Topic, TopicPart};
 use crate::memory::Memory;
@@ -41,7 +42,7 @@ pub fn plan_topic(
     part: Staged,
     expected_version: Option<Version>,
 ) -> Result<Plan<TopicOutcome>, Refusal> {
-    let part = accept(part)?;
+    let part = accept(part, &WriteLimits::default())?;
     if part.topics.iter().all(TopicPart::is_empty) {
         return Err(Refusal::invalid(
             "topic",
@@ -86,7 +87,7 @@ pub fn plan_brief(
     part: Staged,
     merge: Option<&BriefMerge>,
 ) -> Result<Plan<BriefOutcome>, Refusal> {
-    let mut part = accept(part)?;
+    let mut part = accept(part, &WriteLimits::default())?;
     let end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
     let taken = merge.filter(|_| end == Some(MergeEnd::Done));
     if let Some(merge) = merge
@@ -128,7 +129,7 @@ pub(super) fn fold_into(
         return Ok(MergeEnd::Stale);
     }
     part.topics.push(merge.part.clone());
-    *part = accept(std::mem::take(part))?;
+    *part = accept(std::mem::take(part), &WriteLimits::default())?;
     Ok(MergeEnd::Done)
 }
 

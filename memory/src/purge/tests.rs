@@ -79,9 +79,7 @@ fn written() -> Journal {
         started: by.time,
         session_summary: &format!("done with {VALUE}"),
         part: Staged::default(),
-        expected_revision: None,
-        merge: None,
-        archive: None,
+        ..Save::default()
     };
     let plan = plan_save(&memory, &by, save).unwrap();
     let memory = write(plan.changes, &format!("kept \"{VALUE}\""));
@@ -161,14 +159,7 @@ fn purged_text_is_not_accepted_again() {
     let again = lessons([lesson("new", "and fine"), lesson("about locks", VALUE)]);
     let error = plan_checkpoint(&memory, &by, again.clone()).unwrap_err();
     assert_eq!(error.to_string(), format!("lessons[1] {refused}"));
-    let save = Save {
-        started: by.time,
-        session_summary: "s",
-        part: again,
-        expected_revision: None,
-        merge: None,
-        archive: None,
-    };
+    let save = Save { started: by.time, session_summary: "s", part: again, ..Save::default() };
     let error = plan_save(&memory, &by, save).unwrap_err();
     assert_eq!(error.to_string(), format!("lessons[1] {refused}"));
     let note = |content: &str| Ok(NewNote { content: content.to_owned(), ..NewNote::default() });
@@ -545,8 +536,9 @@ fn a_reply_that_quotes_or_names_purged_text_is_emptied() {
         contents.map(|content| Ok(NewNote { content: content.to_owned(), ..NewNote::default() }));
     let plan = plan_notes(&Memory::default(), &by, notes.into()).unwrap();
     let mut journal = vec![(plan.changes, None)];
-    let other = hashed::show("n3".parse().unwrap());
-    let named = hashed::show("n2".parse().unwrap());
+    let ids = ItemIds::unsalted();
+    let other = ids.show("n3".parse().unwrap());
+    let named = ids.show("n2".parse().unwrap());
     for reply in [
         "Compacted; \"two lines of a planted te\u{2026}\"".to_owned(),
         format!("- [{named}] 2 tokens: \"co...\"\n"),

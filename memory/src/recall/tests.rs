@@ -75,6 +75,14 @@ fn filters_exclude_records_that_do_not_match() {
     let all = everything(&reader, "tokens");
     let tags = ["auth".to_owned()];
     assert_eq!(ids(&memory, &Recall { tags: &tags, ..all }), ["n2"]);
+    let either = ["no such tag".to_owned(), "auth".to_owned()];
+    assert_eq!(ids(&memory, &Recall { tags: &either, ..all }), Vec::<String>::new());
+    assert_eq!(ids(&memory, &Recall { tags: &either, any_tag: true, ..all }), ["n2"]);
+    assert_eq!(
+        ids(&memory, &Recall { any_tag: true, ..all }),
+        ids(&memory, &all),
+        "no tag excludes nothing"
+    );
     assert_eq!(ids(&memory, &Recall { kinds: &[Kind::Anchor], ..all }), ["a4"]);
     assert_eq!(ids(&memory, &Recall { own: Some(true), ..all }), ["n3"]);
     assert_eq!(ids(&memory, &Recall { file: Some("./src/auth"), ..all }), ["a4"]);

@@ -2,17 +2,26 @@
 //!
 //! Its items are the reader's private notes, own or inherited, and the project's notes. The budget
 //! bounds only the private ones. Ids have 16 hexadecimal digits there; here each encodes the number
-//! of a record.
+//! of a record and its memory.
 
 use super::{append, percent};
 use crate::fold::one_line;
-use crate::ids::{Kind, RecordId, Timestamp, hashed};
+use crate::ids::{ItemIds, Kind, RecordId, Timestamp};
 use crate::limits::{COMPACTION_SHOWN_MAX, COMPACTOR_LINE_CHARS_MAX, COMPACTOR_PREVIEW_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{CompactionOutcome, NotesOutcome, is_expired};
 use crate::reader::Reader;
 use crate::record::{Record, RecordState};
 use crate::settings::Budget;
+
+/// The ids of a memory's items, and the time at which they are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// The ids of this memory.
+    pub ids: ItemIds,
+    /// The time.
+    pub now: Timestamp,
+}
 
 /// The use of the budget, and the number of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +106,7 @@ enum Text {
     Whole,
 }
 
-fn item(record: &Record, text: Text, now: Timestamp) -> String {
+fn item(record: &Record, text: Text, Shown { ids, now }: Shown) -> String {
     let Some(note) = record.note() else { return String::new() };
     let mut marks = String::new();
     if record.pinned {
@@ -116,6 +125,7 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
         format!("Tags: {}\n", record.tags.join(", "))
     };
     let summed = !note.summary.is_empty();
+    let whole = text == Text::Whole;
     let text = match text {
         Text::Brief if summed => note.summary.clone(),
         Text::Brief => preview(&note.content, COMPACTOR_PREVIEW_CHARS_MAX),
@@ -123,7 +133,9 @@ fn item(record: &Record, text: Text, now: Timestamp) -> String {
         Text::Standing if note.condensed => note.summary.clone(),
         Text::Standing | Text::Whole => note.content.clone(),
     };
-    let (id, importance, tokens) = (hashed::show(record.id), note.importance, note.tokens);
+    // An item that is shown by its summary takes as many tokens.
+    let tokens = if whole { note.tokens } else { note.budget_tokens() };
+    let (id, importance) = (ids.show(record.id), note.importance);
     format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}---\n{text}\n")
 }
 
@@ -135,56 +147,56 @@ fn preview(text: &str, chars_max: usize) -> String {
     }
 }
 
-fn with_items(head: &str, records: &[&Record], text: Text, now: Timestamp) -> String {
+fn with_items(head: &str, records: &[&Record], text: Text, shown: Shown) -> String {
     let mut all = format!("{head}\n");
     for record in records {
         all.push('\n');
-        all.push_str(&item(record, text, now));
+        all.push_str(&item(record, text, shown));
     }
     all
 }
 
 /// Renders the reply to `recall`; `records` come in the order of [`ranked`].
-pub fn recall(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
+pub fn recall(usage: &Usage, records: &[&Record], shown: Shown) -> String {
     let head = format!("Budget: {}, {} items stored", usage.precise(), usage.items);
-    if records.is_empty() {
+    if usage.items == 0 {
         return format!("{head}\n{EMPTY}\n");
     }
     let tight =
         if usage.is_tight() { " (budget tight, showing summaries where available)" } else { "" };
     let head = format!("{head}\nTop {} items by relevance{tight}:", records.len());
-    with_items(&head, records, Text::Brief, now)
+    with_items(&head, records, Text::Brief, shown)
 }
 
 const EMPTY: &str = "Nothing is stored yet. Use `store` to save what you will want to have again.";
 
 /// Renders the reply to `query`, best first.
-pub fn query(usage: &Usage, records: &[&Record], now: Timestamp) -> String {
+pub fn query(usage: &Usage, records: &[&Record], shown: Shown) -> String {
     if records.is_empty() {
         return "No matching items found.\n".to_owned();
     }
     let text = if usage.is_tight() { Text::Brief } else { Text::Standing };
-    with_items(&format!("Found {} items:", records.len()), records, text, now)
+    with_items(&format!("Found {} items:", records.len()), records, text, shown)
 }
 
 /// Renders the reply to `list`: a page of the items, newest first.
-pub fn list(items: &[&Record], offset: usize, limit: usize, now: Timestamp) -> String {
+pub fn list(items: &[&Record], offset: usize, limit: usize, shown: Shown) -> String {
     let total = items.len();
     let page: Vec<&Record> = items.iter().rev().skip(offset).take(limit).copied().collect();
     match (total, page.len()) {
         (0, _) => format!("{EMPTY}\n"),
         (_, 0) => format!("No items from {} on; there are {total}.\n", offset.saturating_add(1)),
-        (_, shown) => {
-            let head = format!("Items {}-{} of {total}:", offset + 1, offset + shown);
-            with_items(&head, &page, Text::Line, now)
+        (_, count) => {
+            let head = format!("Items {}-{} of {total}:", offset + 1, offset + count);
+            with_items(&head, &page, Text::Line, shown)
         }
     }
 }
 
 /// Renders the reply to `export`, oldest first.
-pub fn export(items: &[&Record], summaries_only: bool, now: Timestamp) -> String {
+pub fn export(items: &[&Record], summaries_only: bool, shown: Shown) -> String {
     let text = if summaries_only { Text::Brief } else { Text::Whole };
-    with_items(&format!("Exported {} items:", items.len()), items, text, now)
+    with_items(&format!("Exported {} items:", items.len()), items, text, shown)
 }
 
 /// Renders the reply to `status`.
@@ -203,22 +215,31 @@ pub fn configure(usage: &Usage) -> String {
 }
 
 /// Renders the reply to `store`.
-pub fn store(outcome: &NotesOutcome, usage: &Usage) -> String {
-    let mut text: String = outcome.stored.iter().map(|note| stored(note.id, note.tokens)).collect();
+pub fn store(outcome: &NotesOutcome, usage: &Usage, ids: ItemIds) -> String {
+    let stored = outcome.stored.iter().map(|note| stored(ids, note.id, note.tokens));
+    let mut text: String = stored.collect();
     text.push_str(&used(usage));
     text
 }
 
-fn stored(record: RecordId, tokens: u32) -> String {
-    format!("Stored [{}] ({tokens} tokens)\n", hashed::show(record))
+fn stored(ids: ItemIds, record: RecordId, tokens: u32) -> String {
+    format!("Stored [{}] ({tokens} tokens)\n", ids.show(record))
 }
 
-/// Renders the reply to `bulk_store`: one line per item, in the order given.
-pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
-    let ok = outcome.stored.iter().map(|note| (note.at, stored(note.id, note.tokens)));
+/// Renders the reply to `bulk_store`: one line per item, in the order given. Items that failed are
+/// counted from 1.
+pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage, ids: ItemIds) -> String {
+    let ok = outcome.stored.iter().map(|note| (note.at, stored(ids, note.id, note.tokens)));
     let failed = outcome.failed.iter().map(|note| {
-        let at = note.at;
-        (at, format!("FAILED item {at}: {}\n", one_line(&note.why.to_string())))
+        let why = one_line(&note.why.to_string());
+        (
+            note.at,
+            format!(
+                "FAILED item {}: {why}
+",
+                note.at + 1
+            ),
+        )
     });
     let mut lines: Vec<(usize, String)> = ok.chain(failed).collect();
     lines.sort_by_key(|(at, _)| *at);
@@ -228,7 +249,7 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage) -> String {
 }
 
 /// Renders the reply to `compact`; `memory` may be from before or after it.
-pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> String {
+pub fn compact(memory: &Memory, outcome: &CompactionOutcome, Shown { ids, now }: Shown) -> String {
     let CompactionOutcome { promoted, tokens_before, tokens_after, .. } = outcome;
     let (archived, folded) = (outcome.archived.len(), outcome.folded.len());
     let freed = tokens_before.saturating_sub(*tokens_after);
@@ -248,7 +269,7 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
             &mut text,
             format_args!(
                 "- [{}] {} tokens{expired}: \"{line}\"\n",
-                hashed::show(record.id),
+                ids.show(record.id),
                 note.tokens
             ),
         );
@@ -256,16 +277,16 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, now: Timestamp) -> 
     if let Some(more) = wants.len().checked_sub(COMPACTION_SHOWN_MAX).filter(|more| *more > 0) {
         append(&mut text, format_args!("- and {more} more\n"));
     }
-    text + &set_aside(outcome)
+    text + &set_aside(outcome, ids)
 }
 
 /// Renders an additional line that the original system lacks: the items that are no longer active.
 /// Empty if all are.
-pub fn set_aside(outcome: &CompactionOutcome) -> String {
-    let ids = outcome.set_aside();
-    let more = ids.len().saturating_sub(COMPACTION_SHOWN_MAX);
+pub fn set_aside(outcome: &CompactionOutcome, ids: ItemIds) -> String {
+    let aside = outcome.set_aside();
+    let more = aside.len().saturating_sub(COMPACTION_SHOWN_MAX);
     let named =
-        ids.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", hashed::show(*record)));
+        aside.iter().take(COMPACTION_SHOWN_MAX).map(|record| format!("[{}]", ids.show(*record)));
     let named: Vec<String> = named.collect();
     match (named.as_slice(), more) {
         ([], _) => String::new(),

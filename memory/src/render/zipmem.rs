@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::load::LoadText;
 use super::{append, item, kinds, newest_rows, notice};
+use crate::archive::Archived;
 use crate::change::{Notice, NoticeCause};
 use crate::fold::{one_line, with_block};
 use crate::ids::{Kind, NoticeId, Timestamp};
 use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, ROWS_SHOWN_MAX, ZIPMEM_FILES_MAX};
 use crate::memory::Memory;
 use crate::plan::{CheckpointOutcome, SaveOutcome};
-use crate::record::{Body, Category, Record};
+use crate::record::{Body, Category, Record, RecordState};
 
 /// The arguments of a load in this form.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub struct LoadView<'a> {
     pub project: &'a str,
     /// The kinds to show.
     pub sections: &'a [Kind],
+    /// Whether to show lessons that are out of the other sections, to make room.
+    pub archived_lessons: bool,
     /// Notices that have been shown before.
     pub notices_seen: &'a BTreeSet<NoticeId>,
     /// The day that an empty memory shows as its last update.
@@ -63,6 +66,13 @@ pub fn load(memory: &Memory, view: &LoadView<'_>) -> LoadText {
             text.push_str(&section(memory, kind));
         }
     }
+    if view.archived_lessons {
+        let is_archived = |record: &&Record| record.state == RecordState::Archived;
+        let lessons = memory.records_of(Kind::Lesson).map(|record| &**record).filter(is_archived);
+        let lessons: Vec<&Record> = lessons.collect();
+        let count = lessons.len();
+        append(&mut text, format_args!("\n### Archived Lessons ({count})\n{}", lines(&lessons)));
+    }
     let rows = newest_rows(memory, ROWS_SHOWN_MAX).into_iter().map(|row| row.id);
     let kept = [Kind::Blueprint, Kind::Anchor, Kind::Lesson]
         .into_iter()
@@ -82,7 +92,8 @@ fn section(memory: &Memory, kind: Kind) -> String {
         ),
         Kind::Lesson => format!("\n### Lessons Learned ({count})\n{}", lines(&records)),
         Kind::SessionRow => {
-            let newest = newest_rows(memory, ROWS_SHOWN_MAX);
+            let mut newest = newest_rows(memory, ROWS_SHOWN_MAX);
+            newest.reverse();
             let total = memory.session_rows();
             format!("\n### Recent Sessions ({} of {total})\n{}", newest.len(), lines(&newest))
         }
@@ -170,8 +181,14 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 pub fn save(outcome: &SaveOutcome) -> String {
     let (active, added) = (outcome.active, outcome.added);
     let size = super::size::kilobytes(outcome.text_bytes).replace(' ', "");
+    let Archived { anchors, rows, lessons, .. } = outcome.archived;
+    let pruned = if anchors + rows + lessons > 0 {
+        " (state pruned to stay under the hard limit)"
+    } else {
+        ""
+    };
     format!(
-        "Memory compacted. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
+        "Memory compacted{pruned}. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
         active.blueprints,
         added.blueprints,
         active.anchors,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Access, Accesses, RetentionParts};
+use super::{Access, Accesses, Formula, RetentionParts};
 use crate::limits::PROJECT_HALF_LIFE_FACTOR as FACTOR;
 use crate::testing::{day, note, origin};
 use crate::{Memory, NewNote, Record, RecordState, Timestamp, plan_notes};
@@ -105,4 +105,26 @@ proptest! {
         }
         prop_assert!((-0.1..=1.35).contains(&parts.score()), "{parts}");
     }
+}
+
+/// The numbers come from the original's formula, worked out by hand.
+#[test]
+fn the_compactors_formula_is_that_of_its_original() {
+    let record =
+        stored(NewNote { importance: Some(8), private: true, ..note("we decided on sled") });
+    let mut read = Accesses::default();
+    for minutes in 0..4 {
+        read.record(record.id, later(minutes));
+    }
+    let parts = RetentionParts::of(&record, &read, later(363), FACTOR);
+    let formula = Formula::Compactor { budget_tokens: 100 };
+    // Six hours after the last read a decision's recency is 1/e there.
+    let expected =
+        0.4 * 0.8 * 1.3 + 0.3 * (-1.0_f64).exp() + 0.2 * 5.0_f64.ln() / 5.0 - 0.1 * 4.0 / 100.0;
+    assert!((parts.score_by(formula) - expected).abs() < 1e-9, "{}", parts.score_by(formula));
+    let roomy = parts.score_by(Formula::Compactor { budget_tokens: 100_000 });
+    assert!(roomy > parts.score_by(formula), "size is a share of the budget");
+    let pinned = Record { pinned: true, ..record };
+    let pinned = RetentionParts::of(&pinned, &read, later(363), FACTOR);
+    assert!(pinned.score_by(formula) > 1e9 && (pinned.score() - parts.score()).abs() < 1e-9);
 }

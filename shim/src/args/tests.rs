@@ -63,8 +63,8 @@ fn an_invalid_argument_is_answered_with_the_valid_ones() {
     );
     assert_eq!(wrong(&["--tools"]), "--tools needs a value");
     assert_eq!(wrong(&["--project="]), "--project needs a value");
-    for tokens in ["many", "0", "-1", "1.5", "999"] {
-        assert_eq!(wrong(&["--budget", tokens]), "--budget needs a number of tokens, 1000 or more");
+    for tokens in ["many", "0", "-1", "1.5"] {
+        assert_eq!(wrong(&["--budget", tokens]), "--budget needs a number of tokens, 1 or more");
     }
     assert!(wrong(&["--help=yes"]).starts_with("unknown argument"));
     assert!(wrong(&["/src/app"]).starts_with("unknown argument"));

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anchord_memory::import::{Candidate, NamedText, SOURCES, Source};
+use anchord_memory::import::{Candidate, INSTRUCTIONS, NamedText, SOURCES, Source, source};
 use anyhow::Context;
 use serde_json::value::RawValue;
 
@@ -36,8 +36,31 @@ fn recognise_file(path: &Path) -> Result<Recognised, Error> {
     let text = text.map_err(|why| Error::usage(format!("{} {why}", path.display())))?;
     let texts = vec![NamedText::new(name, text)];
     let candidate = Candidate::new(&texts);
-    let source = SOURCES.iter().find(|source| (source.recognises)(&candidate));
-    let source = source.ok_or_else(|| unknown(path, texts.first()))?;
+    let found = SOURCES.iter().find(|source| (source.recognises)(&candidate));
+    let source = found.ok_or_else(|| unknown(path, texts.first()))?;
+    Ok(Recognised { source, texts, left_out: Vec::new() })
+}
+
+/// Reads those of a project's instruction files that exist.
+pub(super) fn instructions(root: &Path, names: &[&str]) -> Result<Recognised, Error> {
+    let source = source(INSTRUCTIONS).ok_or_else(|| Error::failed("the source is missing"))?;
+    let mut texts = Vec::new();
+    for name in names {
+        let path = root.join(name);
+        if !path.is_file() {
+            continue;
+        }
+        let text = Bytes::read(&path)?.into_text();
+        let text = text.map_err(|why| Error::usage(format!("{} {why}", path.display())))?;
+        // One of them may be a link to another.
+        if !texts.iter().any(|known: &NamedText| known.text == text) {
+            texts.push(NamedText::new(*name, text));
+        }
+    }
+    if texts.is_empty() {
+        let names = show::listed(names, "or");
+        return Err(Error::usage(format!("{} has no {names}", root.display())));
+    }
     Ok(Recognised { source, texts, left_out: Vec::new() })
 }
 
@@ -188,7 +211,8 @@ fn is_json(name: &str) -> bool {
 
 /// Lists what an import takes.
 fn takes() -> String {
-    let takes: Vec<&str> = SOURCES.iter().map(|source| source.takes).collect();
+    let takes = SOURCES.iter().map(|source| source.takes).filter(|takes| !takes.is_empty());
+    let takes: Vec<&str> = takes.collect();
     format!("Name one of these: {}.", takes.join("; "))
 }
 

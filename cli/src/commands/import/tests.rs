@@ -10,7 +10,15 @@ use crate::commands::ProjectArg;
 fn args(path: PathBuf, project: &Path) -> Args {
     let project = ProjectArg { project: Some(project.to_str().unwrap().to_owned()) };
     let memory = MemoryArg { project, user: false };
-    Args { what: None, path: Some(path), memory, dry_run: false, yes: false, json: false }
+    Args {
+        what: None,
+        path: Some(path),
+        instructions: false,
+        memory,
+        dry_run: false,
+        yes: false,
+        json: false,
+    }
 }
 
 fn source(name: &str) -> &'static Source {
@@ -42,6 +50,7 @@ fn a_foreign_file_may_be_as_long_as_a_request() {
 fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     let params = ImportParams {
         project: "/src/parser".into(),
+        part: false,
         source: "zipmem".to_owned(),
         path: "/src/parser/.zipmem".into(),
         texts: Vec::new(),
@@ -94,4 +103,30 @@ fn a_plan_counts_by_kind_and_says_what_is_left_out() {
     );
     plan.already = true;
     insta::assert_snapshot!(printed(&plan), @"/src/parser/.zipmem was imported into /src/parser before; nothing to do");
+}
+
+#[test]
+fn a_package_of_a_repository_keeps_its_own_memory() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(scratch.path()).unwrap().join("shop");
+    for folder in [".git/objects", ".git/refs", "packages/a/.zipmem", ".zipmem"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let state = root.join("packages/a/.zipmem/state.json");
+    std::fs::write(&state, "{\"lessons\":[]}").unwrap();
+    std::fs::write(root.join(".zipmem/state.json"), "{\"lessons\":[]}").unwrap();
+    let package = |path: &Path| {
+        let memory = MemoryArg { project: ProjectArg { project: None }, user: false };
+        let args = Args { memory, ..args(path.to_owned(), &root) };
+        args.package_of(path).unwrap()
+    };
+    let own = |is_project| Some(Package { directory: root.join("packages/a"), is_project });
+    assert_eq!(package(&root.join("packages/a/.zipmem")), own(false));
+    assert_eq!(package(&state), own(false), "its file was named");
+    assert_eq!(package(&root.join(".zipmem")), None, "the repository's own");
+    let named = args(state.clone(), &root);
+    assert_eq!(named.package_of(&state).unwrap(), None, "a project was named");
+    make_marker(&root.join("packages/a"), super::super::surroundings().uid).unwrap();
+    assert_eq!(package(&state), own(true), "it is a project already");
 }

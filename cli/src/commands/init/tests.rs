@@ -15,7 +15,7 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn init(root: &Path, mode: Option<CheckpointMode>) -> Result<Vec<String>, Error> {
-    apply(root, &placement(root, root.join(".git").is_dir(), mode, Loading::ByAgent)?)
+    apply(root, &placement(root, root.join(".git").is_dir(), mode, Loading::ByAgent, None)?)
 }
 
 fn remove(root: &Path) -> Result<Vec<String>, Error> {
@@ -133,4 +133,48 @@ fn the_projects_folder_is_added_to_gitignore() {
     assert_eq!(init(&root, None).unwrap(), [""; 0]);
     remove(&root).unwrap();
     assert_eq!(text(&root, ".gitignore"), "target");
+}
+
+fn init_for(root: &Path, tools: DirectiveTools) -> Vec<String> {
+    let edits = placement(root, false, None, Loading::ByAgent, Some(tools)).unwrap();
+    apply(root, &edits).unwrap()
+}
+
+#[test]
+fn a_zipmem_block_is_replaced_and_its_mode_kept() {
+    for (words, mode) in [
+        ("**Do NOT call `zipmem_checkpoint`** on your own", "conservative"),
+        ("Call `zipmem_checkpoint` only at **major milestones**", "balanced"),
+        ("Call `zipmem_checkpoint` periodically", "aggressive"),
+        ("the first version knew no checkpoints", "balanced"),
+    ] {
+        let (_scratch, root) = scratch();
+        let theirs = format!("<!-- zipmem:start -->\n{words}\n<!-- zipmem:end -->");
+        fs::write(root.join("CLAUDE.md"), format!("# Rules\n\n{theirs}\n\nMine.\n")).unwrap();
+        assert_eq!(init_for(&root, DirectiveTools::Zipmem), ["CLAUDE.md changed"]);
+        let now = text(&root, "CLAUDE.md");
+        let first = format!("# Rules\n\n<!-- anchord:start v1 mode={mode} tools=zipmem -->\n");
+        assert!(now.starts_with(&first) && now.ends_with("-->\n\nMine.\n"), "{now}");
+        assert!(
+            now.contains("`zipmem_save_and_compact`") && !now.contains("zipmem:start"),
+            "{now}"
+        );
+        assert_eq!(init(&root, None).unwrap(), [""; 0], "set and mode are kept");
+        assert_eq!(init_for(&root, DirectiveTools::Anchord), ["CLAUDE.md changed"]);
+        assert!(text(&root, "CLAUDE.md").contains("`memory_save`"));
+        remove(&root).unwrap();
+        assert_eq!(text(&root, "CLAUDE.md"), "# Rules\n\nMine.\n");
+    }
+}
+
+#[test]
+fn of_two_blocks_zipmems_goes_and_without_its_tools_it_stays() {
+    let (_scratch, root) = scratch();
+    let theirs = "<!-- zipmem:start -->\nmilestones\n<!-- zipmem:end -->\n";
+    fs::write(root.join("CLAUDE.md"), theirs).unwrap();
+    init(&root, None).unwrap();
+    assert!(text(&root, "CLAUDE.md").starts_with(theirs), "it is somebody else's");
+    assert_eq!(init_for(&root, DirectiveTools::Zipmem), ["CLAUDE.md changed"]);
+    let now = text(&root, "CLAUDE.md");
+    assert!(!now.contains("zipmem:start") && now.matches("anchord:start").count() == 1, "{now}");
 }

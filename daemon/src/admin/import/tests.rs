@@ -11,6 +11,7 @@ use crate::testing::{World, hello_from};
 fn params(project: &str, state: &str) -> ImportParams {
     ImportParams {
         project: project.to_owned(),
+        part: false,
         source: "anchord".to_owned(),
         path: "/export.json".to_owned(),
         texts: vec![NamedText::new("export.json", state)],

@@ -149,6 +149,7 @@ async fn purged_text_is_not_imported_again() {
     ] });
     let import = ImportParams {
         project: world.hello().cwd.unwrap(),
+        part: false,
         source: "zipmem".to_owned(),
         path: String::new(),
         texts: vec![NamedText::new("state.json", state.to_string())],

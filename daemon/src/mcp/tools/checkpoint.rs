@@ -1,7 +1,7 @@
 //! `memory_checkpoint`: stages progress. It is durable once answered, and private until saved.
 
 use anchord_memory::guide::which_kind;
-use anchord_memory::render;
+use anchord_memory::{WriteLimits, render};
 
 use super::params::CheckpointParams;
 use crate::clock;
@@ -27,5 +27,5 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: CheckpointParams) -> Result<ToolAnswer, ToolError> {
     let part = params.into_part(clock::now());
     let part = part.map_err(|refusal| ToolError::failed("checkpoint", refusal))?;
-    context.checkpoint(part, render::checkpoint).await
+    context.checkpoint(part, WriteLimits::default(), render::checkpoint).await
 }

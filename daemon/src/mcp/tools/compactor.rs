@@ -9,23 +9,21 @@ mod compact;
 mod read;
 mod store;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::{
-    Memory, Reader, RecordId, RecordState, Refusal, SessionId, Staged, hashed, limits,
+    Formula, ItemIds, Memory, Reader, RecordId, RecordState, Refusal, Staged, limits,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::params::wanted_tags;
-use crate::budgets::{self, Holder};
-use crate::config::Config;
+use crate::budgets;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Context, WritePlan};
 use crate::mcp::error::ToolError;
+use crate::mcp::input::whole_number;
 use crate::mcp::tool::ToolSpec;
 use crate::project::{Compacted, Outcome};
 use crate::sessions::WriteOutcome;
@@ -38,44 +36,44 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 /// The caller: the part of a memory that it sees, and the budget for what it keeps active.
 #[derive(Clone)]
 struct Caller {
-    session: SessionId,
-    holder: Holder,
-    live: BTreeSet<SessionId>,
-    config: Arc<Config>,
+    context: Context,
 }
 
 impl Caller {
     fn of(context: &Context) -> Self {
-        Self {
-            session: context.session.id.clone(),
-            holder: context.holder(),
-            live: context.sessions.table.live(),
-            config: Arc::clone(&context.sessions.config),
-        }
+        Self { context: context.clone() }
     }
 
     fn reader(&self, memory: &Memory) -> Reader {
-        memory.successor(self.session.clone(), &self.holder.client, &self.live)
+        self.context.session.own_reader(&self.context.sessions, memory)
     }
 
     fn usage(&self, memory: &Memory) -> Usage {
-        let budget = budgets::session(memory, &self.config, &self.holder).budget;
+        let holder = self.context.holder();
+        let budget = budgets::session(memory, &self.context.sessions.config, &holder).budget;
         Usage::of(memory, &self.reader(memory), budget)
     }
 
-    /// Writes, and keeps to the budget. `words` renders the outcome with the budget's use.
+    /// Returns the formula by which items are scored.
+    fn formula(&self, memory: &Memory) -> Formula {
+        self.context.holder().formula(self.usage(memory).budget)
+    }
+
+    /// Writes, and keeps to the budget. `words` renders the outcome with the budget's use and the
+    /// items' ids.
     async fn write<O: Outcome>(
         &self,
         context: &Context,
         operation: &'static str,
         plan: impl WritePlan<O>,
-        words: impl FnOnce(&O, &Usage) -> String,
+        words: impl FnOnce(&O, &Usage, ItemIds) -> String,
     ) -> Result<ToolAnswer, ToolError> {
         let written = context.commit(operation, Staged::default(), plan).await?;
-        let usage = self.usage(&context.view().await?.memory);
-        let mut text = written.outcome.in_words(|outcome| words(outcome, &usage));
+        let view = context.view().await?;
+        let (usage, ids) = (self.usage(&view.memory), view.item_ids());
+        let mut text = written.outcome.in_words(|outcome| words(outcome, &usage, ids));
         for Compacted { budget, outcome, full, .. } in &written.compacted {
-            text.push_str(&form::set_aside(outcome));
+            text.push_str(&form::set_aside(outcome, ids));
             if let Some(full) = full {
                 text.push_str(&form::full_of_pinned(full.pinned, budget));
             }
@@ -83,6 +81,26 @@ impl Caller {
         let WriteOutcome { records, append, .. } = written;
         Ok(ToolAnswer { text, records, append, ..ToolAnswer::default() })
     }
+}
+
+/// Reads an importance. As in the original, one below 1 is the default, and one above 10 is 10.
+fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    let given = Value::deserialize(from)?;
+    if given.is_null() {
+        return Ok(None);
+    }
+    let number = whole_number(&given).ok_or_else(|| {
+        let shown: String = given.to_string().chars().take(40).collect();
+        serde::de::Error::custom(format!("is {shown}; give a number from 1 to 10"))
+    })?;
+    let within = u8::try_from(number.min(limits::IMPORTANCE_MAX.into())).ok();
+    Ok(within.filter(|number| *number > 0).or(Some(limits::IMPORTANCE)))
+}
+
+/// Returns a number of items to show. As in the original, none or fewer is the default.
+fn count(given: i64, default: usize, most: usize) -> usize {
+    let given = usize::try_from(given).unwrap_or(0);
+    if given == 0 { default } else { given.min(most) }
 }
 
 /// Tags in that system's format, or a list, which agents also send.
@@ -127,8 +145,9 @@ fn percent(field: &str, part: f64, percent_min: u8) -> Result<u8, ToolError> {
 }
 
 /// Finds the item that an id names. The error has that system's words.
-fn item(memory: &Memory, reader: &Reader, given: &str) -> Result<RecordId, Refusal> {
-    let found = hashed::parse(given)
+fn item(memory: &Memory, reader: &Reader, ids: ItemIds, given: &str) -> Result<RecordId, Refusal> {
+    let found = ids
+        .parse(given)
         .and_then(|id| memory.record(id))
         .filter(|record| record.state != RecordState::Forgotten && reader.sees(record));
     found.map(|record| record.id).ok_or_else(|| {

@@ -56,12 +56,14 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let name = view.place.name(&context.sessions);
     let id = view.project.as_ref().map(|project| project.id.to_string()).unwrap_or_default();
     let (memory, reader, now) = (Arc::clone(&view.memory), context.reader(), clock::now());
+    let ids = view.item_ids();
     let rendering = run_blocking(move || {
         let text = match params.format {
             Format::Markdown => export::markdown(&memory, &name, now),
             Format::Zipmem => export::zipmem_state(&memory, &name, now).to_string(),
             Format::Compactor => {
-                export::compactor_state(&memory, now, |record| reader.sees(record)).to_string()
+                let sees = |record: &_| reader.sees(record);
+                export::compactor_state(&memory, ids, now, sees).to_string()
             }
             Format::InfiniteContext => {
                 export::infinite_context_state(&memory, &id, now).to_string()

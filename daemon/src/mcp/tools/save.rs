@@ -2,7 +2,7 @@
 //! free text goes with it, and a state that was made of an earlier one.
 
 use anchord_memory::render::StateCall;
-use anchord_memory::{Revision, SaveOutcome, limits, render};
+use anchord_memory::{Revision, SaveOutcome, WriteLimits, limits, render};
 
 use super::brief::BriefCall;
 use super::params::SaveParams;
@@ -40,6 +40,7 @@ async fn run(context: Context, mut params: SaveParams) -> Result<ToolAnswer, Too
         session_summary: params.session_summary,
         expected_revision: params.expected_revision.map(Revision),
         merge: call.merge.clone(),
+        limits: WriteLimits::default(),
     };
     let written = context.save(part, save).await?;
     let rest = match &written.outcome {

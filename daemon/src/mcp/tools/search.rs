@@ -96,6 +96,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
                 query: &query,
                 kinds: &kinds,
                 tags: &tags,
+                any_tag: false,
                 own,
                 file: file.as_deref(),
                 since,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anchord_memory::{Lesson, Staged};
+use anchord_memory::{Lesson, Staged, WriteLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -51,5 +51,5 @@ async fn delays(context: Context, params: Delay) -> Result<String, ToolError> {
         ..Lesson::default()
     };
     let part = Staged { lessons: vec![lesson], ..Staged::default() };
-    Ok(context.checkpoint(part, |_| "waited".to_owned()).await?.text)
+    Ok(context.checkpoint(part, WriteLimits::default(), |_| "waited".to_owned()).await?.text)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anchord_memory::render::zipmem as form;
-use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged};
+use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged, WriteLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,6 +17,7 @@ use crate::mcp::tool::{Effect, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LoadParams {
     project_dir: Option<String>,
+    /// `archived_lessons`: those that left the load to make room
     #[serde(default)]
     sections: Vec<Section>,
 }
@@ -28,6 +29,7 @@ enum Section {
     Anchors,
     Lessons,
     SessionLog,
+    ArchivedLessons,
     All,
 }
 
@@ -61,6 +63,7 @@ struct BlueprintParams {
     category: String,
     title: String,
     content: String,
+    /// Default true: kept verbatim. false supersedes the stored one of the same category and title
     immutable: Option<bool>,
 }
 
@@ -120,6 +123,7 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
         &form::LoadView {
             project: &name,
             sections: &sections,
+            archived_lessons: params.sections.contains(&Section::ArchivedLessons),
             notices_seen: &seen,
             now: clock::now(),
         },
@@ -135,21 +139,25 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
 async fn checkpoint(context: Context, params: CheckpointParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
-    context.checkpoint(part, form::checkpoint).await
+    context.checkpoint(part, WriteLimits::WIDE, form::checkpoint).await
 }
 
 async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(None, params.blueprints, params.anchors, params.lessons)?;
-    let session_summary = params.session_summary;
-    let written = context.save(part, SaveCall { session_summary, ..SaveCall::default() }).await?;
+    let (session_summary, limits) = (params.session_summary, WriteLimits::WIDE);
+    let save = SaveCall { session_summary, limits, ..SaveCall::default() };
+    let written = context.save(part, save).await?;
     context.answer(written, form::save).await
 }
 
 /// Accepts a `project_dir` only if it is in the session's own project, since the daemon is no way
 /// around an agent's sandbox.
 async fn same_project(context: &Context, project_dir: Option<&str>) -> Result<(), ToolError> {
-    let Some(directory) = project_dir else { return Ok(()) };
+    // As in the original, no directory and the working directory are the project's own.
+    let Some(directory) = project_dir.filter(|directory| !["", "."].contains(directory)) else {
+        return Ok(());
+    };
     let place = context.session.place(&context.sessions).await?;
     let named = PathBuf::from(directory);
     let canonical = move || named.canonicalize().ok();
@@ -178,7 +186,7 @@ fn kinds(sections: &[Section]) -> Vec<Kind> {
             Section::Anchors => Some(Kind::Anchor),
             Section::Lessons => Some(Kind::Lesson),
             Section::SessionLog => Some(Kind::SessionRow),
-            Section::All => None,
+            Section::ArchivedLessons | Section::All => None,
         })
         .collect()
 }

@@ -16,8 +16,9 @@ async fn compaction_rounds_are_combined_into_one_outcome() {
     let (memory, spare) = (project.memory(), BTreeSet::new());
     let config = &world.daemon.sessions.config;
     let (accesses, mut near) = (project.accesses(), NearDuplicates::default());
+    let (pool, formula) = (Pool::Project, Formula::Own);
     let planned =
-        plan(config, Arc::clone(&memory), accesses, Pool::Project, 0, spare, &mut near).await;
+        plan(config, Arc::clone(&memory), accesses, pool, 0, spare, formula, &mut near).await;
     let rounds = planned.rounds(&memory, 1);
     assert_eq!(rounds.len(), 3);
     let write = |command| project.owner.write(None, None, "compact", command);

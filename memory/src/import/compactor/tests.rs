@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::export::compactor_state;
 use crate::testing::{apply, day, note, origin};
-use crate::{Change, Kind, Reader, Record, RecordState, plan_notes};
+use crate::{Change, ItemIds, Kind, Reader, Record, RecordState, plan_notes};
 
 const STATE: &str = r#"{
   "version": 1,
@@ -104,13 +104,13 @@ fn only_new_items_are_imported_from_a_later_file() {
 fn a_compactor_export_imports_unchanged() {
     let mut memory = Memory::default();
     imported(&mut memory, STATE, "d1");
-    let state = compactor_state(&memory, day(1), |_| true);
+    let state = compactor_state(&memory, ItemIds::unsalted(), day(1), |_| true);
     insta::assert_snapshot!(serde_json::to_string_pretty(&state["items"][0]).unwrap(), @r#"
     {
       "access_count": 0,
       "accessed_at": "2026-11-02T12:00:00.500Z",
       "content": "We decided that the port is 4000.",
-      "content_type": "decision",
+      "content_type": 4,
       "created_at": "2026-11-02T12:00:00.500Z",
       "id": "5692161d100b05e5",
       "importance": 9,
@@ -147,4 +147,14 @@ fn items_keyed_by_id_are_read_and_a_damaged_file_is_refused() {
     ] {
         assert_eq!(parse_compactor(state).unwrap_err().to_string(), why);
     }
+}
+
+#[test]
+fn an_item_with_too_many_tags_is_kept_with_the_first_of_them() {
+    let tags: Vec<String> = (0..25).map(|n| format!("tag{n}")).collect();
+    let state = serde_json::json!({"items": [{"content": "x", "tags": tags}]}).to_string();
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &state, "d1");
+    assert_eq!(outcome.notes, ["items[0]: the first 20 tags are kept"]);
+    assert_eq!(items(&memory)[0].tags.len(), 20);
 }

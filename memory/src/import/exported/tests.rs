@@ -445,7 +445,7 @@ fn a_repeat_count_at_its_maximum_does_not_overflow() {
     assert_eq!(told, u32::MAX);
 }
 
-/// Each version of the lesson is within the limits, and all of them together are not.
+/// Each version of the lesson is within the limits of a write, and all of them together are not.
 #[test]
 fn a_record_merged_from_several_writes_is_imported_whole() {
     let telling = |n: usize| Lesson {
@@ -471,8 +471,8 @@ fn a_record_merged_from_several_writes_is_imported_whole() {
     }
     for record in source.active_of(Kind::Lesson) {
         let Body::Lesson(lesson) = &record.body else { panic!() };
-        assert!(lesson.detail.starts_with("[cut here: ") && lesson.detail.contains("telling 3"));
-        assert_eq!((lesson.files.len(), lesson.files[99].as_str()), (100, "3/59.rs"));
+        assert!(lesson.detail.starts_with("telling 1") && lesson.detail.contains("telling 3"));
+        assert_eq!((lesson.files.len(), lesson.files[179].as_str()), (180, "3/59.rs"));
     }
     let mut memory = Memory::default();
     let outcome = import(&mut memory, &export(&source));

@@ -3,6 +3,7 @@
 use super::{NewNote, Scope};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
+use crate::intake::WriteLimits;
 use crate::kinds::staging::absorb_by_key;
 use crate::kinds::{MergeKey, Rule, StagedItem};
 use crate::limits::{
@@ -99,7 +100,7 @@ fn fits(field: &'static str, text: &str, chars_max: usize) -> Result<(), Refusal
 }
 
 impl StagedItem for NewNote {
-    fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+    fn accept(items: Vec<Self>, _: &WriteLimits) -> Result<Vec<Self>, Refusal> {
         let items = items.into_iter().enumerate();
         items
             .map(|(at, note)| accept_note(note).map_err(|refusal| refusal.of_item("notes", at)))

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fold::one_line;
 use crate::ids::Timestamp;
-use crate::intake::{chars, files, line};
+use crate::intake::{WriteLimits, chars, files, line};
 use crate::kinds::{Keyed, MergeKey, Rule, StagedItem};
 use crate::limits::{
     ITEMS_MAX, LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
@@ -17,7 +17,7 @@ use crate::record::{Body, Record};
 use crate::refusal::{Refusal, RefusedField};
 
 impl StagedItem for TopicPart {
-    fn accept(items: Vec<Self>) -> Result<Vec<Self>, Refusal> {
+    fn accept(items: Vec<Self>, _: &WriteLimits) -> Result<Vec<Self>, Refusal> {
         let mut parts = items.into_iter().map(accept_topic).collect::<Result<Vec<_>, Refusal>>()?;
         parts.retain(|part| part.name.is_some() || !part.is_empty());
         let mut accepted = Vec::new();

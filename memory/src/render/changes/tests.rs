@@ -38,7 +38,8 @@ fn with_notes(memory: &mut Memory, session: &str, on: i64, content: &str) -> Rec
 /// Archives everything that is not pinned, like a session's write that has no more room.
 fn compacted(memory: &mut Memory) {
     let (accesses, spare) = (&Accesses::default(), BTreeSet::new());
-    let scoring = Scoring { accesses, half_life_factor: PROJECT_HALF_LIFE_FACTOR, now: day(9) };
+    let (half_life_factor, formula) = (PROJECT_HALF_LIFE_FACTOR, crate::Formula::Own);
+    let scoring = Scoring { accesses, half_life_factor, formula, now: day(9) };
     let near = &mut NearDuplicates::default();
     let plan = plan_compaction(memory, &Pool::Project, 0, scoring, &spare, near);
     let plan = plan.apply(memory);

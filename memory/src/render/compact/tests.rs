@@ -21,7 +21,8 @@ fn with_notes(notes: Vec<NewNote>) -> Memory {
 
 fn plan(memory: &Memory, target: u64) -> CompactionPlan {
     let (accesses, spare) = (&Accesses::default(), BTreeSet::new());
-    let scoring = Scoring { accesses, half_life_factor: PROJECT_HALF_LIFE_FACTOR, now: day(2) };
+    let (half_life_factor, formula) = (PROJECT_HALF_LIFE_FACTOR, crate::Formula::Own);
+    let scoring = Scoring { accesses, half_life_factor, formula, now: day(2) };
     let near = &mut NearDuplicates::default();
     plan_compaction(memory, &Pool::Project, target, scoring, &spare, near)
 }

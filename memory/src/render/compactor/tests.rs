@@ -12,6 +12,12 @@ use crate::{
     plan_forget, plan_notes, plan_update,
 };
 
+const IDS: ItemIds = ItemIds::unsalted();
+
+fn at(now: Timestamp) -> Shown {
+    Shown { ids: IDS, now }
+}
+
 fn own(content: &str) -> NewNote {
     NewNote { private: true, ..note(content) }
 }
@@ -53,7 +59,7 @@ fn recalled(memory: &Memory, tokens: u32, limit: usize) -> String {
     let score = |record: &Record| RetentionParts::of(record, &none, day(3), 24).score();
     let mut records = ranked(memory, &reader, score);
     records.truncate(limit);
-    recall(&Usage::of(memory, &reader, budget(tokens)), &records, day(3))
+    recall(&Usage::of(memory, &reader, budget(tokens)), &records, at(day(3)))
 }
 
 /// An item that its session inherited may have expired.
@@ -64,7 +70,7 @@ fn an_expired_item_that_needs_a_summary_is_marked() {
     stored(&mut memory, "one", 2, vec![ended]);
     let wants_summary = vec!["n1".parse().unwrap()];
     let outcome = CompactionOutcome { wants_summary, ..CompactionOutcome::default() };
-    let line = |now| compact(&memory, &outcome, now).lines().last().unwrap().to_owned();
+    let line = |now| compact(&memory, &outcome, at(now)).lines().last().unwrap().to_owned();
     assert!(!line(day(3)).contains("EXPIRED"), "{}", line(day(3)));
     assert!(line(day(9)).ends_with(" tokens EXPIRED: \"the pool has 20\""), "{}", line(day(9)));
 }
@@ -115,7 +121,8 @@ fn a_query_shows_whole_texts_until_the_budget_is_tight() {
     let memory = some();
     let reader = one();
     let records = items(&memory, &reader);
-    let asked = |tokens| query(&Usage::of(&memory, &reader, budget(tokens)), &records[..1], day(3));
+    let asked =
+        |tokens| query(&Usage::of(&memory, &reader, budget(tokens)), &records[..1], at(day(3)));
     insta::assert_snapshot!(asked(1_000), @r"
     Found 1 items:
 
@@ -133,7 +140,7 @@ fn a_query_shows_whole_texts_until_the_budget_is_tight() {
     ---
     Cache warms at start
     ");
-    insta::assert_snapshot!(query(&Usage::of(&memory, &reader, budget(80)), &[], day(3)), @"No matching items found.");
+    insta::assert_snapshot!(query(&Usage::of(&memory, &reader, budget(80)), &[], at(day(3))), @"No matching items found.");
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn a_list_is_one_page_newest_first() {
     let memory = some();
     let reader = one();
     let items = items(&memory, &reader);
-    insta::assert_snapshot!(list(&items, 0, 2, day(3)), @r"
+    insta::assert_snapshot!(list(&items, 0, 2, at(day(3))), @r"
     Items 1-2 of 3:
 
     [1e535eede31428f0] importance:2 tokens:1
@@ -152,8 +159,8 @@ fn a_list_is_one_page_newest_first() {
     ---
     word word word word word word word word word word word word word word word word...
     ");
-    insta::assert_snapshot!(list(&items, 3, 2, day(3)), @"No items from 4 on; there are 3.");
-    insta::assert_snapshot!(list(&[], 0, 2, day(3)), @"Nothing is stored yet. Use `store` to save what you will want to have again.");
+    insta::assert_snapshot!(list(&items, 3, 2, at(day(3))), @"No items from 4 on; there are 3.");
+    insta::assert_snapshot!(list(&[], 0, 2, at(day(3))), @"Nothing is stored yet. Use `store` to save what you will want to have again.");
 }
 
 #[test]
@@ -161,7 +168,7 @@ fn an_export_is_complete_and_oldest_first() {
     let memory = some();
     let reader = one();
     let items = items(&memory, &reader);
-    insta::assert_snapshot!(export(&[items[0], items[2]], false, day(3)), @r"
+    insta::assert_snapshot!(export(&[items[0], items[2]], false, at(day(3))), @r"
     Exported 2 items:
 
     [5692161d100b05e5] importance:8 tokens:15 PINNED
@@ -174,7 +181,7 @@ fn an_export_is_complete_and_oldest_first() {
     ---
     short
     ");
-    insta::assert_snapshot!(export(&[items[0], items[2]], true, day(3)), @r"
+    insta::assert_snapshot!(export(&[items[0], items[2]], true, at(day(3))), @r"
     Exported 2 items:
 
     [5692161d100b05e5] importance:8 tokens:15 PINNED
@@ -210,7 +217,7 @@ fn writes_are_answered_with_the_budget() {
     let mut memory = some();
     let outcome = stored(&mut memory, "one", 4, vec![own("more")]);
     let usage = Usage::of(&memory, &one(), budget(1_000));
-    insta::assert_snapshot!(store(&outcome, &usage), @r"
+    insta::assert_snapshot!(store(&outcome, &usage, IDS), @r"
     Stored [b7a4712c74562914] (1 tokens)
     Budget: 78/1000 tokens (8%), 4 items
     ");
@@ -218,18 +225,18 @@ fn writes_are_answered_with_the_budget() {
     let plan = plan_notes(&memory, &origin("one", 4), items).unwrap();
     let outcome = apply(&mut memory, plan);
     let usage = Usage::of(&memory, &one(), budget(1_000));
-    insta::assert_snapshot!(bulk_store(&outcome, &usage), @r"
+    insta::assert_snapshot!(bulk_store(&outcome, &usage, IDS), @r"
     Stored [b6bf613dbebb45dc] (2 tokens)
-    FAILED item 1: content is empty
+    FAILED item 2: content is empty
     Stored [d17707977078336c] (2 tokens)
     Stored: 2, Failed: 1
     Budget: 82/1000 tokens (8%), 6 items
     ");
-    let forgotten = hashed::parse(&hashed::show(outcome.stored[0].id)).unwrap();
+    let forgotten = IDS.parse(&IDS.show(outcome.stored[0].id)).unwrap();
     let plan = plan_forget(&memory, &one(), forgotten, None, &origin("one", 4)).unwrap();
     apply(&mut memory, plan);
     let usage = Usage::of(&memory, &one(), budget(1_000));
-    insta::assert_snapshot!(forget(&hashed::show(forgotten), &usage), @"Removed [b6bf613dbebb45dc]. Budget: 80 tokens (8%), 5 items");
+    insta::assert_snapshot!(forget(&IDS.show(forgotten), &usage), @"Removed [b6bf613dbebb45dc]. Budget: 80 tokens (8%), 5 items");
     insta::assert_snapshot!(update("e220a8397b1dcdaf") + &pin("a", true) + &pin("b", false), @r"
     Updated summary for [e220a8397b1dcdaf]
     Pinned [a]
@@ -257,7 +264,7 @@ fn an_archived_or_expired_item_is_marked() {
     apply(&mut memory, Plan { changes, outcome: () });
     assert_eq!(items(&memory, &one()).len(), 0, "out of sight until it is used");
     let usage = Usage::of(&memory, &one(), budget(1_000));
-    insta::assert_snapshot!(query(&usage, &[&record], day(3)), @r"
+    insta::assert_snapshot!(query(&usage, &[&record], at(day(3))), @r"
     Found 1 items:
 
     [5692161d100b05e5] importance:5 tokens:6 ARCHIVED EXPIRED
@@ -288,19 +295,53 @@ fn a_client_sees_items_of_its_own_ended_sessions() {
 #[test]
 fn ids_have_sixteen_digits_and_short_ids_are_accepted_too() {
     let first = RecordId::new(Kind::Note, 1);
-    assert_eq!(hashed::show(first), "5692161d100b05e5");
-    assert_eq!(hashed::parse("[5692161D100B05E5] "), Some(first));
-    assert_eq!(hashed::parse("n1"), Some(first));
+    assert_eq!(IDS.show(first), "5692161d100b05e5");
+    assert_eq!(IDS.parse("[5692161D100B05E5] "), Some(first));
+    assert_eq!(IDS.parse("n1"), Some(first));
     for wrong in ["", "b1", "5692161d100b05e", "5692161d100b05e5a", "+692161d100b05e5"] {
-        assert_eq!(hashed::parse(wrong), None, "{wrong}");
+        assert_eq!(IDS.parse(wrong), None, "{wrong}");
     }
+}
+
+#[test]
+fn an_item_shown_by_its_summary_prints_the_summarys_tokens() {
+    let mut memory = some();
+    let mut record = Record::clone(memory.record("n1".parse().unwrap()).unwrap());
+    let crate::Body::Note(note) = &mut record.body else { panic!() };
+    note.condensed = true;
+    apply(&mut memory, Plan { changes: vec![Change::Put(Arc::new(record))], outcome: () });
+    let reader = one();
+    let promoted = items(&memory, &reader)[0];
+    let usage = Usage::of(&memory, &reader, budget(1_000));
+    insta::assert_snapshot!(query(&usage, &[promoted], at(day(3))), @r"
+    Found 1 items:
+
+    [5692161d100b05e5] importance:8 tokens:4 PINNED
+    Tags: cache, startup
+    ---
+    Cache warms at start
+    ");
+    let whole = export(&[promoted], false, at(day(3)));
+    assert!(whole.contains("tokens:15 PINNED") && whole.contains("the first request"), "{whole}");
+}
+
+#[test]
+fn a_recall_of_no_items_says_how_many_there_are() {
+    insta::assert_snapshot!(recalled(&some(), 1_000, 0), @r"
+    Budget: 77/1000 tokens (7.7%), 3 items stored
+    Top 0 items by relevance:
+    ");
 }
 
 proptest! {
     #[test]
-    fn a_shown_id_parses_back_to_its_record(number: u64) {
+    fn a_shown_id_parses_back_to_its_record_in_its_own_memory(number: u64, memory: String) {
         let record = RecordId::new(Kind::Note, number);
-        prop_assert_eq!(hashed::show(record).len(), 16);
-        prop_assert_eq!(hashed::parse(&hashed::show(record)), Some(record));
+        for ids in [IDS, ItemIds::of(&memory)] {
+            prop_assert_eq!(ids.show(record).len(), 16);
+            prop_assert_eq!(ids.parse(&ids.show(record)), Some(record));
+        }
+        let (one, other) = (ItemIds::of("one"), ItemIds::of("other"));
+        prop_assert_ne!(one.show(record), other.show(record));
     }
 }

@@ -10,7 +10,13 @@ use crate::{
 
 fn loaded(memory: &Memory, sections: &[Kind]) -> String {
     let seen = BTreeSet::new();
-    let view = LoadView { project: "demo", sections, notices_seen: &seen, now: day(9) };
+    let view = LoadView {
+        project: "demo",
+        sections,
+        archived_lessons: false,
+        notices_seen: &seen,
+        now: day(9),
+    };
     load(memory, &view).text
 }
 
@@ -160,4 +166,52 @@ fn replies_match_the_original() {
     apply(&mut memory, plan);
     let outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
     insta::assert_snapshot!(save(&outcome), @"Memory compacted. Blueprints: 2 (+2), Anchors: 1 (+1), Lessons: 3 (+3), Sessions: 1. State size: 0.2KB.");
+}
+
+#[test]
+fn recent_sessions_are_the_newest_ones_oldest_first() {
+    let mut memory = Memory::default();
+    for on in 1..=7 {
+        let by = origin(&format!("s{on}"), on);
+        crate::testing::save(&mut memory, &by, Staged::default());
+    }
+    let text = loaded(&memory, &[Kind::SessionRow]);
+    let days: Vec<&str> = text.lines().filter(|line| line.starts_with("[S")).collect();
+    assert_eq!(days.len(), 5);
+    assert!(days[0].starts_with("[S3] 2026-11-03") && days[4].starts_with("[S7] 2026-11-07"));
+}
+
+#[test]
+fn a_save_that_archives_says_so_and_archived_lessons_can_be_loaded() {
+    let mut memory = Memory::default();
+    let text = |n: usize| format!("{n} {}", "x".repeat(9_000));
+    for n in 0..60_usize {
+        let by = origin(&format!("s{n}"), 1 + i64::try_from(n).unwrap());
+        let part = lessons([lesson(&format!("lesson number {n}"), &text(n))]);
+        crate::testing::save(&mut memory, &by, part);
+    }
+    let seen = BTreeSet::new();
+    let archived = |memory: &Memory| {
+        let view = LoadView {
+            project: "demo",
+            sections: &[],
+            archived_lessons: true,
+            notices_seen: &seen,
+            now: day(90),
+        };
+        load(memory, &view).text
+    };
+    assert!(archived(&memory).contains("### Archived Lessons (0)"));
+    let none = BTreeSet::new();
+    let plan = crate::archive::plan(&memory, day(90), &none, &none);
+    let save_with =
+        crate::Save { session_summary: "tidied", archive: Some(&plan), ..crate::Save::default() };
+    let plan = crate::plan_save(&memory, &origin("last", 90), save_with).unwrap();
+    let outcome = apply(&mut memory, plan);
+    assert!(outcome.archived.lessons > 0, "{outcome:?}");
+    let said = save(&outcome);
+    let begins = "Memory compacted (state pruned to stay under the hard limit). Blueprints: 0";
+    assert!(said.starts_with(begins), "{said}");
+    let text = archived(&memory);
+    assert!(text.contains("lesson number 0") && !text.contains("lesson number 59"), "{text}");
 }

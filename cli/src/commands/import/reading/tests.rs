@@ -103,3 +103,37 @@ fn files_are_listed_by_name_to_a_depth_without_hidden_folders_and_links() {
     assert_eq!(listed(1), ["a/c.md", "b.md"]);
     assert_eq!(listed(0), ["b.md"]);
 }
+
+#[test]
+fn graphs_and_folders_of_notes_are_recognised() {
+    let scratch = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = scratch.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("bank/projectbrief.md", "# Brief\n");
+    write("bank/deep/er/notes.md", "x");
+    write("bank/broken.md", "y");
+    std::fs::write(scratch.path().join("bank/broken.md"), [0xff]).unwrap();
+    let found = recognise(&scratch.path().join("bank")).unwrap();
+    assert_eq!(found.source.name, "markdown");
+    assert_eq!(names(&found), ["deep/er/notes.md", "projectbrief.md"]);
+    assert_eq!(found.left_out, ["broken.md is not UTF-8 text; left out"]);
+    write("graph/memory.json", "{\"type\":\"entity\",\"name\":\"a\",\"observations\":[]}\n");
+    write("graph/readme.md", "x");
+    let found = recognise(&scratch.path().join("graph")).unwrap();
+    assert_eq!((found.source.name, names(&found)), ("server-memory", vec!["memory.json"]));
+}
+
+#[test]
+fn instruction_files_are_read_each_once() {
+    let scratch = tempfile::tempdir().unwrap();
+    let names = ["ONE.md", "TWO.md", "THREE.md"];
+    let error = instructions(scratch.path(), &names).unwrap_err();
+    assert!(error.message.ends_with("has no ONE.md, TWO.md or THREE.md"), "{error}");
+    std::fs::write(scratch.path().join("ONE.md"), "# A\n").unwrap();
+    std::os::unix::fs::symlink("ONE.md", scratch.path().join("TWO.md")).unwrap();
+    let found = instructions(scratch.path(), &names).unwrap();
+    assert_eq!((found.source.name, found.texts.len()), ("instructions", 1));
+}

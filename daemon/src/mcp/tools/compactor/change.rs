@@ -4,7 +4,7 @@ use anchord_memory::render::compactor as form;
 use anchord_memory::render::compactor::Usage;
 use anchord_memory::render::{ForgetReply, UpdateReply};
 use anchord_memory::{
-    Memory, Provenance, Settings, Update, hashed, limits, plan_configure, plan_forget, plan_update,
+    ItemIds, Memory, Provenance, Settings, Update, limits, plan_configure, plan_forget, plan_update,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ struct IdParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ConfigureParams {
     /// Tokens
-    token_budget: Option<u32>,
+    token_budget: Option<i64>,
     /// Whether storing compacts when the budget is nearly used up
     auto_compact: Option<bool>,
     /// The part of the budget above which it does, 0.1 to 1
@@ -84,49 +84,50 @@ async fn changed(
     words: fn(&str) -> String,
 ) -> Result<ToolAnswer, ToolError> {
     let caller = Caller::of(&context);
-    let keeper = caller.clone();
+    let (keeper, ids) = (caller.clone(), context.view().await?.item_ids());
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
-        let id = item(memory, &reader, &id)?;
+        let id = item(memory, &reader, ids, &id)?;
         let plan = plan_update(memory, &reader, id, &update, None, by)?;
         Ok(plan.map(|outcome| UpdateReply::of(&outcome, by.time)))
     };
-    let words = |reply: &UpdateReply, _: &Usage| words(&hashed::show(reply.id));
+    let words = |reply: &UpdateReply, _: &Usage, ids: ItemIds| words(&ids.show(reply.id));
     caller.write(&context, operation, plan, words).await
 }
 
 async fn forget(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let caller = Caller::of(&context);
-    let keeper = caller.clone();
+    let (keeper, ids) = (caller.clone(), context.view().await?.item_ids());
     let plan = move |memory: &Memory, by: &Provenance, _| {
         let reader = keeper.reader(memory);
-        let id = item(memory, &reader, &params.id)?;
+        let id = item(memory, &reader, ids, &params.id)?;
         let plan = plan_forget(memory, &reader, id, None, by)?;
         Ok(plan.map(|outcome| ForgetReply::of(&outcome, by.time)))
     };
-    let words = |reply: &ForgetReply, usage: &Usage| form::forget(&hashed::show(reply.id), usage);
+    let words =
+        |reply: &ForgetReply, usage: &Usage, ids: ItemIds| form::forget(&ids.show(reply.id), usage);
     caller.write(&context, "forget", plan, words).await
 }
 
 async fn configure(context: Context, params: ConfigureParams) -> Result<ToolAnswer, ToolError> {
-    let tokens = limits::BUDGET_TOKENS_MIN..=limits::BUDGET_TOKENS_MAX;
-    if let Some(wrong) = params.token_budget.filter(|budget| !tokens.contains(budget)) {
-        let (min, max) = (tokens.start(), tokens.end());
-        let text = format!("token_budget is {wrong}; give a number from {min} to {max}");
-        return Err(ToolError::caller(text));
-    }
+    // As in the original, a budget of nothing or less changes nothing.
+    let budget = params.token_budget.filter(|tokens| *tokens > 0);
+    let budget = budget.map(|tokens| {
+        let most = limits::BUDGET_TOKENS_MAX;
+        u32::try_from(tokens).map_or(most, |tokens| tokens.min(most))
+    });
     let threshold = params
         .auto_compact_threshold
         .map(|part| percent("auto_compact_threshold", part, limits::COMPACT_ABOVE_PERCENT_MIN));
     let told = Settings {
-        budget_tokens: params.token_budget,
+        budget_tokens: budget,
         auto_compact: params.auto_compact,
         compact_above: threshold.transpose()?,
         ..Settings::default()
     };
     let caller = Caller::of(&context);
-    let client = caller.holder.client.clone();
+    let client = context.holder().client;
     let plan =
         move |memory: &Memory, _: &Provenance, _| plan_configure(memory, Some(&client), &told);
-    caller.write(&context, "configure", plan, |_, usage| form::configure(usage)).await
+    caller.write(&context, "configure", plan, |_, usage, _| form::configure(usage)).await
 }

@@ -1,11 +1,11 @@
 //! The tool `compact`.
 
-use anchord_memory::Pool;
-use anchord_memory::render::compactor as form;
+use anchord_memory::render::compactor::{self as form, Shown};
+use anchord_memory::{Pool, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Caller, percent};
+use super::Caller;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
@@ -34,14 +34,30 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let target = percent("target_usage", params.target_usage, 0)?;
+    let target = target(params.target_usage);
     let caller = Caller::of(&context);
     let view = context.view().await?;
     let pool = Pool::Own(caller.reader(&view.memory));
     let plan = context.compaction(&view, pool, target).await;
     if view.project.is_none() {
         let outcome = plan.apply(&view.memory).outcome;
-        return Ok(form::compact(&view.memory, &outcome, clock::now()).into());
+        let shown = Shown { ids: view.item_ids(), now: clock::now() };
+        return Ok(form::compact(&view.memory, &outcome, shown).into());
     }
-    context.compact(plan, form::compact).await
+    let ids = view.item_ids();
+    let words =
+        move |memory: &_, outcome: &_, now| form::compact(memory, outcome, Shown { ids, now });
+    context.compact(plan, words).await
+}
+
+/// Returns the percent to come down to. As in the original, a part out of bounds is the default. A
+/// whole number that is too large for a part is taken as percent already.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn target(part: f64) -> u8 {
+    let percent_min = f64::from(limits::COMPACT_ABOVE_PERCENT_MIN);
+    if part.fract() == 0.0 && (percent_min..=100.0).contains(&part) {
+        return part as u8;
+    }
+    let part = if (0.0..=1.0).contains(&part) { part } else { target_usage() };
+    (part * 100.0).round() as u8
 }

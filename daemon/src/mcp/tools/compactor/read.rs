@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use anchord_memory::render::compactor as form;
+use anchord_memory::render::compactor::{self as form, Shown};
 use anchord_memory::search::Tuning;
 use anchord_memory::{Kind, Recall, Record, RecordId, limits, recall as recall_from};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Caller, Tags};
+use super::{Caller, Tags, count};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
@@ -19,27 +19,27 @@ use crate::mcp::tool::{Effect, ToolSpec};
 #[derive(Debug, Deserialize, JsonSchema)]
 struct RecallParams {
     #[serde(default = "page")]
-    limit: usize,
+    limit: i64,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct QueryParams {
     #[serde(default)]
     query: String,
-    /// Comma-separated; with all of them
+    /// Comma-separated; with one of them
     #[serde(default)]
     #[schemars(with = "String")]
     tags: Tags,
     #[serde(default = "hits")]
-    limit: usize,
+    limit: i64,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListParams {
     #[serde(default)]
-    offset: usize,
+    offset: i64,
     #[serde(default = "page")]
-    limit: usize,
+    limit: i64,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,12 +51,12 @@ struct ExportParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct NoParams {}
 
-fn hits() -> usize {
-    limits::HITS
+fn hits() -> i64 {
+    10
 }
 
-fn page() -> usize {
-    limits::LIST_RECORDS
+fn page() -> i64 {
+    20
 }
 
 pub(super) fn specs() -> Vec<ToolSpec> {
@@ -96,11 +96,12 @@ async fn recall(context: Context, params: RecallParams) -> Result<ToolAnswer, To
     let view = context.view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
-    let ranking = context.ranking(&view, now);
-    let mut records = form::ranked(memory, &reader, |record| ranking.parts(record).score());
-    records.truncate(params.limit.clamp(1, limits::LIST_RECORDS_MAX));
+    let (ranking, formula) = (context.ranking(&view, now), caller.formula(memory));
+    let mut records = form::ranked(memory, &reader, |record| ranking.score_by(record, formula));
+    // As in the original, none are shown if none or fewer are wanted.
+    records.truncate(usize::try_from(params.limit).unwrap_or(0).min(limits::LIST_RECORDS_MAX));
     let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
-    let text = form::recall(&caller.usage(memory), &records, now);
+    let text = form::recall(&caller.usage(memory), &records, Shown { ids: view.item_ids(), now });
     Ok(ToolAnswer::from(text).with_newest(memory, &ids))
 }
 
@@ -108,12 +109,13 @@ async fn query(context: Context, params: QueryParams) -> Result<ToolAnswer, Tool
     let view = context.view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
-    let ranking = context.ranking(&view, now);
-    let limit = params.limit.clamp(1, limits::HITS_MAX);
+    let (ranking, formula) = (context.ranking(&view, now), caller.formula(memory));
+    let limit = count(params.limit, limits::HITS, limits::HITS_MAX);
     let wanted = Recall {
         kinds: &[Kind::Note],
         tags: &params.tags.wanted(),
-        prior: &|record| ranking.prior(record),
+        any_tag: true,
+        prior: &|record| ranking.prior_by(record, formula),
         ..Recall::new(&reader, &params.query, limit, &Tuning::COMPACTOR)
     };
     let found = recall_from(memory, &wanted);
@@ -123,7 +125,7 @@ async fn query(context: Context, params: QueryParams) -> Result<ToolAnswer, Tool
     if let Some(project) = &view.project {
         project.accessed(&ids, now);
     }
-    let text = form::query(&caller.usage(memory), &records, now);
+    let text = form::query(&caller.usage(memory), &records, Shown { ids: view.item_ids(), now });
     Ok(ToolAnswer::from(text).with_newest(memory, &ids))
 }
 
@@ -135,19 +137,21 @@ async fn status(context: Context, _: NoParams) -> Result<String, ToolError> {
 async fn list(context: Context, params: ListParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let reader = Caller::of(&context).reader(&view.memory);
-    let limit = params.limit.clamp(1, limits::LIST_RECORDS_MAX);
+    let limit = count(params.limit, limits::LIST_RECORDS, limits::LIST_RECORDS_MAX);
+    let offset = usize::try_from(params.offset).unwrap_or(0);
     let items = form::items(&view.memory, &reader);
-    let page = items.iter().rev().skip(params.offset).take(limit);
+    let page = items.iter().rev().skip(offset).take(limit);
     let ids: Vec<RecordId> = page.map(|record| record.id).collect();
-    let text = form::list(&items, params.offset, limit, clock::now());
+    let text = form::list(&items, offset, limit, Shown { ids: view.item_ids(), now: clock::now() });
     let answer = ToolAnswer::from(text).with_newest(&view.memory, &ids);
-    Ok(answer.truncated(items.len() > params.offset + limit))
+    Ok(answer.truncated(items.len() > offset.saturating_add(limit)))
 }
 
 async fn export(context: Context, params: ExportParams) -> Result<String, ToolError> {
     let view = context.view().await?;
     let reader = Caller::of(&context).reader(&view.memory);
-    let (memory, now) = (Arc::clone(&view.memory), clock::now());
-    let export = move || form::export(&form::items(&memory, &reader), params.summaries_only, now);
+    let (memory, shown) =
+        (Arc::clone(&view.memory), Shown { ids: view.item_ids(), now: clock::now() });
+    let export = move || form::export(&form::items(&memory, &reader), params.summaries_only, shown);
     Ok(run_blocking(export).await)
 }

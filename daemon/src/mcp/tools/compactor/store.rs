@@ -8,13 +8,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Caller, Tags};
+use super::{Caller, Tags, importance};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::input;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::mcp::tools::params::importance;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with content and, if need be, summary, tags, importance")]

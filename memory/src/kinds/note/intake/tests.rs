@@ -3,7 +3,9 @@
 use super::*;
 
 fn refused(note: NewNote) -> String {
-    NewNote::accept(vec![self::note("fine"), note]).unwrap_err().to_string()
+    NewNote::accept(vec![self::note("fine"), note], &WriteLimits::default())
+        .unwrap_err()
+        .to_string()
 }
 
 fn note(content: &str) -> NewNote {

@@ -1,0 +1,118 @@
+//! Notes of basic-memory, a memory bank, and neither.
+
+use super::*;
+use crate::testing::{apply, day, note, origin};
+use crate::{Reader, plan_notes};
+
+const COFFEE: &str = "\
+---
+title: Coffee brewing
+type: note
+permalink: coffee/brewing
+tags:
+- brewing
+- \"Hot Drinks\"
+created: 2026-11-02
+---
+
+# Coffee brewing
+
+## Observations
+- [method] Pour over keeps clarity #brewing #pour-over
+- [ ] buy beans
+- [x] buy filters
+
+## Relations
+- relates_to [[Tea]]
+";
+
+fn imported(memory: &mut Memory, texts: &[NamedText], digest: &str) -> ImportOutcome {
+    let plan = parse(texts).plan(memory, digest, &origin("importer", 20));
+    apply(memory, plan)
+}
+
+#[test]
+fn a_note_becomes_a_fact_with_tags_and_the_day_of_its_front_matter() {
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &[NamedText::new("coffee/brewing.md", COFFEE)], "d1");
+    assert_eq!((outcome.added.notes, outcome.notes), (1, Vec::<String>::new()));
+    let record = crate::find_fact(&memory, &Reader::anyone(), "coffee/brewing").unwrap();
+    assert_eq!(record.tags, ["brewing", "hot drinks", "method", "pour-over"]);
+    assert_eq!(record.created.time.date(), "2026-11-02");
+    let content = &record.note().unwrap().content;
+    assert!(content.starts_with("# Coffee brewing\n\n## Observations"), "{content}");
+    assert!(content.ends_with("- relates_to [[Tea]]"), "{content}");
+}
+
+#[test]
+fn a_memory_bank_describes_the_project_in_blueprints_and_the_work_in_facts() {
+    let texts = [
+        NamedText::new("projectbrief.md", "# Brief\n\nA parser."),
+        NamedText::new("systemPatterns.md", "One writer."),
+        NamedText::new("activeContext.md", "Fixing the lexer."),
+        NamedText::new("empty.md", "---\ntitle: x\n---\n\n"),
+    ];
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &texts, "d1");
+    assert_eq!((outcome.added.blueprints, outcome.added.notes), (2, 1));
+    assert_eq!(outcome.notes, ["empty.md is empty; left out"]);
+    let blueprints: Vec<Blueprint> = memory
+        .active_of(Kind::Blueprint)
+        .filter_map(|record| match &record.body {
+            crate::Body::Blueprint(blueprint) => Some(blueprint.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        (blueprints[0].title.as_str(), blueprints[0].category),
+        ("Brief", Category::Decision)
+    );
+    let patterns = &blueprints[1];
+    assert_eq!(
+        (patterns.title.as_str(), patterns.category, patterns.immutable),
+        ("systemPatterns", Category::Architecture, false)
+    );
+}
+
+#[test]
+fn the_same_notes_again_change_nothing_and_edited_ones_are_replaced_unless_changed_here() {
+    let text = |name: &str, text: &str| NamedText::new(format!("{name}.md"), text);
+    let mut memory = Memory::default();
+    imported(&mut memory, &[text("a", "first"), text("b", "first")], "d1");
+    let same = [text("a", "first"), text("b", "first")];
+    let plan = parse(&same).plan(&memory, "d2", &origin("importer", 20));
+    assert!(plan.changes.is_empty() && plan.outcome.merged == 2, "{plan:?}");
+
+    let mine = NewNote { key: Some("b".to_owned()), ..note("mine") };
+    let plan = plan_notes(&memory, &origin("one", 21), vec![Ok(mine)]).unwrap();
+    apply(&mut memory, plan);
+    let grown = [text("a", "second"), text("b", "second"), text("c", "new")];
+    let outcome = imported(&mut memory, &grown, "d3");
+    assert_eq!((outcome.added.notes, outcome.merged), (1, 1));
+    assert_eq!(outcome.notes, ["b was changed here and stays as it is"]);
+    let fact = |key: &str| {
+        let record = crate::find_fact(&memory, &Reader::anyone(), key).unwrap();
+        record.note().unwrap().content.clone()
+    };
+    assert_eq!([fact("a"), fact("b"), fact("c")], ["second", "mine", "new"]);
+}
+
+#[test]
+fn front_matter_may_be_missing_open_or_of_other_forms() {
+    let note = |text: &str| {
+        let text = NamedText::new("x.md", text);
+        let note = MarkdownNote::of(&text);
+        (note.title, note.tags, note.time, note.body.to_owned())
+    };
+    let plain = |body: &str| (None, Vec::new(), None, body.to_owned());
+    assert_eq!(note("text"), plain("text"));
+    assert_eq!(note("---\nnever closed"), plain("---\nnever closed"));
+    let (title, tags, time, body) = note(
+        "---\r\ntitle: 'A'\r\ntags: [x, \"y z\"]\r\nmodified: 2026-11-01T12:00:00Z\r\n---\r\nb",
+    );
+    assert_eq!(
+        (title.as_deref(), tags, body.as_str()),
+        (Some("A"), vec!["x".into(), "y z".into()], "b")
+    );
+    assert_eq!(time, Some(day(1)));
+}
