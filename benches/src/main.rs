@@ -20,6 +20,7 @@ mod hooks;
 mod logged;
 mod memory;
 mod notes;
+mod outlines;
 mod rebuild;
 mod retrieval;
 mod round_trip;
@@ -64,7 +65,12 @@ const BENCHES: &[Bench] = &[
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 /// Measurements that run on their own, because they take long or measure what is found and given.
-const ALONE: [Alone; 4] = [
+const ALONE: [Alone; 5] = [
+    (
+        "outlines",
+        "outlines against universal-ctags; alone, with DIRECTORY... [--missing]",
+        outlines::run,
+    ),
     (
         "retrieval",
         "how well a search finds; alone, with [--file PATH] [--sweep], [--records] or [--commits REPOSITORY \

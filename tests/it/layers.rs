@@ -13,13 +13,17 @@ use cargo_metadata::MetadataCommand;
 /// systems' data. `tests` and `benches` may import all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
+    ("anchord-outline", &["anchord-tokens"]),
     ("anchord-search", &[]),
     ("anchord-secrets", &[]),
     ("anchord-tokens", &[]),
     ("anchord-memory", &["anchord-search", "anchord-secrets", "anchord-tokens"]),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
-    ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-proto"]),
+    (
+        "anchord-daemon",
+        &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto"],
+    ),
     (
         "anchord",
         &[
@@ -27,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "anchord-daemon",
             "anchord-memory",
             "anchord-merge",
+            "anchord-outline",
             "anchord-proto",
             "anchord-shim",
         ],
@@ -34,7 +39,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-merge", &["anchord-daemon"]),
     (
         "anchord-tests",
-        &["anchord", "anchord-daemon", "anchord-memory", "anchord-proto", "anchord-shim"],
+        &[
+            "anchord",
+            "anchord-daemon",
+            "anchord-memory",
+            "anchord-outline",
+            "anchord-proto",
+            "anchord-shim",
+        ],
     ),
     ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
 ];

@@ -20,6 +20,7 @@ mod merging;
 mod modules;
 mod one_daemon;
 mod one_session_twice;
+mod outlines;
 mod personal;
 mod purge;
 mod restart;

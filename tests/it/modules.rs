@@ -33,8 +33,9 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// The crates that are checked. Each has at least this number of modules.
-const CRATES: [(&str, usize); 5] = [
+const CRATES: [(&str, usize); 6] = [
     ("memory", 40),
+    ("memory/outline", 20),
     ("memory/search", 20),
     ("memory/secrets", 8),
     ("memory/tokens", 3),

@@ -8,6 +8,7 @@
 
 mod agent;
 mod binaries;
+pub mod ctags;
 mod instance;
 mod load;
 mod peer;

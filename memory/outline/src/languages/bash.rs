@@ -1,0 +1,36 @@
+//! Shell scripts, by the grammar of Bash.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "bash",
+    name: "Bash",
+    extensions: &["sh", "bash", "zsh", "ksh", "bats"],
+    files: &[".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", "PKGBUILD"],
+    interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use crate::outline::ItemKind;
+    use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_bash::LANGUAGE,
+        rules: &[&[
+            item("function_definition", ItemKind::Function),
+            item("variable_assignment", ItemKind::Variable).outside_functions(),
+            import("command").when(sources),
+        ]],
+        wrappers: &[],
+        pruned: &["array", "string", "heredoc_body"],
+        comments: COMMENTS_HASH,
+    };
+
+    fn sources(it: &Seen<'_, '_>) -> bool {
+        let name = it.field("name").map(|name| it.text_of(name));
+        matches!(name, Some("source" | "."))
+    }
+}

@@ -1,0 +1,42 @@
+//! Go.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "go",
+    name: "Go",
+    extensions: &["go"],
+    files: &[],
+    interpreters: &[],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use crate::outline::ItemKind;
+    use crate::parse::{COMMENTS_C, Grammar, Seen, import, item};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_go::LANGUAGE,
+        rules: &[&[
+            item("function_declaration", ItemKind::Function),
+            item("method_declaration", ItemKind::Method),
+            item("method_elem", ItemKind::Method),
+            item("type_spec", ItemKind::Struct).when(|it| is(it, "struct_type")).until('{'),
+            item("type_spec", ItemKind::Interface).when(|it| is(it, "interface_type")).until('{'),
+            item("type_spec", ItemKind::Type),
+            item("type_alias", ItemKind::Type),
+            item("const_spec", ItemKind::Variable).outside_functions(),
+            item("var_spec", ItemKind::Variable).outside_functions(),
+            import("import_spec"),
+        ]],
+        wrappers: &[],
+        pruned: &["literal_value"],
+        comments: COMMENTS_C,
+    };
+
+    fn is(it: &Seen<'_, '_>, kind: &str) -> bool {
+        it.field_is("type", &[kind])
+    }
+}

@@ -1,0 +1,27 @@
+//! JSON.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "json",
+    name: "JSON",
+    extensions: &["json", "jsonc", "geojson", "webmanifest"],
+    files: &["composer.lock", ".babelrc", ".eslintrc", ".prettierrc"],
+    interpreters: &[],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use crate::outline::ItemKind;
+    use crate::parse::{COMMENTS_NONE, Grammar, item};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_json::LANGUAGE,
+        rules: &[&[item("pair", ItemKind::Key).named(|it| it.field("key"))]],
+        wrappers: &[],
+        pruned: &[],
+        comments: COMMENTS_NONE,
+    };
+}

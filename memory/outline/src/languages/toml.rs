@@ -1,0 +1,37 @@
+//! TOML.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "toml",
+    name: "TOML",
+    extensions: &["toml"],
+    files: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
+    interpreters: &[],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use tree_sitter::Node;
+
+    use crate::outline::ItemKind;
+    use crate::parse::{COMMENTS_HASH, Grammar, Seen, item};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_toml_ng::LANGUAGE,
+        rules: &[&[
+            item("table", ItemKind::Section).named(key).until('\n'),
+            item("table_array_element", ItemKind::Section).named(key).until('\n'),
+            item("pair", ItemKind::Key).named(key).bodied(|it| it.node.named_child(1)),
+        ]],
+        wrappers: &[],
+        pruned: &["array"],
+        comments: COMMENTS_HASH,
+    };
+
+    fn key<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+        it.child(&["bare_key", "dotted_key", "quoted_key"])
+    }
+}

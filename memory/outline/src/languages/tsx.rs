@@ -1,0 +1,27 @@
+//! TypeScript with elements of JSX, by the rules of TypeScript.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "tsx",
+    name: "TSX",
+    extensions: &["tsx"],
+    files: &[],
+    interpreters: &[],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use super::super::typescript::grammar as typescript;
+    use crate::parse::{COMMENTS_C, Grammar};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_typescript::LANGUAGE_TSX,
+        rules: typescript::RULES,
+        wrappers: typescript::WRAPPERS,
+        pruned: &["array", "template_string", "import_statement"],
+        comments: COMMENTS_C,
+    };
+}

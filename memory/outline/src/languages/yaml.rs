@@ -1,0 +1,30 @@
+//! YAML.
+
+use crate::language::Language;
+
+pub(super) static LANGUAGE: Language = Language {
+    id: "yaml",
+    name: "YAML",
+    extensions: &["yaml", "yml"],
+    files: &[".clang-format", ".clang-tidy"],
+    interpreters: &[],
+    #[cfg(feature = "grammars")]
+    grammar: grammar::GRAMMAR,
+};
+
+#[cfg(feature = "grammars")]
+mod grammar {
+    use crate::outline::ItemKind;
+    use crate::parse::{COMMENTS_HASH, Grammar, item};
+
+    pub(super) const GRAMMAR: Grammar = Grammar {
+        language: tree_sitter_yaml::LANGUAGE,
+        rules: &[&[
+            item("block_mapping_pair", ItemKind::Key).named(|it| it.field("key")),
+            item("flow_pair", ItemKind::Key).named(|it| it.field("key")),
+        ]],
+        wrappers: &[],
+        pruned: &[],
+        comments: COMMENTS_HASH,
+    };
+}

@@ -1,0 +1,135 @@
+//! The outline of a sample in each language.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::*;
+use crate::languages::LANGUAGES;
+use crate::render::{View, render};
+use crate::{Content, content};
+
+fn samples() -> Vec<(String, String)> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/parse/samples");
+    let mut samples: Vec<(String, String)> = dir
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            let Content::Text(text) = content(&std::fs::read(entry.path()).unwrap()) else {
+                panic!("{name} is text")
+            };
+            (name, text)
+        })
+        .collect();
+    samples.sort();
+    samples
+}
+
+fn outline(name: &str, text: &str) -> Outline {
+    parse(Language::of_file(name, text).unwrap(), text)
+}
+
+#[test]
+fn each_language_is_outlined() {
+    let samples = samples();
+    let mut seen = Vec::new();
+    let mut all = String::new();
+    for (name, text) in &samples {
+        let outline = outline(name, text);
+        let Form::Code(language) = outline.form else { panic!("{name} has a language") };
+        assert!(!outline.has_gaps, "{name} follows its grammar");
+        seen.push(language.id);
+        let view = View { lines: None, chars_max: usize::MAX, tokens_max: None, selects: "lines" };
+        let text = render(&outline, &view).text;
+        writeln!(all, "== {} ==\n{text}", language.name).unwrap();
+    }
+    let missing: Vec<&str> =
+        LANGUAGES.iter().map(|language| language.id).filter(|id| !seen.contains(id)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "each language has a sample");
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_value_is_never_in_an_outline() {
+    for (name, text) in samples() {
+        let text = text.replace("10", "1077001").replace("\"hidden\"", "\"hunter2hunter2\"");
+        let outline = outline(&name, &text);
+        let all = format!("{:?}", outline.items);
+        assert!(!all.contains("1077001") && !all.contains("hunter2"), "{name}: {all}");
+    }
+}
+
+#[test]
+fn the_line_is_the_one_with_the_name_and_the_range_has_decorators() {
+    let text = "@one\n@two(3)\ndef\\\n  run():\n  pass\n";
+    let outline = outline("a.py", text);
+    let [item] = &outline.items[..] else { panic!("{outline:?}") };
+    assert_eq!((item.first, item.line, item.last), (1, 4, 5));
+}
+
+#[test]
+fn a_text_that_does_not_follow_its_grammar_keeps_what_does() {
+    let outline = outline("a.rs", "fn whole() {}\n\nfn broken( {\n\nfn other() {}\n");
+    assert!(outline.has_gaps);
+    assert_eq!(outline.items[0].name, "whole");
+}
+
+#[test]
+fn a_deep_tree_does_not_overflow_the_stack() {
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    assert_eq!(outline("a.json", &deep).items, []);
+}
+
+#[test]
+fn items_beyond_the_limit_are_counted() {
+    let text: String = (0..ITEMS_MAX + 7).map(|at| format!("fn f{at}() {{}}\n")).collect();
+    let outline = outline("a.rs", &text);
+    assert_eq!((outline.items.len(), outline.left_out), (ITEMS_MAX, 7));
+}
+
+#[test]
+fn keys_are_listed_to_a_depth_only() {
+    let outline = outline("a.json", r#"{"a":{"b":{"c":{"d":{"e":1}}}}}"#);
+    let names: Vec<&str> = outline.items.iter().map(|item| item.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+}
+
+#[test]
+fn languages_do_not_share_names() {
+    for (at, one) in LANGUAGES.iter().enumerate() {
+        for other in LANGUAGES.iter().skip(at + 1) {
+            assert_ne!(one.id, other.id);
+            let shared = one.extensions.iter().find(|it| other.extensions.contains(it));
+            assert_eq!(shared, None, "{} and {}", one.name, other.name);
+        }
+    }
+}
+
+#[test]
+fn each_rule_names_a_node_of_its_grammar() {
+    for language in LANGUAGES {
+        let nodes: tree_sitter::Language = language.grammar.language.into();
+        let rules = language.grammar.rules.iter().copied().flatten().map(|rule| rule.node);
+        let others = language.grammar.wrappers.iter().chain(language.grammar.pruned).copied();
+        for name in rules.chain(others) {
+            assert_ne!(nodes.id_for_node_kind(name, true), 0, "{}: {name}", language.name);
+        }
+    }
+}
+
+#[test]
+fn a_script_is_known_by_its_first_line() {
+    let id = |text: &str| Language::of_file("run", text).map(|language| language.id);
+    assert_eq!(id("#!/usr/bin/env python3.11\n"), Some("python"));
+    assert_eq!(id("#!/bin/sh -e\n"), Some("bash"));
+    assert_eq!(id("#!/usr/bin/env -S node --x\n"), Some("javascript"));
+    assert_eq!(id("echo\n"), None);
+}
+
+#[test]
+fn a_header_with_classes_is_cpp() {
+    let id = |text: &str| Language::of_file("a.h", text).map(|language| language.id);
+    assert_eq!(id("class A {};\n"), Some("cpp"));
+    assert_eq!(id("struct a;\n"), Some("c"));
+}
