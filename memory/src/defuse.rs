@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use anchord_secrets::is_hidden;
+pub(crate) use anchord_secrets::is_hidden;
 use hidden::is_part_of_a_word;
 use marks::{Mark, mark};
 

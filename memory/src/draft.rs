@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::Change;
-use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
+use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{Keyed, MergeKey, Rule};
 use crate::lines::Ranges;
@@ -241,14 +241,41 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn create(&mut self, body: Body, origin: &Provenance) -> RecordId {
+        let record = self.new_record(body, origin);
+        self.insert(record)
+    }
+
+    /// Creates a record that another clone created at this time, under the id of its file.
+    pub(crate) fn create_shared(
+        &mut self,
+        share_id: ShareId,
+        body: Body,
+        created: Timestamp,
+        origin: &Provenance,
+    ) -> RecordId {
+        let mut record = self.new_record(body, origin);
+        record.created.time = created;
+        record.share_id = Some(share_id);
+        self.insert(record)
+    }
+
+    fn insert(&mut self, record: Record) -> RecordId {
+        let id = record.id;
+        if let Body::Anchor(anchor) = &record.body {
+            self.anchors.remove(&anchor.file);
+        }
+        self.head.put(Arc::new(record));
+        self.touched.insert(id);
+        id
+    }
+
+    /// Returns the record that a body becomes, without storing it.
+    pub(crate) fn new_record(&self, body: Body, origin: &Provenance) -> Record {
         let number = self.head.last_number() + 1;
         let id = match &body {
             Body::Note(note) if note.scope == Scope::User => RecordId::personal(number),
             _ => RecordId::new(body.kind(), number),
         };
-        if let Body::Anchor(anchor) = &body {
-            self.anchors.remove(&anchor.file);
-        }
         let mut record = Record {
             id,
             version: Version::FIRST,
@@ -259,13 +286,12 @@ impl<'a> Draft<'a> {
             state: RecordState::Active,
             tags: Vec::new(),
             pinned: false,
+            share_id: None,
             is_head: false,
             body,
         };
         record.revision = self.base.revision_with(&record);
-        self.head.put(Arc::new(record));
-        self.touched.insert(id);
-        id
+        record
     }
 
     /// Writes a record's body and state, unless both are unchanged.
@@ -339,6 +365,7 @@ impl<'a> Draft<'a> {
             state,
             tags,
             pinned,
+            share_id: stored.share_id.clone(),
             is_head: false,
             body,
         };

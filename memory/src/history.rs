@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use diff::{DiffLine, FieldDiff, LineChange, RecordDiff, diff};
-pub(crate) use merge::{Content, take_back};
+pub(crate) use merge::{Content, apply_change, take_back};
 pub use view::{
     CommitDetail, CommitPage, HistoryView, RecordVersions, RevisionDiff, VersionDetail,
 };

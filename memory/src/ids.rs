@@ -1,6 +1,7 @@
 //! Ids, counters and kinds, each a type of its own.
 
 mod hashed;
+mod share;
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::kinds::Kind;
 pub use hashed::ItemIds;
+pub use share::{ParseShareIdError, ShareId};
 
 /// Milliseconds since the Unix epoch, UTC. The domain never reads a clock; times are arguments.
 #[derive(

@@ -24,7 +24,7 @@ pub use list::Kind;
 pub(crate) use list::{Facts, Share, Which};
 pub(crate) use note::{NewNote, Note, Scope};
 pub use session_row::{SessionRow, TrailEntry};
-pub(crate) use staging::{Keyed, Rule, StagedItem};
+pub(crate) use staging::{Keyed, Rule, StagedItem, accepted_one};
 pub(crate) use topic::{Topic, TopicPart};
 
 /// Calls a macro with a line for each kind, in the order in which they are shown.

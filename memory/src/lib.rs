@@ -48,6 +48,7 @@ mod retention;
 mod room;
 pub mod search;
 mod settings;
+pub mod shared;
 mod shell;
 mod size;
 mod staged;
@@ -71,7 +72,8 @@ pub use history::{
     VersionContent, VersionDetail, Versions, Wanted, diff,
 };
 pub use ids::{
-    ItemIds, Kind, NoticeId, ParseIdError, RecordId, Revision, Seq, SessionId, Timestamp, Version,
+    ItemIds, Kind, NoticeId, ParseIdError, ParseShareIdError, RecordId, Revision, Seq, SessionId,
+    ShareId, Timestamp, Version,
 };
 pub use index::Totals;
 pub use intake::WriteLimits;
@@ -88,12 +90,13 @@ pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome, Contradiction,
     FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
-    Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TopicOutcome, UndoBasis,
-    UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome,
-    WhyLeft, WhyNot, find, find_fact, find_topic, in_thread, is_expired, plan_add, plan_adopt,
-    plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_checkpoint_within, plan_configure,
-    plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_snap, plan_topic, plan_undo,
-    plan_update, plan_use, snap_record,
+    Rivals, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TakeItem, TakeOutcome,
+    TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
+    Update, UpdateOutcome, WhyLeft, WhyNot, find, find_fact, find_topic, in_thread, is_expired,
+    plan_add, plan_adopt, plan_bind, plan_brief, plan_capture, plan_checkpoint,
+    plan_checkpoint_within, plan_configure, plan_forget, plan_keep, plan_notes, plan_rewrite,
+    plan_save, plan_snap, plan_take_in, plan_topic, plan_undo, plan_update, plan_use,
+    shared_rivals, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -415,3 +415,9 @@ pub const ROLLBACK_NAMED_MAX: usize = 50;
 pub const CONFLICT_COMMITS_NAMED_MAX: usize = 5;
 /// Characters of the words that name a record in a list of changes.
 pub const NAME_CHARS_MAX: usize = 80;
+
+/// Characters of a shared record's id: 60 random bits. Ten thousand records of a thousand clones
+/// collide with a chance of one in twenty thousand.
+pub const SHARE_ID_CHARS: usize = 12;
+/// Characters of the readable part of a shared file's name.
+pub const SLUG_CHARS_MAX: usize = 40;

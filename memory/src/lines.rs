@@ -36,6 +36,16 @@ impl LineRange {
         }
     }
 
+    /// Returns the range over both, if they meet; else this one.
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
+                Self::Span { first: *a.min(c), last: *b.max(d) }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Returns the size of its text in bytes; lines have none.
     pub(crate) fn text_bytes(&self) -> usize {
         match self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{Kind, RecordId, Revision, SessionId, Version};
+use crate::ids::{Kind, RecordId, Revision, SessionId, ShareId, Version};
 use crate::kinds::{Fields, MergeKey, Scope, each_kind};
 use crate::provenance::Provenance;
 
@@ -35,6 +35,9 @@ pub struct Record {
     /// Whether it is never archived by a budget, and comes first in a load.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// The id under which clones share it, if it came from a shared file. Others derive theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_id: Option<ShareId>,
     /// Whether this is the head of a forgotten record, which lacks most of its text. The whole
     /// record is in the journal, under the same version.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

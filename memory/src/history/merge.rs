@@ -62,7 +62,8 @@ pub(crate) fn take_back(
     if last == other {
         return Ok(one);
     }
-    let merged = merge(Some(json(&one)), Some(json(&other)), Some(json(&last)));
+    let sides = (Some(json(&one)), Some(json(&other)), Some(json(&last)));
+    let merged = merge(sides.0, sides.1, sides.2, Lost::IsConflict);
     let merged = merged.and_then(|it| serde_json::from_value(it?).ok());
     match merged {
         Some(merged) => Ok(merged),
@@ -82,9 +83,30 @@ fn json(content: &Content) -> Value {
     serde_json::to_value(content).expect("domain types always serialize")
 }
 
+/// Applies the change from `base` to `theirs` to `ours`; `None` if both sides changed the same value
+/// differently. Both sides' changes of a list are kept.
+pub(crate) fn apply_change(base: Value, theirs: Value, ours: Value) -> Option<Value> {
+    // The same as taking the opposite change back out.
+    merge(Some(theirs), Some(base), Some(ours), Lost::IsFine)?
+}
+
+/// The meaning of an item that is no longer in a list, although the change would remove it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lost {
+    /// It has been changed since.
+    IsConflict,
+    /// The other side removed or replaced it as well.
+    IsFine,
+}
+
 /// Merges values, of which an absent one is `None`. The outer `None` is a conflict.
 #[expect(clippy::option_option, reason = "an absent value is not a conflict")]
-fn merge(before: Option<Value>, after: Option<Value>, now: Option<Value>) -> Option<Option<Value>> {
+fn merge(
+    before: Option<Value>,
+    after: Option<Value>,
+    now: Option<Value>,
+    lost: Lost,
+) -> Option<Option<Value>> {
     if before == after || now == before {
         return Some(now);
     }
@@ -93,11 +115,11 @@ fn merge(before: Option<Value>, after: Option<Value>, now: Option<Value>) -> Opt
     }
     match (before, after, now) {
         (Some(Value::Object(before)), Some(Value::Object(after)), Some(Value::Object(now))) => {
-            objects(before, after, now).map(|merged| Some(Value::Object(merged)))
+            objects(before, after, now, lost).map(|merged| Some(Value::Object(merged)))
         }
         (before, after, Some(Value::Array(now))) => {
             let (before, after) = (items(before)?, items(after)?);
-            lists(&before, &after, now).map(|merged| Some(Value::Array(merged)))
+            lists(&before, &after, now, lost).map(|merged| Some(Value::Array(merged)))
         }
         _ => None,
     }
@@ -115,23 +137,27 @@ fn objects(
     mut before: Map<String, Value>,
     mut after: Map<String, Value>,
     mut now: Map<String, Value>,
+    lost: Lost,
 ) -> Option<Map<String, Value>> {
     let names: std::collections::BTreeSet<String> =
         [&before, &after, &now].into_iter().flat_map(Map::keys).cloned().collect();
     let mut merged = Map::new();
     for name in names {
-        let value = merge(before.remove(&name), after.remove(&name), now.remove(&name))?;
+        let value = merge(before.remove(&name), after.remove(&name), now.remove(&name), lost)?;
         merged.extend(value.map(|value| (name, value)));
     }
     Some(merged)
 }
 
 /// Removes the items that the change added, and puts those that it removed back in their places.
-/// An added item that has changed since is a conflict.
-fn lists(before: &[Value], after: &[Value], mut now: Vec<Value>) -> Option<Vec<Value>> {
+/// An added item that has changed since may be a conflict.
+fn lists(before: &[Value], after: &[Value], mut now: Vec<Value>, lost: Lost) -> Option<Vec<Value>> {
     for added in after.iter().filter(|item| !before.contains(item)) {
-        let at = now.iter().position(|item| item == added)?;
-        now.remove(at);
+        match now.iter().position(|item| item == added) {
+            Some(at) => drop(now.remove(at)),
+            None if lost == Lost::IsFine => {}
+            None => return None,
+        }
     }
     for (at, removed) in before.iter().enumerate().filter(|(_, item)| !after.contains(item)) {
         if !now.contains(removed) {

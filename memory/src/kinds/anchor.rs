@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which};
+use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::{WriteLimits, chars, path};
@@ -31,6 +31,8 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 1,
     // It is about this file, and short. A blueprint only mentions it.
     file_place: 1,
+    file_texts: &["concept"],
+    local_fields: &[],
 };
 
 /// The place of some code, and why it matters.
@@ -119,6 +121,10 @@ impl Fields for Anchor {
 
     fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
         within(&self.file).map(|file| self.file = file).is_some()
+    }
+
+    fn accepted(&self) -> Result<Body, Refusal> {
+        Ok(Body::Anchor(accepted_one(self.clone())?))
     }
 
     fn zipmem(&self, of: &Record) -> Value {

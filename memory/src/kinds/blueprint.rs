@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, Which};
+use super::{
+    Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one,
+};
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::ids::Timestamp;
@@ -31,6 +33,8 @@ pub(crate) const FACTS: Facts = Facts {
     share: Share::Settled,
     page_place: 0,
     file_place: 2,
+    file_texts: &["content"],
+    local_fields: &[],
 };
 
 /// A settled and lasting statement.
@@ -117,6 +121,10 @@ impl Fields for Blueprint {
 
     fn content_type(&self) -> ContentType {
         ContentType::Decision
+    }
+
+    fn accepted(&self) -> Result<Body, Refusal> {
+        Ok(Body::Blueprint(accepted_one(self.clone())?))
     }
 
     fn zipmem(&self, of: &Record) -> Value {

@@ -6,7 +6,8 @@ use super::MergeKey;
 use crate::ids::Timestamp;
 use crate::kinds::note::ContentType;
 use crate::limits::PURGED_TEXT_BYTES_MIN;
-use crate::record::Record;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 
 /// The texts that a search reads.
 #[derive(Debug, Default)]
@@ -115,6 +116,16 @@ pub(crate) trait Fields {
     fn move_files(&mut self, _: &str, _: &dyn Fn(&str) -> Option<String>) -> bool {
         true
     }
+
+    /// Returns the fields in the form in which a write stores them.
+    ///
+    /// # Errors
+    /// Fails if a write would be refused.
+    fn accepted(&self) -> Result<Body, Refusal>;
+
+    /// Fills in what a shared file leaves out because it follows from the rest. `now` dates what
+    /// has no time.
+    fn complete(&mut self, _now: Timestamp) {}
 
     /// Returns the record in the form of zipmem's `state.json`.
     fn zipmem(&self, of: &Record) -> Value;

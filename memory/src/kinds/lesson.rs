@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::staging::absorb_by_key;
-use super::{Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, Share, StagedItem, Which};
+use super::{
+    Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one,
+};
 use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
@@ -35,6 +37,8 @@ pub(crate) const FACTS: Facts = Facts {
     share: Share::Lessons,
     page_place: 3,
     file_place: 0,
+    file_texts: &["detail"],
+    local_fields: &["captured"],
 };
 
 /// Knowledge gained from a failure.
@@ -234,6 +238,10 @@ impl Fields for Lesson {
     fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
         super::move_each(&mut self.files, within);
         true
+    }
+
+    fn accepted(&self) -> Result<Body, Refusal> {
+        Ok(Body::Lesson(accepted_one(self.clone())?))
     }
 
     fn zipmem(&self, of: &Record) -> Value {

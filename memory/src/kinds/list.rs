@@ -57,6 +57,10 @@ pub(crate) struct Facts {
     pub(crate) page_place: u8,
     /// The place of the kind among records about a file that are equally near.
     pub(crate) file_place: u8,
+    /// The fields that are texts below the front matter of a shared file, the main one first.
+    pub(crate) file_texts: &'static [&'static str],
+    /// The fields that are bookkeeping of one memory or follow from others, and are not shared.
+    pub(crate) local_fields: &'static [&'static str],
 }
 
 /// A part of a load that has a room of its own.
@@ -105,6 +109,11 @@ impl Kind {
     /// Formats a count like [`Self::count`], with the noun that is clear anywhere.
     pub fn count_in_full(self, count: u64) -> String {
         format!("{count} {}{}", self.facts().noun_in_full, if count == 1 { "" } else { "s" })
+    }
+
+    /// Returns whether records of the kind are shared through files: agents write it.
+    pub fn is_shared(self) -> bool {
+        self.facts().which.is_some()
     }
 
     /// Returns the first letter of the kind's ids.

@@ -8,13 +8,14 @@ mod intake;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Searched, Share, Which};
+use super::{Facts, Fields, MergeKey, Searched, Share, Which, accepted_one};
 use crate::fold::{clip, names_path};
 use crate::forgotten::{beginning, shorten};
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{FORGOTTEN_BYTES_MAX, IMPORTANCE, NOTES_BYTES_MAX, NOTES_MAX};
 use crate::omit::is_default;
-use crate::record::Record;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 use crate::tokens;
 
 pub use detect::{auto_tags, detect};
@@ -38,6 +39,8 @@ pub(crate) const FACTS: Facts = Facts {
     share: Share::Facts,
     page_place: 2,
     file_place: 3,
+    file_texts: &["content"],
+    local_fields: &["condensed", "content_type", "repeats", "scope", "summary_tokens", "tokens"],
 };
 
 /// Anything worth keeping that fits no other kind.
@@ -54,8 +57,10 @@ pub struct Note {
     /// The importance, from 1 to 10.
     pub importance: u8,
     /// The detected type of the content.
+    #[serde(default)]
     pub content_type: ContentType,
     /// Tokens of the content.
+    #[serde(default)]
     pub tokens: u32,
     /// Tokens of the summary.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -328,6 +333,25 @@ impl Fields for Note {
 
     fn worth_bytes(&self) -> usize {
         self.content.len()
+    }
+
+    fn complete(&mut self, _: Timestamp) {
+        self.content_type = detect(&self.content);
+        self.tokens = tokens::count(&self.content);
+        self.set_summary(self.summary.clone());
+    }
+
+    fn accepted(&self) -> Result<Body, Refusal> {
+        let accepted = accepted_one(NewNote {
+            content: self.content.clone(),
+            summary: self.summary.clone(),
+            key: self.key.clone(),
+            importance: Some(self.importance),
+            ..NewNote::default()
+        })?;
+        let mut note = Self { key: accepted.key, ..self.clone() };
+        note.set_summary(accepted.summary);
+        Ok(Body::Note(note))
     }
 
     fn zipmem(&self, of: &Record) -> Value {

@@ -10,7 +10,8 @@ use crate::forgotten::shorten;
 use crate::ids::{SessionId, Timestamp};
 use crate::limits::{SESSION_ROWS_BYTES_MAX, SESSION_ROWS_MAX};
 use crate::omit::is_default;
-use crate::record::Record;
+use crate::record::{Body, Record};
+use crate::refusal::Refusal;
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "session",
@@ -23,6 +24,8 @@ pub(crate) const FACTS: Facts = Facts {
     share: Share::Sessions,
     page_place: 5,
     file_place: 5,
+    file_texts: &[],
+    local_fields: &[],
 };
 
 /// A session and its trail: an entry for each save, and for each end without a save.
@@ -188,6 +191,11 @@ impl Fields for SessionRow {
             self.captured = Some(Box::new(captured.relative_to(folder)));
         }
         true
+    }
+
+    /// No session writes a row itself.
+    fn accepted(&self) -> Result<Body, Refusal> {
+        Err(Refusal::invalid("a session row", "is written by the daemon alone"))
     }
 
     fn zipmem(&self, _: &Record) -> Value {

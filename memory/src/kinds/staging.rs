@@ -87,6 +87,12 @@ pub(crate) trait Keyed {
     fn merged(&self, stored: Body) -> Option<Body>;
 }
 
+/// Checks one item and returns it in its stored form.
+pub(crate) fn accepted_one<T: StagedItem>(item: T) -> Result<T, Refusal> {
+    let accepted = T::accept(vec![item])?.into_iter().next();
+    accepted.ok_or_else(|| Refusal::invalid("the record", "says nothing"))
+}
+
 /// Merges each later item with the one that has its key, and appends the others. `unite` also gets
 /// the place of the earlier one.
 pub(crate) fn absorb_by_key<T: Clone, K: Ord>(

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Facts, Fields, Kind, MergeKey, Searched, Share, Which};
+use super::{Facts, Fields, Keyed as _, Kind, MergeKey, Searched, Share, Which, accepted_one};
 use crate::fold::{clip, fold, one_line};
 use crate::forgotten::{LEFT_OUT, beginning};
 use crate::ids::Timestamp;
@@ -24,7 +24,7 @@ use crate::limits::{
 };
 use crate::omit::is_default;
 use crate::provenance::Provenance;
-use crate::record::Record;
+use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 
 use merge::absorb;
@@ -43,6 +43,8 @@ pub(crate) const FACTS: Facts = Facts {
     share: Share::Topics,
     page_place: 4,
     file_place: 4,
+    file_texts: &["status", "overview", "architecture"],
+    local_fields: &[],
 };
 
 /// The project's own topic. A part without a name belongs to it, unless another topic is bound.
@@ -379,6 +381,29 @@ impl Fields for Topic {
             super::move_each(&mut line.files, within);
         }
         true
+    }
+
+    /// A write also adds a line for its status, which these fields have already.
+    fn accepted(&self) -> Result<Body, Refusal> {
+        let written = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let part = TopicPart {
+            name: Some(self.name.clone()),
+            status: written(&self.status),
+            overview: written(&self.overview),
+            architecture: written(&self.architecture),
+            decisions: self.decisions.clone(),
+            history: self.history.clone(),
+            files: self.files.clone(),
+        };
+        let mut part = accepted_one(part)?;
+        let is_own = |line: &HistoryLine| self.history.iter().any(|own| own.time == line.time);
+        part.history.retain(is_own);
+        Ok(part.body())
+    }
+
+    /// A person may add a decision or a line without a time, or a question twice.
+    fn complete(&mut self, now: Timestamp) {
+        self.settle(now);
     }
 
     fn zipmem(&self, of: &Record) -> Value {

@@ -193,6 +193,7 @@ impl<'a> State<'a> {
             updated: before.updated.clone(),
             tags: tags.cloned().collect(),
             body: Body::Note(Note { repeats, condensed, ..note.clone() }),
+            share_id: before.share_id.clone(),
             ..*before
         })
     }

@@ -17,6 +17,7 @@ mod rewrite;
 mod row;
 mod save;
 mod snap;
+mod take_in;
 mod topic;
 mod undo;
 mod update;
@@ -35,6 +36,7 @@ pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_n
 pub use rewrite::{Rewrite, plan_rewrite};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
+pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals};
 pub use topic::{BriefOutcome, MergeEnd, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
     LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,

@@ -231,7 +231,10 @@ fn purged_text(tombstones: &Tombstones, record: &Record) -> Option<Timestamp> {
 }
 
 /// Returns the other records that the same write would merge with.
-fn rivals<'m>(memory: &'m Memory, record: &Record) -> impl Iterator<Item = &'m Arc<Record>> {
+pub(super) fn rivals<'m>(
+    memory: &'m Memory,
+    record: &Record,
+) -> impl Iterator<Item = &'m Arc<Record>> {
     let (id, body) = (record.id, record.body.clone());
     let same = record.body.key();
     let keyed = same.map(|key| memory.keyed(&key).collect::<Vec<_>>()).unwrap_or_default();

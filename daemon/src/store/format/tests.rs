@@ -41,6 +41,7 @@ fn entry() -> Entry<Change> {
         state: RecordState::Active,
         tags: Vec::new(),
         pinned: false,
+        share_id: None,
         is_head: false,
         body: Body::Anchor(Anchor {
             file: "src/db.rs".to_owned(),

@@ -38,6 +38,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         state: if version > 1 { RecordState::Archived } else { RecordState::Active },
         tags: Vec::new(),
         pinned: false,
+        share_id: None,
         is_head: false,
         body,
     }))

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::staging::absorb_by_key;
 use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
+use crate::ids::Timestamp;
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 
 impl Topic {
@@ -41,6 +42,22 @@ impl Topic {
         }
         move_to_end(&mut self.files, &part.files);
         drop_oldest(&mut self.files, TOPIC_FILES_MAX);
+    }
+
+    /// Brings lists that two sides changed into the order and the size that writes keep. `now` dates
+    /// what has no time.
+    pub(super) fn settle(&mut self, now: Timestamp) {
+        let unset = Timestamp::default();
+        let decisions = self.decisions.iter_mut().map(|it| &mut it.time);
+        let times = decisions.chain(self.history.iter_mut().map(|line| &mut line.time));
+        times.filter(|time| **time == unset).for_each(|time| *time = now);
+        let all = TopicPart {
+            decisions: std::mem::take(&mut self.decisions),
+            history: std::mem::take(&mut self.history),
+            files: std::mem::take(&mut self.files),
+            ..TopicPart::default()
+        };
+        self.take_in(&all);
     }
 
     fn take_decisions(&mut self, decisions: &[TopicDecision]) {

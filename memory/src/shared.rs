@@ -1,0 +1,20 @@
+//! Records as files that people share through git: the content that is shared, its form, and the
+//! ids by which clones know a record.
+//!
+//! A clone's own bookkeeping stays out: record ids, versions, counts, states of the budget. So the
+//! same record has the same bytes on every machine, and a file says nothing about its reader.
+//!
+//! Everything here works on any kind. A kind's [`Facts`](crate::kinds::Facts) name the fields that
+//! are texts and those that stay out.
+
+mod content;
+mod form;
+mod names;
+mod toml_text;
+
+pub use content::SharedContent;
+pub use form::{FileForm, FileProblem};
+pub use names::FileNames;
+
+#[cfg(test)]
+mod tests;
