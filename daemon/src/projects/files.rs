@@ -22,9 +22,11 @@ use crate::limits::PROJECT_FILE_BYTES_MAX;
 mod beneath;
 mod changed;
 mod mirror;
+mod whole;
 
 pub use changed::Changed;
 pub(crate) use mirror::{MirrorDir, MirrorFile, Stamp};
+pub use whole::{FileDigest, FileRead, FileStamp, Listed, MirrorError};
 
 /// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]

@@ -24,7 +24,10 @@ mod nested;
 mod registry;
 pub mod workspace;
 
-pub use files::{Changed, Excerpt, FileRefusal, Presence, ProjectFiles};
+pub use files::{
+    Changed, Excerpt, FileDigest, FileRead, FileRefusal, FileStamp, Listed, MirrorError, Presence,
+    ProjectFiles,
+};
 pub(crate) use files::{MirrorDir, MirrorFile, Stamp};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
