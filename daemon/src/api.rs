@@ -18,6 +18,7 @@ mod hooks;
 mod merge;
 mod purge;
 mod sessions;
+mod shared;
 mod split;
 mod tool;
 mod transfer;
@@ -36,6 +37,7 @@ pub use sessions::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
 };
+pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
 pub use tool::{AsOf, LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
 pub use transfer::{
@@ -62,6 +64,8 @@ pub const PROJECT_FORGET: &str = "/v1/projects/forget";
 pub const PROJECT_DELETE: &str = "/v1/projects/delete";
 /// `POST` [`SplitParams`]: [`SplitReply`].
 pub const PROJECT_SPLIT: &str = "/v1/projects/split";
+/// The state of a memory's shared files, and changes of it.
+pub const PROJECT_SHARED: &str = "/v1/projects/shared";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].
 pub const JOURNAL: &str = "/v1/journal";
 /// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage is reported in the reply, not as an error.
@@ -314,6 +318,9 @@ pub struct ProjectStatus {
     /// The reason the project cannot be written to, if it cannot.
     #[serde(default)]
     pub read_only: Option<String>,
+    /// The state of its shared files, if the user shares them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedStatus>,
 }
 
 /// Counts of events since the daemon started.

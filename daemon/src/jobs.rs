@@ -1,5 +1,6 @@
-//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, closes idle
-//! projects, and returns free memory. Also checks that this is still the daemon of its instance.
+//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, exchanges
+//! shared files, closes idle projects, and returns free memory. Also checks that this is still the
+//! daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub(crate) async fn run(service: JobService) {
         stage_silent(&hooks, limits::NOTED_STAGED_AFTER).await;
         sweep(&sessions).await;
         mirror.update().await;
+        sessions.shared.pass_all().await;
         let in_use: BTreeSet<ProjectId> = sessions
             .table
             .all()

@@ -32,6 +32,7 @@ pub mod retrieval_log;
 mod run;
 mod secrets;
 mod sessions;
+mod shared;
 mod shutdown;
 mod socket;
 mod spelling;

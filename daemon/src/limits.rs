@@ -352,3 +352,28 @@ pub const RECORD_VERSIONS_PAGE: usize = 50;
 
 /// Attempts to roll records back that other sessions keep changing.
 pub const ROLLBACK_TRIES_MAX: usize = 3;
+
+/// Bytes of a shared file that are read.
+pub const SHARED_FILE_BYTES_MAX: u64 = PROJECT_FILE_BYTES_MAX;
+/// Entries of a directory of shared files; one with more is not read.
+pub const SHARED_FILES_MAX: usize = 100_000;
+/// Changed shared files that one commit takes in.
+pub const SHARED_TAKE_FILES_MAX: usize = 500;
+/// Bytes of changed shared files that one commit takes in, unless one file has more.
+pub const SHARED_TAKE_BYTES_MAX: u64 = 4 << 20;
+/// Shared files that are written before the time limit for a disk starts again.
+pub const SHARED_WRITES_AT_ONCE: usize = 50;
+/// Rounds of one comparison of shared files: enough to take in all files that may be there.
+pub const SHARED_ROUNDS_MAX: usize = 1_000;
+/// Earlier versions of a record that are compared with its file.
+pub const SHARED_VERSIONS_MAX: u32 = 50;
+/// Remarks about shared files that a status names.
+pub const SHARED_REMARKS_MAX: usize = 20;
+/// A session's read compares shared files again if the last comparison is older.
+pub const SHARED_FRESH: Duration = Duration::from_secs(1);
+/// Time that a session's read waits for changed shared files.
+pub const SHARED_WAIT_MAX: Duration = Duration::from_millis(400);
+/// Time for which a shared file must be missing before its record is forgotten.
+pub const SHARED_GONE_AFTER: Duration = Duration::from_secs(1);
+/// Pause after a failed comparison of shared files, such as on a full disk.
+pub const SHARED_RETRY_AFTER: Duration = Duration::from_secs(5);

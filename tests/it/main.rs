@@ -27,6 +27,7 @@ mod restart;
 mod rollback;
 mod sdks;
 mod set_up;
+mod sharing;
 mod staged_work;
 mod tidy;
 mod traps;

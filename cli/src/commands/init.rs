@@ -16,7 +16,7 @@ use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{ProjectArg, home};
+use super::{ProjectArg, home, shared};
 use crate::agents::manifest::Manifest;
 use crate::directive::{self, Markers, Without};
 use crate::edit::{Edit, Original, refused};
@@ -43,6 +43,9 @@ const MARKER: &str = ".anchord";
 /// The lines for `.gitignore`, with the comment by which they are recognised as ours.
 const IGNORE: &str = "# anchord: the project's id on this machine\n.anchord/";
 
+/// The directory of shared records. Its own `.gitignore` keeps everything else out of git.
+const SHARED: &str = ".anchord/memory";
+
 /// Lines that ignore the same.
 const IGNORED: [&str; 6] =
     [".anchord", ".anchord/", "/.anchord", "/.anchord/", "**/.anchord", "**/.anchord/"];
@@ -54,6 +57,9 @@ const IGNORED: [&str; 6] =
   anchord init
   anchord init --checkpoint aggressive
   anchord init --workspace --project ~/src/shop
+  anchord init --shared             # share the memory through git, after showing the plan
+  anchord init --shared --dry-run
+  anchord init --unshare
   anchord init --remove --dry-run")]
 pub(crate) struct Args {
     /// Frequency at which agents are told to checkpoint [default: what the block says now, else
@@ -67,6 +73,15 @@ pub(crate) struct Args {
     /// Make the directory a workspace: everything beneath it, repositories too, shares one memory
     #[arg(long)]
     workspace: bool,
+    /// Share the memory through git: one file for each record in .anchord/memory
+    #[arg(long, conflicts_with_all = ["workspace", "remove"])]
+    shared: bool,
+    /// Stop sharing the memory; all records and files stay
+    #[arg(long, conflicts_with_all = ["workspace", "remove", "shared", "checkpoint"])]
+    unshare: bool,
+    /// Do not ask before sharing
+    #[arg(long, requires = "shared")]
+    yes: bool,
     /// Remove what init added
     #[arg(long)]
     remove: bool,
@@ -91,7 +106,13 @@ fn long_about() -> String {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        if self.unshare {
+            return shared::unshare(&self.project, self.dry_run, out);
+        }
         let surroundings = super::surroundings();
+        if self.shared {
+            return self.share(&surroundings, out);
+        }
         let workspace = if self.workspace { Some(self.workspace(&surroundings)?) } else { None };
         let located = self.located(&surroundings)?;
         let part = located.part.is_some() && workspace.is_none();
@@ -160,6 +181,33 @@ impl Args {
 }
 
 impl Args {
+    /// Shares the memory, and lets git see its files.
+    fn share(&self, surroundings: &Surroundings, out: &mut dyn Write) -> Result<(), Error> {
+        let named = self.project.named().is_some();
+        let located = locate(&self.project.directory()?, named, surroundings);
+        let located = located.map_err(|error| Error::usage(format!("failed to {error}")))?;
+        if located.git.is_none() {
+            writeln!(out, "Without git, the files are shared in whatever way the directory is.")?;
+        }
+        if !shared::share(&self.project, self.dry_run, self.yes, out)? {
+            return Ok(());
+        }
+        let root = located.main_root();
+        let home = home();
+        for edit in unignored(&root)? {
+            edit.apply()?;
+            let path = show::path(&edit.path.to_string_lossy(), home.as_deref());
+            writeln!(out, "{path}: {}", edit.done())?;
+        }
+        if located.git.is_some() {
+            writeln!(
+                out,
+                "\nNext:\n  git add .anchord && git commit -m \"Share anchord's memory\""
+            )?;
+        }
+        Ok(())
+    }
+
     fn located(&self, surroundings: &Surroundings) -> Result<Located, Error> {
         let named = self.project.named().is_some();
         let directory = self.project.directory()?;
@@ -282,7 +330,7 @@ fn placement(
         let text = directive::placed(text.as_deref(), found.as_ref(), &block);
         edits.extend(original.becomes(Some(text)));
     }
-    if in_git && root.join(MARKER).is_dir() {
+    if in_git && root.join(MARKER).is_dir() && !root.join(SHARED).is_dir() {
         let ignore = inside(root, &root.join(".gitignore"))?
             .unwrap_or(Original { path: root.join(".gitignore"), text: None });
         if let Some(text) = directive::with_line(ignore.text.as_deref(), IGNORE, &IGNORED) {
@@ -290,6 +338,24 @@ fn placement(
         }
     }
     Ok(edits)
+}
+
+/// Plans the removal of the line that keeps shared files out of git.
+fn unignored(root: &Path) -> Result<Vec<Edit>, Error> {
+    let Some(ignore) = inside(root, &root.join(".gitignore"))? else { return Ok(Vec::new()) };
+    let text = ignore.text.clone().unwrap_or_default();
+    let rest = match directive::without_line(&text, IGNORE) {
+        Without::NotThere => Some(text),
+        Without::NothingLeft => None,
+        Without::Left(rest) => Some(rest),
+    };
+    let lines = rest.as_deref().unwrap_or_default().lines().map(str::trim);
+    if let Some(line) = lines.into_iter().find(|line| IGNORED.contains(line)) {
+        let path = ignore.path.display();
+        return Err(Error::failed(format!("{path} has the line `{line}`"))
+            .with_action("The memory is shared. Remove that line, so that git sees its files."));
+    }
+    Ok(ignore.becomes(rest).into_iter().collect())
 }
 
 /// Plans the changes of `init --remove`.

@@ -32,6 +32,7 @@ mod search;
 mod secrets;
 mod service;
 mod setup;
+mod shared;
 mod show;
 mod status;
 mod stop;
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     Log(log::Args),
     Setup(setup::Args),
     Init(init::Args),
+    #[command(subcommand)]
+    Shared(shared::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Service(service::Command),
@@ -135,6 +138,7 @@ impl Command {
             Self::Doctor(args) => args.run(out),
             Self::Service(command) => command.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
+            Self::Shared(command) => command.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),
             Self::Journal(command) => command.run(out).map(|()| done),

@@ -12,7 +12,7 @@ use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
 use super::setup::CHECKS;
-use super::{home, print_json};
+use super::{home, print_json, shared};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::show;
@@ -226,6 +226,12 @@ pub(super) fn projects(
         if let Some(reason) = &project.read_only {
             let text = format!("{} cannot be written: {}", project.name, reason);
             writeln!(out, "{}", show::plain(&text).red())?;
+        }
+        if let Some(state) = &project.shared {
+            let text = format!("{}: {}", show::plain(&project.name), shared::line(state));
+            let is_odd = state.conflicts > 0 || state.paused.is_some();
+            let text = if is_odd { text.yellow().to_string() } else { text };
+            writeln!(out, "{text}")?;
         }
     }
     Ok(())

@@ -212,6 +212,7 @@ async fn memory_status(
         bytes: usage.bytes,
         last_used: usage.written.map(|time| clock::timestamp(time).0),
         read_only,
+        shared: service.shared.reported(id),
     }
 }
 

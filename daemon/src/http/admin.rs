@@ -31,6 +31,7 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::PROJECT_FORGET, post(forget))
         .route(api::PROJECT_DELETE, post(delete))
         .route(api::PROJECT_SPLIT, post(split))
+        .route(api::PROJECT_SHARED, post(shared))
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
         .route(api::JOURNAL_REBUILD, post(rebuild))
@@ -95,6 +96,13 @@ async fn split(
     JsonBody(params): JsonBody<SplitParams>,
 ) -> Reply<api::SplitReply> {
     admin::split_project(&service.sessions, params).await.map(Json)
+}
+
+async fn shared(
+    State(service): Shared,
+    JsonBody(params): JsonBody<api::SharedParams>,
+) -> Reply<api::SharedReply> {
+    admin::shared_files(&service.sessions, params).await.map(Json)
 }
 
 async fn journal(

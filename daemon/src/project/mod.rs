@@ -38,12 +38,17 @@ const PERSONAL: &str = "user";
 /// The prefix of soft marks for notices that a load has shown.
 const NOTICE_SHOWN: &str = "notice-shown/";
 
+/// The prefix of soft marks about shared files.
+pub(crate) const SHARED: &str = "shared/";
+
 /// A project whose store is open.
 #[derive(Debug)]
 pub(crate) struct OpenProject {
     pub(crate) id: ProjectId,
     pub(crate) owner: WriterHandle<Memory>,
     pub(crate) report: OpenReport,
+    /// Soft marks as they were when the store was opened.
+    marks: Marks,
     shown: Mutex<BTreeSet<NoticeId>>,
     reads: AccessCounts,
     used: Mutex<std::time::Instant>,
@@ -57,6 +62,11 @@ impl OpenProject {
     /// Returns the memory as it is on disk.
     pub(crate) fn memory(&self) -> Arc<Memory> {
         self.owner.snapshot()
+    }
+
+    /// Returns the soft marks about shared files, as they were when the store was opened.
+    pub(crate) fn shared_marks(&self) -> &Marks {
+        &self.marks
     }
 
     /// Returns the notices that a load has shown.
@@ -402,6 +412,7 @@ async fn open_project(
         report,
         shown: Mutex::new(shown),
         reads: AccessCounts::of_marks(&marks),
+        marks: marks.into_iter().filter(|(key, _)| key.starts_with(SHARED)).collect(),
         used: Mutex::new(clock::start()),
         opened: clock::start(),
         compaction: tokio::sync::Mutex::default(),

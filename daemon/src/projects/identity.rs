@@ -260,6 +260,7 @@ pub fn establish(
         carries_id: stored == Stored::InProject,
         stored: false,
         forgotten: false,
+        shared: registry.project(id).is_some_and(|known| known.shared),
         time: now,
     };
     let known = registry

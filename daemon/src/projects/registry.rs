@@ -64,6 +64,12 @@ pub struct ProjectDir {
 }
 
 impl ProjectDir {
+    /// Returns whether the recorded directory is still at its path.
+    pub(crate) fn is_there(&self) -> std::io::Result<bool> {
+        let now = Self::of(self.path.clone(), self.git, self.part.clone())?;
+        Ok(now.is_still(self))
+    }
+
     /// Returns whether both have the same path and part.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.path == other.path && self.part == other.part
@@ -84,6 +90,7 @@ impl ProjectDir {
 }
 
 /// A project that has been written to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and so on disk")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRecord {
     /// The project's id.
@@ -107,6 +114,9 @@ pub struct ProjectRecord {
     /// belonged to finds its memory again by the id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgotten: bool,
+    /// Whether the user shares its memory through files in the project.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
 }
 
 /// A session that has written, and its process.

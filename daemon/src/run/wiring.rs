@@ -18,6 +18,7 @@ use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
 use crate::sessions::{SessionService, SessionTable};
+use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
 
@@ -59,6 +60,7 @@ impl Daemon {
             merge_calls.as_deref(),
         ));
         let sessions = Arc::new(SessionService {
+            shared: Arc::new(SharedService::new(Arc::clone(&projects))),
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
             config,

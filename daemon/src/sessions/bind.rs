@@ -226,6 +226,9 @@ impl Session {
             Some(id) => service.projects.open_known(id).await?,
             None => None,
         };
+        if let Some(project) = &project {
+            service.shared.before_reading(project).await;
+        }
         self.works_in(project.as_ref());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
         Ok(View { place, project, memory, remark, past: None })

@@ -11,6 +11,7 @@ use super::{Session, View, session_key};
 use crate::bounded_fs;
 use crate::clock;
 use crate::retrieval_log::Retrieval;
+use crate::shared::{DIRECTORY, has_shared_files};
 
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
@@ -117,6 +118,9 @@ impl Session {
             remarks.push_str(&remark);
             remarks.push('\n');
         }
+        if let Some(remark) = self.shared_remark(service, view).await {
+            remarks.push_str(&remark);
+        }
         if view.memory.seq().0 == 0
             && let Some(root) = view.place.root()
         {
@@ -128,5 +132,28 @@ impl Session {
             }
         }
         remarks
+    }
+
+    /// Returns a line about shared files: what a person has to decide, or files that wait for the
+    /// user to agree.
+    async fn shared_remark(&self, service: &SessionService, view: &View) -> Option<String> {
+        if let Some(project) = view.project.as_ref().filter(|it| service.shared.is_on(it.id)) {
+            let status = service.shared.status(project.id)?;
+            let first = status.remarks.first().filter(|_| status.conflicts > 0);
+            return first.map(|first| {
+                let conflicts = status.conflicts;
+                let what = &first.what;
+                format!("Shared through git, {conflicts} to decide (`anchord shared`): {what}\n")
+            });
+        }
+        let root = view.place.root()?;
+        let at = root.to_owned();
+        let found = bounded_fs::run(root, move || has_shared_files(&at).unwrap_or(false));
+        found.await.unwrap_or(false).then(|| {
+            format!(
+                "Others share a memory in {DIRECTORY}. Nothing of it is read until the user agrees: \
+                 `anchord init --shared`.\n"
+            )
+        })
     }
 }

@@ -6,6 +6,7 @@ use super::SessionTable;
 use crate::config::Config;
 use crate::project::ProjectService;
 use crate::projects::Surroundings;
+use crate::shared::SharedService;
 
 /// The sessions, and the parts below them.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct SessionService {
     pub(crate) table: Arc<SessionTable>,
     pub(crate) config: Arc<Config>,
     pub(crate) surroundings: Surroundings,
+    pub(crate) shared: Arc<SharedService>,
     /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,
 }

@@ -83,8 +83,8 @@ fn json(content: &Content) -> Value {
     serde_json::to_value(content).expect("domain types always serialize")
 }
 
-/// Applies the change from `base` to `theirs` to `ours`; `None` if both sides changed the same value
-/// differently. Both sides' changes of a list are kept.
+/// Applies the change from `base` to `theirs` to `ours`. Returns `None` if both sides changed the
+/// same value differently. Both sides' changes of a list are kept.
 pub(crate) fn apply_change(base: Value, theirs: Value, ours: Value) -> Option<Value> {
     // The same as taking the opposite change back out.
     merge(Some(theirs), Some(base), Some(ours), Lost::IsFine)?

@@ -1,7 +1,7 @@
 //! Takes in what changed in the files of a shared memory: new records, edits, deletions.
 //!
-//! Files come from other people, so each item passes the checks of a write, and one that does not is
-//! refused alone. An edit is a three-way merge: fields that one side changed merge, and a field that
+//! Files come from other people, so each item passes the checks of a write. One that does not is
+//! refused alone. An edit is a three-way merge: fields that one side changed merge. A field that
 //! both changed is a conflict, which changes nothing.
 //!
 //! Two clones may create records that merge by the rules of their kind. Which of them stays depends

@@ -17,8 +17,8 @@ pub struct SharedContent {
 }
 
 impl Record {
-    /// Returns whether the record has a file where a memory is shared: a project's record of a kind
-    /// that agents write, neither private nor recorded by rule nor forgotten.
+    /// Returns whether the record has a file where a memory is shared. That is a record of a kind
+    /// that agents write. It is the project's, and neither recorded by rule nor forgotten.
     pub fn is_shared(&self) -> bool {
         self.kind().is_shared()
             && self.state != RecordState::Forgotten

@@ -1,8 +1,8 @@
 //! A shared record as the text of a file: TOML front matter between two lines `+++`, then Markdown.
 //!
 //! The main text of the kind follows the front matter verbatim. Each further text is below a line
-//! `<!-- anchord: name -->`. A text that a reader or git would misread, such as one with control
-//! characters or a line of a git conflict, is a quoted string in the front matter instead.
+//! `<!-- anchord: name -->`. A text that a reader or git would misread is a quoted string in the
+//! front matter instead. It has control characters, or a line of a git conflict.
 
 use serde_json::{Map, Value};
 
@@ -105,7 +105,7 @@ impl FileForm {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Fails if the text is not a record of this kind, or says something that this build would lose.
+    /// Fails if the text is not a record of this kind, or has a field that this build would lose.
     pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Self, FileProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| FileProblem::NotText)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -196,8 +196,8 @@ fn looks_like_section(line: &str) -> bool {
     line.trim_start_matches('\\').starts_with(SECTION)
 }
 
-/// Returns whether a text can be below the front matter: readers see all of it, and neither git nor
-/// an editor takes any line for something else.
+/// Returns whether a text can be below the front matter. Then readers see all of it, and git takes
+/// no line for something else.
 fn is_plain(text: &str) -> bool {
     let shapes = |c: char| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
     let is_odd = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t') && !shapes(c);

@@ -63,8 +63,8 @@ impl FileNames {
     }
 }
 
-/// Returns a text as a part of a file's name that every file system takes: lower-case ASCII letters
-/// and digits, with a hyphen for each run of others.
+/// Returns a text as a part of a file's name that every file system takes. It has lower-case ASCII
+/// letters and digits, with a hyphen for each run of others.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     let plain = text.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c));

@@ -9,6 +9,7 @@ use anchord_daemon::api::{
 use anchord_daemon::store::refuse_network_fs;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
+use super::super::shared;
 use super::Finding;
 use crate::client::Client;
 use crate::exit::Error;
@@ -16,6 +17,21 @@ use crate::limits::{DOCTOR_FREE_BYTES_MIN, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINE
 use crate::show;
 
 const ABOUT: &str = "data";
+const SHARED: &str = "shared";
+
+/// Reports how a project's memory is shared, if it is.
+fn shared(project: &ProjectStatus) -> Option<Finding> {
+    let state = project.shared.as_ref()?;
+    let what = format!("{}: {}", project.name, shared::line(state));
+    let action = format!("Run `anchord shared status --project {}`.", project.id);
+    Some(if state.conflicts > 0 {
+        Finding::problem(SHARED, what, action)
+    } else if state.paused.is_some() || !state.remarks.is_empty() {
+        Finding::note(SHARED, what).action(action)
+    } else {
+        Finding::good(SHARED, what)
+    })
+}
 
 /// Checks the directories of an instance, and its projects if a daemon reports them.
 pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &mut Vec<Finding>) {
@@ -43,6 +59,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
         found.push(Finding::problem(ABOUT, what, action));
     }
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
+        found.extend(shared(project));
         match read_only(dir, project) {
             Ok(None) => {}
             Ok(Some(reason)) => {

@@ -25,6 +25,7 @@ fn a_list_shows_path_records_and_bytes() {
         bytes: 81_234,
         last_used: None,
         read_only: None,
+        shared: None,
     };
     let shown = summary(&project);
     let counts = "1 blueprint, 0 anchors, 12 lessons, 0 notes, 2 topics, 3 session rows";

@@ -35,6 +35,7 @@ fn fresh() -> StatusReply {
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
         read_only: None,
+        shared: None,
     }
 }
 
@@ -57,6 +58,7 @@ fn project(id: &str, name: &str) -> ProjectStatus {
         bytes: 1_234_567,
         last_used: Some(NOW - 3_000),
         read_only: None,
+        shared: None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! The file that holds a project's id. anchord writes only this file and `.anchord/.gitignore`,
-//! which keeps it out of commits, into a project.
+//! The file that holds a project's id. Unless the user shares a memory, anchord writes only this
+//! file and `.anchord/.gitignore`, which keeps it out of commits, into a project.
 //!
 //! Each directory on the way is opened from its parent without following links, so a prepared
 //! repository cannot lead the write elsewhere. The id is written only into a directory that we own,

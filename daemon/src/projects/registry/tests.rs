@@ -16,6 +16,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         carries_id: true,
         stored: false,
         forgotten: false,
+        shared: false,
         time: Timestamp(5),
     }
 }

@@ -44,7 +44,7 @@ impl Topic {
         drop_oldest(&mut self.files, TOPIC_FILES_MAX);
     }
 
-    /// Brings lists that two sides changed into the order and the size that writes keep. `now` dates
+    /// Brings lists that two sides changed into the order and size that writes keep. `now` dates
     /// what has no time.
     pub(super) fn settle(&mut self, now: Timestamp) {
         let unset = Timestamp::default();

@@ -1,0 +1,236 @@
+//! Memories shared through git: one file for each shared record, beneath the project's root.
+//!
+//! git is never run. A project takes part once its user has agreed; that is in the registry, so no
+//! repository can plant a memory. Files change by `git pull` and by editors at any time, so open
+//! projects are compared every few seconds and before a session reads.
+
+mod decide;
+mod mirror;
+mod place;
+mod scan;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use anchord_memory::RecordId;
+use arc_swap::ArcSwap;
+
+pub(crate) use place::{DIRECTORY, count_files, has_shared_files};
+
+use crate::api::{SharedRemark, SharedStatus};
+use crate::bounded_fs;
+use crate::clock;
+use crate::limits;
+use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
+use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange};
+use mirror::Mirror;
+
+/// The shared files of all open projects.
+#[derive(Debug)]
+pub(crate) struct SharedService {
+    projects: Arc<ProjectService>,
+    slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
+}
+
+/// One open project's shared files.
+#[derive(Debug)]
+struct Slot {
+    project: Weak<OpenProject>,
+    mirror: tokio::sync::Mutex<Mirror>,
+    status: ArcSwap<SharedStatus>,
+    /// The end of the last pass, and whether it failed.
+    last: Mutex<Option<(Instant, bool)>>,
+}
+
+impl SharedService {
+    pub(crate) fn new(projects: Arc<ProjectService>) -> Self {
+        Self { projects, slots: Mutex::default() }
+    }
+
+    /// Returns whether the user shares a project's memory through git.
+    pub(crate) fn is_on(&self, id: ProjectId) -> bool {
+        self.projects.registry.snapshot().project(id).is_some_and(|record| record.shared)
+    }
+
+    /// Returns the state as of the last pass; `None` if the memory is not shared, or no pass was
+    /// made since it was opened.
+    pub(crate) fn status(&self, id: ProjectId) -> Option<Arc<SharedStatus>> {
+        if !self.is_on(id) {
+            return None;
+        }
+        Some(lock(&self.slots).get(&id)?.status.load_full())
+    }
+
+    /// Returns the state as a report shows it; `None` if the memory is not shared.
+    pub(crate) fn reported(&self, id: ProjectId) -> Option<SharedStatus> {
+        let closed = || SharedStatus { is_unseen: true, ..SharedStatus::default() };
+        self.is_on(id).then(|| self.status(id).map_or_else(closed, |it| SharedStatus::clone(&it)))
+    }
+
+    /// Compares the files of all open projects with their memories.
+    pub(crate) async fn pass_all(self: &Arc<Self>) {
+        let registry = self.projects.registry.snapshot();
+        let is_shared = |project: &Arc<OpenProject>| {
+            registry.project(project.id).is_some_and(|record| record.shared)
+        };
+        let projects = self.projects.open.all().into_iter().filter(is_shared);
+        // A disk that does not answer keeps no other project waiting.
+        let passes = projects.map(|it| self.pass_within(it, Duration::ZERO, limits::JOB_TIME_MAX));
+        futures::future::join_all(passes).await;
+    }
+
+    /// Takes in what changed in the files before a session reads. Waits a moment at most; the rest
+    /// is taken in by the next pass.
+    pub(crate) async fn before_reading(self: &Arc<Self>, project: &Arc<OpenProject>) {
+        if self.is_on(project.id) {
+            let (fresh, wait_max) = (limits::SHARED_FRESH, limits::SHARED_WAIT_MAX);
+            self.pass_within(Arc::clone(project), fresh, wait_max).await;
+        }
+    }
+
+    /// Makes a pass and waits for it this long. It continues after that.
+    async fn pass_within(
+        self: &Arc<Self>,
+        project: Arc<OpenProject>,
+        fresh: Duration,
+        wait_max: Duration,
+    ) {
+        let service = Arc::clone(self);
+        let pass = tokio::spawn(async move { service.pass(&project, fresh).await });
+        // What the pass found is in its state, also if it takes longer.
+        let _ = tokio::time::timeout(wait_max, pass).await;
+    }
+
+    /// Makes memory and files of a project agree now, because a person asks.
+    pub(crate) async fn look(&self, project: &Arc<OpenProject>) {
+        *lock(&self.slot(project).last) = None;
+        self.pass(project, Duration::ZERO).await;
+    }
+
+    /// Makes memory and files of a project agree, unless that was done within `fresh`.
+    async fn pass(&self, project: &Arc<OpenProject>, fresh: Duration) {
+        let registry = self.projects.registry.snapshot();
+        let Some(record) = registry.project(project.id).filter(|record| record.shared) else {
+            return;
+        };
+        let slot = self.slot(project);
+        let is_recent = |last: &(Instant, bool)| {
+            let (at, failed) = *last;
+            at.elapsed() < if failed { limits::SHARED_RETRY_AFTER.max(fresh) } else { fresh }
+        };
+        if lock(&slot.last).as_ref().is_some_and(is_recent) {
+            return;
+        }
+        let mut mirror = slot.mirror.lock().await;
+        let passed = match self.root(record).await {
+            Ok(root) => mirror.pass(project, &root).await,
+            Err(why) => Err(why),
+        };
+        *lock(&slot.last) = Some((clock::start(), passed.is_err()));
+        let paused = passed.err();
+        if let Some(why) = &paused {
+            tracing::debug!(project = %project.id, %why, "shared files were not exchanged");
+        }
+        slot.status.store(Arc::new(SharedStatus { paused, ..mirror.status().clone() }));
+    }
+
+    /// Decides a conflict for one side and returns the record's file.
+    pub(crate) async fn resolve(
+        &self,
+        project: &Arc<OpenProject>,
+        record: RecordId,
+        keep_file: bool,
+    ) -> Result<String, String> {
+        let registry = self.projects.registry.snapshot();
+        let known = registry.project(project.id).filter(|record| record.shared);
+        let known = known.ok_or("the memory is not shared through git")?;
+        let root = self.root(known).await?;
+        let slot = self.slot(project);
+        let path = {
+            let mut mirror = slot.mirror.lock().await;
+            mirror.resolve(project, &root, record, keep_file).await?
+        };
+        self.look(project).await;
+        Ok(path)
+    }
+
+    /// Shares a memory from now on, or stops sharing it. Files stay as they are. Returns a remark
+    /// for the user.
+    pub(crate) async fn switch(
+        &self,
+        project: &Arc<OpenProject>,
+        on: bool,
+    ) -> Result<Option<String>, String> {
+        let registry = self.projects.registry.snapshot();
+        let known = registry.project(project.id).ok_or("only a project's memory can be shared")?;
+        let mut remark = None;
+        if on {
+            let root = self.root(known).await?;
+            let at = root.clone();
+            let prepared = bounded_fs::run(&root, move || place::prepare(&at)).await;
+            let prepared = prepared.map_err(|error| error.to_string())?;
+            remark = prepared.map_err(|error| format!("failed to {error}"))?;
+        }
+        let id = project.id;
+        let command: WriteCommand<Registry> = Arc::new(move |registry, _| {
+            let known = registry.project(id).filter(|known| known.shared != on);
+            let changed = known
+                .map(|known| ProjectRecord { shared: on, ..ProjectRecord::clone(known) })
+                .map(RegistryChange::ProjectSeen);
+            Ok(Transition::silent(changed.into_iter().collect()))
+        });
+        let written = self.projects.registry.write(None, None, "share", command).await;
+        written.map_err(|error| error.to_string())?;
+        self.look(project).await;
+        Ok(remark)
+    }
+
+    /// Returns the directory of a project's files, if it is still the one that the registry knows.
+    async fn root(&self, record: &ProjectRecord) -> Result<PathBuf, String> {
+        let (root, place) = (record.root.clone(), record.place.clone());
+        let looking = bounded_fs::run(&record.root, move || place.is_there());
+        match looking.await {
+            Ok(Ok(true)) => Ok(root),
+            Ok(Ok(false)) => Err(format!("{} is another directory by now", root.display())),
+            Ok(Err(error)) => Err(format!("failed to look at {}: {error}", root.display())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn slot(&self, project: &Arc<OpenProject>) -> Arc<Slot> {
+        let mut slots = lock(&self.slots);
+        let is_same =
+            |slot: &&Arc<Slot>| slot.project.upgrade().is_some_and(|it| Arc::ptr_eq(&it, project));
+        if let Some(slot) = slots.get(&project.id).filter(is_same) {
+            return Arc::clone(slot);
+        }
+        let slot = Arc::new(Slot {
+            project: Arc::downgrade(project),
+            mirror: tokio::sync::Mutex::new(Mirror::new(project)),
+            status: ArcSwap::default(),
+            last: Mutex::default(),
+        });
+        slots.insert(project.id, Arc::clone(&slot));
+        slot
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedStatus {
+    /// Keeps as many remarks as an answer names, and counts the rest.
+    fn with_remarks(mut self, mut remarks: Vec<SharedRemark>) -> Self {
+        self.conflicts = remarks.iter().filter(|remark| remark.is_conflict).count();
+        remarks.sort_by_key(|remark| !remark.is_conflict);
+        self.more = remarks.len().saturating_sub(limits::SHARED_REMARKS_MAX);
+        remarks.truncate(limits::SHARED_REMARKS_MAX);
+        Self { remarks, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,448 @@
+//! One project's shared files: compares them with the memory, and makes both agree.
+//!
+//! A pass first takes in what changed in the files, then writes what changed in the memory. What
+//! the two last agreed on is a soft mark of each record. A lost or an old mark costs a look into
+//! the record's history; where that does not help, the difference is a conflict.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anchord_memory::shared::SharedContent;
+use anchord_memory::{
+    Memory, Provenance, RecordId, Seq, SessionId, ShareId, TakeItem, TakeOutcome, Version, Wanted,
+    plan_take_in, shared_rivals,
+};
+
+use super::decide::{Base, Bases, Decision, Held, Remove, Take, Write, decide};
+use super::place::file;
+use super::scan::{Scan, SeenFiles, scan};
+use crate::api::{SharedRemark, SharedStatus};
+use crate::blocking::run_blocking;
+use crate::bounded_fs;
+use crate::clock;
+use crate::limits::{
+    SHARED_GONE_AFTER, SHARED_ROUNDS_MAX, SHARED_TAKE_BYTES_MAX, SHARED_TAKE_FILES_MAX,
+    SHARED_VERSIONS_MAX, SHARED_WRITES_AT_ONCE,
+};
+use crate::project::{OpenProject, SHARED, WriteCommand};
+use crate::projects::{FileDigest, ProjectFiles};
+
+/// The session under which changes of files are written.
+const SESSION: &str = "shared-files";
+
+/// The state of a project's shared files while it is open.
+#[derive(Debug, Default)]
+pub(super) struct Mirror {
+    bases: Bases,
+    seen: SeenFiles,
+    held: Held,
+    /// Since when the file of a record is missing.
+    missing: BTreeMap<ShareId, Instant>,
+    /// The entry up to which the memory is written.
+    done: Option<Seq>,
+    status: SharedStatus,
+}
+
+impl Mirror {
+    /// Returns the state after the marks of an open project.
+    pub(super) fn new(project: &OpenProject) -> Self {
+        let read = |(key, value): (&String, &String)| {
+            let id: ShareId = key.strip_prefix(SHARED)?.parse().ok()?;
+            Some((id, serde_json::from_str::<Base>(value).ok()?))
+        };
+        let bases = project.shared_marks().iter().filter_map(read).collect();
+        Self { bases, ..Self::default() }
+    }
+
+    pub(super) fn status(&self) -> &SharedStatus {
+        &self.status
+    }
+
+    /// Makes memory and files agree, as far as nobody has to decide.
+    pub(super) async fn pass(&mut self, project: &OpenProject, root: &Path) -> Result<(), String> {
+        if let Some(why) = &project.owner.health().read_only {
+            return Err(format!("the memory is read-only: {why}"));
+        }
+        let mut scan = self.scan(root).await?;
+        if !scan.is_there {
+            // A branch from before the sharing. What is not there was not deleted.
+            self.status = SharedStatus::default();
+            self.done = None;
+            return Err("this branch has no shared memory, so nothing is exchanged".to_owned());
+        }
+        if !scan.has_changed && self.done == Some(project.memory().seq()) {
+            self.seen = scan.files;
+            return Ok(());
+        }
+        let name = project.id.to_string();
+        let mut changed = BTreeSet::new();
+        let (mut remarks, mut records) = (Vec::new(), 0);
+        let mut failed = None;
+        for _ in 0..SHARED_ROUNDS_MAX {
+            let memory = project.memory();
+            let done = memory.seq();
+            let decision = self.decided(&name, memory, &mut scan).await;
+            let Decision { mut takes, writes, removes, agreed, dropped, .. } = decision;
+            (remarks, records) = (decision.remarks, decision.records);
+            let is_waiting = self.wait_for_missing(&mut takes);
+            let is_quiet = takes.is_empty() && writes.is_empty() && removes.is_empty();
+            for (id, base) in agreed {
+                self.bases.insert(id.clone(), base);
+                changed.insert(id);
+            }
+            for id in dropped {
+                self.bases.remove(&id);
+                changed.insert(id);
+            }
+            if is_quiet {
+                self.done = Some(done).filter(|_| !is_waiting && scan.is_whole);
+                break;
+            }
+            let step = async {
+                if takes.is_empty() {
+                    self.put(root, &mut scan, writes, removes, &mut changed).await
+                } else {
+                    self.take(project, &name, root, &mut scan, takes, &mut changed).await
+                }
+            };
+            if let Err(error) = step.await {
+                failed = Some(error);
+                break;
+            }
+        }
+        self.mark(project, changed).await;
+        let memory = project.memory();
+        let files = scan.files.len();
+        self.seen = scan.files;
+        remarks.extend(shared_rivals(&memory).into_iter().map(|rivals| SharedRemark {
+            is_conflict: true,
+            ..SharedRemark::record(
+                rivals.second,
+                &format!(
+                    "{} and {} say different things under one name; forget one, or change its name",
+                    rivals.first, rivals.second
+                ),
+            )
+        }));
+        let status = SharedStatus { records, files, ..SharedStatus::default() };
+        self.status = status.with_remarks(remarks);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Keeps only deletions that have lasted for a moment, since git replaces a file by removing it
+    /// first. Returns whether others are left.
+    fn wait_for_missing(&mut self, takes: &mut Vec<Take>) -> bool {
+        let is_missing = |take: &Take| take.item.file.is_none();
+        let now: BTreeSet<&ShareId> =
+            takes.iter().filter(|take| is_missing(take)).map(|take| &take.item.id).collect();
+        self.missing.retain(|id, _| now.contains(id));
+        let all = takes.len();
+        takes.retain(|take| {
+            if !is_missing(take) {
+                return true;
+            }
+            let since = self.missing.entry(take.item.id.clone()).or_insert_with(clock::start);
+            since.elapsed() >= SHARED_GONE_AFTER
+        });
+        takes.len() < all
+    }
+
+    /// Decides a conflict for one side. Returns the record's file.
+    pub(super) async fn resolve(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+        record: RecordId,
+        keep_file: bool,
+    ) -> Result<String, String> {
+        let name = project.id.to_string();
+        let memory = project.memory();
+        let stored = memory.record(record).filter(|stored| stored.is_shared());
+        let stored = stored.ok_or_else(|| format!("{record} is not a shared record"))?;
+        let id = anchord_memory::shared::FileNames::id(stored, &name);
+        self.seen = self.scan(root).await?.files;
+        let found = self.seen.iter().find(|(_, seen)| seen.id == id);
+        let Some((path, seen)) = found else { return Err(format!("{record} has no file")) };
+        let (path, digest) = (path.clone(), seen.digest.clone());
+        self.held.remove(&id);
+        self.done = None;
+        let unread = || format!("{path} cannot be read");
+        let digest = digest.ok_or_else(unread)?;
+        // The side that goes counts as what both last agreed on.
+        if keep_file {
+            let form =
+                seen.form.clone().map_err(|unusable| format!("{path}: {}", unusable.what))?;
+            let base = Some(SharedContent::of(stored));
+            let item = TakeItem { id, record: Some(record), base, file: Some(form) };
+            if let [TakeOutcome::Refused(why)] = write(project, &name, vec![item]).await?.as_slice()
+            {
+                return Err(format!("{path}: {why}"));
+            }
+        } else {
+            let text = anchord_memory::shared::FileForm::of(stored).render();
+            let base = Base {
+                record,
+                version: stored.version,
+                digest: FileDigest::of(text.as_bytes()),
+                path: path.clone(),
+            };
+            let write = Write { id: id.clone(), base, text, expected: Some(digest) };
+            let mut scan = Scan { files: std::mem::take(&mut self.seen), ..Scan::default() };
+            let mut changed = BTreeSet::new();
+            let written = self.put(root, &mut scan, vec![write], Vec::new(), &mut changed).await;
+            self.mark(project, changed).await;
+            written?;
+        }
+        Ok(path)
+    }
+
+    async fn scan(&mut self, root: &Path) -> Result<Scan, String> {
+        let (at, before) = (root.to_owned(), std::mem::take(&mut self.seen));
+        let scanned = bounded_fs::run(root, move || scan(&at, before)).await;
+        match scanned {
+            Ok(Ok(scan)) => Ok(scan),
+            Ok(Err(error)) => Err(format!("failed to {error}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Decides on a thread of its own, since a memory may have many records.
+    async fn decided(&self, name: &str, memory: Arc<Memory>, scan: &mut Scan) -> Decision {
+        let (name, bases, held) = (name.to_owned(), self.bases.clone(), self.held.clone());
+        let own = std::mem::take(scan);
+        let (decision, own) =
+            run_blocking(move || (decide(&memory, &name, &bases, &own, &held), own)).await;
+        *scan = own;
+        decision
+    }
+
+    /// Takes in as many changed files as one commit may have.
+    async fn take(
+        &mut self,
+        project: &OpenProject,
+        name: &str,
+        root: &Path,
+        scan: &mut Scan,
+        mut takes: Vec<Take>,
+        changed: &mut BTreeSet<ShareId>,
+    ) -> Result<(), String> {
+        let mut bytes = 0;
+        let fits = takes.iter().take(SHARED_TAKE_FILES_MAX).take_while(|take| {
+            let size = scan.files.get(&take.path).map_or(0, |seen| seen.stamp.bytes);
+            bytes += size;
+            bytes <= SHARED_TAKE_BYTES_MAX || bytes == size
+        });
+        let fits = fits.count().max(1);
+        takes.truncate(fits);
+        self.look_up(project, &mut takes, changed).await?;
+        if takes.is_empty() {
+            return Ok(());
+        }
+        let items: Vec<TakeItem> = takes.iter().map(|take| take.item.clone()).collect();
+        let outcomes = write(project, name, items).await?;
+        let memory = project.memory();
+        let mut removes = Vec::new();
+        for (take, outcome) in takes.into_iter().zip(outcomes) {
+            let Take { item, path, digest, .. } = take;
+            let id = item.id;
+            let version = |record: RecordId| memory.record(record).map(|stored| stored.version);
+            let hold = |remark| {
+                let of = item.record.and_then(version);
+                (digest.clone(), of, remark)
+            };
+            match (outcome, digest.clone()) {
+                (TakeOutcome::Taken(record), Some(digest)) => {
+                    let version = version(record).unwrap_or(Version::FIRST);
+                    self.bases.insert(id.clone(), Base { record, version, digest, path });
+                }
+                (TakeOutcome::United(_), Some(expected)) => {
+                    self.bases.remove(&id);
+                    removes.push(Remove { id: id.clone(), path, expected });
+                }
+                (TakeOutcome::Conflict(record), _) => {
+                    let what = format!(
+                        "{record} and its file were both changed; `anchord shared resolve {record}` \
+                         keeps one of them"
+                    );
+                    let remark = SharedRemark::conflict_in(&path, &what);
+                    let remark = SharedRemark { record: Some(record), ..remark };
+                    self.held.insert(id.clone(), hold(remark));
+                }
+                (TakeOutcome::Refused(why), _) => {
+                    let what = format!("it is not taken in: {why}");
+                    self.held.insert(id.clone(), hold(SharedRemark::file(&path, &what)));
+                }
+                _ => drop(self.bases.remove(&id)),
+            }
+            changed.insert(id);
+        }
+        self.put(root, scan, Vec::new(), removes, changed).await
+    }
+
+    /// Finds what records and files that both changed last agreed on. A file that has an earlier
+    /// version of its record is not an edit: it is behind.
+    async fn look_up(
+        &mut self,
+        project: &OpenProject,
+        takes: &mut Vec<Take>,
+        changed: &mut BTreeSet<ShareId>,
+    ) -> Result<(), String> {
+        let memory = project.memory();
+        let mut wanted = Wanted::new();
+        for take in takes.iter() {
+            let stored = take.item.record.and_then(|record| memory.record(record));
+            let (Some(from), Some(stored)) = (take.look_up, stored) else { continue };
+            let last = stored.version.0.saturating_sub(1);
+            let first = from.0.max(last.saturating_sub(SHARED_VERSIONS_MAX));
+            wanted.insert((stored.id, from));
+            wanted.extend((first..=last).map(|version| (stored.id, Version(version))));
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let history = project.history().map_err(|error| error.to_string())?;
+        let versions = run_blocking(move || history.versions(wanted)).await;
+        let versions = versions.map_err(|error| error.to_string())?;
+        let content = |record, version| {
+            let stored = versions.get(&(record, version))?;
+            stored.content.record().map(|record| SharedContent::of(record))
+        };
+        takes.retain_mut(|take| {
+            let (Some(record), Some(from)) = (take.item.record, take.look_up) else { return true };
+            let known = self.bases.contains_key(&take.item.id);
+            let file = take.item.file.as_ref().map(|file| &file.content);
+            let earlier = versions.keys().rev().filter(|(id, _)| *id == record);
+            let same = earlier.map(|(_, version)| *version).find(|version| {
+                let content = content(record, *version);
+                content.is_some() && content.as_ref() == file
+            });
+            if let (Some(version), Some(digest)) = (same, take.digest.clone()) {
+                let path = take.path.clone();
+                self.bases.insert(take.item.id.clone(), Base { record, version, digest, path });
+                changed.insert(take.item.id.clone());
+                return false;
+            }
+            take.item.base = if known { content(record, from) } else { None };
+            true
+        });
+        Ok(())
+    }
+
+    /// Writes and removes files, a few at a time.
+    async fn put(
+        &mut self,
+        root: &Path,
+        scan: &mut Scan,
+        writes: Vec<Write>,
+        removes: Vec<Remove>,
+        changed: &mut BTreeSet<ShareId>,
+    ) -> Result<(), String> {
+        let (mut writes, mut removes) = (writes.into_iter(), removes.into_iter());
+        loop {
+            let some: Vec<Write> = writes.by_ref().take(SHARED_WRITES_AT_ONCE).collect();
+            let gone: Vec<Remove> = removes.by_ref().take(SHARED_WRITES_AT_ONCE).collect();
+            if some.is_empty() && gone.is_empty() {
+                return Ok(());
+            }
+            let at = root.to_owned();
+            let done = bounded_fs::run(root, move || change_files(&at, some, gone)).await;
+            let done = done.map_err(|error| error.to_string())?;
+            for id in done.removed {
+                self.bases.remove(&id);
+                scan.files.retain(|_, seen| seen.id != id);
+                changed.insert(id);
+            }
+            for (id, base, seen) in done.written {
+                scan.files.insert(base.path.clone(), seen);
+                self.bases.insert(id.clone(), base);
+                changed.insert(id);
+            }
+            if let Some(error) = done.failed {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Hands new agreements to the store, which writes them when it has time.
+    async fn mark(&self, project: &OpenProject, changed: BTreeSet<ShareId>) {
+        let mark = |id: ShareId| {
+            let base = self.bases.get(&id);
+            let value = base.map(|base| serde_json::to_string(base).unwrap_or_default());
+            (format!("{SHARED}{id}"), value)
+        };
+        let marks: Vec<(String, Option<String>)> = changed.into_iter().map(mark).collect();
+        if marks.is_empty() {
+            return;
+        }
+        let marked = project.owner.ask(move |store, _| {
+            for (key, value) in &marks {
+                store.mark(key, value.as_deref());
+            }
+        });
+        if let Err(error) = marked.await {
+            tracing::debug!(%error, "agreements with shared files were not marked");
+        }
+    }
+}
+
+/// Commits the changes of files.
+async fn write(
+    project: &OpenProject,
+    name: &str,
+    items: Vec<TakeItem>,
+) -> Result<Vec<TakeOutcome>, String> {
+    let name = name.to_owned();
+    let command: WriteCommand<Memory, Vec<TakeOutcome>> = Arc::new(move |memory, now| {
+        let origin =
+            Provenance { session: SessionId::new(SESSION), client: SESSION.into(), time: now };
+        Ok(plan_take_in(memory, &name, &items, &origin).into())
+    });
+    let written = project.owner.write(None, None, "shared", command).await;
+    Ok(written.map_err(|error| format!("failed to take files in: {error}"))?.outcome)
+}
+
+/// The files that were changed.
+#[derive(Default)]
+struct ChangedFiles {
+    written: Vec<(ShareId, Base, super::scan::Seen)>,
+    removed: Vec<ShareId>,
+    failed: Option<String>,
+}
+
+fn change_files(root: &Path, writes: Vec<Write>, removes: Vec<Remove>) -> ChangedFiles {
+    let mut done = ChangedFiles::default();
+    let files = match ProjectFiles::open(root) {
+        Ok(files) => files,
+        Err(error) => {
+            done.failed = Some(format!("failed to open {}: {error}", root.display()));
+            return done;
+        }
+    };
+    for Remove { id, path, expected } in removes {
+        match files.remove_whole(&file(&path), &expected) {
+            Ok(_) => done.removed.push(id),
+            // The next pass sees the edit.
+            Err(crate::projects::MirrorError::Changed(_)) => {}
+            Err(error) => {
+                done.failed = Some(format!("failed to {error}"));
+                return done;
+            }
+        }
+    }
+    for Write { id, base, text, expected } in writes {
+        match files.write_whole(&file(&base.path), text.as_bytes(), expected.as_ref()) {
+            Ok(stamp) => {
+                let seen = super::scan::written(&base.path, &id, stamp, &text);
+                done.written.extend(seen.map(|seen| (id, base, seen)));
+            }
+            Err(crate::projects::MirrorError::Changed(_)) => {}
+            Err(error) => {
+                done.failed = Some(format!("failed to {error}"));
+                return done;
+            }
+        }
+    }
+    done
+}
