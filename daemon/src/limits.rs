@@ -169,6 +169,8 @@ pub const HEAP_QUIET_TICKS: u32 = 5;
 
 /// Topics of a project that have a file, the most recently written ones.
 pub const MIRRORED_TOPICS_MAX: usize = 1_000;
+/// Entries of a directory of mirrored topics; one with more is not read.
+pub const MIRROR_ENTRIES_MAX: usize = 10_000;
 /// Attempts to swap a mirrored file that others create and remove meanwhile.
 pub const SWAPS_MAX: usize = 10;
 /// Age from which an edited file counts as complete. Its writer may not be done before.

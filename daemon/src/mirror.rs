@@ -21,10 +21,10 @@ use crate::bounded_fs;
 use crate::config::Config;
 use crate::limits::{JOB_TIME_MAX, MIRRORED_TOPICS_MAX};
 use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
-use crate::projects::{ProjectFiles, ProjectId};
+use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId};
 use crate::secrets;
 
-use known::{Edit, Known, Look, Place, digest};
+use known::{Edit, Known, Look, Place, said};
 
 /// The directory of the files, beneath a project's root.
 const FOLDER: &str = ".anchord/topics";
@@ -51,7 +51,7 @@ struct Mirror {
     /// The revision whose topics are in the files.
     revision: Option<Revision>,
     /// Edits that were refused. They are not tried again until their file changes.
-    refused: BTreeMap<(String, Place), u64>,
+    refused: BTreeMap<(String, Place), FileDigest>,
 }
 
 impl TopicMirror {
@@ -119,7 +119,7 @@ impl Mirror {
         let is_edited = !edits.is_empty();
         for edit in edits {
             let key = (edit.name.clone(), edit.place);
-            if self.refused.get(&key) == Some(&edit.file_digest()) {
+            if self.refused.get(&key) == Some(&edit.digest()) {
                 waiting.insert(edit.name);
                 continue;
             }
@@ -131,7 +131,7 @@ impl Mirror {
                 Err(why) => {
                     let file = root.join(FOLDER).join(&edit.name);
                     tracing::warn!(file = %file.display(), why, "an edited topic is not taken in, and its file stays as it is");
-                    self.refused.insert(key, edit.file_digest());
+                    self.refused.insert(key, edit.digest());
                     waiting.insert(edit.name);
                 }
             }
@@ -200,12 +200,12 @@ async fn take_in(
     let name = topic_of(&project.memory(), &edit.name, &file.title)
         .ok_or_else(|| "its name is not that of a topic's file".to_owned())?;
     let (base, modified) =
-        (known.get(&edit.name).map(|known| known.status.clone()), edit.file.modified);
+        (known.get(&edit.name).map(|known| known.status.clone()), edit.file.stamp.time());
     let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let by = Provenance { session: SessionId::new(CLIENT), client: CLIENT.into(), time: now };
         let record = memory.topic(&name);
         let here = record.and_then(|record| record.topic()).map(|topic| topic.status.as_str());
-        let is = |status: &str| base.as_deref() == Some(digest(status.as_bytes()).as_str());
+        let is = |status: &str| base.as_ref() == Some(&FileDigest::of(status.as_bytes()));
         let mut edited = file.clone();
         if edited.status.as_deref().is_some_and(is) {
             // The person left the status as it was.
@@ -236,10 +236,10 @@ fn topic_of(memory: &Memory, file: &str, title: &str) -> Option<String> {
 }
 
 /// Opens the directory of a project's files.
-fn directory(root: &Path, create: bool) -> Result<Option<crate::projects::MirrorDir>, String> {
-    let opened =
-        ProjectFiles::open(root).and_then(|files| files.mirror_dir(Path::new(FOLDER), create));
-    opened.map_err(|error| format!("{}: {error}", root.join(FOLDER).display()))
+fn directory(root: &Path, create: bool) -> Result<Option<MirrorDir>, String> {
+    let files = ProjectFiles::open(root);
+    let files = files.map_err(|error| format!("failed to open {}: {error}", root.display()))?;
+    said(files.mirror_dir(Path::new(FOLDER), create))
 }
 
 #[cfg(test)]

@@ -27,8 +27,6 @@ const LAYERS: &[&[&str]] = &[
     &["admin", "jobs"],
     &["mcp", "hooks", "mirror"],
     &["sessions", "merging"],
-    &["mcp", "hooks"],
-    &["sessions"],
     &["shared"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log"],

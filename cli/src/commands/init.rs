@@ -61,6 +61,7 @@ const IGNORED: [&str; 6] =
   anchord init --shared --dry-run
   anchord init --unshare
   anchord init --remove --dry-run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// Frequency at which agents are told to checkpoint [default: what the block says now, else
     /// balanced]

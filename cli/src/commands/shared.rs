@@ -180,15 +180,15 @@ fn state(now: &SharedReply, home: Option<&Path>) -> String {
     let root = show::path(&now.root, home);
     let mut text = String::new();
     let Some(status) = now.status.as_ref().filter(|_| now.is_on) else {
-        let _ = match now.has_files {
-            false => writeln!(text, "{root}: the memory is not shared"),
-            true => writeln!(
+        let _ = write!(text, "{root}: the memory is not shared");
+        if now.has_files {
+            let files = show::count(now.files as u64, "file");
+            let _ = write!(
                 text,
-                "{root}: the memory is not shared; {} of others are there, and `anchord init --shared` \
-                 takes them in",
-                show::count(now.files as u64, "file")
-            ),
-        };
+                "; {files} of others are there, and `anchord init --shared` takes them in"
+            );
+        }
+        text.push('\n');
         return text;
     };
     let _ = writeln!(text, "{root}: {}", line(status));

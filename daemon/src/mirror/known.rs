@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use anchord_memory::Timestamp;
 use anchord_memory::topic_file::TopicFile;
-use sha2::{Digest, Sha256};
 
 use super::{ENDING, directory};
 use crate::bounded_fs;
 use crate::clock;
-use crate::limits::{MIRROR_SETTLED_MILLIS, MIRRORED_TOPICS_MAX};
+use crate::limits::{MIRROR_ENTRIES_MAX, MIRROR_SETTLED_MILLIS, PROJECT_FILE_BYTES_MAX};
 use crate::project::OpenProject;
-use crate::projects::{MirrorDir, MirrorFile, Stamp};
+use crate::projects::{
+    FileDigest, FileRead, FileStamp, Listed, MirrorDir, MirrorError, name_of_displaced,
+};
 
 /// The beginning of the soft marks that remember what was written.
 const MARK: &str = "topic-file/";
@@ -22,13 +23,13 @@ const MARK: &str = "topic-file/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// The digest of its bytes.
-    bytes: String,
+    bytes: FileDigest,
     /// The digest of its status.
-    pub(super) status: String,
+    pub(super) status: FileDigest,
     /// The stamp with which these bytes were last seen.
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<FileStamp>,
     /// The digest of the bytes that it displaced, until these are dropped.
-    before: Option<String>,
+    before: Option<FileDigest>,
     /// The time at which it was written.
     written: Option<Instant>,
 }
@@ -47,14 +48,13 @@ pub(super) enum Place {
 pub(super) struct Edit {
     pub(super) name: String,
     pub(super) place: Place,
-    pub(super) file: MirrorFile,
+    pub(super) file: FileRead,
 }
 
 impl Edit {
-    /// Returns a short digest of the content, to tell one edit of a file from another.
-    pub(super) fn file_digest(&self) -> u64 {
-        let digest = Sha256::digest(&self.file.bytes);
-        digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    /// Returns the digest of the content.
+    pub(super) fn digest(&self) -> FileDigest {
+        FileDigest::of(&self.file.bytes)
     }
 }
 
@@ -66,12 +66,7 @@ pub(super) struct Look {
     /// Files that may still be being written, or whose displaced content is not settled.
     pub(super) unsettled: BTreeSet<String>,
     /// New stamps of files with known content.
-    pub(super) stamps: Vec<(String, Stamp)>,
-}
-
-/// Returns the digest of a text.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    pub(super) stamps: Vec<(String, FileStamp)>,
 }
 
 /// Compares the files with what was written.
@@ -79,14 +74,17 @@ pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look,
     let mut look = Look::default();
     let Some(dir) = directory(root, false)? else { return Ok(look) };
     let now = clock::now();
-    for name in said(&dir, dir.names(ENDING, MIRRORED_TOPICS_MAX))? {
-        let file = known.get(&name);
-        let stamp = said(&name, dir.stamp(&name))?;
-        if stamp.is_none() || file.is_some_and(|known| known.stamp == stamp) {
+    let listed = said(dir.list(MIRROR_ENTRIES_MAX))?;
+    let is_topic = |name: &str| name.ends_with(ENDING) && !name.starts_with('.');
+    for (name, what) in listed.iter().filter(|(name, _)| is_topic(name)) {
+        let Listed::File(stamp) = what else { continue };
+        let file = known.get(name);
+        if file.is_some_and(|known| known.stamp == Some(*stamp)) {
             continue;
         }
-        let Some(content) = said(&name, dir.read(&name))? else { continue };
-        if file.is_some_and(|known| known.bytes == digest(&content.bytes)) {
+        let Some(content) = said(dir.read(name, PROJECT_FILE_BYTES_MAX))? else { continue };
+        let name = name.clone();
+        if file.is_some_and(|known| known.bytes == FileDigest::of(&content.bytes)) {
             look.stamps.push((name, content.stamp));
         } else if is_settled(&content, now) {
             look.edits.push(Edit { name, place: Place::InPlace, file: content });
@@ -94,34 +92,43 @@ pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look,
             look.unsettled.insert(name);
         }
     }
-    for name in said(&dir, dir.displaced_names(ENDING, MIRRORED_TOPICS_MAX))? {
-        let file = known.get(&name);
+    let displaced = listed.iter().filter_map(|(name, _)| name_of_displaced(name));
+    for name in displaced.filter(|name| is_topic(name)) {
+        let file = known.get(name);
         let just = file.and_then(|known| known.written).is_some_and(|written| {
             written.elapsed().as_millis() < u128::from(MIRROR_SETTLED_MILLIS)
         });
-        let content = said(&name, dir.displaced(&name))?;
-        match content {
+        match displaced_file(&dir, name)? {
             // An editor may have had it open when it was displaced.
             Some(content) if just || !is_settled(&content, now) => {
-                look.unsettled.insert(name);
+                look.unsettled.insert(name.to_owned());
             }
-            Some(content) if !is_ours(file, &digest(&content.bytes)) => {
-                look.edits.push(Edit { name, place: Place::Displaced, file: content });
+            Some(content) if !is_ours(file, &FileDigest::of(&content.bytes)) => {
+                let (name, place) = (name.to_owned(), Place::Displaced);
+                look.edits.push(Edit { name, place, file: content });
             }
             // It was written by us, or it is a link.
-            _ => said(&name, dir.drop_displaced(&name))?,
+            _ => said(dir.drop_displaced(name))?,
         }
     }
     Ok(look)
 }
 
-fn is_ours(known: Option<&Known>, digest: &str) -> bool {
-    known.is_some_and(|known| known.bytes == digest || known.before.as_deref() == Some(digest))
+/// Reads what was displaced; `None` if it is no regular file.
+fn displaced_file(dir: &MirrorDir, name: &str) -> Result<Option<FileRead>, String> {
+    match dir.displaced(name, PROJECT_FILE_BYTES_MAX) {
+        Err(MirrorError::NotPlain(_)) => Ok(None),
+        read => said(read),
+    }
+}
+
+fn is_ours(known: Option<&Known>, digest: &FileDigest) -> bool {
+    known.is_some_and(|known| known.bytes == *digest || known.before.as_ref() == Some(digest))
 }
 
 /// Returns whether a file was not written just now. A time in the future says nothing.
-fn is_settled(file: &MirrorFile, now: Timestamp) -> bool {
-    let age = now.0 - file.modified.0;
+fn is_settled(file: &FileRead, now: Timestamp) -> bool {
+    let age = now.0 - file.stamp.time().0;
     !(0..i64::from(MIRROR_SETTLED_MILLIS)).contains(&age)
 }
 
@@ -136,7 +143,7 @@ pub(super) async fn taken_in(
         Place::Displaced => {
             let dropping = bounded_fs::run(root, move || {
                 let Some(dir) = directory(&at, false)? else { return Ok(()) };
-                said(&name, dir.drop_displaced(&name))
+                said(dir.drop_displaced(&name))
             });
             dropping.await.map_err(|error| error.to_string())?
         }
@@ -146,8 +153,8 @@ pub(super) async fn taken_in(
             known.insert(
                 name,
                 Known {
-                    bytes: digest(&edit.file.bytes),
-                    status: digest(status.as_bytes()),
+                    bytes: edit.digest(),
+                    status: FileDigest::of(status.as_bytes()),
                     stamp: Some(edit.file.stamp),
                     before: None,
                     written: None,
@@ -169,18 +176,18 @@ pub(super) fn write(
     let mut written = Vec::new();
     for (name, file) in files {
         let text = file.render();
-        let bytes = digest(text.as_bytes());
+        let bytes = FileDigest::of(text.as_bytes());
         let before = known.get(&name);
         if before.is_some_and(|before| before.bytes == bytes && before.stamp.is_some()) {
             continue;
         }
-        let replaced = || -> Result<Stamp, String> {
+        let replaced = || {
             let dir = directory(root, true)?.ok_or("it cannot be created")?;
-            said(&name, dir.replace(&name, text.as_bytes()))
+            said(dir.replace(&name, text.as_bytes()))
         };
         match replaced() {
             Ok(stamp) => {
-                let status = digest(file.status.unwrap_or_default().as_bytes());
+                let status = FileDigest::of(file.status.unwrap_or_default().as_bytes());
                 let before = before.map(|before| before.bytes.clone());
                 let known = Known {
                     bytes,
@@ -210,10 +217,10 @@ pub(super) fn write(
 /// Takes the file of a topic that is gone away. An edited one is left to be taken in: then the
 /// topic is there again.
 fn take_away(dir: &MirrorDir, name: &str, known: Option<&Known>) -> Result<(), String> {
-    said(name, dir.displace(name))?;
-    let displaced = said(name, dir.displaced(name))?;
-    if displaced.is_none_or(|file| is_ours(known, &digest(&file.bytes))) {
-        said(name, dir.drop_displaced(name))?;
+    said(dir.displace(name))?;
+    let displaced = displaced_file(dir, name)?;
+    if displaced.is_none_or(|file| is_ours(known, &FileDigest::of(&file.bytes))) {
+        said(dir.drop_displaced(name))?;
     }
     Ok(())
 }
@@ -225,8 +232,8 @@ pub(super) async fn read_marks(project: &OpenProject) -> Result<BTreeMap<String,
         let of_files = marks.filter_map(|(key, value)| {
             let (bytes, status) = value.split_once(' ')?;
             let known = Known {
-                bytes: bytes.to_owned(),
-                status: status.to_owned(),
+                bytes: FileDigest::from_text(bytes),
+                status: FileDigest::from_text(status),
                 stamp: None,
                 before: None,
                 written: None,
@@ -247,7 +254,7 @@ pub(super) async fn mark(
     if written.is_empty() {
         return Ok(());
     }
-    let value = |known: &Known| format!("{} {}", known.bytes, known.status);
+    let value = |known: &Known| format!("{} {}", known.bytes.as_str(), known.status.as_str());
     let marks: Vec<(String, Option<String>)> = written
         .iter()
         .map(|(name, known)| (format!("{MARK}{name}"), known.as_ref().map(value)))
@@ -267,6 +274,6 @@ pub(super) async fn mark(
     marked.await.map_err(|error| error.to_string())
 }
 
-fn said<T>(what: impl std::fmt::Debug, done: std::io::Result<T>) -> Result<T, String> {
-    done.map_err(|error| format!("{what:?}: {error}"))
+pub(super) fn said<T>(done: Result<T, MirrorError>) -> Result<T, String> {
+    done.map_err(|error| format!("failed to {error}"))
 }

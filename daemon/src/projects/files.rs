@@ -25,8 +25,8 @@ mod mirror;
 mod whole;
 
 pub use changed::Changed;
-pub(crate) use mirror::{MirrorDir, MirrorFile, Stamp};
-pub use whole::{FileDigest, FileRead, FileStamp, Listed, MirrorError};
+pub use mirror::{FileDigest, FileRead, FileStamp, Listed, MirrorError};
+pub(crate) use mirror::{MirrorDir, name_of_displaced};
 
 /// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]

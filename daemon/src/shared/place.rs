@@ -29,7 +29,7 @@ const IGNORE: &str = ".anchord/.gitignore";
 const IGNORE_ALL: &str = "*\n";
 
 /// The text that lets git track shared records, and nothing else.
-const IGNORE_REST: &str = "*\n!/.gitignore\n!/memory/\n!/memory/**\n";
+const IGNORE_REST: &str = "*\n!/.gitignore\n!/memory/\n!/memory/**\n/memory/**/.*\n";
 
 /// Returns whether a project has a directory of shared records.
 pub(crate) fn has_shared_files(root: &Path) -> Result<bool, MirrorError> {

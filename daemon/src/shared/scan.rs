@@ -9,7 +9,9 @@ use anchord_memory::{Kind, ShareId};
 
 use super::place::{DIRECTORY, MARK_NAME, file, open};
 use crate::limits::{SHARED_FILE_BYTES_MAX, SHARED_FILES_MAX};
-use crate::projects::{FileDigest, FileStamp, Listed, MirrorError, ProjectFiles};
+use crate::projects::{
+    FileDigest, FileStamp, Listed, MirrorError, ProjectFiles, name_of_displaced,
+};
 use crate::secrets::{Removed, clean_fields};
 
 /// A file with the name of a shared record.
@@ -93,7 +95,12 @@ fn folder(files: &ProjectFiles, kind: Kind, before: &mut SeenFiles, scan: &mut S
         }
     };
     for (name, what) in entries {
-        // Names with a dot are temporary files of anchord's and of editors.
+        if name_of_displaced(&name).is_some() {
+            let what = "it is left of a write that was cut short; if its text is nowhere else, \
+                        copy it from there, then remove this file";
+            scan.odd.push((format!("{}/{name}", kind.noun()), what.to_owned()));
+        }
+        // Other names with a dot are temporary files of anchord's and of editors.
         let is_markdown = Path::new(&name).extension().is_some_and(|end| end == "md");
         if name.starts_with('.') || !is_markdown {
             continue;

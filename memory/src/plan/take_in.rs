@@ -225,7 +225,7 @@ impl Taking<'_> {
         // The accepted form lacks this memory's own bookkeeping.
         let kept = SharedContent::new(&accepted, Vec::new(), false);
         let body = kept.body(Some(&body), self.origin.time)?;
-        let tags = accept_tags(&content.tags, "").map_err(|refusal| refusal.to_string())?;
+        let tags = accept_tags(&content.tags).map_err(|refusal| refusal.to_string())?;
         let mut record = self.draft.new_record(body, self.origin);
         record.tags.clone_from(&tags);
         let part = Staged::of_record(&record, None, self.origin);

@@ -35,7 +35,6 @@ fn fresh() -> StatusReply {
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
         read_only: None,
-        shared: None,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Tests of files that anchord writes into a project.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::*;
 
@@ -47,6 +50,89 @@ fn an_edit_meanwhile_is_never_overwritten_or_removed() {
     assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), b"edited");
     fs::remove_file(dir.path().join(FILE)).unwrap();
     assert!(files.write_whole(path, b"two", Some(&one)).is_err(), "it was removed on purpose");
+}
+
+/// Opens the directory of the file, for what happens between the look and the write.
+fn directory(files: &ProjectFiles) -> MirrorDir {
+    files.mirror_dir(Path::new(FILE).parent().unwrap(), true).unwrap().unwrap()
+}
+
+fn names(dir: &tempfile::TempDir) -> Vec<String> {
+    let listed = fs::read_dir(dir.path().join(".anchord/memory/note")).unwrap();
+    listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn an_edit_between_the_look_and_the_write_is_put_back() {
+    let (dir, files) = project();
+    let (path, one) = (dir.path().join(FILE), FileDigest::of(b"one"));
+    let note = directory(&files);
+    fs::write(&path, "edited").unwrap();
+    let error = place(&note, "a.md", b"two", Some(&one)).unwrap_err();
+    assert!(matches!(error, MirrorError::Changed(_)), "{error}");
+    assert_eq!((fs::read(&path).unwrap(), names(&dir)), (b"edited".to_vec(), vec!["a.md".into()]));
+    assert!(place(&note, "a.md", b"two", None).is_err(), "created meanwhile");
+    assert!(take_away(&note, "a.md", &one).is_err());
+    assert_eq!((fs::read(&path).unwrap(), names(&dir)), (b"edited".to_vec(), vec!["a.md".into()]));
+    fs::remove_file(&path).unwrap();
+    assert!(place(&note, "a.md", b"two", Some(&one)).is_err(), "deleted meanwhile");
+    assert_eq!(names(&dir), Vec::<String>::new());
+    assert!(!take_away(&note, "a.md", &one).unwrap());
+}
+
+#[test]
+fn a_file_that_a_crash_left_displaced_is_dropped_only_if_it_is_known() {
+    let (dir, files) = project();
+    let (path, one) = (Path::new(FILE), FileDigest::of(b"one"));
+    files.write_whole(path, b"one", None).unwrap();
+    directory(&files).replace("a.md", b"two").unwrap();
+    files.write_whole(path, b"one", Some(&FileDigest::of(b"two"))).unwrap();
+    assert_eq!(names(&dir), ["a.md"]);
+    let left = dir.path().join(".anchord/memory/note/.a.md.old~");
+    fs::write(&left, "a person's").unwrap();
+    let error = files.write_whole(path, b"three", Some(&one)).unwrap_err();
+    assert!(error.to_string().contains(".a.md.old~"), "{error}");
+    assert!(files.remove_whole(path, &one).is_err());
+    assert_eq!(fs::read(&left).unwrap(), b"a person's");
+}
+
+#[test]
+fn no_edit_is_lost_while_somebody_keeps_replacing_the_file() {
+    const EDITS: usize = 300;
+    let (dir, files) = project();
+    let (path, file) = (Path::new(FILE), dir.path().join(FILE));
+    files.write_whole(path, b"ours", None).unwrap();
+    let edited = file.clone();
+    let editor = std::thread::spawn(move || {
+        let replaced = (0..EDITS).map(|edit| {
+            let beside = edited.with_file_name("editor");
+            fs::write(&beside, format!("edit {edit}")).unwrap();
+            // The file is away only for moments.
+            while renameat_with(CWD, &beside, CWD, &edited, RenameFlags::EXCHANGE).is_err() {}
+            fs::read_to_string(&beside).unwrap()
+        });
+        replaced.collect::<BTreeSet<String>>()
+    });
+    let mut seen = BTreeSet::new();
+    while !editor.is_finished() {
+        let Some(read) = files.read_whole(path, 100).unwrap() else { continue };
+        let text = String::from_utf8(read.bytes.clone()).unwrap();
+        match files.write_whole(path, b"ours", Some(&FileDigest::of(&read.bytes))) {
+            Ok(_) => drop(seen.insert(text)),
+            Err(MirrorError::Changed(path)) if path.ends_with(".old~") => {
+                let left = dir.path().join(&path);
+                seen.insert(fs::read_to_string(&left).unwrap());
+                fs::remove_file(&left).unwrap();
+            }
+            Err(MirrorError::Changed(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    // What the editor replaced is its own doing.
+    seen.extend(editor.join().unwrap());
+    seen.insert(fs::read_to_string(&file).unwrap());
+    let lost = (0..EDITS).map(|edit| format!("edit {edit}")).filter(|edit| !seen.contains(edit));
+    assert_eq!(lost.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
