@@ -247,6 +247,7 @@ fn learned(number: u64) -> Staged {
             title: text(number * 37, 5),
             content: text(number * 41, 120),
             immutable: true,
+            exact: false,
         });
     }
     part

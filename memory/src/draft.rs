@@ -98,11 +98,12 @@ impl<'a> Draft<'a> {
     /// Stores an item that merges with the record that has its key.
     pub(crate) fn keyed(&mut self, item: &dyn Keyed, origin: &Provenance) {
         let body = item.body();
-        let Some((id, stored)) = self.existing_match(&body) else {
+        let Some(stored) = self.head.existing_match(&body).cloned() else {
             self.create(body, origin);
             return;
         };
-        match item.merged(stored) {
+        let id = stored.id;
+        match item.merged(stored.body.clone()) {
             Some(body) => self.merge(id, body, origin),
             None => self.keep(id, origin),
         }
@@ -420,12 +421,6 @@ impl<'a> Draft<'a> {
             };
             changed.then_some(record)
         })
-    }
-
-    /// Returns the stored record that a body merges with, if its key alone decides that.
-    fn existing_match(&self, body: &Body) -> Option<(RecordId, Body)> {
-        let twin = self.head.keyed(&body.key()?).next()?;
-        Some((twin.id, twin.body.clone()))
     }
 
     fn merge(&mut self, id: RecordId, body: Body, origin: &Provenance) {

@@ -310,9 +310,9 @@ fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
 /// Stores a blueprint, unless the one here was written after the original. Then that one stays,
 /// mutable or not.
 fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
-    let stored = Body::Blueprint(new.clone())
-        .key()
-        .and_then(|key| draft.head().keyed(&key).next())
+    let stored = draft
+        .head()
+        .existing_match(&Body::Blueprint(new.clone()))
         .map(|record| (record.id, record.updated.time));
     match stored {
         Some((id, written)) if written > origin.time => draft.keep(id, origin),

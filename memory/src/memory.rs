@@ -242,6 +242,16 @@ impl Memory {
         self.index.keyed(key).filter_map(|id| self.records.get(&id))
     }
 
+    /// Returns the stored record that a body merges with, if its key and its title decide that.
+    pub(crate) fn existing_match(&self, body: &Body) -> Option<&Arc<Record>> {
+        let key = body.key()?;
+        let mut same_key = self.keyed(&key);
+        match body {
+            Body::Blueprint(blueprint) => blueprint.existing_match(same_key),
+            _ => same_key.next(),
+        }
+    }
+
     /// Returns staged work, by session.
     pub fn staged(&self) -> impl Iterator<Item = (&SessionId, &Arc<Staged>)> {
         self.staged.iter()

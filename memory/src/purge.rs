@@ -242,6 +242,9 @@ impl Purge {
             if let Body::Anchor(anchor) = &record.body {
                 self.anchors.push(anchor.clone());
             }
+            if let Body::Blueprint(blueprint) = &record.body {
+                self.keys.insert(blueprint.spelled_key());
+            }
             if let Body::SessionRow(row) = &record.body {
                 self.sessions.insert(row.session.clone());
                 let recorded = row.captured.iter().map(|captured| captured.key());

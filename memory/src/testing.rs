@@ -24,6 +24,7 @@ pub(crate) fn blueprint(title: &str, content: &str) -> Blueprint {
         title: title.to_owned(),
         content: content.to_owned(),
         immutable: true,
+        exact: false,
     }
 }
 
@@ -111,6 +112,7 @@ fn any_blueprint() -> impl Strategy<Value = Blueprint> {
             title: title.to_owned(),
             content,
             immutable,
+            exact: false,
         },
     )
 }

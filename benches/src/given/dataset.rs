@@ -148,6 +148,7 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
             title: text("title"),
             content: text("content"),
             immutable: true,
+            exact: false,
         }),
         "lesson" => part.lessons.push(Lesson {
             summary: text("summary"),

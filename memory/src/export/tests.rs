@@ -149,6 +149,10 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
         .filter(|record| record.note().is_none() && record.topic().is_none())
         .map(|record| {
             let mut body = record.body.clone();
+            if let Body::Blueprint(blueprint) = &mut body {
+                // That system tells all titles apart by case.
+                blueprint.exact = true;
+            }
             if let Body::SessionRow(row) = &mut body {
                 // Forgotten rows leave a gap that is not exported.
                 row.number = 0;

@@ -251,7 +251,7 @@ pub(super) fn put(
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
     let last = draft.head().last_number();
-    let here = record.body.key().and_then(|key| draft.head().keyed(&key).next());
+    let here = draft.head().existing_match(&record.body);
     let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);
     if let Body::SessionRow(row) = &record.body {
         part.summary = Some(keep_end(row.summary.clone(), WIDE_TEXT_BYTES_MAX));

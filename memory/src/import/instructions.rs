@@ -71,7 +71,13 @@ fn parse(texts: &[NamedText]) -> Sections {
                 continue;
             }
             let category = Category::Convention;
-            sections.blueprints.push(Blueprint { category, title, content, immutable: false });
+            sections.blueprints.push(Blueprint {
+                category,
+                title,
+                content,
+                immutable: false,
+                exact: false,
+            });
         }
     }
     sections

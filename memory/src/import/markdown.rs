@@ -65,6 +65,7 @@ fn parse(texts: &[NamedText]) -> Notes {
                 title: note.title.clone().unwrap_or_else(|| stem.to_owned()),
                 content: note.body.to_owned(),
                 immutable: false,
+                exact: false,
             });
         } else {
             match note.item(&text.name, &mut parsed.notes) {

@@ -103,8 +103,7 @@ impl Import<'_> {
                 }
             };
             let body = part.blueprints.first().cloned().map(Body::Blueprint);
-            let key = body.as_ref().and_then(Body::key);
-            let here = key.and_then(|key| self.draft.head().keyed(&key).next().cloned());
+            let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it).cloned());
             match here {
                 Some(here) if Some(&here.body) == body.as_ref() => self.stayed += 1,
                 Some(here) if *here.updated.client != *self.name => {

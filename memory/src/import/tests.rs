@@ -182,7 +182,7 @@ fn an_invalid_state_is_refused() {
 #[test]
 fn immutable_blueprints_here_are_kept() {
     let mut memory = Memory::default();
-    let mut part = blueprints([blueprint("layers", "as decided here")]);
+    let mut part = blueprints([blueprint("Layers", "as decided here")]);
     part.blueprints[0].category = crate::Category::Architecture;
     save(&mut memory, &origin("one", 1), part);
     save(&mut memory, &origin("one", 1), anchors([anchor("c.rs", "1", "x")]));
@@ -263,4 +263,20 @@ fn an_empty_blueprint_and_texts_of_any_length_are_imported() {
     let mut memory = Memory::default();
     let outcome = imported(&mut memory, &parse(&state.to_string(), None).unwrap(), "d1");
     assert_eq!((outcome.added.blueprints, outcome.notes), (2, Vec::<String>::new()));
+}
+
+#[test]
+fn titles_in_two_spellings_are_imported_as_two_and_again_change_nothing() {
+    let state = serde_json::json!({"blueprints": [
+        {"category": "decision", "title": "Case", "content": "one"},
+        {"category": "decision", "title": "case", "content": "two"},
+    ]});
+    let source = parse(&state.to_string(), None).unwrap();
+    let mut memory = Memory::default();
+    assert_eq!(imported(&mut memory, &source, "d1").added.blueprints, 2);
+    let again = plan_import(&memory, &source, "d2", &origin("importer", 21));
+    assert!(again.changes.is_empty(), "{again:?}");
+    let exported = crate::export::zipmem_state(&memory, "demo", day(9));
+    let titles = exported["blueprints"].as_array().unwrap().iter().map(|it| &it["title"]);
+    assert_eq!(titles.collect::<Vec<_>>(), ["Case", "case"]);
 }

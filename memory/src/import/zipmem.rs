@@ -180,7 +180,7 @@ impl Reader {
                 Category::Decision
             });
             let immutable = fields.get("immutable").and_then(Value::as_bool).unwrap_or(true);
-            Ok(Blueprint { category, title, content, immutable })
+            Ok(Blueprint { category, title, content, immutable, exact: true })
         })
     }
 

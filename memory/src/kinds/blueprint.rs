@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use crate::ids::Timestamp;
 use crate::intake::WriteLimits;
 use crate::kinds::note::ContentType;
 use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
+use crate::omit::is_default;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
@@ -48,12 +50,54 @@ pub struct Blueprint {
     pub content: String,
     /// Whether it stays unchanged until a write says `immutable: false`.
     pub immutable: bool,
+    /// Whether its writer means exactly this spelling of the title. zipmem's users do.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub exact: bool,
 }
 
 impl Blueprint {
-    /// Returns the parts of the merge key: two blueprints with the same key are one.
+    /// Returns the category and the title as its writer tells titles apart. Two staged blueprints
+    /// with the same pair are one.
     pub(crate) fn category_and_title(&self) -> (Category, String) {
-        (self.category, fold(&self.title))
+        // No folded title begins with a line break.
+        let title = if self.exact { format!("\n{}", self.title) } else { fold(&self.title) };
+        (self.category, title)
+    }
+
+    /// Finds the stored blueprint that this one merges with: the one in the same spelling, or else
+    /// the first. Their titles are equal but for case.
+    pub(crate) fn existing_match<'m>(
+        &self,
+        mut same_key: impl Iterator<Item = &'m Arc<Record>>,
+    ) -> Option<&'m Arc<Record>> {
+        let is_spelled_so = |record: &&Arc<Record>| match &record.body {
+            Body::Blueprint(stored) => stored.title == self.title,
+            _ => false,
+        };
+        let first = same_key.next()?;
+        if is_spelled_so(&first) {
+            return Some(first);
+        }
+        same_key.find(is_spelled_so).or((!self.exact).then_some(first))
+    }
+
+    /// Returns whether both can be stored at once, although their titles are equal but for case.
+    pub(crate) fn is_told_apart(&self, other: &Self) -> bool {
+        (self.exact || other.exact) && self.title != other.title
+    }
+
+    /// Returns the merge key of staged blueprints in exactly this spelling.
+    pub(crate) fn spelled_key(&self) -> MergeKey {
+        let (category, title) = Self { exact: true, ..self.clone() }.category_and_title();
+        MergeKey::Blueprint(category, title.into())
+    }
+
+    /// Returns this blueprint as the successor of a stored one. An exact title stays as it is.
+    fn replacing(mut self, stored: &Self) -> Self {
+        if stored.exact {
+            (self.title, self.exact) = (stored.title.clone(), true);
+        }
+        self
     }
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
@@ -67,8 +111,7 @@ impl Blueprint {
 
 impl Fields for Blueprint {
     fn key(&self) -> Option<MergeKey> {
-        let (category, title) = self.category_and_title();
-        Some(MergeKey::Blueprint(category, title.into()))
+        Some(MergeKey::Blueprint(self.category, fold(&self.title).into()))
     }
 
     fn text_bytes(&self) -> usize {
@@ -209,7 +252,7 @@ impl StagedItem for Blueprint {
     }
 
     fn purge_key(&self) -> Option<MergeKey> {
-        self.key()
+        if self.exact { Some(self.spelled_key()) } else { self.key() }
     }
 }
 
@@ -221,7 +264,7 @@ impl Keyed for Blueprint {
     fn merged(&self, stored: Body) -> Option<Body> {
         let Body::Blueprint(before) = &stored else { return Some(self.body()) };
         match judge(before, self) {
-            Verdict::Replaced => Some(self.body()),
+            Verdict::Replaced => Some(Body::Blueprint(self.clone().replacing(before))),
             Verdict::Same => Some(stored),
             Verdict::Kept => None,
         }

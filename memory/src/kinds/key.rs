@@ -10,7 +10,8 @@ use crate::kinds::note::Scope;
 /// The property that two merging records share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MergeKey {
-    /// Category and folded title of a blueprint.
+    /// Category and folded title of a blueprint. Titles that are told apart by case are compared as
+    /// well.
     Blueprint(Category, Arc<str>),
     /// The kind and a text. For an anchor it is the file; lines are compared one by one.
     Text(Kind, Arc<str>),

@@ -129,7 +129,7 @@ fn will_keep(memory: &Memory, pending: &Staged, new: &Blueprint) -> Option<KeptB
     if pending.blueprints.iter().any(replaces) {
         return None;
     }
-    let record = memory.keyed(&Body::Blueprint(new.clone()).key()?).next()?;
+    let record = memory.existing_match(&Body::Blueprint(new.clone()))?;
     match &record.body {
         Body::Blueprint(stored) if judge(stored, new) == Verdict::Kept => {
             Some(KeptBlueprint { id: Some(record.id), title: new.title.clone() })

@@ -4,7 +4,6 @@
 //! them: only the writer knows which one holds.
 
 use crate::ids::RecordId;
-use crate::kinds::MergeKey;
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
 use serde::{Deserialize, Serialize};
@@ -71,12 +70,12 @@ fn stored<'m>(
     category: Category,
     title_of: &Blueprint,
 ) -> Option<(RecordId, &'m Blueprint)> {
-    let (_, title) = title_of.category_and_title();
     let blueprint = |record: &'m Record| match &record.body {
         Body::Blueprint(blueprint) if record.state.is_active() => Some((record.id, blueprint)),
         _ => None,
     };
-    memory.keyed(&MergeKey::Blueprint(category, title.into())).find_map(|record| blueprint(record))
+    let sought = Body::Blueprint(Blueprint { category, ..title_of.clone() });
+    memory.existing_match(&sought).and_then(|record| blueprint(record))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
         return;
     }
     let body = Body::Lesson(lesson.clone());
-    let Some(stored) = body.key().and_then(|key| draft.head().keyed(&key).next().cloned()) else {
+    let Some(stored) = draft.head().existing_match(&body).cloned() else {
         draft.create(body, origin);
         return;
     };

@@ -132,9 +132,8 @@ pub fn plan_save(
 
     let written = draft.finish();
     let outgone = left_out.into_iter().map(|body| {
-        let (key, title) = (body.key(), body.fields().name());
-        let id = key.and_then(|key| written.head.keyed(&key).next().map(|record| record.id));
-        KeptBlueprint { id, title }
+        let id = written.head.existing_match(&body).map(|record| record.id);
+        KeptBlueprint { id, title: body.fields().name() }
     });
     let mut kept = written.kept;
     for blueprint in outgone {

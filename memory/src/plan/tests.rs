@@ -42,6 +42,38 @@ fn refused(memory: &Memory, part: Staged) -> String {
 }
 
 #[test]
+fn titles_in_two_spellings_are_two_blueprints_for_those_who_mean_that() {
+    let exact = |title: &str, content: &str| spelled(blueprints([blueprint(title, content)]), true);
+    let titles = |memory: &Memory| -> Vec<String> {
+        let title = |body: Body| match body {
+            Body::Blueprint(it) => Some(format!("{}: {}", it.title, it.content)),
+            _ => None,
+        };
+        bodies(memory).into_iter().filter_map(title).collect()
+    };
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("native", 1), blueprints([blueprint("Case", "first")]));
+    // Two sessions stage at once, and neither of them sees the other's work.
+    let (one, two) = (origin("one", 2), origin("two", 2));
+    for (by, title, content) in
+        [(&one, "case", "second"), (&one, "Case", "first"), (&two, "CASE", "third")]
+    {
+        let plan = plan_checkpoint(&memory, by, exact(title, content)).unwrap();
+        assert_eq!(plan.outcome.kept, [], "{title}");
+        apply(&mut memory, plan);
+    }
+    save(&mut memory, &two, exact("case", "not this"));
+    save(&mut memory, &one, Staged::default());
+    assert_eq!(titles(&memory), ["Case: first", "CASE: third", "case: not this"]);
+    save(&mut memory, &one, spelled(blueprints([mutable("case", "revised")]), true));
+    assert_eq!(titles(&memory), ["Case: first", "CASE: third", "case: revised"]);
+    // Others mean a title in its own spelling first, and otherwise the oldest.
+    save(&mut memory, &origin("native", 3), blueprints([mutable("case", "by us")]));
+    save(&mut memory, &origin("native", 4), blueprints([mutable("cAsE", "the first")]));
+    assert_eq!(titles(&memory), ["cAsE: the first", "CASE: third", "case: by us"]);
+}
+
+#[test]
 fn a_checkpoint_stages_without_changing_memory() {
     let mut memory = Memory::default();
     let part = lessons([lesson("Flush does not fsync", "")]);
@@ -370,11 +402,19 @@ fn told(part: Staged, by: &Provenance) -> Staged {
     }
 }
 
+/// Returns a part whose blueprints mean exactly the spelling of their titles, or any.
+fn spelled(mut part: Staged, exact: bool) -> Staged {
+    part.blueprints.iter_mut().for_each(|blueprint| blueprint.exact = exact);
+    part
+}
+
 proptest! {
     #[test]
     fn checkpoints_and_a_save_equal_one_save_of_everything(
         steps in any_steps(), a in any_part(), b in any_part(), c in any_part(),
+        exact in any::<bool>(),
     ) {
+        let [a, b, c] = [a, b, c].map(|part| spelled(part, exact));
         let (memory, _) = take(&steps);
         let by = origin("new", 60);
         let summary = Save { session_summary: "worked", ..Save::default() };
@@ -396,8 +436,9 @@ proptest! {
 
     #[test]
     fn two_saves_equal_one_save_of_both(
-        steps in any_steps(), a in any_part(), b in any_part(),
+        steps in any_steps(), a in any_part(), b in any_part(), exact in any::<bool>(),
     ) {
+        let [a, b] = [a, b].map(|part| spelled(part, exact));
         let (memory, _) = take(&steps);
         let by = origin("new", 60);
         let mut twice = memory.clone();

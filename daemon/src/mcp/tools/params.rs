@@ -329,7 +329,13 @@ impl From<CategoryParams> for Category {
 impl From<BlueprintParams> for Blueprint {
     fn from(params: BlueprintParams) -> Self {
         let category = params.category.into();
-        Self { category, title: params.title, content: params.content, immutable: params.immutable }
+        Self {
+            category,
+            title: params.title,
+            content: params.content,
+            immutable: params.immutable,
+            exact: false,
+        }
     }
 }
 

@@ -207,6 +207,7 @@ fn part(
             title: params.title,
             content: params.content,
             immutable: params.immutable.unwrap_or(true),
+            exact: true,
         })
     });
     Ok(Staged {

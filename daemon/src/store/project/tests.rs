@@ -53,6 +53,7 @@ fn changes() -> Vec<Vec<Change>> {
             title: "One writer".to_owned(),
             content: content.to_owned(),
             immutable: true,
+            exact: false,
         })
     };
     let anchor = Anchor {

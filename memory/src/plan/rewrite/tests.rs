@@ -70,6 +70,14 @@ fn a_rewritten_record_keeps_its_id_tags_and_pin() {
     let by = origin("shell", 3);
     assert!(plan_add(&memory, &by, part("storage")).is_err());
     assert_eq!(plan_add(&memory, &by, part("Store")).unwrap().outcome.added.len(), 1);
+    // For one that is told apart by case, only the very same title is taken.
+    let mut exact = part("STORAGE");
+    exact.blueprints[0].exact = true;
+    save(&mut memory, &by, exact);
+    let renamed = |title: &str| Rewrite { title: Some(title.to_owned()), ..Rewrite::default() };
+    let last = memory.active_of(crate::Kind::Blueprint).last().unwrap().id.to_string();
+    assert!(rewrite(&mut memory, &last, &renamed("Storage"), None).contains("already covers"));
+    assert!(rewrite(&mut memory, &last, &renamed("sTORAGE"), None).contains("sTORAGE"));
 }
 
 #[test]

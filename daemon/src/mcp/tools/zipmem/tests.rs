@@ -117,3 +117,18 @@ async fn descriptions_name_the_categories_and_say_what_supersedes() {
     );
     assert!(schema.contains("false supersedes the stored one"), "{schema}");
 }
+
+#[tokio::test]
+async fn titles_in_two_spellings_are_two_blueprints() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("zipmem").await;
+    let blueprint = |title: &str, content: &str| -> Value {
+        json!({ "category": "decision", "title": title, "content": content })
+    };
+    let staged = json!({ "blueprints": [blueprint("Case", "one"), blueprint("case", "two")] });
+    let text = shim.call("zipmem_checkpoint", staged).await;
+    assert!(text.contains("blueprints: 2,"), "{text}");
+    let saved = json!({ "session_summary": "done", "blueprints": [blueprint("CASE", "three")] });
+    let text = shim.call("zipmem_save_and_compact", saved).await;
+    assert!(text.contains("Blueprints: 3 (+3)"), "{text}");
+}
