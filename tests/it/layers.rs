@@ -14,16 +14,14 @@ use cargo_metadata::MetadataCommand;
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
     ("anchord-outline", &["anchord-tokens"]),
+    ("anchord-rules", &[]),
     ("anchord-search", &[]),
     ("anchord-secrets", &[]),
     ("anchord-tokens", &[]),
-    ("anchord-memory", &["anchord-search", "anchord-secrets", "anchord-tokens"]),
+    ("anchord-memory", &["anchord-rules", "anchord-search", "anchord-secrets", "anchord-tokens"]),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
-    (
-        "anchord-daemon",
-        &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto"],
-    ),
+    ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto"]),
     (
         "anchord",
         &[

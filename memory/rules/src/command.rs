@@ -1,0 +1,189 @@
+//! Command patterns: compiled, and matched against a command that would run.
+
+use crate::limits::SHORT_OPTION_LETTERS_MAX;
+use crate::options;
+use crate::paths;
+use crate::shell::{Invocation, Word, program_name};
+use crate::wild::{Match, Sym, Wild, shown};
+
+/// A compiled command pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandPattern {
+    /// The program. One with a slash also compares directories.
+    program: Wild,
+    has_path: bool,
+    operands: Vec<Wild>,
+    flags: Vec<Flag>,
+}
+
+/// An option that a pattern demands.
+#[derive(Clone, Debug)]
+struct Flag {
+    text: String,
+    wild: Wild,
+}
+
+impl CommandPattern {
+    /// Compiles a pattern. `None` if it has no words.
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
+        let mut words = pattern.split_whitespace();
+        let first = words.next()?;
+        let first = first.strip_prefix("./").unwrap_or(first);
+        let (mut operands, mut flags) = (Vec::new(), Vec::new());
+        for word in words {
+            if word.starts_with('-') && word.len() > 1 {
+                flags.push(Flag { text: word.to_owned(), wild: Wild::word(word, false) });
+            } else if word != "**" {
+                operands.push(Wild::word(word, false));
+            }
+        }
+        let has_path = first.contains('/');
+        Some(Self { program: Wild::word(first, true), has_path, operands, flags })
+    }
+
+    /// Matches a command.
+    pub(crate) fn matches(&self, invocation: &Invocation) -> Match {
+        let Some((program, arguments)) = invocation.words.split_first() else { return Match::No };
+        let of_program = self.of_program(program);
+        if of_program == Match::No {
+            return Match::No;
+        }
+        // An unquoted unknown part may contain all that is missing.
+        let first_splits = program.splits && program_name(program).is_none();
+        let operands = self.of_operands(program, arguments, first_splits);
+        let flags = self.flags.iter().map(|flag| Self::of_flag(flag, program, arguments));
+        let flags = flags.min().unwrap_or(Match::Yes);
+        let rest = operands.min(if first_splits { flags.max(Match::Maybe) } else { flags });
+        of_program.min(rest)
+    }
+
+    #[expect(clippy::single_match_else, reason = "both cases are as common")]
+    fn of_program(&self, word: &Word) -> Match {
+        if self.has_path {
+            let whole = word.syms.strip_prefix(&[Sym::Char('.'), Sym::Char('/')][..]);
+            let whole = whole.unwrap_or(&word.syms);
+            let mut best = self.program.matches(whole);
+            for (at, _) in whole.iter().enumerate().filter(|(_, sym)| **sym == Sym::Char('/')) {
+                best = best.max(self.program.matches(whole.get(at + 1..).unwrap_or_default()));
+            }
+            return best;
+        }
+        match program_name(word) {
+            Some(name) => self.program.matches(&crate::wild::syms(&name)),
+            // The unknown part may contain a slash, so only what follows it counts.
+            None => {
+                let last = word.syms.iter().rposition(|sym| *sym == Sym::Any).unwrap_or(0);
+                let tail = word.syms.get(last..).unwrap_or_default();
+                let whole = word.syms.rsplit(|sym| *sym == Sym::Char('/')).next();
+                let found = self.program.matches(tail);
+                let found = found.max(self.program.matches(whole.unwrap_or_default()));
+                if word.splits && found == Match::No {
+                    // The name may also end within the unknown part, as in `${g}x`.
+                    let mut head = word.syms.get(..=last).unwrap_or_default().to_vec();
+                    head.push(Sym::Any);
+                    return self.program.matches(&head).min(Match::Maybe);
+                }
+                found.min(Match::Maybe)
+            }
+        }
+    }
+
+    /// Whether the operands occur in this order, possibly with others between them.
+    fn of_operands(&self, program: &Word, arguments: &[Word], may_hide: bool) -> Match {
+        let name = program_name(program).unwrap_or_default();
+        let strict = options::has_subcommands(&name);
+        let from = if strict { options::subcommand(&name, arguments) } else { 0 };
+        // Each position holds the best match of the operands before it.
+        let mut best = vec![Match::No; self.operands.len() + 1];
+        if let Some(first) = best.first_mut() {
+            *first = Match::Yes;
+        }
+        if may_hide {
+            best.iter_mut().skip(1).for_each(|best| *best = Match::Maybe);
+        }
+        let words = arguments.get(from..).unwrap_or_default();
+        let is_operand = |word: &&Word| !word.is_flag();
+        for (count, word) in words.iter().filter(is_operand).enumerate() {
+            let hidden = word.splits;
+            for at in (0..self.operands.len()).rev() {
+                // The subcommand is the first operand, and no other.
+                if strict && at == 0 && count > 0 && !may_hide {
+                    continue;
+                }
+                let before = best.get(at).copied().unwrap_or_default();
+                let found = self.operands.get(at).map(|operand| {
+                    // `//` and `/.` are `/` in another form.
+                    operand.matches(&word.syms).max(operand.matches(&paths::normal(&word.syms)))
+                });
+                let found = before.min(found.unwrap_or_default());
+                if let Some(after) = best.get_mut(at + 1) {
+                    *after = (*after).max(found);
+                }
+            }
+            if hidden {
+                // An unknown part may make all operands that follow, but no subcommand before it.
+                let from = usize::from(strict && count > 0);
+                if best.get(from).is_some_and(|best| *best != Match::No) {
+                    best.iter_mut().skip(from).for_each(|best| *best = (*best).max(Match::Maybe));
+                }
+            }
+        }
+        best.last().copied().unwrap_or_default()
+    }
+
+    fn of_flag(flag: &Flag, program: &Word, arguments: &[Word]) -> Match {
+        let name = program_name(program).unwrap_or_default();
+        let mut letters = String::new();
+        let mut best = Match::No;
+        for (at, word) in arguments.iter().enumerate() {
+            best = best.max(of_word(flag, word));
+            if word.splits || word.syms.first() == Some(&Sym::Any) {
+                best = best.max(flag.wild.matches(&word.syms).min(Match::Maybe));
+                if word.splits {
+                    best = best.max(Match::Maybe);
+                }
+            }
+            let text = shown(&word.syms);
+            if let Some(cluster) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')) {
+                letters.push_str(cluster);
+            }
+            // `--output json` for `--output=json`.
+            if let (Some((option, value)), Some(next)) =
+                (flag.text.split_once('='), arguments.get(at + 1))
+                && text == option
+            {
+                best = best.max(Wild::word(value, false).matches(&next.syms));
+            }
+        }
+        let short = flag.text.strip_prefix('-').filter(|rest| {
+            !rest.starts_with('-') && rest.len() <= SHORT_OPTION_LETTERS_MAX && !rest.contains('*')
+        });
+        if let Some(short) = short.filter(|_| options::joins_short(&name)) {
+            if short.chars().all(|letter| letters.contains(letter)) {
+                best = Match::Yes;
+            } else if short.chars().all(|letter| letters.contains(letter) || letters.contains('…'))
+            {
+                best = best.max(Match::Maybe);
+            }
+        }
+        best
+    }
+}
+
+/// Matches an option with one word, also if the word abbreviates it or gives it a value.
+fn of_word(flag: &Flag, word: &Word) -> Match {
+    let direct = flag.wild.matches(&word.syms);
+    if direct == Match::Yes || !word.is_flag() {
+        return direct;
+    }
+    let equals = word.syms.iter().position(|sym| *sym == Sym::Char('='));
+    let bare = equals.and_then(|at| word.syms.get(..at)).unwrap_or(&word.syms);
+    let of_bare = flag.wild.matches(bare);
+    let text = shown(bare);
+    let double = flag.text.starts_with("--").then_some(flag.text.as_str());
+    // getopt and git accept `--har` for `--hard`. Go accepts `-auto-approve` for `--auto-approve`.
+    let abbreviates = double.is_some_and(|flag| text.len() >= 3 && flag.starts_with(&text));
+    let one_dash = text.trim_start_matches('-') == flag.text.trim_start_matches('-')
+        && text.trim_start_matches('-').len() > 1;
+    if of_bare == Match::Yes || abbreviates || one_dash { Match::Yes } else { direct.max(of_bare) }
+}
