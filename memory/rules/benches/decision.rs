@@ -11,7 +11,7 @@ fn main() {
 fn rules() -> Vec<Rule> {
     let rule = |number: usize| {
         let (mut commands, mut paths) = (Vec::new(), Vec::new());
-        if number % 4 == 0 {
+        if number.is_multiple_of(4) {
             paths.push(format!("services/part-{number}/**/*.sql"));
         } else {
             commands.push(format!("git push --option-{number}"));
@@ -21,7 +21,7 @@ fn rules() -> Vec<Rule> {
             id: format!("rule-{number}"),
             title: format!("Rule {number}"),
             reason: "a reason".to_owned(),
-            effect: if number % 2 == 0 { Effect::Deny } else { Effect::Ask },
+            effect: if number.is_multiple_of(2) { Effect::Deny } else { Effect::Ask },
             matches: Matches { commands, paths, ..Matches::default() },
             windows: Vec::new(),
             expires: None,
