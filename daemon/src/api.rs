@@ -39,7 +39,9 @@ pub use sessions::{
 };
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
-pub use tool::{AsOf, LogQuery, PlannedCompaction, PlannedFold, Retrieval, ToolParams, ToolReply};
+pub use tool::{
+    AsOf, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams, ToolReply,
+};
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
 };

@@ -29,6 +29,7 @@ pub mod project;
 pub mod projects;
 mod registry_store;
 pub mod retrieval_log;
+pub mod rules;
 mod run;
 mod secrets;
 mod sessions;

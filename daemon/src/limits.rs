@@ -379,3 +379,14 @@ pub const SHARED_WAIT_MAX: Duration = Duration::from_millis(400);
 pub const SHARED_GONE_AFTER: Duration = Duration::from_secs(1);
 /// Pause after a failed comparison of shared files, such as on a full disk.
 pub const SHARED_RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Bytes of a project's file of rules that are read.
+pub const RULES_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Files of rules that are kept parsed.
+pub const RULES_FILES_CACHED_MAX: usize = 64;
+/// Actions that wait for a person's approval; the oldest make room.
+pub const APPROVALS_MAX: usize = 200;
+/// Minutes for which an action waits for an approval.
+pub const APPROVAL_WAITS_MINUTES: u32 = 60;
+/// Bytes of the log of checks without the daemon; then a new one begins, and one older stays.
+pub const GUARD_LOG_BYTES_MAX: u64 = 1 << 20;

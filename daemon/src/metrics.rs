@@ -1,6 +1,7 @@
 //! The daemon's counters and latencies. They never contain a path, a name or a text.
 
 mod hooks;
+mod rules;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -42,6 +43,7 @@ pub(crate) struct Metrics {
     calls_ok: Counter,
     calls_failed: Counter,
     hooks: hooks::HookMetrics,
+    rules: rules::RuleMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -140,6 +142,7 @@ impl Default for Metrics {
             calls_ok: Counter::default(),
             calls_failed: Counter::default(),
             hooks: hooks::HookMetrics::default(),
+            rules: rules::RuleMetrics::default(),
             registry: Registry::default(),
         };
         registry.register("connections", "Connections admitted", metrics.connections.clone());
@@ -201,6 +204,7 @@ impl Default for Metrics {
             metrics.budget_used.clone(),
         );
         metrics.hooks.register(&mut registry);
+        metrics.rules.register(&mut registry);
         Self { registry, ..metrics }
     }
 }

@@ -165,11 +165,29 @@ export default {
     const tools = oursIn(api.config).map(([name]) => `${name.replace(/[^A-Za-z0-9_-]/g, "-")}__`)
     api.on(
       "before_tool_call",
-      (event, context) => {
+      async (event, context) => {
         const conversation = context?.sessionKey ?? context?.sessionId
-        if (!conversation || !tools.some((begin) => event.toolName?.startsWith(begin))) return undefined
-        // Always set, so that no model speaks for another conversation.
-        return { params: { ...event.params, [CONVERSATION]: conversation } }
+        if (!conversation) return undefined
+        if (tools.some((begin) => event.toolName?.startsWith(begin))) {
+          // Always set, so that no model speaks for another conversation.
+          return { params: { ...event.params, [CONVERSATION]: conversation } }
+        }
+        const { deny, ask } = await send("before_tool_call", context, {
+          tool: event.toolName,
+          call_id: event.toolCallId,
+          command: event.params?.command,
+          file: event.params?.path ?? event.params?.file_path,
+        })
+        if (deny) return { block: true, blockReason: deny }
+        if (!ask) return undefined
+        return {
+          requireApproval: {
+            title: "A rule of this project asks first",
+            description: ask,
+            severity: "warning",
+            timeoutBehavior: "deny",
+          },
+        }
       },
       // First, since the last one that rewrites a call wins: another plugin's change is not undone.
       { priority: 100 },

@@ -131,6 +131,18 @@ export const Anchord = async ({ directory, client }) => {
       if (context) output.context.push(context)
     },
 
+    "tool.execute.before": async (input, output) => {
+      const { deny } = await tell({
+        ...base("tool.execute.before", input.sessionID),
+        call_id: input.callID,
+        tool: input.tool,
+        command: output.args?.command,
+        file: output.args?.filePath,
+      })
+      // An error stops the tool, and its text is what the model is given.
+      if (deny) throw new Error(deny)
+    },
+
     "tool.execute.after": async (input, output) => {
       const { context } = await tell({
         ...base("tool.execute.after", input.sessionID),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
-use crate::kinds::{Keyed, MergeKey, Rule};
+use crate::kinds::{FoldRule, Keyed, MergeKey};
 use crate::lines::Ranges;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -86,9 +86,9 @@ impl<'a> Draft<'a> {
         let told = staged.first.min(origin.time);
         for (_, item) in staged.items() {
             match item.rule() {
-                Rule::Keyed(item) => self.keyed(item, origin),
-                Rule::Anchor(anchor) => self.anchor(anchor, origin),
-                Rule::Note(note) => {
+                FoldRule::Keyed(item) => self.keyed(item, origin),
+                FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
+                FoldRule::Note(note) => {
                     self.note_told(note, origin, told);
                 }
             }

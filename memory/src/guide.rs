@@ -10,8 +10,17 @@ use crate::kinds::Which;
 
 /// Returns the table that says which kind a thing is. Nothing else explains kinds.
 pub fn which_kind() -> String {
-    let mut lines: Vec<&Which> =
-        Kind::ALL.into_iter().filter_map(|kind| kind.facts().which.as_ref()).collect();
+    table(|_| true)
+}
+
+/// Returns the table without the kinds that a session does not stage.
+pub fn which_staged_kind() -> String {
+    table(|kind| kind != Kind::Rule)
+}
+
+fn table(shows: impl Fn(Kind) -> bool) -> String {
+    let kinds = Kind::ALL.into_iter().filter(|kind| shows(*kind));
+    let mut lines: Vec<&Which> = kinds.filter_map(|kind| kind.facts().which.as_ref()).collect();
     lines.sort_by_key(|which| which.place);
     let lines = lines.iter().map(|which| format!("{}\n", which.line));
     format!("| it is | so it is a |\n| --- | --- |\n{}", lines.collect::<String>())

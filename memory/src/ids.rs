@@ -195,7 +195,7 @@ impl fmt::Display for RecordId {
 /// The text is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), \
+    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), \
      s4 (session), u2 (the user's own note)"
 )]
 pub struct ParseIdError(String);

@@ -11,6 +11,7 @@ mod key;
 pub(crate) mod lesson;
 mod list;
 pub(crate) mod note;
+pub(crate) mod rule;
 pub(crate) mod session_row;
 mod staging;
 pub(crate) mod topic;
@@ -23,8 +24,9 @@ pub use lesson::{FixedFailure, Lesson};
 pub use list::Kind;
 pub(crate) use list::{Facts, Share, Which};
 pub(crate) use note::{NewNote, Note, Scope};
+pub use rule::{Rule, Standing, check_action, lint_rule};
 pub use session_row::{SessionRow, TrailEntry};
-pub(crate) use staging::{Keyed, Rule, StagedItem, accepted_one};
+pub(crate) use staging::{FoldRule, Keyed, StagedItem, accepted_one};
 pub(crate) use topic::{Topic, TopicPart};
 
 /// Calls a macro with a line for each kind, in the order in which they are shown.
@@ -47,6 +49,8 @@ macro_rules! each_kind {
             Topic topic topics as TopicPart,
             /// The account of a session; written by the daemon alone.
             SessionRow session_row rows,
+            /// Must or must not be done, and can be checked.
+            Rule rule rules,
         }
     };
 }

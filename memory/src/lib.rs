@@ -61,6 +61,7 @@ pub use anchord_secrets as secrets;
 pub use anchord_tokens as tokens;
 
 pub use activity::SessionActivity;
+pub use anchord_rules as rules;
 pub use archive::{ArchivePlan, Archived};
 pub use audience::{Audience, Shell, Tool};
 pub use change::{Change, Notice, NoticeCause, Purged};
@@ -90,13 +91,13 @@ pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome, Contradiction,
     FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
-    Rivals, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TakeItem, TakeOutcome,
-    TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
-    Update, UpdateOutcome, WhyLeft, WhyNot, find, find_fact, find_topic, in_thread, is_expired,
-    plan_add, plan_adopt, plan_bind, plan_brief, plan_capture, plan_checkpoint,
+    Rivals, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TakeItem,
+    TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
+    UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, find, find_fact, find_topic, in_thread,
+    is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture, plan_checkpoint,
     plan_checkpoint_within, plan_configure, plan_forget, plan_keep, plan_notes, plan_rewrite,
-    plan_save, plan_snap, plan_take_in, plan_topic, plan_undo, plan_update, plan_use,
-    shared_rivals, snap_record,
+    plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_topic, plan_undo,
+    plan_update, plan_use, refuse_rule_changes, rules_in_force, shared_rivals, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -79,6 +79,14 @@ pub struct ToolUse {
     pub files: Vec<String>,
     /// The task of the subagent, if the tool starts one.
     pub task: Option<Task>,
+    /// The tool's name in the client; empty if the client sends none.
+    pub tool: String,
+    /// The shell command, if it is one.
+    pub command: Option<String>,
+    /// The files that it writes, as the client names them.
+    pub writes: Vec<String>,
+    /// Whether the client takes a text for the model before the tool, not only after it.
+    pub takes_context: bool,
 }
 
 /// The task of a subagent.
@@ -190,4 +198,11 @@ pub enum Answer {
     Context(String),
     /// Instructions on what a compaction must keep.
     Instructions(String),
+    /// A rule stops a tool, or has a person asked first. The text is for the model and the person.
+    Stop {
+        /// Whether a person may let it pass, in the client's own prompt.
+        asks: bool,
+        /// The rules that decided, their reasons, and what would make the tool pass.
+        reason: String,
+    },
 }

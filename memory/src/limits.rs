@@ -179,6 +179,13 @@ pub const PURGE_QUERY_BYTES_MIN: usize = 4;
 /// Longest name of a mark that is not shown as it is; a longer one is not a mark.
 pub const MARK_NAME_BYTES_MAX: usize = 48;
 
+/// Minutes for which an approved action passes.
+pub const APPROVED_MINUTES: u32 = 10;
+/// Rules that a project keeps.
+pub const RULES_MAX: u64 = 500;
+/// Bytes of the text of a project's rules.
+pub const RULES_BYTES_MAX: u64 = 1 << 20;
+
 /// Blueprints of a project, archived ones included. These limits and the following ones apply to
 /// new writes. Work that was staged while there was room is folded above them.
 pub const BLUEPRINTS_MAX: u64 = 10_000;

@@ -7,7 +7,7 @@ use crate::kinds::{Fields, MergeKey, Scope, each_kind};
 use crate::provenance::Provenance;
 
 pub(crate) use crate::kinds::{
-    Anchor, Blueprint, Category, FixedFailure, Lesson, Note, SessionRow, Topic, TrailEntry,
+    Anchor, Blueprint, Category, FixedFailure, Lesson, Note, Rule, SessionRow, Topic, TrailEntry,
 };
 
 /// One unit of memory at one version.
@@ -75,6 +75,14 @@ impl Record {
             Body::SessionRow(row) => row.captured.is_some(),
             Body::Lesson(lesson) => lesson.captured.is_some(),
             _ => false,
+        }
+    }
+
+    /// Returns the rule, if it is one.
+    pub fn rule(&self) -> Option<&Rule> {
+        match &self.body {
+            Body::Rule(rule) => Some(rule),
+            _ => None,
         }
     }
 

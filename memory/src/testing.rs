@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 
+use crate::rules::{Effect, Matches};
 use crate::{
     Anchor, Blueprint, Category, Change, FixedFailure, HistoryLine, Lesson, Memory, NewNote,
-    NoticeCause, Plan, Provenance, Reader, Save, Seq, SessionId, Staged, Timestamp, TopicDecision,
-    TopicPart, plan_checkpoint, plan_forget, plan_keep, plan_save,
+    NoticeCause, Plan, Provenance, Reader, Rule, Save, Seq, SessionId, Staged, Standing, Timestamp,
+    TopicDecision, TopicPart, plan_checkpoint, plan_forget, plan_keep, plan_save,
 };
 
 /// Noon of a day in November 2026.
@@ -300,4 +301,18 @@ pub(crate) fn personal(notes: impl IntoIterator<Item = NewNote>) -> Memory {
         apply(&mut memory, plan);
     }
     memory
+}
+
+/// Returns a rule that denies a forced push.
+pub(crate) fn rule(title: &str, reason: &str) -> Rule {
+    Rule {
+        title: title.to_owned(),
+        reason: reason.to_owned(),
+        effect: Effect::Deny,
+        matches: Matches { commands: vec!["git push --force".to_owned()], ..Matches::default() },
+        windows: Vec::new(),
+        expires: None,
+        fail_closed: false,
+        standing: Standing::Proposed,
+    }
 }

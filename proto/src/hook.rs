@@ -11,6 +11,9 @@ pub struct HookReply {
     /// The text to print; `None` prints nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
+    /// Whether the daemon failed on the event. The hook then goes on as without a daemon.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 #[cfg(test)]

@@ -172,6 +172,11 @@ impl InstanceDir {
         self.path.join("starting")
     }
 
+    /// The directory with copies of the rules that hooks apply without the daemon.
+    pub fn guard(&self) -> PathBuf {
+        self.path().join("guard")
+    }
+
     /// Returns the lock file of a resend. A shim takes it if one of its requests may have killed a
     /// daemon. It holds it from before it reconnects until that request was in flight alone. So at
     /// a second death, no other shim's request is in flight.

@@ -104,6 +104,9 @@ pub const HANG_REPLY_MS: u64 = 700;
 /// more, and a user notices a second.
 pub const HOOK_DEADLINE_MS: u64 = 1_000;
 
+/// The time that a hook has, after that, for the rules that it applies without the daemon.
+pub const HOOK_GUARD_MS: u64 = 500;
+
 /// The whole life of a hook at a session's end. One client gives all hooks there 1.0 s together,
 /// which leaves 0.2 s for starting the process.
 pub const HOOK_END_DEADLINE_MS: u64 = 800;

@@ -1,5 +1,7 @@
 //! `anchord-hook`: forwards one lifecycle event to the daemon and prints the daemon's reply.
 //!
+//! Without the daemon, rules that are meant for that case are still checked, by another program.
+//!
 //! After any failure, the agent continues: nothing is printed and the exit code is 0, all within
 //! one deadline. This also holds for a wrong command line, since agents take some codes as an order
 //! to stop. The hook knows no clients and no events, except the names of a session's end, which has
@@ -8,7 +10,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -21,7 +23,8 @@ use anchord_proto::hello::Role;
 use anchord_proto::hook::HookReply;
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{
-    HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, LINE_BYTES_MAX, millis,
+    HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, HOOK_GUARD_MS, LINE_BYTES_MAX,
+    millis,
 };
 use anchord_proto::line::{LineRead, read_line_capped};
 use serde_json::value::RawValue;
@@ -57,15 +60,17 @@ pub fn run(options: HookOptions) -> ExitCode {
     hello.agent_pid = identity::agent_of_hook(options.client.as_deref());
     hello.anchord = options.protocol;
     hello.client = options.client;
+    let launcher = options.program.map_or_else(Launcher::beside_this_program, Launcher::new);
+    let guard = Guard::of(&launcher, hello.client.as_deref());
     let search = Search {
         dir: InstanceDir::locate().map_err(|error| error.to_string()),
         hello,
         opening: Vec::new(),
-        launcher: Some(options.program.map_or_else(Launcher::beside_this_program, Launcher::new)),
+        launcher: Some(launcher),
         patience: millis(HOOK_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
     };
-    if let Some(text) = printed_for(begin, search, io::stdin()) {
+    if let Some(text) = printed_for(begin, search, guard, io::stdin()) {
         // An agent that does not read its hook's output needs no error either.
         let _ = io::stdout().write_all(text.as_bytes());
     }
@@ -77,11 +82,13 @@ pub fn run(options: HookOptions) -> ExitCode {
 fn printed_for(
     begin: Instant,
     mut search: Search,
+    guard: Option<Guard>,
     stdin: impl Read + Send + 'static,
 ) -> Option<String> {
     let until = begin + millis(HOOK_DEADLINE_MS);
     let event = within(until, move || read_event(stdin))?;
     let is_end = is_end(&event);
+    let guard = guard.filter(|_| !is_end).map(|guard| (guard, event.clone()));
     search.opening = event;
     let until = if is_end {
         // A daemon that is not running need not hear of the end, so none is started.
@@ -91,7 +98,48 @@ fn printed_for(
     } else {
         until
     };
-    within(until, move || reply(&search, until)?.stdout)
+    match (within(until, move || reply(&search, until)), guard) {
+        (Some(HookReply { stdout, failed: false }), _) => stdout,
+        (_, Some((guard, event))) => guard.checked(event),
+        (_, None) => None,
+    }
+}
+
+/// The rules that apply without the daemon. `anchord rules guard` checks them, so that this program
+/// knows no rules.
+struct Guard {
+    program: PathBuf,
+    client: String,
+}
+
+impl Guard {
+    /// Returns the guard, if the daemon left any rules for it.
+    fn of(launcher: &Launcher, client: Option<&str>) -> Option<Self> {
+        let rules = InstanceDir::locate().ok()?.guard();
+        let has_rules = rules.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        let guard =
+            || Some(Self { program: launcher.program().to_owned(), client: client?.into() });
+        if has_rules { guard() } else { None }
+    }
+
+    /// Returns the text to print for an event; `None` if no rule stops it, or not in time.
+    fn checked(self, event: Vec<u8>) -> Option<String> {
+        let mut command = Command::new(&self.program);
+        command.args(["rules", "guard", &self.client]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let printed = within(Instant::now() + millis(HOOK_GUARD_MS), move || {
+            stdin?.write_all(&event).ok()?;
+            let mut text = String::new();
+            stdout?.take(LINE_BYTES_MAX as u64).read_to_string(&mut text).ok()?;
+            Some(text)
+        });
+        // It has ended, or it is late.
+        let _ = child.kill();
+        let _ = child.wait();
+        printed.filter(|text| !text.is_empty())
+    }
 }
 
 /// Runs `work` on a thread and returns its result; `None` if it has none by `until`. The thread may

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -40,6 +40,11 @@ impl Launcher {
     /// Starts a daemon; returns `None` if another start is under way. `since` is when the caller
     /// found that it needs a daemon. After [`STARTER_DEADLINE_MS`] from then, it starts one all the
     /// same.
+    /// Returns the program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     pub(crate) fn start(
         &self,
         dir: &InstanceDir,

@@ -86,6 +86,39 @@ fn an_event_for_a_stopped_daemon_is_received_when_it_continues() {
     });
 }
 
+/// A daemon that hangs is as good as gone. Rules that fail closed still stop a tool, and others
+/// let it pass.
+#[test]
+fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
+    let instance = Instance::new();
+    let daemon = instance.start_daemon();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    let rule = |title: &str, command: &str, more: &[&str]| {
+        let mut add = instance.anchord();
+        add.args(["rules", "add", title, "--deny", "--command", command, "--reason", "never"]);
+        let added = add.args(more).current_dir(talk.project.path()).output().unwrap();
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    };
+    rule("No force push", "git push --force", &["--fail-closed"]);
+    rule("No deploy", "make deploy", &[]);
+    let about_to = |line: &str| {
+        talk.tell("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": line}}))
+    };
+    assert!(about_to("make deploy").contains("deny"));
+    process::signal(daemon, Signal::STOP);
+    let stopped = about_to("cd x; git push --force");
+    assert!(stopped.contains("deny") && stopped.contains("No force push: never."), "{stopped}");
+    assert_eq!(about_to("make deploy now"), "");
+    assert_eq!(about_to("ls"), "");
+    process::signal(daemon, Signal::CONT);
+    let mut log = instance.anchord();
+    let log = log.args(["log", "--rules"]).current_dir(talk.project.path()).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(log.contains("without the daemon  deny  cd x; git push --force"), "{log}");
+    assert!(log.contains("passed without the daemon  make deploy now"), "{log}");
+}
+
 #[test]
 fn a_killed_agent_leaves_its_activity() {
     let instance = Instance::new();

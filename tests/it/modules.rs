@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["admin", "jobs"],
     &["mcp", "hooks", "mirror"],
     &["sessions", "merging"],
-    &["shared"],
+    &["shared", "rules"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log"],
     &["store"],

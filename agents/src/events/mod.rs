@@ -49,6 +49,8 @@ pub struct Adapter {
     pub(crate) agent: fn(Payload<'_>) -> Option<Subagent>,
     /// Reads an event by its name; `None` if the name is unknown.
     pub(crate) read: fn(&str, Payload<'_>) -> Option<Read>,
+    /// Whether the client asks a person by itself when a hook wants that before a tool.
+    pub asks: bool,
     /// Writes the hook's stdout; empty if the client has no channel for the answer.
     pub(crate) write: fn(&Envelope, &Answer) -> String,
 }
@@ -127,6 +129,18 @@ pub(crate) fn hook_specific(envelope: &Envelope, context: &str) -> String {
         "hookSpecificOutput": {
             "hookEventName": envelope.name,
             "additionalContext": context,
+        }
+    })
+    .to_string()
+}
+
+/// Formats a stop before a tool as Claude Code introduced it and Codex adopted it.
+pub(crate) fn permission_decision(envelope: &Envelope, asks: bool, reason: &str) -> String {
+    serde_json::json!({
+        "hookSpecificOutput": {
+            "hookEventName": envelope.name,
+            "permissionDecision": if asks { "ask" } else { "deny" },
+            "permissionDecisionReason": reason,
         }
     })
     .to_string()

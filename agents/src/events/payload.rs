@@ -74,9 +74,9 @@ impl<'a> Payload<'a> {
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
-    /// that it gives a subagent. The call is named only if it arrives here, because few are
+    /// that it gives a subagent. `writes` are the tools that write the file they name. The call is named only if it arrives here, because few are
     /// expected at a time.
-    pub(crate) fn tool_use(self) -> ToolUse {
+    pub(crate) fn tool_use(self, writes: &[&str]) -> ToolUse {
         let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
         let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));
@@ -84,7 +84,12 @@ impl<'a> Payload<'a> {
             agent_type: input.owned("subagent_type").unwrap_or_default(),
             prompt,
         });
+        let edited = self.tool(writes, None, "").edited;
         ToolUse {
+            takes_context: true,
+            tool: tool.to_owned(),
+            command: input.owned("command").filter(|_| edited.is_empty()),
+            writes: edited,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
             files: named.chain(input.patched()).collect(),
             task: task.filter(|_| TASK_TOOLS.contains(&tool)),

@@ -1,8 +1,10 @@
 //! `anchord log`: prints the calls to a project's memory and their results.
 
 use std::io::Write;
+use std::path::Path;
 
 use anchord_daemon::api::{self, LogQuery, Retrieval};
+use anchord_daemon::rules::guard_log;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use owo_colors::OwoColorize;
@@ -23,11 +25,15 @@ use crate::show;
 #[command(after_help = "Examples:
   anchord log
   anchord log -n 100 --json | jq -r 'select(.truncated) | .asked'
+  anchord log --rules --follow
   anchord log --follow --project ~/src/parser")]
 pub(crate) struct Args {
     /// Number of lines
     #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
     lines: u32,
+    /// Show only checks of actions against rules
+    #[arg(long)]
+    rules: bool,
     /// Keep printing new lines
     #[arg(short, long)]
     follow: bool,
@@ -45,18 +51,23 @@ impl Args {
         let mut query = LogQuery {
             project: self.memory.resolve()?,
             after: None,
-            // Even if no line is to be shown, the last one says where to continue.
-            limit: self.lines.max(1),
+            // Even if no line is to be shown, the last one says where to continue. Checks are
+            // among other lines.
+            limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines.max(1) },
             wait: false,
         };
         let mut lines = read(&mut client, &query)?;
         let mut last = lines.last().map_or(0, |line| line.number);
+        lines.retain(|line| self.shows(line));
         let shown = usize::try_from(self.lines).unwrap_or(usize::MAX);
         lines.drain(..lines.len().saturating_sub(shown));
         if !self.json {
             writeln!(out, "{}", HEAD.dimmed())?;
         }
         self.print(out, &lines)?;
+        if self.rules && !self.json {
+            self.print_guarded(out, &dir)?;
+        }
         if !self.follow {
             return Ok(());
         }
@@ -75,8 +86,27 @@ impl Args {
         }
     }
 
+    /// Prints what hooks checked while the daemon could not be reached.
+    fn print_guarded(&self, out: &mut dyn Write, dir: &InstanceDir) -> Result<(), Error> {
+        let project = self.memory.resolve()?;
+        let lines = guard_log(&dir.guard(), Path::new(&project));
+        let lines = lines.context("cannot read the log of hooks without a daemon")?;
+        for line in lines.iter().rev().take(GUARD_LINES).rev() {
+            let text = |field: &str| line[field].as_str().unwrap_or("-").to_owned();
+            let time = journal::time(line["time"].as_i64().unwrap_or_default());
+            let shown =
+                format!("{time}  without the daemon  {}  {}", text("result"), text("command"));
+            writeln!(out, "{}", show::plain(&shown))?;
+        }
+        Ok(())
+    }
+
+    fn shows(&self, line: &Retrieval) -> bool {
+        !self.rules || line.tool == api::RULE_CHECK
+    }
+
     fn print(&self, out: &mut dyn Write, lines: &[Retrieval]) -> Result<(), Error> {
-        for line in lines {
+        for line in lines.iter().filter(|line| self.shows(line)) {
             if self.json {
                 let text = serde_json::to_string(line).context("cannot write JSON")?;
                 writeln!(out, "{text}")?;
@@ -93,6 +123,9 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
     let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
     Ok(lines.context("cannot read a line of the log")?)
 }
+
+/// The number of checks without the daemon that are shown.
+const GUARD_LINES: usize = 20;
 
 const HEAD: &str = "time (UTC)           session   client          tool             tokens        ms  asked -> given";
 
@@ -124,7 +157,7 @@ fn asked(arguments: &Value) -> String {
     };
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let named = |name: &&str| fields.contains_key(*name);
-    let first = ["query", "id", "key", "task"].iter().find(|name| named(name)).copied();
+    let first = ["result", "query", "id", "key", "task"].iter().find(|name| named(name)).copied();
     let rest = fields.iter().filter(|(name, _)| Some(name.as_str()) != first);
     let words: Vec<String> = first
         .and_then(|name| fields.get(name))

@@ -1,6 +1,7 @@
 //! The commands, one file each, and the arguments that they share.
 
 mod add;
+mod approve;
 mod backup;
 mod compact;
 mod completions;
@@ -28,6 +29,7 @@ mod project;
 mod purge;
 mod restart;
 mod restore;
+mod rules;
 mod search;
 mod secrets;
 mod service;
@@ -82,6 +84,9 @@ pub(crate) enum Command {
     Backup(backup::Args),
     Restore(restore::Args),
     Log(log::Args),
+    #[command(subcommand)]
+    Rules(rules::Command),
+    Approve(approve::Args),
     Setup(setup::Args),
     Init(init::Args),
     #[command(subcommand)]
@@ -134,6 +139,8 @@ impl Command {
             Self::Backup(args) => args.run(out).map(|()| done),
             Self::Restore(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
+            Self::Rules(command) => command.run(out),
+            Self::Approve(args) => args.run(out).map(|()| done),
             Self::Setup(args) => args.run(out),
             Self::Doctor(args) => args.run(out),
             Self::Service(command) => command.run(out).map(|()| done),

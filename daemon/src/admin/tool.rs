@@ -25,7 +25,7 @@ use crate::sessions::{Session, SessionLocation, SessionService};
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
 /// Tools that work on the user's own memory as they do on a project's.
-const OF_USER: [&str; 11] = [
+const OF_USER: [&str; 12] = [
     "memory_note",
     "memory_search",
     "memory_get",
@@ -37,6 +37,7 @@ const OF_USER: [&str; 11] = [
     "memory_history",
     "memory_diff",
     "memory_rollback",
+    "memory_approve",
 ];
 
 /// Tools that can read an earlier memory.

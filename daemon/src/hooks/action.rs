@@ -1,23 +1,77 @@
 //! Answers a tool that the agent is about to use or has used, with what memory has on its files or
 //! on its failure.
 
-use anchord_memory::lifecycle::{CommandOutcome, CommandRun, ToolRun, ToolUse};
+use anchord_memory::defuse;
+use anchord_memory::lifecycle::{Answer, CommandOutcome, CommandRun, ToolRun, ToolUse};
 use anchord_memory::render::hooks::{FailureContext, FileContext, failure_context, file_context};
+use anchord_memory::render::{RuleVerdict, rule_stop};
+use anchord_memory::rules::Effect;
 use anchord_memory::{FailureView, remedies};
 
-use super::{Call, HookError, HookResponse, subagent};
+use super::{Arrival, Call, HookError, HookResponse, subagent};
+use crate::rules::{self, Asked};
 use crate::{budgets, clock, limits};
 
-/// Records which subagent makes the call, and the task that the call starts a subagent with.
-/// Returns what memory has on the call's files.
-pub(super) async fn begins(call: &Call<'_>, begins: &ToolUse) -> Result<HookResponse, HookError> {
+/// Stops a tool that a rule stops. Otherwise returns what memory has on the call's files. Records
+/// which subagent makes the call, and the task that the call starts a subagent with.
+pub(super) async fn begins(
+    call: &Call<'_>,
+    begins: &ToolUse,
+    arrival: &Arrival<'_>,
+) -> Result<HookResponse, HookError> {
+    if let Some(stop) = stopped(call, begins, arrival).await? {
+        return Ok(HookResponse { answer: stop, shown: None });
+    }
+    if arrival.is_double {
+        return Ok(HookResponse::default());
+    }
     if !begins.call.is_empty() {
         subagent::calls(call, &begins.call);
     }
     if let Some(task) = &begins.task {
         call.threads().expect_task(&call.name, task.clone());
     }
+    if !begins.takes_context {
+        return Ok(HookResponse::default());
+    }
     about_files(call, &begins.files).await
+}
+
+/// Checks a tool against the rules. Where a client asks nobody by itself, a tool that has to be
+/// asked for is denied, with the command by which a person approves it.
+async fn stopped(
+    call: &Call<'_>,
+    begins: &ToolUse,
+    arrival: &Arrival<'_>,
+) -> Result<Option<Answer>, HookError> {
+    let started = clock::start();
+    let view = call.session.view(&call.service.sessions).await?;
+    let mut paths: Vec<String> = Vec::new();
+    for file in begins.files.iter().chain(&begins.writes) {
+        let file = view.place.relative(file);
+        if !paths.contains(&file) {
+            paths.push(file);
+        }
+    }
+    let tool = Some(begins.tool.clone()).filter(|tool| !tool.is_empty());
+    let asked = Asked { action: None, command: begins.command.clone(), paths, tool };
+    let located = view.place.located();
+    let rules = &call.service.rules;
+    let checked = rules.check(&view.memory, located, &asked, !arrival.asks).await;
+    if !checked.has_rules {
+        return Ok(None);
+    }
+    let told = RuleVerdict {
+        verdict: &checked.verdict,
+        approval: checked.approval.as_deref(),
+        is_approved: checked.is_approved,
+    };
+    let reason = if checked.passes() { String::new() } else { rule_stop(&told) };
+    let reason = defuse::defuse(&reason).into_owned();
+    let line = rules::logged(&asked, &checked);
+    call.session.log(&call.service.sessions, line, started.elapsed(), String::new());
+    let asks = checked.verdict.effect == Effect::Ask && arrival.asks;
+    Ok((!checked.passes()).then_some(Answer::Stop { asks, reason }))
 }
 
 /// Records a tool's run. Returns what helps after a failed command. Otherwise returns what memory

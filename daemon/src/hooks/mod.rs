@@ -236,7 +236,7 @@ pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8
     handled.unwrap_or_else(|error| {
         tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
         service.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
-        Handled::default()
+        Handled { reply: HookReply { stdout: None, failed: true }, told: None }
     })
 }
 
@@ -274,12 +274,18 @@ async fn handled(
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
     let threads = &service.state.threads;
-    if envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event) {
+    let is_double =
+        envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event);
+    if is_double {
         service.metrics().hook_doubled();
-        return Ok(Handled::default());
+        // A rule stops a tool however often the client asks.
+        if !matches!(envelope.event, Event::ToolBegins(_)) {
+            return Ok(Handled::default());
+        }
     }
+    let call = Arrival { hello, asks: adapter.asks, is_double };
     let Answered { session, context, before, said } =
-        match answer(service, hello, &envelope, &name).await {
+        match answer(service, &call, &envelope, &name).await {
             // A home directory is not a project. Nothing is wrong, and there is nothing to say.
             Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
             answered => answered?,
@@ -306,7 +312,7 @@ async fn handled(
         }
         _ => None,
     };
-    Ok(Handled { reply: HookReply { stdout: Some(text) }, told })
+    Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, told })
 }
 
 /// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
@@ -343,14 +349,23 @@ struct Answered {
     said: HookResponse,
 }
 
+/// How an event arrived.
+struct Arrival<'a> {
+    hello: &'a Hello,
+    /// Whether the client asks a person by itself.
+    asks: bool,
+    /// Whether the same event came a moment ago.
+    is_double: bool,
+}
+
 async fn answer(
     service: &Arc<HookService>,
-    hello: &Hello,
+    arrival: &Arrival<'_>,
     envelope: &Envelope,
     name: &Name,
 ) -> Result<Answered, HookError> {
     let ResolvedSession { session, confidence, replaced } =
-        service.sessions.table.resolve_session(&source(hello, envelope));
+        service.sessions.table.resolve_session(&source(arrival.hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
             sessions::hand_over(&service.sessions, &before, &session).await?;
@@ -378,7 +393,7 @@ async fn answer(
     let said = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
-        Event::ToolBegins(begins) => action::begins(&call, begins).await,
+        Event::ToolBegins(begins) => action::begins(&call, begins, arrival).await,
         Event::ToolRan(run) => action::ran(&call, run).await,
         Event::CompactionBegins { messages } => compaction::begins(&call, *messages).await,
         Event::Compacted { summary, messages } => {

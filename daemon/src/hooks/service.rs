@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::state::HookState;
 use crate::metrics::Metrics;
+use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The conversations that hooks have reported, and the parts below them.
@@ -11,12 +12,17 @@ use crate::sessions::SessionService;
 pub(crate) struct HookService {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) state: HookState,
+    pub(crate) rules: Arc<RuleService>,
     metrics: Arc<Metrics>,
 }
 
 impl HookService {
-    pub(crate) fn new(sessions: Arc<SessionService>, metrics: Arc<Metrics>) -> Self {
-        Self { sessions, state: HookState::default(), metrics }
+    pub(crate) fn new(
+        sessions: Arc<SessionService>,
+        metrics: Arc<Metrics>,
+        rules: Arc<RuleService>,
+    ) -> Self {
+        Self { sessions, state: HookState::default(), rules, metrics }
     }
 
     /// Returns the metrics.

@@ -49,7 +49,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
     }
     let text = match &said.answer {
         Answer::Context(text) => text.as_str(),
-        Answer::Nothing | Answer::Instructions(_) => "",
+        Answer::Nothing | Answer::Instructions(_) | Answer::Stop { .. } => "",
     };
     call.threads().with(&call.name, |thread| thread.rebuilt.insert(of, Arc::from(text)));
     Ok(said)

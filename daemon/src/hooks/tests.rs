@@ -3,6 +3,7 @@
 mod channels;
 mod endings;
 mod late;
+mod rules;
 mod subagents;
 
 use std::time::Duration;

@@ -64,6 +64,7 @@ pub(super) async fn call(
     let context = Context {
         sessions: Arc::clone(&service.sessions),
         merging: Arc::clone(&service.merging),
+        rules: Arc::clone(&service.rules),
         session: Arc::clone(&session),
         call: line,
         audience: Arc::new(audience),

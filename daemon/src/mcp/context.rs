@@ -7,7 +7,7 @@ use anchord_memory::{
     Accesses, ArchivePlan, Audience, CheckpointOutcome, Formula, Memory, NewNote, NotesOutcome,
     Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
     SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread, plan_checkpoint_within,
-    plan_notes, plan_save, plan_use, render,
+    plan_notes, plan_save, plan_use, refuse_rule_changes, render,
 };
 
 use super::answer::ToolAnswer;
@@ -17,6 +17,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::merging::MergeService;
 use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
+use crate::rules::RuleService;
 use crate::sessions::{
     BindError, LiveSession, Session, SessionService, View, WriteOutcome, session_key,
 };
@@ -29,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) sessions: Arc<SessionService>,
     /// Merges texts by a model, if that is configured.
     pub(crate) merging: Arc<MergeService>,
+    /// Checks actions.
+    pub(crate) rules: Arc<RuleService>,
     /// The calling session.
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.
@@ -172,6 +175,7 @@ impl Context {
             None => part,
         };
         let audience = Arc::clone(&self.audience);
+        let is_person = matches!(*audience, Audience::Person(_));
         let worded = move |refusal: Refusal| refusal.worded(&audience);
         if self.session.project_id().is_none() && self.view().await?.project.is_none() {
             // The write would create the project. A call that changes nothing must not do that.
@@ -186,6 +190,9 @@ impl Context {
         let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
             let Plan { changes, outcome } =
                 plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
+            if !is_person {
+                refuse_rule_changes(memory, &changes).map_err(&worded)?;
+            }
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
         let written = self.session.write(&self.sessions, self.call.as_ref(), operation, command);

@@ -7,6 +7,7 @@ use anchord_proto::hello::ToolSet;
 use super::tools::ToolList;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
+use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The tools, and the parts below them.
@@ -16,6 +17,8 @@ pub(crate) struct ToolService {
     metrics: Arc<Metrics>,
     /// Merges texts by a model, if that is configured.
     pub(super) merging: Arc<MergeService>,
+    /// Checks actions.
+    pub(crate) rules: Arc<RuleService>,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
@@ -24,9 +27,10 @@ impl ToolService {
         sessions: Arc<SessionService>,
         metrics: Arc<Metrics>,
         merging: Arc<MergeService>,
+        rules: Arc<RuleService>,
     ) -> Self {
         let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
-        Self { sessions, metrics, merging, tools }
+        Self { sessions, metrics, merging, rules, tools }
     }
 
     /// Returns the tools of a set.

@@ -23,6 +23,8 @@ pub(crate) struct ToolSpec {
     reads: Arc<dyn Fn(&JsonObject) -> bool + Send + Sync>,
     /// Whether the answer names unknown fields.
     pub(crate) names_unknown: bool,
+    /// Another name under which it answers.
+    alias: Option<&'static str>,
     run: Run,
 }
 
@@ -85,7 +87,19 @@ impl ToolSpec {
             })
         });
         let reads = matches!(effect, Effect::Reads);
-        Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, run }
+        Self { definition, reads: Arc::new(move |_| reads), names_unknown: true, alias: None, run }
+    }
+
+    /// Gives a tool another name, under which it answers without being listed.
+    #[must_use]
+    pub(crate) fn also_named(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
+
+    /// Returns whether the tool answers to a name.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.definition.name == name || self.alias == Some(name)
     }
 
     /// Marks a tool that an agent needs before it would search for one.

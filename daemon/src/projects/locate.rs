@@ -21,6 +21,7 @@ mod git;
 
 use git::GitLayout;
 pub use git::GitPlace;
+pub(crate) use git::branch;
 pub(super) use git::{DOT_GIT, is_git_directory};
 
 /// Facts about this machine and its user that the search depends on.

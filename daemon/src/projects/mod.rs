@@ -32,6 +32,7 @@ pub(crate) use files::{MirrorDir, name_of_displaced};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
 };
+pub(crate) use locate::branch;
 pub use locate::{
     ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
     locate_part,

@@ -17,6 +17,7 @@ use crate::mirror::TopicMirror;
 use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
+use crate::rules::RuleService;
 use crate::sessions::{SessionService, SessionTable};
 use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
@@ -67,11 +68,18 @@ impl Daemon {
             surroundings,
             after_crash,
         });
-        let hooks = Arc::new(HookService::new(Arc::clone(&sessions), Arc::clone(&metrics)));
+        let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
+        let rules = Arc::new(RuleService::new(Arc::clone(&metrics), guard));
+        let hooks = Arc::new(HookService::new(
+            Arc::clone(&sessions),
+            Arc::clone(&metrics),
+            Arc::clone(&rules),
+        ));
         let tools = Arc::new(ToolService::new(
             Arc::clone(&sessions),
             Arc::clone(&metrics),
             Arc::clone(&merging),
+            Arc::clone(&rules),
         ));
         let admin = Arc::new(AdminService {
             instance: Arc::clone(&instance),

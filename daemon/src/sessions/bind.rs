@@ -65,6 +65,14 @@ impl SessionLocation {
         if id.is_personal() { Self::Personal } else { Self::Foreign(id) }
     }
 
+    /// Returns the project on this machine, if its files can be read.
+    pub(crate) fn located(&self) -> Option<&Located> {
+        match self {
+            Self::Here(located) => Some(located),
+            Self::Foreign(_) | Self::Personal => None,
+        }
+    }
+
     /// Returns the project's display name.
     pub(crate) fn name(&self, service: &SessionService) -> String {
         match self {

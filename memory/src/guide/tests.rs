@@ -73,6 +73,7 @@ fn the_directive_reads_well() {
     | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
     | how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
     | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
+    | something that must or must not be done, and can be checked | **rule** |
     <!-- anchord:end -->
     ");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Facts, Fields, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one};
+use super::{Facts, Fields, FoldRule, MergeKey, Searched, Share, StagedItem, Which, accepted_one};
 use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::{WriteLimits, chars, path};
@@ -176,8 +176,8 @@ impl StagedItem for Anchor {
         Some(anchor.clone())
     }
 
-    fn rule(&self) -> Rule<'_> {
-        Rule::Anchor(self)
+    fn rule(&self) -> FoldRule<'_> {
+        FoldRule::Anchor(self)
     }
 
     fn bytes(&self) -> usize {

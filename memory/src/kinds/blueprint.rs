@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    Facts, Fields, Keyed, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one,
+    Facts, Fields, FoldRule, Keyed, MergeKey, Searched, Share, StagedItem, Which, accepted_one,
 };
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
@@ -235,8 +235,8 @@ impl StagedItem for Blueprint {
         items.iter().map(Self::category_and_title).collect::<BTreeSet<_>>().len()
     }
 
-    fn rule(&self) -> Rule<'_> {
-        Rule::Keyed(self)
+    fn rule(&self) -> FoldRule<'_> {
+        FoldRule::Keyed(self)
     }
 
     fn bytes(&self) -> usize {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::staging::absorb_by_key;
 use super::{
-    Facts, Fields, Keyed, Kind, MergeKey, Rule, Searched, Share, StagedItem, Which, accepted_one,
+    Facts, Fields, FoldRule, Keyed, Kind, MergeKey, Searched, Share, StagedItem, Which,
+    accepted_one,
 };
 use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
@@ -290,8 +291,8 @@ impl StagedItem for Lesson {
         Some(lesson.clone().within_limits())
     }
 
-    fn rule(&self) -> Rule<'_> {
-        Rule::Keyed(self)
+    fn rule(&self) -> FoldRule<'_> {
+        FoldRule::Keyed(self)
     }
 
     fn bytes(&self) -> usize {

@@ -39,7 +39,7 @@ pub(crate) trait StagedItem {
     }
 
     /// Returns the rule by which a fold merges it.
-    fn rule(&self) -> Rule<'_>;
+    fn rule(&self) -> FoldRule<'_>;
 
     /// Returns the bytes of all text.
     fn bytes(&self) -> usize;
@@ -69,7 +69,7 @@ pub(crate) trait StagedItem {
 }
 
 /// The rule by which a staged item becomes a record.
-pub(crate) enum Rule<'a> {
+pub(crate) enum FoldRule<'a> {
     /// It merges with the record that has its key.
     Keyed(&'a dyn Keyed),
     /// It merges with all anchors that it meets.

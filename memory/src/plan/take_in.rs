@@ -15,7 +15,7 @@ use super::Plan;
 use super::undo::rivals;
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, ShareId, Timestamp};
-use crate::kinds::Rule;
+use crate::kinds::FoldRule;
 use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -243,13 +243,13 @@ fn united(first: &Record, second: &Record, origin: &Provenance) -> Option<Body> 
     let part = Staged::of_record(second, None, origin);
     let (_, item) = part.items().into_iter().next()?;
     match (item.rule(), &first.body) {
-        (Rule::Keyed(item), _) => item.merged(first.body.clone()),
-        (Rule::Anchor(later), Body::Anchor(earlier)) => {
+        (FoldRule::Keyed(item), _) => item.merged(first.body.clone()),
+        (FoldRule::Anchor(later), Body::Anchor(earlier)) => {
             let lines = earlier.lines.union(&later.lines);
             Some(Body::Anchor(Anchor { lines, ..later.clone() }))
         }
         // The same content, perhaps with other attributes.
-        (Rule::Note(note), body) if note.key.is_none() => Some(body.clone()),
+        (FoldRule::Note(note), body) if note.key.is_none() => Some(body.clone()),
         _ => None,
     }
 }

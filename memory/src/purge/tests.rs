@@ -370,8 +370,7 @@ fn another_sessions_staged_fact_with_the_same_key_is_kept() {
     let (after, purge) = purged(&journal, &["n1"], None);
     assert_eq!(purge.staged(), 1);
     let memory = replayed(&after);
-    let staged =
-        |session: &str| memory.staged_by(&crate::SessionId::new(session)).unwrap().notes.len();
+    let staged = |session: &str| memory.staged_by(&SessionId::new(session)).unwrap().notes.len();
     assert_eq!((staged("two"), staged("three")), (1, 0));
 }
 

@@ -6,6 +6,7 @@ mod anchor;
 mod blueprint;
 mod lesson;
 mod note;
+mod rule;
 mod session_row;
 mod topic;
 

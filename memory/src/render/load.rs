@@ -161,13 +161,17 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
     let mut frame = Room::of(&first_line(view, Some((longest, Some(cursor)))));
     for kind in Kind::ALL {
         let is_there = memory.totals().active.of(kind) > 0 || kind == Kind::Note;
-        if view.sections.contains(&kind) && (is_there || view.topic.is_some()) {
+        if view.sections.contains(&kind) && (is_there || view.topic.is_some() && kind != Kind::Rule)
+        {
             let count = memory.totals().active.of(kind).max(1_000);
             let heading = heading(kind, count, count + 1, &[], view.audience);
             frame = frame.with(Room::of(&format!("\n## {heading}\n")));
         }
     }
     frame = frame.with(Room::of(&format!("\n{PINNED}\n")));
+    if memory.totals().active.of(Kind::Rule) > 0 {
+        frame = frame.with(Room::of(&format!("\n{RULES}\n")));
+    }
     if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
         frame = frame.with(Room::of(&size::nudge(view.audience)));
     }
@@ -427,6 +431,9 @@ fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
     !matches!(kind, Kind::Topic | Kind::SessionRow) || sections == [kind]
 }
 
+/// The heading of rules in force, which are pinned.
+const RULES: &str = "## Rules in force";
+
 /// The heading of pinned records.
 const PINNED: &str = "## Pinned";
 
@@ -441,10 +448,14 @@ fn sections(
         || entries.iter().zip(page.shown.iter().copied()).filter(|(_, it)| *it != Shown::No);
     let mut pinned: Vec<(&Entry<'_>, Shown)> =
         shown().filter(|(entry, _)| entry.record.pinned).collect();
-    pinned.sort_by_key(|(entry, _)| entry.record.id);
-    if !pinned.is_empty() {
-        append(text, format_args!("\n{PINNED}\n"));
-        print(text, &pinned);
+    pinned.sort_by_key(|(entry, _)| (entry.record.kind() != Kind::Rule, entry.record.id));
+    let rules = pinned.partition_point(|(entry, _)| entry.record.kind() == Kind::Rule);
+    let (rules, others) = pinned.split_at(rules);
+    for (heading, pinned) in [(RULES, rules), (PINNED, others)] {
+        if !pinned.is_empty() {
+            append(text, format_args!("\n{heading}\n"));
+            print(text, pinned);
+        }
     }
     for kind in Kind::ALL {
         let of_kind = |entry: &Entry<'_>| entry.record.kind() == kind && !entry.record.pinned;

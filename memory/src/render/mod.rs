@@ -26,6 +26,7 @@ mod record;
 mod refusal;
 mod replies;
 mod room;
+mod rules;
 mod search;
 mod shares;
 mod size;
@@ -48,6 +49,10 @@ pub use load::{LiveSession, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use record::{currency, end_with_a_line, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, update};
+pub use rules::{
+    RuleVerdict, approvals, approved, rule_check, rule_ids, rule_set, rule_stop, rules,
+    rules_unreadable,
+};
 pub use search::{SearchText, SearchView, search};
 pub use topic::{BoundSession, bind, decided, topic, topic_written, topics};
 pub use why::{why_file, why_prompt};

@@ -8,11 +8,13 @@ use crate::limits::{
 };
 use crate::record::{Body, Record, SessionRow};
 use crate::testing::{
-    anchor, anchors, apply, blueprint, blueprints, checkpoint, lesson, lessons, note, origin, save,
+    anchor, anchors, apply, blueprint, blueprints, checkpoint, lesson, lessons, note, origin, rule,
+    save,
 };
 use crate::{
     Change, NoticeCause, Reader, RecordId, Rewrite, Save, Seq, Update, Version, plan_add,
-    plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_save, plan_update,
+    plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_rule, plan_save,
+    plan_update,
 };
 
 /// A memory in which records of one kind take all bytes but `left`. Copies of the record that
@@ -249,6 +251,8 @@ fn counts_follow_every_write() {
         save(&mut memory, &by, new);
     }
     let plan = plan_notes(&memory, &by, vec![Ok(note("a note"))]).unwrap();
+    apply(&mut memory, plan);
+    let plan = plan_rule(&memory, rule("No force push", "why"), true, &by).unwrap();
     apply(&mut memory, plan);
     let mut counted = Sizes::default();
     memory.records().for_each(|record| counted.count_in(record));

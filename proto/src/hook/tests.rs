@@ -5,7 +5,7 @@ use super::*;
 /// Changing these bytes breaks every released hook. Add a field; never change one.
 #[test]
 fn the_bytes_of_a_reply_are_frozen() {
-    let says = HookReply { stdout: Some("two\n\"lines\"".to_owned()) };
+    let says = HookReply { stdout: Some("two\n\"lines\"".to_owned()), failed: false };
     for (reply, frozen) in [(HookReply::default(), "{}"), (says, r#"{"stdout":"two\n\"lines\""}"#)]
     {
         assert_eq!(serde_json::to_string(&reply).unwrap(), frozen);

@@ -15,7 +15,7 @@ fn printed<T>(
 ) -> (Option<String>, T) {
     let search = instance.search();
     thread::scope(|scope| {
-        let hook = scope.spawn(move || printed_for(Instant::now(), search, event.as_bytes()));
+        let hook = scope.spawn(move || printed_for(Instant::now(), search, None, event.as_bytes()));
         let result = daemon();
         (hook.join().unwrap(), result)
     })
@@ -104,7 +104,7 @@ fn an_endless_stdin_costs_no_more_than_the_deadline() {
     let instance = Instance::new();
     let (stdin, _open) = UnixStream::pair().unwrap();
     let begin = Instant::now();
-    assert_eq!(printed_for(begin, instance.search(), stdin), None);
+    assert_eq!(printed_for(begin, instance.search(), None, stdin), None);
     assert!(begin.elapsed() < millis(HOOK_DEADLINE_MS) + SLACK);
 }
 
@@ -116,7 +116,7 @@ fn a_daemon_is_started_for_an_event_but_not_for_a_session_end() {
     let launcher = program(&instance, &script);
     let says = |event: &'static str| {
         let search = Search { launcher: Some(launcher.clone()), ..instance.search() };
-        assert_eq!(printed_for(Instant::now(), search, event.as_bytes()), None);
+        assert_eq!(printed_for(Instant::now(), search, None, event.as_bytes()), None);
         started.exists()
     };
     assert!(!says(r#"{"reason":"other","hook_event_name":"SessionEnd"}"#));

@@ -7,6 +7,7 @@
 mod given;
 mod machine;
 mod model;
+mod rules;
 
 use std::process::Output;
 

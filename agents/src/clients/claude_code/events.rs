@@ -4,7 +4,7 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
-use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
+use crate::events::{Adapter, Envelope, Payload, Read, hook_specific, permission_decision};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -45,6 +45,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |_| None,
     agent: |payload| payload.agent(),
     read,
+    asks: true,
     write,
 };
 
@@ -65,7 +66,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             }
             Event::PromptSubmitted { prompt }
         }
-        "PreToolUse" => Event::ToolBegins(payload.tool_use()),
+        "PreToolUse" => Event::ToolBegins(payload.tool_use(&WRITES)),
         "PostToolUse" => {
             let response = payload.object("tool_response");
             // The status of a command is unknown if it runs in the background or was interrupted.
@@ -120,8 +121,8 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
     }
 }
 
-/// Writes context for the events that have a channel for it. Other clients use the same events and
-/// format.
+/// Writes context and stops for the events that have a channel for them. Other clients use the same
+/// events and format.
 pub(in crate::clients) fn write_context(envelope: &Envelope, answer: &Answer) -> String {
     match (answer, &envelope.event) {
         (
@@ -132,6 +133,9 @@ pub(in crate::clients) fn write_context(envelope: &Envelope, answer: &Answer) ->
             | Event::ToolRan(_)
             | Event::SubagentStarted(_),
         ) => hook_specific(envelope, context),
+        (Answer::Stop { asks, reason }, Event::ToolBegins(_)) => {
+            permission_decision(envelope, *asks, reason)
+        }
         _ => String::new(),
     }
 }

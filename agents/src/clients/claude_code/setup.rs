@@ -26,12 +26,12 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Listed,
 };
 
-/// The events that matter to a memory. Tool events are narrowed to tools that use files, run
-/// commands or start subagents.
+/// The events that matter to a memory. Every tool is reported before it runs, since a rule may stop
+/// it. Afterwards only those that use files or run commands are.
 const EVENTS: [(&str, Option<&str>); 11] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
-    ("PreToolUse", Some(BEGINS)),
+    ("PreToolUse", None),
     ("PostToolUse", Some(TOOLS)),
     ("PostToolUseFailure", Some(TOOLS)),
     ("PreCompact", None),
@@ -41,11 +41,6 @@ const EVENTS: [(&str, Option<&str>); 11] = [
     ("SubagentStop", None),
     ("SessionEnd", None),
 ];
-
-/// Tools that are reported before they run. Memory may give records about a file that is read or
-/// edited, and learns a subagent's task. Our own tools match under the name of a listed server and
-/// under a plugin's; only this event reports which subagent calls them.
-const BEGINS: &str = "Read|Edit|MultiEdit|Write|NotebookEdit|Agent|Task|mcp__.*anchord__.*";
 
 const TOOLS: &str = "Bash|Edit|MultiEdit|Write|NotebookEdit";
 

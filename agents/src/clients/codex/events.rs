@@ -36,6 +36,8 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |_| None,
     agent: |payload| payload.agent(),
     read,
+    // It runs a tool for which a hook answers "ask".
+    asks: false,
     write: write_context,
 };
 
@@ -46,7 +48,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "UserPromptSubmit" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
-        "PreToolUse" => shell(payload).unwrap_or_else(|| Event::ToolBegins(payload.tool_use())),
+        "PreToolUse" => shell(payload).unwrap_or_else(|| Event::ToolBegins(payload.tool_use(&[]))),
         "PostToolUse" => {
             let output = payload.text("tool_response").unwrap_or_default();
             Event::ToolRan(payload.tool(&[], None, output))
@@ -74,7 +76,7 @@ fn shell(payload: Payload<'_>) -> Option<Event> {
     if !run.edited.is_empty() {
         return Some(Event::ToolRan(run));
     }
-    let begins = payload.tool_use();
+    let begins = payload.tool_use(&[]);
     Some(Event::ToolBegins(ToolUse { files: files_read(command), ..begins }))
 }
 

@@ -1,7 +1,7 @@
 //! Gemini CLI. It reads only JSON. `PreCompress` comes before every model call, with or without a
 //! compression, so it gets no answer. The client does not report that a context was compressed.
 
-use anchord_memory::lifecycle::{Answer, Event, StartSource};
+use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
 
 use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
@@ -29,6 +29,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |_| None,
     agent: |payload| payload.agent(),
     read,
+    asks: false,
     write,
 };
 
@@ -50,6 +51,10 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
             let prompt = payload.text("prompt").unwrap_or_default();
             Event::PromptSubmitted { prompt: asked(prompt).to_owned() }
         }
+        "BeforeTool" => {
+            let begins = payload.tool_use(&WRITES);
+            Event::ToolBegins(ToolUse { takes_context: false, ..begins })
+        }
         "AfterTool" => {
             let passed = passed(payload);
             let mut run = payload.tool(&WRITES, Some(passed), &output(payload));
@@ -57,7 +62,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
                 run.edited.clear();
             }
             if passed && READS.contains(&run.tool.as_str()) {
-                run.read = payload.tool_use().files;
+                run.read = payload.tool_use(&[]).files;
             }
             Event::ToolRan(run)
         }
@@ -122,6 +127,9 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
             Answer::Context(context),
             Event::SessionStarted { .. } | Event::PromptSubmitted { .. } | Event::ToolRan(_),
         ) => hook_specific(envelope, context),
+        (Answer::Stop { reason, .. }, Event::ToolBegins(_)) => {
+            serde_json::json!({"decision": "deny", "reason": reason}).to_string()
+        }
         _ => String::new(),
     }
 }

@@ -27,9 +27,11 @@ pub(super) const FACTS: Facts = Facts {
     ),
 };
 
-const EVENTS: [(&str, Option<&str>); 5] = [
+const EVENTS: [(&str, Option<&str>); 6] = [
     ("SessionStart", None),
     ("BeforeAgent", None),
+    // Rules may stop any tool.
+    ("BeforeTool", None),
     ("AfterTool", Some("read_file|write_file|replace|run_shell_command")),
     ("AfterAgent", None),
     ("SessionEnd", None),

@@ -11,6 +11,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |_| None,
     agent: |_| None,
     read,
+    asks: false,
     write,
 };
 

@@ -1,5 +1,5 @@
 //! OpenClaw, through our plugin. The plugin sends what `docs/hooks.md` specifies and reads
-//! `{"context": …}`.
+//! `{"context": …}`, and before a tool `{"deny": …}` or `{"ask": …}`.
 //!
 //! A conversation is a channel, named by its session key, which outlives resets. The system prompt
 //! is rebuilt for every run and needs the same bytes each time. News for one prompt is requested
@@ -38,6 +38,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |payload| payload.text("session_id"),
     agent: |_| None,
     read,
+    asks: true,
     write,
 };
 
@@ -48,6 +49,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "prompt_submitted" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
+        "before_tool_call" => Event::ToolBegins(opencode::tool_use(payload)),
         "after_tool_call" => Event::ToolRan(opencode::tool(payload)),
         "before_compaction" => Event::CompactionBegins { messages },
         "after_compaction" => Event::Compacted { summary: payload.owned("summary"), messages },

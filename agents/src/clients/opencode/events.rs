@@ -1,10 +1,12 @@
 //! opencode, through our plugin file. The plugin sends what `docs/hooks.md` specifies and reads
-//! `{"context": …}`.
+//! `{"context": …}`, and before a tool `{"deny": …}` or `{"ask": …}`.
 //!
 //! The system prompt is rebuilt for every model call and needs the same bytes each time. A subagent
 //! is a session with a parent. Its events belong to the parent, and its task arrives as its prompt.
 
-use anchord_memory::lifecycle::{Answer, CommandRun, Event, StartSource, Subagent, ToolRun};
+use anchord_memory::lifecycle::{
+    Answer, CommandRun, Event, StartSource, Subagent, ToolRun, ToolUse,
+};
 
 use crate::events::{Adapter, Envelope, Payload, Read};
 
@@ -31,6 +33,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     run: |_| None,
     agent: child,
     read,
+    asks: false,
     write,
 };
 
@@ -40,6 +43,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         // No answer is possible here; the system prompt follows.
         "session.created" => return Some(Read::nothing()),
         "system.transform" => Event::SessionStarted { source: StartSource::Rebuilt },
+        "tool.execute.before" => Event::ToolBegins(tool_use(payload)),
         "tool.execute.after" => Event::ToolRan(tool(payload)),
         "session.idle" => {
             let last_message = payload.owned("last_message");
@@ -71,16 +75,27 @@ fn child(payload: Payload<'_>) -> Option<Subagent> {
     Some(Subagent { id: payload.owned("session_id")?, ..Subagent::default() })
 }
 
+/// Tools that write the file they name.
+const WRITES: [&str; 5] = ["edit", "write", "patch", "multiedit", "apply_patch"];
+
+/// Reads a tool that is about to run, as our plugins send it. They take a text only after it.
+pub(in crate::clients) fn tool_use(payload: Payload<'_>) -> ToolUse {
+    let tool = payload.owned("tool").unwrap_or_default();
+    let files: Vec<String> = payload.owned("file").into_iter().collect();
+    let writes = if WRITES.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
+    let command = payload.owned("command");
+    ToolUse { tool, files, writes, command, ..ToolUse::default() }
+}
+
 /// Reads a tool's run as our plugins send it: a file, or a command with its exit code. A failed
 /// command also has the beginning and the end of its output.
 pub(in crate::clients) fn tool(payload: Payload<'_>) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
     let output = payload.text("output").unwrap_or_default();
     let command = payload.owned("command").filter(|_| exit.is_some());
-    let writes = ["edit", "write", "patch", "multiedit", "apply_patch"];
     let tool = payload.owned("tool").unwrap_or_default();
     let (edited, read): (Vec<String>, Vec<String>) =
-        payload.owned("file").into_iter().partition(|_| writes.contains(&tool.as_str()));
+        payload.owned("file").into_iter().partition(|_| WRITES.contains(&tool.as_str()));
     ToolRun {
         tool,
         edited,
@@ -99,6 +114,10 @@ pub(in crate::clients) fn write(envelope: &Envelope, answer: &Answer) -> String 
         )
         | (Answer::Instructions(text), Event::CompactionBegins { .. }) => {
             serde_json::json!({ "context": text }).to_string()
+        }
+        (Answer::Stop { asks, reason }, Event::ToolBegins(_)) => {
+            let stop = if *asks { "ask" } else { "deny" };
+            serde_json::json!({ stop: reason }).to_string()
         }
         _ => String::new(),
     }

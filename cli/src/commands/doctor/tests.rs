@@ -112,7 +112,7 @@ fn an_agents_files_are_checked() {
         ]
     );
     fs::remove_dir_all(home.join(".gemini/extensions")).unwrap();
-    let missing = "no hook at SessionStart, BeforeAgent, AfterTool, AfterAgent";
+    let missing = "no hook at SessionStart, BeforeAgent, BeforeTool, AfterTool, AfterAgent";
     assert!(texts().iter().any(|text| text == missing), "{:?}", texts());
     let hooks = format!(r#"{{"hooks": {{"SessionEnd": [{{"hooks": [{hook}]}}]}}}}"#);
     write(".gemini/settings.json", &hooks);

@@ -1,6 +1,6 @@
 //! `memory_checkpoint`: stages progress. It is durable once answered, and private until saved.
 
-use anchord_memory::guide::which_kind;
+use anchord_memory::guide::which_staged_kind;
 use anchord_memory::{WriteLimits, render};
 
 use super::params::CheckpointParams;
@@ -16,7 +16,7 @@ pub(super) fn spec() -> ToolSpec {
         format!(
             "Stage progress: after a decision, a finding, a fixed failure, before a risky step. Durable; \
              private until memory_save.\n{}",
-            which_kind()
+            which_staged_kind()
         ),
         Effect::Adds,
         run,

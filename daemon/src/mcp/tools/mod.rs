@@ -19,6 +19,7 @@ mod params;
 mod personal;
 mod rewrite;
 mod rollback;
+mod rules;
 mod save;
 mod search;
 mod snap_memory;
@@ -43,10 +44,9 @@ use super::tool::ToolSpec;
 /// Finds a tool that only commands have. Agents stage and save. People write at once, correct what
 /// is stored, compare revisions, and ask why something is shown.
 pub(super) fn of_commands(name: &str) -> Option<ToolSpec> {
-    [add::spec, difference::spec, rewrite::spec, why::spec]
-        .into_iter()
-        .map(|spec| spec())
-        .find(|spec| spec.definition.name == name)
+    let specs = [add::spec, difference::spec, rewrite::spec, why::spec];
+    let of_rules = [rules::list, rules::stand, rules::approve];
+    specs.into_iter().chain(of_rules).map(|spec| spec()).find(|spec| spec.definition.name == name)
 }
 
 /// The tools of one set, built once and shared by every connection that uses the set.
@@ -81,6 +81,8 @@ impl ToolList {
                 rollback::spec(),
                 configure::spec(),
                 export::spec(),
+                rules::check(),
+                rules::set(),
             ]
         };
         let tools = match set {
@@ -112,7 +114,7 @@ impl ToolList {
 
     /// Returns a tool by its name.
     pub(crate) fn get(&self, name: &str) -> Option<&ToolSpec> {
-        self.tools.iter().find(|spec| spec.definition.name == name)
+        self.tools.iter().find(|spec| spec.is_named(name))
     }
 
     /// Returns the tools' names, for an error that lists them.

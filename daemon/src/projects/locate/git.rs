@@ -175,6 +175,13 @@ fn belongs_to(git_dir: &Path, directory: &Path) -> io::Result<bool> {
 }
 
 /// Returns the path in a one-line file, after a prefix.
+/// Returns the branch that a worktree has checked out; `None` if HEAD names a commit.
+pub(crate) fn branch(git: &GitPlace) -> io::Result<Option<String>> {
+    let head = read(&git.git_dir.join("HEAD"), GIT_POINTER_BYTES_MAX)?.unwrap_or_default();
+    let name = head.trim_ascii().strip_prefix(b"ref: refs/heads/");
+    Ok(name.map(|name| String::from_utf8_lossy(name).into_owned()))
+}
+
 fn pointer(path: &Path, prefix: &[u8]) -> io::Result<Option<PathBuf>> {
     let Some(bytes) = read(path, GIT_POINTER_BYTES_MAX)? else { return Ok(None) };
     let target = bytes.strip_prefix(prefix).map(<[u8]>::trim_ascii);

@@ -1,6 +1,7 @@
 //! A memory as rows, and files of every format, which must open forever.
 
 mod forgotten;
+mod format_8;
 
 use std::borrow::Cow;
 use std::fs;
@@ -14,6 +15,8 @@ use anchord_memory::{
     SessionActivity, SessionRow, Staged, Timestamp, Topic, TopicDecision, TopicPart, Version,
 };
 use serde_json::{Value, json};
+
+use format_8::changes_8;
 
 use super::*;
 use crate::store::fakes::head_before;
@@ -298,7 +301,7 @@ fn memory_after(entries: &[Vec<Change>]) -> Memory {
 
 #[test]
 fn rows_restore_to_the_same_memory_after_every_entry() {
-    let entries = changes_7();
+    let entries = changes_8();
     for count in 0..=entries.len() {
         let memory = memory_after(&entries[..count]);
         let restored = Memory::restore(&mut memory.rows()).unwrap();
@@ -398,7 +401,8 @@ fn in_format(format: u32) -> Vec<Vec<Change>> {
         1 => changes(),
         2 => changes_2(),
         3..=6 => changes_3(),
-        _ => changes_7(),
+        7 => changes_7(),
+        _ => changes_8(),
     }
 }
 

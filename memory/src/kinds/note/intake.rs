@@ -5,7 +5,7 @@ use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::WriteLimits;
 use crate::kinds::staging::absorb_by_key;
-use crate::kinds::{MergeKey, Rule, StagedItem};
+use crate::kinds::{FoldRule, MergeKey, StagedItem};
 use crate::limits::{
     IMPORTANCE_MAX, KEY_CHARS_MAX, NOTE_BYTES_MAX, NOTE_SUMMARY_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX,
 };
@@ -132,8 +132,8 @@ impl StagedItem for NewNote {
         })
     }
 
-    fn rule(&self) -> Rule<'_> {
-        Rule::Note(self)
+    fn rule(&self) -> FoldRule<'_> {
+        FoldRule::Note(self)
     }
 
     fn bytes(&self) -> usize {

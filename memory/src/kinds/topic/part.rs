@@ -7,7 +7,7 @@ use super::{
 use crate::fold::one_line;
 use crate::ids::Timestamp;
 use crate::intake::{WriteLimits, chars, files, line};
-use crate::kinds::{Keyed, MergeKey, Rule, StagedItem};
+use crate::kinds::{FoldRule, Keyed, MergeKey, StagedItem};
 use crate::limits::{
     ITEMS_MAX, LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX,
     TOPIC_LINE_WRITTEN_CHARS_MAX, TOPIC_OVERVIEW_CHARS_MAX, TOPIC_STATUS_CHARS_MAX,
@@ -60,8 +60,8 @@ impl StagedItem for TopicPart {
         items.iter().filter(|part| part.is_work()).count()
     }
 
-    fn rule(&self) -> Rule<'_> {
-        Rule::Keyed(self)
+    fn rule(&self) -> FoldRule<'_> {
+        FoldRule::Keyed(self)
     }
 
     fn bytes(&self) -> usize {

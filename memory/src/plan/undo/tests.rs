@@ -14,8 +14,9 @@ use crate::reader::Reader;
 use crate::staged::Staged;
 use crate::testing::{
     Step, anchor, anchors, any_steps, blueprint, blueprints, changes_of, mutable, note, origin,
+    rule,
 };
-use crate::{NewNote, Save, Update, plan_forget, plan_notes, plan_save, plan_update};
+use crate::{NewNote, Save, Update, plan_forget, plan_notes, plan_rule, plan_save, plan_update};
 
 /// A journal in memory, with the session of each entry.
 #[derive(Clone, Debug, Default)]
@@ -398,6 +399,7 @@ fn a_plan_on_records_that_have_moved_writes_nothing() {
 enum Move {
     Do(Box<Step>),
     Fact(&'static str, &'static str),
+    Rule(&'static str, bool),
     Undo(u64, bool),
     Last(u64),
     Session(&'static str, bool),
@@ -413,6 +415,7 @@ fn any_moves() -> impl Strategy<Value = Vec<Move>> {
     let key = || prop::sample::select(vec!["a", "b"]);
     let other = prop_oneof![
         5 => (key(), key()).prop_map(|(key, text)| Move::Fact(key, text)),
+        2 => (key(), any::<bool>()).prop_map(|(title, person)| Move::Rule(title, person)),
         3 => (any::<u64>(), any::<bool>()).prop_map(|(at, force)| Move::Undo(at, force)),
         2 => (1_u64..4).prop_map(Move::Last),
         1 => (session, any::<bool>()).prop_map(|(session, force)| Move::Session(session, force)),
@@ -473,6 +476,13 @@ proptest! {
                         past.write("one", plan.changes);
                     }
                 }
+                Move::Rule(title, by_person) => {
+                    let rule = rule(title, &long(title));
+                    let by = origin("one", past.on());
+                    if let Ok(plan) = plan_rule(&past.memory, rule, by_person, &by) {
+                        past.write("one", plan.changes);
+                    }
+                }
                 Move::Undo(at, force) => {
                     let before = past.content();
                     let outcome = past.undo(UndoTarget::Commit(some(at)), force);
@@ -527,6 +537,8 @@ fn no_kind_is_left_out_of_the_laws() {
     let mut past = Past::default();
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut kinds = std::collections::BTreeSet::new();
+    let plan = plan_rule(&past.memory, rule("a", "why"), true, &origin("one", past.on()));
+    past.write("one", plan.unwrap().changes);
     for _ in 0..50 {
         let steps = any_steps().new_tree(&mut runner).unwrap().current();
         for step in steps {

@@ -152,7 +152,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
         ("memory_search", json!({ "query": "x", "since": "someday" })),
         ("memory_search", json!({ "query": "x", "cursor": "next" })),
         ("memory_search", json!({ "query": ["x"] })),
-        ("memory_list", json!({ "kinds": ["rule"] })),
+        ("memory_list", json!({ "kinds": ["law"] })),
         ("memory_list", json!({ "cursor": "x" })),
         ("memory_export", json!({ "cursor": 99_999 })),
         ("memory_configure", json!({ "checkpoint_mode": "eager" })),

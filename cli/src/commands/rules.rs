@@ -1,0 +1,343 @@
+//! `anchord rules`: what must or must not be done, checked before an agent acts.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::ExitCode;
+
+use anchord_agents::events::{Adapter, ParsedEvent};
+use anchord_daemon::clock;
+use anchord_daemon::projects::locate;
+use anchord_daemon::rules::{Guarded, guard};
+use anchord_memory::defuse::defuse;
+use anchord_memory::lifecycle::{Answer, Event};
+use anchord_memory::lint_rule;
+use anchord_memory::render::{RuleVerdict, rule_stop};
+use anchord_memory::rules::{Action, Effect, parse_rules_file};
+use anchord_proto::instance::InstanceDir;
+use anchord_proto::limits::HOOK_EVENT_BYTES_MAX;
+use serde_json::json;
+
+use super::{ProjectArg, surroundings};
+use crate::exit::Error;
+use crate::show;
+use crate::tool::{self, Caller};
+
+/// The file of a team's rules, relative to the project's root.
+const FILE: &str = ".anchord/rules.toml";
+
+/// Rules that hooks enforce before an agent acts
+///
+/// A rule is a guardrail, not a sandbox: docs/rules.md lists what it cannot see. Agents propose
+/// rules; only you put them in force. A team keeps its own in .anchord/rules.toml.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Add a rule, in force at once, or change the one of this title
+    Add(AddArgs),
+    /// List the rules, those of .anchord/rules.toml too
+    List(ListArgs),
+    /// Check what the rules say about an action; exits with 1 unless it is allowed
+    Test(TestArgs),
+    /// Look for mistakes in .anchord/rules.toml
+    Lint(LintArgs),
+    /// Put a proposed or disabled rule in force
+    #[command(after_help = "Examples:
+  anchord rules accept r3
+  anchord rules accept r3 --project ~/src/shop")]
+    Accept(StandArgs),
+    /// Take a rule out of force; it stays in the list
+    #[command(after_help = "Examples:
+  anchord rules disable r3
+  anchord rules disable r3 --project ~/src/shop")]
+    Disable(StandArgs),
+    /// Check an agent's event without the daemon; hooks run this
+    #[command(
+        hide = true,
+        after_help = "Examples:
+  anchord rules guard AGENT < event.json"
+    )]
+    Guard(GuardArgs),
+}
+
+/// Add a rule, in force at once, or change the one of this title
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord rules add 'No force push' --deny --command 'git push --force' --reason 'others build on it'
+  anchord rules add 'Ask before a migration' --ask --path 'migrations/**' --reason 'they run live'
+  anchord rules add 'No deploy' --deny --command 'make deploy' --day fri --from 12:00 --reason 'weekend'")]
+pub(crate) struct AddArgs {
+    /// The rule on one line
+    title: String,
+    /// Why; agents and people read it when the rule decides
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    effect: EffectArgs,
+    /// A command: words in this order, `*` for any one
+    #[arg(long = "command", value_name = "PATTERN")]
+    commands: Vec<String>,
+    /// A glob of files that the action uses
+    #[arg(long = "path", value_name = "GLOB")]
+    paths: Vec<String>,
+    /// A tool's name in the agent
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
+    /// A glob of the branch that is checked out
+    #[arg(long = "branch", value_name = "GLOB")]
+    branches: Vec<String>,
+    /// Words of an action that an agent asks about
+    #[arg(long = "action", value_name = "WORDS")]
+    actions: Vec<String>,
+    /// A day on which it applies: mon, tue, …
+    #[arg(long = "day", value_name = "DAY")]
+    days: Vec<String>,
+    /// The time of day or the date from which it applies
+    #[arg(long, value_name = "TIME|DATE")]
+    from: Option<String>,
+    /// The time of day or the date until which it applies
+    #[arg(long, value_name = "TIME|DATE")]
+    until: Option<String>,
+    /// The time zone of days, times and dates
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    tz: String,
+    /// End of the rule: 30d, 2026-12-01
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+    /// Apply it even while the daemon cannot be reached
+    #[arg(long)]
+    fail_closed: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct EffectArgs {
+    /// Stop the action
+    #[arg(long)]
+    deny: bool,
+    /// Have a person approve the action
+    #[arg(long)]
+    ask: bool,
+    /// Let the action pass; deny and ask of other rules are stronger
+    #[arg(long)]
+    allow: bool,
+}
+
+impl EffectArgs {
+    fn word(&self) -> &'static str {
+        if self.deny {
+            "deny"
+        } else if self.ask {
+            "ask"
+        } else {
+            "allow"
+        }
+    }
+}
+
+/// List the rules, those of .anchord/rules.toml too
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord rules list
+  anchord rules list --json --project ~/src/shop")]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Check what the rules say about an action; exits with 1 unless it is allowed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord rules test --command 'git push --force origin main'
+  anchord rules test --tool Edit --path migrations/0007.sql
+  anchord rules test --action 'deploy to production'")]
+pub(crate) struct TestArgs {
+    /// A command line
+    #[arg(long, value_name = "LINE")]
+    command: Option<String>,
+    /// A file
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<String>,
+    /// A tool's name in the agent
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// An action in words
+    #[arg(long, value_name = "WORDS")]
+    action: Option<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Look for mistakes in .anchord/rules.toml
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord rules lint
+  anchord rules lint --project ~/src/shop")]
+pub(crate) struct LintArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+/// A rule by its id
+#[derive(Debug, clap::Args)]
+pub(crate) struct StandArgs {
+    /// The id, as `anchord rules list` shows it
+    id: String,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let done = ExitCode::SUCCESS;
+        match self {
+            Self::Add(args) => args.run(out).map(|()| done),
+            Self::List(ListArgs { project, json }) => {
+                let project = project.resolve()?;
+                tool::run(out, project, "memory_rules", json!({}), json).map(|_| done)
+            }
+            Self::Test(args) => args.run(out),
+            Self::Lint(args) => args.run(out),
+            Self::Accept(args) => args.run(out, false).map(|()| done),
+            Self::Disable(args) => args.run(out, true).map(|()| done),
+            Self::Guard(args) => args.run(out).map(|()| done),
+        }
+    }
+}
+
+/// Check an agent's event without the daemon
+#[derive(Debug, clap::Args)]
+pub(crate) struct GuardArgs {
+    /// The agent, as its hooks name it
+    client: String,
+}
+
+impl GuardArgs {
+    /// Prints the answer to a tool that a rule stops, and nothing to all else.
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let mut line = Vec::new();
+        std::io::stdin().take(HOOK_EVENT_BYTES_MAX as u64).read_to_end(&mut line)?;
+        let Some(adapter) = Adapter::of(&self.client) else { return Ok(()) };
+        let Ok((ParsedEvent::Event(envelope), _)) = adapter.read(&line) else { return Ok(()) };
+        let Event::ToolBegins(begins) = &envelope.event else { return Ok(()) };
+        let cwd = envelope.cwd.as_ref().map_or_else(std::env::current_dir, |cwd| Ok(cwd.into()))?;
+        let paths: Vec<String> = begins.files.iter().chain(&begins.writes).cloned().collect();
+        let action = Action {
+            action: None,
+            command: begins.command.as_deref(),
+            paths: &paths,
+            tool: Some(begins.tool.as_str()).filter(|tool| !tool.is_empty()),
+            branch: None,
+        };
+        let found = guard(&InstanceDir::locate()?.guard(), &cwd, &action)?;
+        let Some(Guarded { verdict, .. }) = found else { return Ok(()) };
+        if verdict.effect == Effect::Allow {
+            return Ok(());
+        }
+        // Nobody can approve anything while the daemon is gone.
+        let asks = verdict.effect == Effect::Ask && adapter.asks;
+        let told = RuleVerdict { verdict: &verdict, approval: None, is_approved: false };
+        let reason = rule_stop(&told) + "anchord's daemon cannot be reached.\n";
+        let stop = Answer::Stop { asks, reason: defuse(&reason).into_owned() };
+        Ok(write!(out, "{}", adapter.write(&envelope, &stop))?)
+    }
+}
+
+impl AddArgs {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let has_window = !self.days.is_empty() || self.from.is_some() || self.until.is_some();
+        let mut window = json!({ "days": self.days, "tz": self.tz });
+        for (name, bound) in [("from", self.from), ("until", self.until)] {
+            if let (Some(bound), Some(fields)) = (bound, window.as_object_mut()) {
+                fields.insert(name.to_owned(), bound.into());
+            }
+        }
+        let arguments = json!({
+            "title": self.title,
+            "reason": self.reason,
+            "effect": self.effect.word(),
+            "commands": self.commands,
+            "paths": self.paths,
+            "tools": self.tools,
+            "branches": self.branches,
+            "actions": self.actions,
+            "windows": if has_window { vec![window] } else { Vec::new() },
+            "expires": self.expires,
+            "fail_closed": self.fail_closed,
+        });
+        tool::run(out, self.project.resolve()?, "memory_rule_set", arguments, self.json).map(drop)
+    }
+}
+
+impl TestArgs {
+    fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let paths: Vec<String> =
+            self.paths.into_iter().map(|path| self.project.file(path)).collect();
+        let arguments = json!({
+            "command": self.command,
+            "paths": paths,
+            "tool": self.tool,
+            "action": self.action,
+        });
+        let reply = Caller::new(self.project.resolve()?)?.call("memory_rule_check", arguments)?;
+        tool::print(out, &reply, self.json)?;
+        let is_allowed = reply.text.starts_with("Allowed");
+        Ok(if is_allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl LintArgs {
+    fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let named = self.project.named().is_some();
+        let located = locate(&self.project.directory()?, named, &surroundings());
+        let root = located.map_err(|error| Error::usage(format!("failed to {error}")))?.root;
+        let text = match fs::read_to_string(root.join(FILE)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                writeln!(out, "There is no {FILE} in {}.", root.display())?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Err(error) => return Err(Error::failed(format!("failed to read {FILE}: {error}"))),
+        };
+        let rules = match parse_rules_file(&text) {
+            Ok(rules) => rules,
+            Err(errors) => {
+                for error in &errors {
+                    writeln!(out, "{}", show::plain(&format!("{FILE}:{error}")))?;
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        let now = clock::now();
+        let mut is_sound = true;
+        for rule in &rules {
+            for finding in lint_rule(rule, now) {
+                is_sound &= !finding.is_error();
+                let line = format!("{FILE}: {}: {finding}", rule.id);
+                writeln!(out, "{}", show::plain(&line))?;
+            }
+        }
+        writeln!(out, "{}", show::count(rules.len() as u64, "rule"))?;
+        Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl StandArgs {
+    fn run(self, out: &mut dyn Write, disable: bool) -> Result<(), Error> {
+        let arguments = json!({ "id": self.id, "disable": disable });
+        let reply = Caller::new(self.project.resolve()?)?.send("memory_rule_stand", arguments)?;
+        tool::print(out, &reply, self.json)
+    }
+}

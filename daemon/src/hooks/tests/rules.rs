@@ -1,0 +1,165 @@
+//! Rules before an agent's tools.
+
+use serde_json::{Value, json};
+
+use super::event;
+use crate::admin::call_tool;
+use crate::api::{self, ToolParams};
+use crate::retrieval_log::Start;
+use crate::testing::{Shim, World};
+
+/// Calls a tool as a person does by a command. Returns the answer or the error.
+async fn by_command(world: &World, tool: &str, arguments: Value) -> String {
+    let project = match tool {
+        "memory_approve" => api::USER.to_owned(),
+        _ => world.directory("demo").to_str().unwrap().to_owned(),
+    };
+    let Value::Object(arguments) = arguments else { panic!("an object") };
+    let (tool, typed) = (tool.to_owned(), vec!["anchord".to_owned()]);
+    let params = ToolParams { project, tool, arguments, typed, at: None };
+    match call_tool(&world.daemon.admin.tools, params).await {
+        Ok(reply) => reply.text,
+        Err(reply) => reply.error,
+    }
+}
+
+/// Returns Claude Code's event before a command.
+fn command(line: &str, id: &str) -> Value {
+    let input = json!({"command": line});
+    event("PreToolUse", "a", &json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": id}))
+}
+
+/// Writes a rule as a person.
+async fn rule(world: &World, effect: &str, more: &Value) -> String {
+    let mut arguments =
+        json!({"title": "No force push", "reason": "others build on it", "effect": effect});
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    by_command(world, "memory_rule_set", arguments).await
+}
+
+fn decision(printed: &str) -> (String, String) {
+    let output: Value = serde_json::from_str(printed).unwrap();
+    let output = &output["hookSpecificOutput"];
+    let text = |field: &str| output[field].as_str().unwrap_or_default().to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+#[tokio::test]
+async fn a_denied_command_is_stopped_with_the_reason() {
+    let world = World::new().await;
+    let said = rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    assert_eq!(said, "r1 is in force.\n");
+    let printed = world.hook("claude-code", &command("cd x && git push --force", "1")).await;
+    let (decision, reason) = decision(&printed);
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("r1 No force push: others build on it."), "{reason}");
+    let again = world.hook("claude-code", &command("cd x && git push --force", "1")).await;
+    assert_eq!(again, printed, "however often it is asked");
+    assert_eq!(world.hook("claude-code", &command("git push", "2")).await, "");
+}
+
+#[tokio::test]
+async fn a_client_that_asks_gets_ask_and_another_is_told_how_to_approve() {
+    let world = World::new().await;
+    rule(&world, "ask", &json!({"commands": ["make deploy"]})).await;
+    let printed = world.hook("claude-code", &command("make deploy", "1")).await;
+    assert_eq!(decision(&printed).0, "ask");
+    let printed = world.hook("codex", &command("make deploy", "1")).await;
+    let (decision, reason) = decision(&printed);
+    assert_eq!(decision, "deny");
+    let id = reason.split("anchord approve ").nth(1).unwrap().split('`').next().unwrap();
+    let approved = by_command(&world, "memory_approve", json!({"id": id})).await;
+    assert!(
+        approved.starts_with("Approved until") && approved.contains("make deploy"),
+        "{approved}"
+    );
+    assert_eq!(world.hook("codex", &command("make deploy", "2")).await, "");
+    let other = world.hook("codex", &command("make deploy PROD=1", "3")).await;
+    assert!(other.contains("deny"), "an approval is for exactly one action: {other}");
+    let refused = by_command(&world, "memory_approve", json!({"id": id})).await;
+    assert!(refused.contains("no action"), "once: {refused}");
+}
+
+#[tokio::test]
+async fn an_agent_proposes_and_cannot_weaken() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let deny = json!({"title": "No force push", "reason": "no", "effect": "deny", "commands": ["git push --force"]});
+    let said = shim.call("memory_rule_set", deny.clone()).await;
+    assert!(said.contains("r1 is proposed and not in force"), "{said}");
+    assert_eq!(world.hook("claude-code", &command("git push --force", "1")).await, "");
+    let said = by_command(&world, "memory_rule_stand", json!({"id": "r1", "disable": false})).await;
+    assert_eq!(said, "r1 is in force.\n");
+    assert!(!world.hook("claude-code", &command("git push --force", "2")).await.is_empty());
+    let said = shim.call("memory_rule_set", deny).await;
+    assert!(said.contains("is in force already"), "{said}");
+    let weaker = json!({"title": "no force push", "reason": "no", "effect": "allow", "commands": ["git push --force"]});
+    for (tool, arguments) in [
+        ("memory_rule_set", weaker),
+        ("memory_forget", json!({"id": "r1"})),
+        ("memory_update", json!({"id": "r1", "pinned": false})),
+        ("memory_rollback", json!({"undo": 2})),
+        ("memory_rollback", json!({"id": "r1", "steps": 1})),
+    ] {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.contains("only a person changes it"), "{tool}: {said}");
+    }
+    assert!(!world.hook("claude-code", &command("git push --force", "3")).await.is_empty());
+    by_command(&world, "memory_rule_stand", json!({"id": "r1", "disable": true})).await;
+    assert_eq!(world.hook("claude-code", &command("git push --force", "4")).await, "");
+}
+
+#[tokio::test]
+async fn a_check_answers_under_both_names_and_is_logged() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    let mut shim = world.shim_with("all").await;
+    for tool in ["memory_rule_check", "check_compliance"] {
+        let said = shim.call(tool, json!({"command": "git push --force"})).await;
+        assert!(said.starts_with("Denied.\nr1 No force push"), "{tool}: {said}");
+        let said = shim.call(tool, json!({"action": "read the docs"})).await;
+        assert_eq!(said, "Allowed: no rule matches.\n");
+    }
+    world.hook("claude-code", &command("git push --force", "1")).await;
+    let open = &world.daemon.projects.open;
+    let directory = open.directory(open.all()[0].id);
+    let lines = open.retrievals().read(directory, Start::Last, 100).await;
+    let checks: Vec<_> = lines.iter().filter(|line| line.tool == crate::rules::CHECK).collect();
+    assert_eq!(checks.len(), 1, "{lines:?}");
+    assert_eq!(checks[0].asked["result"], "deny");
+    assert_eq!(checks[0].asked["rules"], json!(["r1"]));
+}
+
+#[tokio::test]
+async fn a_load_begins_with_the_rules_in_force() {
+    let world = World::new().await;
+    super::saved(&world, "Sockets, not ports").await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    let mut shim: Shim = world.shim().await;
+    let load = shim.call("memory_load", json!({})).await;
+    let (rule, blueprint) = (load.find("No force push").unwrap(), load.find("Sockets").unwrap());
+    assert!(rule < blueprint, "{load}");
+    assert!(load.contains("## Rules in force") && load.contains("others build on it"), "{load}");
+}
+
+#[tokio::test]
+async fn a_file_of_rules_counts_and_a_broken_one_asks() {
+    let world = World::new().await;
+    super::saved(&world, "Sockets, not ports").await;
+    let file = world.directory("demo/.anchord/rules.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "[[rule]]\nid = \"push\"\ntitle = \"No push\"\neffect = \"deny\"\nmatches.commands = [\"git push\"]\n").unwrap();
+    let printed = world.hook("claude-code", &command("git push", "1")).await;
+    let (stop, reason) = decision(&printed);
+    assert_eq!(stop, "deny");
+    assert!(reason.contains("file:push No push"), "{reason}");
+    std::fs::write(&file, "[[rule]]\neffect = \"denny\"\n").unwrap();
+    let printed = world.hook("claude-code", &command("ls", "2")).await;
+    let (stop, reason) = decision(&printed);
+    assert_eq!(stop, "ask");
+    assert!(reason.contains(".anchord/rules.toml") && reason.contains('2'), "{reason}");
+    let mends = json!({"tool_name": "Edit", "tool_use_id": "3",
+        "tool_input": {"file_path": file.to_str().unwrap()}});
+    let printed = world.hook("claude-code", &event("PreToolUse", "a", &mends)).await;
+    assert_eq!(printed, "", "it can be mended");
+}

@@ -1,0 +1,205 @@
+//! `memory_rule_check` and `memory_rule_set`: whether an action may be done now, and proposals of
+//! rules. Commands list rules, put them in force, disable them, and approve an action.
+
+use anchord_memory::render::{self, RuleVerdict};
+use anchord_memory::rules::{Effect as RuleEffect, Matches, Window};
+use anchord_memory::{
+    Audience, Expires, Memory, Provenance, RecordId, Rule, RuleOutcome, Staged, Standing,
+    plan_rule, plan_rule_standing,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::params;
+use crate::clock;
+use crate::mcp::answer::ToolAnswer;
+use crate::mcp::context::Context;
+use crate::mcp::error::ToolError;
+use crate::mcp::tool::{Effect, ToolSpec};
+use crate::rules::Asked;
+
+/// The other name of `memory_rule_check`, which agents of another system call.
+const CHECK_ALIAS: &str = "check_compliance";
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CheckParams {
+    /// In words
+    action: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    tool: Option<String>,
+}
+
+pub(super) fn check() -> ToolSpec {
+    ToolSpec::new(
+        "memory_rule_check",
+        "May this be done now, by the project's rules? Before anything risky: deploy, delete, push, migrate.",
+        Effect::Reads,
+        run_check,
+    )
+    .also_named(CHECK_ALIAS)
+}
+
+async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, ToolError> {
+    let CheckParams { action, command, paths, tool } = params;
+    if action.is_none() && command.is_none() && paths.is_empty() && tool.is_none() {
+        return Err(ToolError::failed("check", "give an action, a command, paths or a tool"));
+    }
+    let view = context.view().await?;
+    let paths = paths.iter().map(|path| view.place.relative(path)).collect();
+    let asked = Asked { action, command, paths, tool };
+    let checked = context.rules.check(&view.memory, view.place.located(), &asked, true).await;
+    let text = render::rule_check(&RuleVerdict {
+        verdict: &checked.verdict,
+        approval: checked.approval.as_deref(),
+        is_approved: checked.is_approved,
+    });
+    let ids = checked.verdict.deciding.iter().filter_map(|decided| decided.rule.parse().ok());
+    let ids: Vec<RecordId> = ids.collect();
+    Ok(ToolAnswer::from(text).with_newest(&view.memory, &ids))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SetParams {
+    title: String,
+    /// Shown when it decides
+    reason: String,
+    #[schemars(with = "String")]
+    effect: RuleEffect,
+    /// git push --force; * is any word
+    #[serde(default)]
+    commands: Vec<String>,
+    /// Globs
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    branches: Vec<String>,
+    /// Words of an action
+    #[serde(default)]
+    actions: Vec<String>,
+    /// {days?: ["fri"], from?: "12:00" or a date, until?, tz: "Europe/Berlin"}
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    windows: Vec<Window>,
+    expires: Option<String>,
+    /// Also while the daemon is gone
+    #[serde(default)]
+    fail_closed: bool,
+}
+
+pub(super) fn set() -> ToolSpec {
+    ToolSpec::new(
+        "memory_rule_set",
+        "Propose a rule that hooks enforce: allow, ask or deny what matches every given field. A person puts it in force.",
+        Effect::Adds,
+        run_set,
+    )
+}
+
+async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, ToolError> {
+    let by_person = matches!(*context.audience, Audience::Person(_));
+    let expires = params::expires(params.expires.as_deref(), clock::now())
+        .map_err(|refusal| context.refused("set the rule", &refusal))?;
+    let rule = Rule {
+        title: params.title,
+        reason: params.reason,
+        effect: params.effect,
+        matches: Matches {
+            commands: params.commands,
+            paths: params.paths,
+            tools: params.tools,
+            branches: params.branches,
+            actions: params.actions,
+        },
+        windows: params.windows,
+        expires: expires.and_then(Expires::moment),
+        fail_closed: params.fail_closed,
+        standing: Standing::Proposed,
+    };
+    let plan =
+        move |memory: &Memory, by: &Provenance, _| plan_rule(memory, rule.clone(), by_person, by);
+    let answer = context.write("set the rule", Staged::default(), plan, render::rule_set).await;
+    leave_copy(&context).await?;
+    answer
+}
+
+/// Leaves a copy of the rules for hooks that do not reach the daemon.
+async fn leave_copy(context: &Context) -> Result<(), ToolError> {
+    let view = context.view().await?;
+    context.rules.leave_copy(&view.memory, view.place.located()).await;
+    Ok(())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// `memory_rules`: lists all rules. Only commands have it.
+pub(super) fn list() -> ToolSpec {
+    ToolSpec::new("memory_rules", "List the rules.", Effect::Reads, run_list)
+}
+
+async fn run_list(context: Context, _: Nothing) -> Result<ToolAnswer, ToolError> {
+    let view = context.view().await?;
+    let team = context.rules.team(view.place.located()).await;
+    let mut text = render::rules(&view.memory, &team.rules, &context.audience);
+    if let Some(error) = &team.error {
+        text.push_str(&render::rules_unreadable(error));
+    }
+    let ids: Vec<RecordId> = render::rule_ids(&view.memory);
+    Ok(ToolAnswer::from(text).with_newest(&view.memory, &ids))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct StandParams {
+    id: String,
+    disable: bool,
+}
+
+/// `memory_rule_stand`: puts a rule in force, or disables it. Only commands have it.
+pub(super) fn stand() -> ToolSpec {
+    ToolSpec::new("memory_rule_stand", "Accept or disable a rule.", Effect::Adds, run_stand)
+}
+
+async fn run_stand(context: Context, params: StandParams) -> Result<ToolAnswer, ToolError> {
+    let (operation, standing) = match params.disable {
+        true => ("disable the rule", Standing::Disabled),
+        false => ("accept the rule", Standing::Accepted),
+    };
+    let id: RecordId = params.id.parse().map_err(|error| ToolError::failed(operation, error))?;
+    let plan =
+        move |memory: &Memory, by: &Provenance, _| plan_rule_standing(memory, id, standing, by);
+    let words = |outcome: &RuleOutcome| render::rule_set(outcome);
+    let answer = context.write(operation, Staged::default(), plan, words).await;
+    leave_copy(&context).await?;
+    answer
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ApproveParams {
+    id: Option<String>,
+}
+
+/// `memory_approve`: approves an action that a rule asks for, or lists them. Only commands have it.
+pub(super) fn approve() -> ToolSpec {
+    ToolSpec::new("memory_approve", "Approve an action.", Effect::Adds, run_approve)
+}
+
+async fn run_approve(context: Context, params: ApproveParams) -> Result<ToolAnswer, ToolError> {
+    let pending = || -> Vec<(String, String, String)> {
+        let pending = context.rules.pending().into_iter();
+        pending.map(|(id, pending)| (id, pending.action, pending.rules.join(", "))).collect()
+    };
+    let Some(id) = params.id else {
+        return Ok(ToolAnswer::from(render::approvals(&pending())));
+    };
+    match context.rules.approve(id.trim()) {
+        Some(approval) => Ok(ToolAnswer::from(render::approved(&approval.action, approval.until))),
+        None => Err(ToolError::failed(
+            "approve",
+            format!("no action `{id}` waits\n{}", render::approvals(&pending()).trim_end()),
+        )),
+    }
+}

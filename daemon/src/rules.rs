@@ -1,0 +1,223 @@
+//! Checks actions against the rules of a project: those in force in its memory, and those of its
+//! file `.anchord/rules.toml`.
+//!
+//! The decision itself is `anchord_rules`. This module collects the rules, knows what a person
+//! approved, and counts. A file of rules that cannot be read makes every action that could be
+//! matched ask: nothing passes because anchord could not look.
+
+mod approvals;
+mod guard;
+mod team;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::rules::{Action, Decided, Effect, Rule, Verdict};
+use anchord_memory::{Memory, Timestamp, check_action, rules_in_force};
+use serde_json::Value;
+
+use self::approvals::Approvals;
+pub(crate) use self::approvals::{Approval, Pending};
+pub use self::guard::{Guarded, guard, guard_log};
+pub(crate) use self::team::{FILE, TeamRules};
+use crate::bounded_fs;
+use crate::clock;
+use crate::metrics::Metrics;
+use crate::projects::Located;
+use crate::retrieval_log::Retrieval;
+use crate::secrets::{self, Removed};
+
+/// The name of checks in the log.
+pub const CHECK: &str = "rule_check";
+
+/// An action that somebody is about to do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    /// The action in words.
+    pub(crate) action: Option<String>,
+    /// The command line.
+    pub(crate) command: Option<String>,
+    /// The files, relative to the project's root where they are beneath it.
+    pub(crate) paths: Vec<String>,
+    /// The tool's name in the client.
+    pub(crate) tool: Option<String>,
+}
+
+/// The decision about an action.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checked {
+    pub(crate) verdict: Verdict,
+    /// Whether a person approved the action a moment ago.
+    pub(crate) is_approved: bool,
+    /// The id under which a person can approve it.
+    pub(crate) approval: Option<String>,
+    /// Whether there is any rule to check against.
+    pub(crate) has_rules: bool,
+}
+
+impl Checked {
+    /// Returns whether the action passes.
+    pub(crate) fn passes(&self) -> bool {
+        self.is_approved || self.verdict.effect == Effect::Allow
+    }
+
+    /// Returns the word for the result.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.verdict.effect {
+            _ if self.is_approved => "approved",
+            effect => effect.word(),
+        }
+    }
+}
+
+/// Checks actions, and keeps what people approved.
+#[derive(Debug)]
+pub(crate) struct RuleService {
+    metrics: Arc<Metrics>,
+    approvals: Mutex<Approvals>,
+    teams: team::Cache,
+    copies: guard::Copies,
+}
+
+impl RuleService {
+    pub(crate) fn new(metrics: Arc<Metrics>, directory: PathBuf) -> Self {
+        Self {
+            metrics,
+            approvals: Mutex::default(),
+            teams: team::Cache::default(),
+            copies: guard::Copies::new(directory),
+        }
+    }
+
+    /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed.
+    pub(crate) async fn leave_copy(&self, memory: &Memory, located: Option<&Located>) {
+        let Some(located) = located else { return };
+        let team = self.team(Some(located)).await;
+        let mut all = rules_in_force(memory, clock::now());
+        all.extend(team.rules.iter().cloned());
+        self.copies.keep(&located.root, all).await;
+    }
+
+    /// Reads the project's file of rules, and the branch.
+    pub(crate) async fn team(&self, located: Option<&Located>) -> TeamRules {
+        let Some(located) = located else { return TeamRules::default() };
+        let place = located.clone();
+        let reading = bounded_fs::run(&located.root, move || team::look(&place));
+        match reading.await {
+            Ok(looked) => self.teams.parsed(&located.root, looked),
+            Err(error) => TeamRules::unreadable(error.to_string()),
+        }
+    }
+
+    /// Checks an action. With `may_approve`, an action that asks gets an id with which a person can
+    /// approve it.
+    pub(crate) async fn check(
+        &self,
+        memory: &Memory,
+        located: Option<&Located>,
+        asked: &Asked,
+        may_approve: bool,
+    ) -> Checked {
+        let now = clock::now();
+        let team = self.team(located).await;
+        let mut all = rules_in_force(memory, now);
+        all.extend(team.rules.iter().cloned());
+        if let Some(located) = located {
+            self.copies.keep(&located.root, all.clone()).await;
+        }
+        if all.is_empty() && team.error.is_none() {
+            return Checked::default();
+        }
+        let verdict = decide(&all, &team, asked, now);
+        let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
+        if checked.verdict.effect == Effect::Ask {
+            let at = located.map(|located| located.root.display().to_string());
+            let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
+            let mut approvals = self.approvals();
+            checked.is_approved = approvals.is_approved(&key, now);
+            if may_approve && !checked.is_approved {
+                let titles = checked.verdict.deciding.iter().map(|it| it.title.clone());
+                let pending = Pending { action: shown(asked), rules: titles.collect(), since: now };
+                approvals.ask(&key, pending);
+                checked.approval = Some(key);
+            }
+        }
+        self.metrics.rule_checked(checked.word(), checked.passes());
+        checked
+    }
+
+    /// Approves an action that asked, for the time that an approval lasts.
+    pub(crate) fn approve(&self, id: &str) -> Option<Approval> {
+        self.approvals().approve(id, clock::now())
+    }
+
+    /// Returns the actions that wait for an approval, with their ids, oldest first.
+    pub(crate) fn pending(&self) -> Vec<(String, Pending)> {
+        self.approvals().pending(clock::now())
+    }
+
+    fn approvals(&self) -> MutexGuard<'_, Approvals> {
+        self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn decide(all: &[Rule], team: &TeamRules, asked: &Asked, now: Timestamp) -> Verdict {
+    let action = Action {
+        action: asked.action.as_deref(),
+        command: asked.command.as_deref(),
+        paths: &asked.paths,
+        tool: asked.tool.as_deref(),
+        branch: team.branch.as_deref(),
+    };
+    let mut verdict = check_action(all, &action, now);
+    // The file itself can be mended, and what touches nothing is not stopped.
+    let mends = asked.paths.iter().any(|path| path == FILE) && asked.command.is_none();
+    let acts = asked.command.is_some() || !asked.paths.is_empty() || asked.action.is_some();
+    if let Some(error) = team.error.as_ref().filter(|_| acts && !mends)
+        && verdict.effect < Effect::Ask
+    {
+        verdict.effect = Effect::Ask;
+        verdict.deciding = vec![Decided {
+            rule: FILE.to_owned(),
+            title: "cannot be read".to_owned(),
+            reason: error.clone(),
+            effect: Effect::Ask,
+            certain: false,
+            matched: Vec::new(),
+            pass: Vec::new(),
+        }];
+    }
+    verdict
+}
+
+/// Returns the log's line for a check.
+pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
+    let Asked { action, command, paths, tool } = asked;
+    let rules: Vec<&str> = checked.verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
+    let mut asked = serde_json::json!({
+        "result": checked.word(),
+        "rules": rules,
+        "action": action,
+        "command": command,
+        "paths": paths,
+        "tool": tool,
+    });
+    if let Some(fields) = asked.as_object_mut() {
+        let is_empty =
+            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        fields.retain(|_, value| !is_empty(value));
+        secrets::clean_fields(fields, &mut Removed::default());
+    }
+    let ids = rules.into_iter().map(str::to_owned).collect();
+    Retrieval { tool: CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+}
+
+/// Returns an action as people read it.
+fn shown(asked: &Asked) -> String {
+    let parts = [&asked.command, &asked.action, &asked.tool];
+    let first = parts.into_iter().flatten().next().cloned().unwrap_or_default();
+    if asked.command.is_some() || asked.paths.is_empty() {
+        return first;
+    }
+    format!("{first} {}", asked.paths.join(" "))
+}

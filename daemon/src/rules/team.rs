@@ -1,0 +1,107 @@
+//! The rules that a team keeps in a file of the project, and the branch that is checked out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anchord_memory::rules::{Rule, parse_rules_file};
+
+use crate::limits::{RULES_FILE_BYTES_MAX, RULES_FILES_CACHED_MAX};
+use crate::projects::{FileDigest, Located, ProjectFiles, branch};
+
+/// The file, relative to the project's root.
+pub(crate) const FILE: &str = ".anchord/rules.toml";
+
+/// The rules of a project's file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TeamRules {
+    pub(crate) rules: Arc<Vec<Rule>>,
+    /// The reason why the file's rules are unknown.
+    pub(crate) error: Option<String>,
+    /// The branch that is checked out.
+    pub(crate) branch: Option<String>,
+}
+
+impl TeamRules {
+    pub(super) fn unreadable(error: String) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+}
+
+/// The file's text, and the branch.
+pub(super) struct Looked {
+    text: Result<Option<Vec<u8>>, String>,
+    branch: Result<Option<String>, String>,
+}
+
+/// Reads the file and the branch.
+pub(super) fn look(located: &Located) -> Looked {
+    let files = ProjectFiles::open(&located.root).map_err(|error| error.to_string());
+    let read = files.and_then(|files| {
+        let read = files.read_whole(Path::new(FILE), RULES_FILE_BYTES_MAX);
+        read.map_err(|error| format!("failed to {error}"))
+    });
+    let named = located.git.as_ref().map(branch).transpose();
+    let named = named.map_err(|error| format!("failed to read git's HEAD: {error}"));
+    Looked {
+        text: read.map(|read| read.map(|read| read.bytes)),
+        branch: named.map(Option::flatten),
+    }
+}
+
+/// Parsed files, by the root of their project.
+#[derive(Debug, Default)]
+pub(super) struct Cache(Mutex<BTreeMap<PathBuf, Parsed>>);
+
+#[derive(Clone, Debug)]
+struct Parsed {
+    digest: FileDigest,
+    rules: Result<Arc<Vec<Rule>>, String>,
+}
+
+impl Cache {
+    /// Returns the rules of a file. A file that was parsed before is not parsed again.
+    pub(super) fn parsed(&self, root: &Path, looked: Looked) -> TeamRules {
+        let (branch, branch_error) = match looked.branch {
+            Ok(branch) => (branch, None),
+            Err(error) => (None, Some(error)),
+        };
+        let bytes = match looked.text {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return TeamRules { branch, ..TeamRules::default() },
+            Err(error) => return TeamRules { branch, ..TeamRules::unreadable(error) },
+        };
+        let digest = FileDigest::of(&bytes);
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = cached.get(root).filter(|parsed| parsed.digest == digest).cloned();
+        let parsed = known.unwrap_or_else(|| {
+            let parsed = Parsed { digest, rules: parse(&bytes) };
+            if cached.len() >= RULES_FILES_CACHED_MAX {
+                cached.clear();
+            }
+            cached.insert(root.to_owned(), parsed.clone());
+            parsed
+        });
+        drop(cached);
+        let asks_branch =
+            |rules: &Arc<Vec<Rule>>| rules.iter().any(|rule| !rule.matches.branches.is_empty());
+        match parsed.rules {
+            Ok(rules) => {
+                let error = branch_error.filter(|_| asks_branch(&rules));
+                TeamRules { rules, error, branch }
+            }
+            Err(error) => TeamRules { error: Some(error), branch, ..TeamRules::default() },
+        }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Arc<Vec<Rule>>, String> {
+    let text = str::from_utf8(bytes).map_err(|_| format!("{FILE} is not UTF-8"))?;
+    let parsed = parse_rules_file(text).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
+        format!("{FILE}: {}", errors.join("; "))
+    })?;
+    // Ids of memory's rules are short. These say where they come from.
+    let named = parsed.into_iter().map(|rule| Rule { id: format!("file:{}", rule.id), ..rule });
+    Ok(Arc::new(named.collect()))
+}

@@ -1,0 +1,180 @@
+//! Words for what rules decide about an action, and for the list of rules.
+
+use std::fmt::Write as _;
+
+use anchord_rules::{Decided, Effect, Pass, Verdict};
+
+use crate::audience::Audience;
+use crate::fold::{clip, one_line};
+use crate::ids::{Kind, RecordId, Timestamp};
+use crate::kinds::Standing;
+use crate::limits::APPROVED_MINUTES;
+use crate::memory::Memory;
+use crate::plan::RuleOutcome;
+use crate::render::kinds::words;
+
+/// A verdict, with what a reader needs to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleVerdict<'a> {
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// The id with which a person approves the action, if the client has no prompt for that.
+    pub approval: Option<&'a str>,
+    /// Whether a person approved the action a moment ago, so that it passes.
+    pub is_approved: bool,
+}
+
+/// Renders an answer to `memory_rule_check`.
+pub fn rule_check(of: &RuleVerdict<'_>) -> String {
+    let Verdict { effect, deciding, .. } = of.verdict;
+    let head = match effect {
+        _ if of.is_approved => "Allowed: a person approved it.",
+        Effect::Allow if deciding.is_empty() => return "Allowed: no rule matches.\n".to_owned(),
+        Effect::Allow => "Allowed.",
+        Effect::Ask => "Asked: a person has to approve it.",
+        Effect::Deny => "Denied.",
+    };
+    let mut text = format!("{head}\n");
+    text.push_str(&reasons(of));
+    text
+}
+
+/// Renders why a tool is stopped, for the model and the person.
+pub fn rule_stop(of: &RuleVerdict<'_>) -> String {
+    let head = match of.verdict.effect {
+        Effect::Deny => "A rule of this project denies this.",
+        Effect::Allow | Effect::Ask => "A rule of this project wants a person to approve this.",
+    };
+    format!("{head}\n{}", reasons(of))
+}
+
+fn reasons(of: &RuleVerdict<'_>) -> String {
+    let mut text = String::new();
+    for decided in &of.verdict.deciding {
+        let _ = writeln!(text, "{}", reason(decided));
+    }
+    if let Some(unparsed) = &of.verdict.unparsed {
+        let _ = writeln!(text, "It was not read completely: {}.", one_line(&unparsed.to_string()));
+    }
+    if let Some(id) = of.approval {
+        let _ = writeln!(
+            text,
+            "Ask the user to run `anchord approve {id}`. For {APPROVED_MINUTES} minutes, exactly \
+             this action then passes. Do not look for a way around the rule."
+        );
+    }
+    text
+}
+
+fn reason(decided: &Decided) -> String {
+    let Decided { rule, title, reason, certain, matched, pass, .. } = decided;
+    let mut text = format!("{rule} {title}");
+    if !reason.is_empty() {
+        let _ = write!(text, ": {}", one_line(reason));
+    }
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    let matched: Vec<String> =
+        matched.iter().map(|it| format!("`{}`", one_line(&it.text))).collect();
+    if !matched.is_empty() {
+        let matches = if *certain { "It matches" } else { "It may match" };
+        let _ = write!(text, " {matches} {}.", matched.join(" and "));
+    }
+    let ways: Vec<String> = pass.iter().filter_map(way).collect();
+    if !ways.is_empty() {
+        let _ = write!(text, " It passes if you {}.", ways.join(", or "));
+    }
+    text
+}
+
+/// Returns a change that would make the action pass. An approval is worded separately.
+fn way(pass: &Pass) -> Option<String> {
+    Some(match pass {
+        Pass::Approval => return None,
+        Pass::Wait(time) => {
+            format!("wait until {} UTC", Timestamp(time.as_millisecond()).minute())
+        }
+        Pass::Without(part) => format!("leave out `{}`", one_line(part)),
+        Pass::Literal(part) => {
+            format!("write out `{}`, without variables and substitutions", one_line(part))
+        }
+        Pass::OtherBranch(branch) => format!("use another branch than `{}`", one_line(branch)),
+    })
+}
+
+/// Renders all rules: those of memory, and those of the project's file.
+pub fn rules(memory: &Memory, team: &[anchord_rules::Rule], audience: &Audience) -> String {
+    let mut text = String::new();
+    let records: Vec<_> = memory.active_of(Kind::Rule).collect();
+    for record in &records {
+        let _ = writeln!(text, "{}", words(record).full(record));
+    }
+    for rule in team {
+        let _ =
+            writeln!(text, "{} [{}, from the file] {}", rule.id, rule.effect.word(), rule.title);
+        if !rule.reason.is_empty() {
+            let _ = writeln!(text, "  {}", one_line(&rule.reason));
+        }
+    }
+    if records.is_empty() && team.is_empty() {
+        return match audience {
+            Audience::Person(_) => {
+                "There are no rules. `anchord rules add --help` shows how to write one.\n"
+            }
+            Audience::Agent | Audience::Compactor => "There are no rules.\n",
+        }
+        .to_owned();
+    }
+    let is_proposed = |standing| standing == Some(Standing::Proposed);
+    let standing = |record: &crate::record::Record| record.rule().map(|rule| rule.standing);
+    let proposed = records.iter().filter(|record| is_proposed(standing(record))).count();
+    if proposed > 0 && matches!(audience, Audience::Person(_)) {
+        let _ = writeln!(text, "Proposed rules are not in force: `anchord rules accept ID`.");
+    }
+    text
+}
+
+/// Returns the ids of all rules.
+pub fn rule_ids(memory: &Memory) -> Vec<RecordId> {
+    memory.active_of(Kind::Rule).map(|record| record.id).collect()
+}
+
+/// Says that a file of rules cannot be read, and what follows.
+pub fn rules_unreadable(error: &str) -> String {
+    format!("{}. Until that is mended, a person is asked about every action.\n", one_line(error))
+}
+
+/// Renders the reply to a write of a rule.
+pub fn rule_set(outcome: &RuleOutcome) -> String {
+    let id = outcome.id;
+    let what = match (outcome.standing, outcome.unchanged) {
+        (Standing::Accepted, true) => "is in force already.",
+        (Standing::Accepted, false) => "is in force.",
+        (Standing::Disabled, _) => "is disabled.",
+        (Standing::Proposed, _) => {
+            return format!(
+                "{id} is proposed and not in force. Tell the user: `anchord rules accept {id}` \
+                 puts it in force.\n"
+            );
+        }
+    };
+    format!("{id} {what}\n")
+}
+
+/// Lists actions that wait for a person: id, action, and the rules that ask.
+pub fn approvals(pending: &[(String, String, String)]) -> String {
+    if pending.is_empty() {
+        return "No action waits for an approval.\n".to_owned();
+    }
+    let mut text = "These actions wait for an approval:\n".to_owned();
+    for (id, action, rules) in pending {
+        let _ = writeln!(text, "{id}  {} ({})", clip(&one_line(action), 200), clip(rules, 200));
+    }
+    text
+}
+
+/// Says that an action is approved.
+pub fn approved(action: &str, until: Timestamp) -> String {
+    format!("Approved until {} UTC: {}\n", until.minute(), clip(&one_line(action), 200))
+}
