@@ -38,8 +38,17 @@ pub struct Config {
     pub session_memory: Settings,
     /// Settings of topics.
     pub topics: TopicsConfig,
+    /// Settings for users of zipmem.
+    pub zipmem: ZipmemConfig,
     /// The model providers that merge free text.
     pub merge: MergeConfig,
+}
+
+/// Settings for users of zipmem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZipmemConfig {
+    /// Whether zipmem's tools also write zipmem's files. Nothing reads them back.
+    pub mirror: bool,
 }
 
 /// Settings of topics.
@@ -153,6 +162,7 @@ impl Config {
             let bad = || bad("sessions.grace_seconds".to_owned(), value, allowed());
             config.sessions.grace = Duration::from_secs(seconds.ok_or_else(bad)?);
         }
+        config.zipmem.mirror = told.zipmem.mirror.unwrap_or_default();
         config.topics.markdown = told.topics.markdown.unwrap_or_default();
         config.memory = told.memory.settings();
         config.session_memory = told.session_memory.settings();
@@ -195,6 +205,7 @@ struct ConfigFile {
     session_memory: MemoryTable,
     hooks: HooksTable,
     topics: TopicsTable,
+    zipmem: ZipmemTable,
     merge: merge::MergeTable,
 }
 
@@ -228,6 +239,12 @@ struct MemoryTable {
 struct HooksTable {
     prompt_recall: Option<bool>,
     subagent_skip: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [zipmem]")]
+struct ZipmemTable {
+    mirror: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use uuid::Uuid;
 
 use crate::clock;
-use crate::config::Config;
+use crate::config::{CONFIG_FILE, Config};
 use crate::instance::{Host, Instance, Places};
 use crate::project::OpenProjects;
 use crate::projects::{Registry, Surroundings};
@@ -56,6 +56,14 @@ pub(crate) fn data_of(scratch: &Path) -> PathBuf {
 impl World {
     pub(crate) async fn new() -> Self {
         let scratch = tempfile::tempdir().unwrap();
+        let stores = Factories::on_disk(scratch.path());
+        Self::over(scratch, stores).await
+    }
+
+    /// Returns a daemon with this `config.toml`.
+    pub(crate) async fn configured(config: &str) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        std::fs::write(scratch.path().join(CONFIG_FILE), config).unwrap();
         let stores = Factories::on_disk(scratch.path());
         Self::over(scratch, stores).await
     }
@@ -385,7 +393,7 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
     let (named, places) = (InstanceDir::named(&dir), Places::beneath(&dir));
     let instance = Instance::acquire_within(&named, &places, &host, DEADLINE, || true).unwrap();
     let (registry, _, _) = RegistryStore::open(stores.registry).await.unwrap();
-    let mut config = Config::default();
+    let mut config = Config::load(scratch, None).unwrap();
     // A session whose process is gone has no grace, so that tests do not wait for it.
     config.sessions.grace = Duration::ZERO;
     let surroundings = Surroundings {

@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
-use crate::ids::{ItemIds, Kind, Timestamp};
+use crate::ids::{ItemIds, Kind, SessionId, Timestamp};
 use crate::import::{SNAP_KEY, SNAP_MAP};
 use crate::kinds::note::ContentType;
 use crate::kinds::topic::{MAIN, topic_key};
 use crate::memory::Memory;
 use crate::plan::snap_name_of;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Anchor, Blueprint, Body, Lesson, Record, RecordState};
 use crate::render::{self, item};
+use crate::staged::Staged;
 use crate::topic_file::{Shown, TopicFile, snap_file};
 
 /// Returns the active records as zipmem's `state.json`, with the whole log of sessions. `now` dates
@@ -45,6 +46,51 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
             "state_size_bytes": memory.totals().text_bytes,
             "shared": false,
             "checkpoint_mode": mode.name(),
+        },
+    })
+}
+
+/// A session, to be shown as zipmem would show it.
+#[derive(Clone, Copy, Debug)]
+pub struct ZipmemSession<'a> {
+    /// Its id.
+    pub id: &'a SessionId,
+    /// The process of its agent's tools, and the one above it.
+    pub pids: (u32, u32),
+    /// Whether it has not saved since its last checkpoint.
+    pub is_active: bool,
+    /// The time at which it began.
+    pub started: Timestamp,
+    /// The time of its last call.
+    pub now: Timestamp,
+    /// Its staged work.
+    pub staged: Option<&'a Staged>,
+}
+
+/// Returns a session as zipmem's `session.json`. Only an active one has pending work.
+pub fn zipmem_session(session: &ZipmemSession<'_>) -> Value {
+    let ZipmemSession { id, pids: (pid, ppid), is_active, started, now, staged } = *session;
+    let none = Staged::default();
+    let staged = staged.filter(|_| is_active).unwrap_or(&none);
+    let blueprint = |it: &Blueprint| {
+        let category = it.category.name();
+        json!({ "category": category, "title": it.title, "content": it.content, "immutable": it.immutable })
+    };
+    let anchor = |it: &Anchor| json!({ "file_path": it.file, "line_range": it.lines.to_string(), "concept": it.concept });
+    let lesson = |it: &Lesson| json!({ "summary": it.summary, "detail": it.detail, "related_files": it.files });
+    json!({
+        "version": 1,
+        "session_id": id.to_string(),
+        "status": if is_active { "active" } else { "closed" },
+        "pid": pid,
+        "ppid": ppid,
+        "started_at": started.iso(),
+        "updated_at": now.iso(),
+        "pending": {
+            "session_summary": staged.summary.as_deref().unwrap_or_default(),
+            "blueprints": staged.blueprints.iter().map(blueprint).collect::<Vec<_>>(),
+            "anchors": staged.anchors.iter().map(anchor).collect::<Vec<_>>(),
+            "lessons": staged.lessons.iter().map(lesson).collect::<Vec<_>>(),
         },
     })
 }

@@ -1,5 +1,7 @@
 //! `--tools zipmem`: that system's tool names, parameters and replies over the same memory.
 
+mod mirror;
+
 use std::path::{Path, PathBuf};
 
 use anchord_memory::render::zipmem as form;
@@ -132,6 +134,7 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
     if let Some(project) = &view.project {
         project.mark_shown(loaded.notices_shown);
     }
+    mirror::write(&context, true).await;
     let answer = ToolAnswer::from(loaded.text).with_newest(&view.memory, &loaded.shown);
     Ok(answer.truncated(loaded.truncated))
 }
@@ -139,7 +142,9 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
 async fn checkpoint(context: Context, params: CheckpointParams) -> Result<ToolAnswer, ToolError> {
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
-    context.checkpoint(part, WriteLimits::WIDE, form::checkpoint).await
+    let answer = context.checkpoint(part, WriteLimits::WIDE, form::checkpoint).await?;
+    mirror::write(&context, true).await;
+    Ok(answer)
 }
 
 async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolError> {
@@ -148,6 +153,7 @@ async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolEr
     let (session_summary, limits) = (params.session_summary, WriteLimits::WIDE);
     let save = SaveCall { session_summary, limits, ..SaveCall::default() };
     let written = context.save(part, save).await?;
+    mirror::write(&context, false).await;
     context.answer(written, form::save).await
 }
 

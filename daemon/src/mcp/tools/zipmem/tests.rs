@@ -132,3 +132,51 @@ async fn titles_in_two_spellings_are_two_blueprints() {
     let text = shim.call("zipmem_save_and_compact", saved).await;
     assert!(text.contains("Blueprints: 3 (+3)"), "{text}");
 }
+
+/// Returns the mirror's files, if they exist.
+fn mirrored(world: &World) -> [Option<Value>; 2] {
+    ["state.json", "session.json"].map(|name| {
+        let path = world.directory("demo/.zipmem").join(name);
+        Some(serde_json::from_slice(&std::fs::read(path).ok()?).unwrap())
+    })
+}
+
+#[tokio::test]
+async fn the_mirror_has_zipmems_files_if_it_is_wanted() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("zipmem").await;
+    shim.call("zipmem_checkpoint", part(&world)).await;
+    assert_eq!(mirrored(&world), [None, None], "it is off by default");
+
+    let world = World::configured("[zipmem]\nmirror = true\n").await;
+    let mut shim = world.shim_with("zipmem").await;
+    shim.call("zipmem_load_memory", json!({})).await;
+    let session = mirrored(&world)[1].clone().unwrap();
+    let nothing = json!([]);
+    assert_eq!((&session["status"], &session["pending"]["lessons"]), (&json!("active"), &nothing));
+    shim.call("zipmem_checkpoint", part(&world)).await;
+    let session = mirrored(&world)[1].clone().unwrap();
+    assert_eq!(session["pending"]["lessons"][0]["summary"], "a cold cache times out");
+    shim.call("zipmem_save_and_compact", json!({ "session_summary": "done" })).await;
+    let [state, session] = mirrored(&world).map(Option::unwrap);
+    assert_eq!(state["blueprints"][0]["title"], "Cache");
+    assert_eq!((&session["status"], &session["pending"]["lessons"]), (&json!("closed"), &nothing));
+}
+
+#[tokio::test]
+async fn the_mirror_is_never_read_back_and_spares_zipmems_own_files() {
+    let world = World::configured("[zipmem]\nmirror = true\n").await;
+    let mut shim = world.shim_with("zipmem").await;
+    shim.call("zipmem_save_and_compact", json!({ "session_summary": "done" })).await;
+    let path = world.directory("demo/.zipmem/state.json");
+    let [mut edited, _] = mirrored(&world).map(Option::unwrap);
+    edited["lessons"] = json!([{ "summary": "slipped in" }]);
+    std::fs::write(&path, edited.to_string()).unwrap();
+    let loaded = shim.call("zipmem_load_memory", json!({})).await;
+    assert!(!loaded.contains("slipped in"), "{loaded}");
+    assert!(!mirrored(&world)[0].clone().unwrap().to_string().contains("slipped in"));
+    let own = json!({ "version": 1, "lessons": [{ "summary": "of zipmem itself" }] }).to_string();
+    std::fs::write(&path, &own).unwrap();
+    shim.call("zipmem_checkpoint", part(&world)).await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), own, "a memory of zipmem stays");
+}
