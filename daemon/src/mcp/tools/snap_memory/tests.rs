@@ -158,3 +158,54 @@ async fn another_clients_model_cannot_speak_for_a_conversation() {
     let memory = world.daemon.projects.open.all().first().unwrap().memory();
     assert!(memory.bound("openclaw:agent:main:a").is_none() && memory.bindings().count() == 1);
 }
+
+/// There, two sessions on one topic overwrite each other's text, and a status leaves no trace.
+#[tokio::test]
+async fn two_sessions_on_one_topic_keep_both_and_each_status() {
+    let world = World::new().await;
+    let mut one = world.shim_with("snap-memory").await;
+    let mut two = world.shim_with("snap-memory").await;
+    let checkpoint = |status: &str, decision: &str| json!({ "action": "checkpoint", "topic": "login", "status": status, "decisions": [decision] });
+    let first = one.ask_call("context_snap", checkpoint("half way", "Tokens expire")).await;
+    let second = two.ask_call("context_snap", checkpoint("nearly done", "No cookies")).await;
+    one.said(first).await;
+    two.said(second).await;
+    let read = json!({ "action": "read", "topic": "login" });
+    let text = one.call("context_snap", read).await;
+    for kept in ["Tokens expire", "No cookies", "half way", "nearly done"] {
+        assert!(text.contains(kept), "{kept} is missing: {text}");
+    }
+}
+
+/// There, the same decision twice stands twice, and a topic cannot be deleted.
+#[tokio::test]
+async fn a_decision_stands_once_and_a_topic_can_be_forgotten() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("snap-memory").await;
+    let checkpoint = json!({ "action": "checkpoint", "topic": "login", "decisions": ["2026-11-02: No cookies"] });
+    shim.call("context_snap", checkpoint.clone()).await;
+    shim.call("context_snap", checkpoint).await;
+    let text = shim.call("context_snap", json!({ "action": "read", "topic": "login" })).await;
+    assert_eq!(text.matches("No cookies").count(), 1, "{text}");
+    let mut all = world.shim_with("all").await;
+    all.call("memory_forget", json!({ "id": "t1" })).await;
+    let gone = shim.call("context_snap", json!({ "action": "read", "topic": "login" })).await;
+    assert_eq!(gone, "ERROR Not found: context-login.md");
+}
+
+/// There, all agents of a gateway write into one folder.
+#[tokio::test]
+async fn each_project_has_its_own_topics() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("snap-memory").await;
+    shim.call("context_snap", json!({ "action": "checkpoint", "topic": "login" })).await;
+    std::fs::create_dir_all(world.directory("other")).unwrap();
+    let hello = Hello {
+        tools: Some("snap-memory".to_owned()),
+        ..crate::testing::hello_from(&world.directory("other"))
+    };
+    let mut other = world.connect(hello).await;
+    other.initialize("2025-06-18").await;
+    let list = other.call("context_snap", json!({ "action": "list" })).await;
+    assert_eq!(list, "No context snap files found.");
+}
