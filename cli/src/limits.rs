@@ -33,6 +33,9 @@ pub(crate) const IMPORT_PART_BYTES: usize = 8 << 20;
 /// Files of a folder that are imported at once.
 pub(crate) const IMPORT_FILES_MAX: usize = 20_000;
 
+/// Time for which a database that its owner is writing is waited for.
+pub(crate) const DATABASE_BUSY_SECONDS_MAX: u64 = 5;
+
 /// Depth of the folders beneath it that are read.
 pub(crate) const IMPORT_DEPTH_MAX: usize = 16;
 

@@ -10,6 +10,7 @@ mod infinite_context;
 mod instructions;
 mod markdown;
 mod notes;
+mod observations;
 mod sessions;
 mod snap_memory;
 mod source;
@@ -22,7 +23,9 @@ pub use infinite_context::{INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_
 pub use instructions::INSTRUCTIONS;
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use snap_memory::{SNAP_KEY, SNAP_MAP, SNAP_MEMORY, plan_edited_topic};
-pub use source::{Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source};
+pub use source::{
+    Candidate, ImportError, ImportStep, ImportSteps, NamedText, Parts, Source, Table,
+};
 pub use split::{
     SplitPlan, TakenIn, WrittenIn, last_split, plan_bring_back, plan_give_back, plan_set_aside,
     plan_split, plan_take_in, set_aside_by, split_session,
@@ -58,6 +61,7 @@ pub const SOURCES: &[Source] = &[
     exported::SOURCE,
     zipmem::SOURCE,
     snap_memory::SOURCE,
+    observations::SOURCE,
     graph::SOURCE,
     instructions::SOURCE,
     // Takes any folder of notes, so it comes last.

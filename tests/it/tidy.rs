@@ -193,6 +193,7 @@ fn client_names(file: &File) -> Vec<String> {
         || file.path.ends_with("/testing.rs");
     let may_name = [
         "memory/src/defuse/wrappers.rs",
+        "memory/src/import/observations.rs",
         "memory/src/import/snap_memory.rs",
         "daemon/src/config/merge.rs",
         "merge/src/api.rs",

@@ -1,5 +1,6 @@
 //! `anchord import`: plans and then imports another system's memory. The original is only read.
 
+mod database;
 mod parts;
 mod reading;
 mod sessions;
@@ -39,17 +40,21 @@ use crate::table::{Align, Table};
   anchord import ~/old/.zipmem --project ~/src/parser --yes
   anchord import ~/.compactor/state.json
   anchord import memory-bank
+  anchord import memory.db --from parser
   anchord import --instructions --dry-run")]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// A file or folder of a system: .zipmem, a state.json, a memory.json, Markdown notes, or what
-    /// `anchord export --format json` wrote
+    /// A file or folder of a system: .zipmem, a state.json, a memory.json, a database, Markdown
+    /// notes, or what `anchord export --format json` wrote
     #[arg(required_unless_present = "instructions")]
     path: Option<PathBuf>,
     /// Take sections of the project's instruction files as blueprints
     #[arg(long, conflicts_with = "path")]
     instructions: bool,
+    /// The project's name in a database of several; else the name of its directory
+    #[arg(long, value_name = "NAME", conflicts_with = "instructions")]
+    from: Option<String>,
     #[command(flatten)]
     memory: MemoryArg,
     /// Show the plan and change nothing
@@ -141,15 +146,37 @@ impl Args {
 
     /// Reads what was named, and returns it with its path.
     fn recognise(&self) -> Result<(PathBuf, Recognised), Error> {
-        if !self.instructions {
-            let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
-            return Ok((named.clone(), reading::recognise(named)?));
+        if self.instructions {
+            let root = self.root()?;
+            let recognised = reading::instructions(&root, &instruction_files())?;
+            return Ok((root, recognised));
         }
+        let named = self.path.as_ref().ok_or_else(|| Error::usage("no path was named"))?;
+        let recognised = match database::find(named)? {
+            Some(database) => database::read(&database, &self.name_there()?)?,
+            None if self.from.is_some() => {
+                let what = format!("{} is not a database of several projects", named.display());
+                return Err(Error::usage(what).with_action("Leave out --from."));
+            }
+            None => reading::recognise(named)?,
+        };
+        Ok((named.clone(), recognised))
+    }
+
+    /// Returns the project's name in a database.
+    fn name_there(&self) -> Result<String, Error> {
+        if let Some(name) = &self.from {
+            return Ok(name.clone());
+        }
+        let root = self.root()?;
+        let name = root.file_name().ok_or_else(|| Error::usage("the project has no name"))?;
+        utf8(PathBuf::from(name))
+    }
+
+    fn root(&self) -> Result<PathBuf, Error> {
         let directory = self.memory.project.directory()?;
         let located = locate(&directory, false, &super::surroundings());
-        let root = located.map_err(|error| Error::usage(format!("failed to {error}")))?.root;
-        let recognised = reading::instructions(&root, &instruction_files())?;
-        Ok((root, recognised))
+        Ok(located.map_err(|error| Error::usage(format!("failed to {error}")))?.root)
     }
 
     /// Returns the package of a repository that a folder `.zipmem` belongs to, if no project was

@@ -38,6 +38,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse_compactor(texts)?)]),
     kinds: &[Kind::Note],
     parts: Parts::One,
+    tables: &[],
 };
 
 impl ImportStep for Compactor {

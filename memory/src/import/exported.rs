@@ -52,6 +52,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse_export(texts)?)]),
     kinds: &Kind::ALL,
     parts: Parts::Records,
+    tables: &[],
 };
 
 impl ImportStep for Exported {

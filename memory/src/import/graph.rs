@@ -35,6 +35,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse(texts)?)]),
     kinds: &[Kind::Note],
     parts: Parts::One,
+    tables: &[],
 };
 
 fn is_graph(candidate: &Candidate<'_>) -> bool {

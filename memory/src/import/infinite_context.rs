@@ -58,6 +58,7 @@ pub(super) const SOURCE: Source = Source {
     },
     kinds: &[Kind::Topic, Kind::Note],
     parts: Parts::One,
+    tables: &[],
 };
 
 /// One version of the brief that an import brings.

@@ -4,9 +4,9 @@
 //! A section begins at a heading of the first or second level. Marked blocks of tools, such as
 //! anchord's own, are left out.
 
-use super::ImportOutcome;
 use super::notes::plan_items;
 use super::source::{ImportStep, NamedText, Parts, Source, bare};
+use super::{Dated, ImportOutcome};
 use crate::fold::one_line;
 use crate::ids::Kind;
 use crate::memory::Memory;
@@ -28,6 +28,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse(texts))]),
     kinds: &[Kind::Blueprint],
     parts: Parts::One,
+    tables: &[],
 };
 
 /// The sections of some files.
@@ -44,7 +45,8 @@ impl ImportStep for Sections {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (INSTRUCTIONS, digest), &self.notes, by, |import| {
-            import.put_blueprints(&self.blueprints);
+            let dated = |item: &Blueprint| Dated { time: None, item: item.clone() };
+            import.put_blueprints(&self.blueprints.iter().map(dated).collect::<Vec<_>>());
         })
     }
 }

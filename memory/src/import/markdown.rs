@@ -33,6 +33,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse(texts))]),
     kinds: &[Kind::Blueprint, Kind::Note],
     parts: Parts::Texts,
+    tables: &[],
 };
 
 /// The files of a memory bank that describe the project as a whole.
@@ -46,7 +47,7 @@ const BANK: [(&str, Category); 4] = [
 /// The notes of a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Notes {
-    blueprints: Vec<Blueprint>,
+    blueprints: Vec<Dated<Blueprint>>,
     items: Vec<Dated<NewNote>>,
     notes: Vec<String>,
 }
@@ -60,13 +61,14 @@ fn parse(texts: &[NamedText]) -> Notes {
         if note.body.trim().is_empty() {
             parsed.notes.push(format!("{} is empty; left out", text.name));
         } else if let Some((_, category)) = bank {
-            parsed.blueprints.push(Blueprint {
+            let item = Blueprint {
                 category: *category,
                 title: note.title.clone().unwrap_or_else(|| stem.to_owned()),
                 content: note.body.to_owned(),
                 immutable: false,
                 exact: false,
-            });
+            };
+            parsed.blueprints.push(Dated { time: None, item });
         } else {
             match note.item(&text.name, &mut parsed.notes) {
                 Ok(item) => parsed.items.push(item),

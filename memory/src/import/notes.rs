@@ -1,19 +1,23 @@
-//! Plans imports whose items become notes of the project, or blueprints that may be replaced.
+//! Plans imports whose items become notes of the project, blueprints that may be replaced, lessons,
+//! or entries of session rows.
 
-use super::{Dated, ImportOutcome, left_out, not_again, remembered};
+use std::collections::BTreeMap;
+
+use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
 use crate::fold::clip;
-use crate::ids::Kind;
+use crate::ids::{Kind, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope};
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
-use crate::plan::Plan;
+use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::{Blueprint, Body, Record};
+use crate::record::{Blueprint, Body, Lesson, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
+use crate::size::Size;
 use crate::staged::{Staged, accept};
 
 /// The result if a note with the same key is here and has another content.
@@ -33,7 +37,10 @@ pub(super) struct Import<'a> {
     origin: Provenance,
     /// One line for each item that could not be used as it was.
     remarks: Vec<String>,
+    /// The keys of forgotten records, with the time of their last write.
+    forgotten: BTreeMap<MergeKey, Timestamp>,
     stayed: u32,
+    sessions: u32,
     is_whole: bool,
 }
 
@@ -55,7 +62,9 @@ pub(super) fn plan_items(
         name,
         origin: origin.clone(),
         remarks: remarks.to_vec(),
+        forgotten: forgotten(memory),
         stayed: 0,
+        sessions: 0,
         is_whole: true,
     };
     put(&mut import);
@@ -63,6 +72,7 @@ pub(super) fn plan_items(
     let outcome = ImportOutcome {
         added: written.added,
         merged: written.merged + import.stayed,
+        sessions: import.sessions,
         kept: written.kept,
         notes: import.remarks,
         ..ImportOutcome::default()
@@ -75,6 +85,12 @@ impl Import<'_> {
     /// Stores notes, until there is no room.
     pub(super) fn put_notes(&mut self, items: &[Dated<NewNote>], on_meeting: Meeting) {
         for item in items {
+            let note = &item.item;
+            let key = MergeKey::note(&Scope::Project, note.key.as_deref(), &note.content);
+            if self.was_forgotten(Some(key), item.time) {
+                self.stayed += 1;
+                continue;
+            }
             match put(&mut self.draft, self.name, on_meeting, item, &self.origin) {
                 Ok(Put::Written) => {}
                 Ok(Put::Here) => self.stayed += 1,
@@ -88,24 +104,22 @@ impl Import<'_> {
         }
     }
 
-    /// Stores blueprints that may be replaced. One that was changed here stays, with a remark.
-    pub(super) fn put_blueprints(&mut self, blueprints: &[Blueprint]) {
-        let origin = Provenance { client: self.name.into(), ..self.origin.clone() };
-        for new in blueprints {
-            let title = clip(&new.title, PURGE_TITLE_CHARS_MAX);
-            let part = Staged { blueprints: vec![new.clone()], ..Staged::default() };
-            let part = match fitting(&self.draft, part, &origin) {
-                Ok(part) => part,
-                Err(refusal) => {
-                    self.is_whole &= !matches!(refusal, Refusal::Full { .. });
-                    self.remarks.push(left_out(&title, &refusal));
-                    continue;
-                }
-            };
+    /// Stores blueprints that may be replaced. One that was changed here stays, with a remark. One
+    /// that is newer here stays without.
+    pub(super) fn put_blueprints(&mut self, blueprints: &[Dated<Blueprint>]) {
+        for Dated { time, item } in blueprints {
+            let origin = self.origin_at(*time);
+            let title = clip(&item.title, PURGE_TITLE_CHARS_MAX);
+            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            let Some(part) = self.fitting(&title, part, &origin) else { continue };
             let body = part.blueprints.first().cloned().map(Body::Blueprint);
             let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it).cloned());
             match here {
                 Some(here) if Some(&here.body) == body.as_ref() => self.stayed += 1,
+                Some(here) if time.is_some() && here.updated.time > origin.time => self.stayed += 1,
+                None if self.was_forgotten(body.as_ref().and_then(Body::key), *time) => {
+                    self.stayed += 1;
+                }
                 Some(here) if *here.updated.client != *self.name => {
                     self.remarks.push(format!("{title} was changed here and stays as it is"));
                 }
@@ -113,14 +127,105 @@ impl Import<'_> {
             }
         }
     }
+
+    /// Stores lessons. One that was written here at the same time or later has what the original
+    /// says, or was changed.
+    pub(super) fn put_lessons(&mut self, lessons: &[Dated<Lesson>]) {
+        for Dated { time, item } in lessons {
+            let origin = self.origin_at(*time);
+            let title = clip(&item.summary, PURGE_TITLE_CHARS_MAX);
+            let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+            let Some(part) = self.fitting(&title, part, &origin) else { continue };
+            let body = part.lessons.first().cloned().map(Body::Lesson);
+            let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it));
+            match here {
+                Some(here) if here.updated.time >= origin.time => self.stayed += 1,
+                None if self.was_forgotten(body.as_ref().and_then(Body::key), *time) => {
+                    self.stayed += 1;
+                }
+                _ => self.draft.fold(&part, &origin),
+            }
+        }
+    }
+
+    /// Adds an entry to the row of each session, unless the row has an entry that is as new.
+    pub(super) fn put_sessions(&mut self, rows: &[SourceRow]) {
+        for row in rows {
+            let origin = Provenance { session: row.session.clone(), ..self.origin_at(row.ended) };
+            let part = Staged { summary: Some(row.summary.clone()), ..Staged::default() };
+            let part = self.fitting(&row.session.0, part, &origin);
+            let Some(summary) = part.and_then(|part| part.summary) else { continue };
+            let stored = stored_row(&self.draft, &row.session);
+            if stored.as_ref().is_some_and(|(_, here)| here.ended >= origin.time) {
+                self.stayed += 1;
+                continue;
+            }
+            let more = Size { records: u64::from(stored.is_none()), bytes: summary.len() as u64 };
+            if let Err(refusal) = has_room(&self.draft.head().totals().kept, Kind::SessionRow, more)
+            {
+                self.leave_out(&row.session.0, &refusal);
+                continue;
+            }
+            self.sessions += u32::from(stored.is_none());
+            let row = Row {
+                session: row.session.clone(),
+                started: row.started.unwrap_or(origin.time),
+                ended: origin.time,
+                summary,
+                on_behalf: false,
+                captured: None,
+                earlier: Vec::new(),
+                rewrites: false,
+                added: row.added,
+            };
+            put_row(&mut self.draft, row, &origin);
+        }
+    }
+
+    /// Returns whether an item was forgotten here, and its original has not changed since.
+    fn was_forgotten(&self, key: Option<MergeKey>, time: Option<Timestamp>) -> bool {
+        let forgotten = key.and_then(|key| self.forgotten.get(&key));
+        forgotten.zip(time).is_some_and(|(forgotten, time)| *forgotten >= time)
+    }
+
+    /// Returns the origin of an item with this time, which is not after the import's own.
+    fn origin_at(&self, time: Option<Timestamp>) -> Provenance {
+        let time = time.map_or(self.origin.time, |time| time.min(self.origin.time));
+        Provenance { client: self.name.into(), time, ..self.origin.clone() }
+    }
+
+    /// Returns a part in its stored form, if it may be stored. Else names it.
+    fn fitting(&mut self, title: &str, part: Staged, origin: &Provenance) -> Option<Staged> {
+        let head = self.draft.head();
+        let fitting = head
+            .tombstones()
+            .refuse(&part)
+            .and_then(|()| accept(part, &WriteLimits::WIDE))
+            .and_then(|part| check_items(head, &part, &part, origin).map(|()| part));
+        match fitting {
+            Ok(part) => Some(part),
+            Err(refusal) => {
+                self.leave_out(title, &refusal);
+                None
+            }
+        }
+    }
+
+    fn leave_out(&mut self, what: &str, refusal: &Refusal) {
+        self.is_whole &= !matches!(refusal, Refusal::Full { .. });
+        self.remarks.push(left_out(what, refusal));
+    }
 }
 
-/// Returns a part in its stored form, if it may be stored.
-fn fitting(draft: &Draft<'_>, part: Staged, origin: &Provenance) -> Result<Staged, Refusal> {
-    draft.head().tombstones().refuse(&part)?;
-    let part = accept(part, &WriteLimits::WIDE)?;
-    check_items(draft.head(), &part, &part, origin)?;
-    Ok(part)
+fn forgotten(memory: &Memory) -> BTreeMap<MergeKey, Timestamp> {
+    let mut forgotten = BTreeMap::new();
+    for record in memory.records().filter(|record| record.state == RecordState::Forgotten) {
+        if let Some(key) = record.body.key() {
+            let time = forgotten.entry(key).or_insert(record.updated.time);
+            *time = record.updated.time.max(*time);
+        }
+    }
+    forgotten
 }
 
 /// The result for one note.

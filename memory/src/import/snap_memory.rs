@@ -66,6 +66,7 @@ pub(super) const SOURCE: Source = Source {
     kinds: &[Kind::Topic, Kind::Note],
     // The names of topics depend on each other, and conversations on them.
     parts: Parts::One,
+    tables: &[],
 };
 
 fn recognises(candidate: &Candidate<'_>) -> bool {

@@ -51,6 +51,19 @@ pub struct Source {
     pub kinds: &'static [Kind],
     /// The way to divide it if it is too large for one request.
     pub parts: Parts,
+    /// The tables that are read if the file is a SQLite database; empty for systems without one.
+    pub tables: &'static [Table],
+}
+
+/// A table of a database. Each row of the project becomes a line of the text `<name>.jsonl`.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// The columns that may name the project of a row. A name may have a worktree after a `/`.
+    pub projects: &'static [&'static str],
+    /// The column by which rows are ordered.
+    pub order: &'static str,
 }
 
 /// The ways to divide a source into requests. Each part is planned and committed by itself.

@@ -94,6 +94,7 @@ pub(super) const SOURCE: Source = Source {
     read: |texts| Ok(vec![Box::new(parse(texts)?)]),
     kinds: &[Kind::Blueprint, Kind::Anchor, Kind::Lesson, Kind::SessionRow],
     parts: Parts::One,
+    tables: &[],
 };
 
 /// The file with the work that a session had staged.

@@ -14,6 +14,7 @@ fn args(path: PathBuf, project: &Path) -> Args {
         what: None,
         path: Some(path),
         instructions: false,
+        from: None,
         memory,
         dry_run: false,
         yes: false,
