@@ -57,6 +57,7 @@ const BENCHES: &[Bench] = &[
     ("history", "history, rollback and restore in a project of 10,000 commits", history::run),
     ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
     ("secrets", "searching notes, Markdown and source for secrets", secrets::run),
+    ("outlines", "the outline of a file of 5,000 lines, cold and cached", outlines::run),
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
 
@@ -67,9 +68,9 @@ type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 /// Measurements that run on their own, because they take long or measure what is found and given.
 const ALONE: [Alone; 5] = [
     (
-        "outlines",
+        "ctags",
         "outlines against universal-ctags; alone, with DIRECTORY... [--missing]",
-        outlines::run,
+        outlines::against_ctags,
     ),
     (
         "retrieval",

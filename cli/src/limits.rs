@@ -78,3 +78,15 @@ pub(crate) const PAST_SESSIONS_BATCH_MAX: usize = 200;
 
 /// Commits or versions that are fetched at once.
 pub(crate) const HISTORY_PAGE_COMMITS: usize = 200;
+
+/// Bytes of address space of the process that parses a file for an outline.
+pub const PARSER_BYTES_MAX: u64 = 2 << 30;
+
+/// Seconds of processor time of that process. The daemon ends it earlier if it waits.
+pub const PARSER_SECONDS_MAX: u64 = 5;
+
+/// Files that process may have open: those it got at its start.
+pub const PARSER_FILES_MAX: u64 = 3;
+
+/// Bytes of the text that it parses. The daemon reads no longer file.
+pub const PARSER_TEXT_BYTES_MAX: u64 = 16 << 20;

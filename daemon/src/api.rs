@@ -40,7 +40,8 @@ pub use sessions::{
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
 pub use tool::{
-    AsOf, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams, ToolReply,
+    AsOf, FileOutline, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams,
+    ToolReply,
 };
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
@@ -199,6 +200,9 @@ pub struct StatusReply {
     /// Counts of events since `started`.
     #[serde(default)]
     pub counters: CountersStatus,
+    /// Outlines of files since `started`.
+    #[serde(default)]
+    pub outlines: OutlinesStatus,
     /// Hook events since `started`.
     #[serde(default)]
     pub hooks: HooksStatus,
@@ -206,6 +210,24 @@ pub struct StatusReply {
     /// then.
     #[serde(default)]
     pub read_only: Option<String>,
+}
+
+/// Outlines of files that agents got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutlinesStatus {
+    /// Outlines given.
+    pub given: u64,
+    /// Those of them that were made before.
+    pub cached: u64,
+    /// Files that could not be parsed in their language.
+    pub failed: u64,
+    /// Files of which hooks offered the outline.
+    pub offered: u64,
+    /// Tokens of the outlines given.
+    pub tokens_given: u64,
+    /// Tokens that their files have more than these.
+    pub tokens_saved: u64,
 }
 
 /// The instance's id and directories.

@@ -15,7 +15,9 @@ use anchord_memory::Settings;
 use serde::Deserialize;
 use toml::{Spanned, Table, Value};
 
-use crate::limits::{CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX};
+use crate::limits::{
+    ADDITIONAL_ROOTS_MAX, CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX,
+};
 
 pub use merge::{Api, KeySource, MergeConfig, ProviderConfig};
 
@@ -42,6 +44,15 @@ pub struct Config {
     pub zipmem: ZipmemConfig,
     /// The model providers that merge free text.
     pub merge: MergeConfig,
+    /// Settings of files.
+    pub files: FilesConfig,
+}
+
+/// Settings of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesConfig {
+    /// Directories that may be outlined from every project, besides its own.
+    pub additional_roots: Vec<PathBuf>,
 }
 
 /// Settings for users of zipmem.
@@ -163,6 +174,16 @@ impl Config {
             config.sessions.grace = Duration::from_secs(seconds.ok_or_else(bad)?);
         }
         config.zipmem.mirror = told.zipmem.mirror.unwrap_or_default();
+        if let Some(value) = &told.files.additional_roots {
+            let roots = additional_roots(value);
+            let allowed = || {
+                format!(
+                    "at most {ADDITIONAL_ROOTS_MAX} directories, as absolute paths or with `~/`"
+                )
+            };
+            let bad = || bad("files.additional_roots".to_owned(), value, allowed());
+            config.files.additional_roots = roots.ok_or_else(bad)?;
+        }
         config.topics.markdown = told.topics.markdown.unwrap_or_default();
         config.memory = told.memory.settings();
         config.session_memory = told.session_memory.settings();
@@ -206,6 +227,7 @@ struct ConfigFile {
     hooks: HooksTable,
     topics: TopicsTable,
     zipmem: ZipmemTable,
+    files: FilesTable,
     merge: merge::MergeTable,
 }
 
@@ -251,6 +273,26 @@ struct ZipmemTable {
 #[serde(deny_unknown_fields, default, expecting = "a table, [topics]")]
 struct TopicsTable {
     markdown: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table, [files]")]
+struct FilesTable {
+    additional_roots: Option<Value>,
+}
+
+/// Reads a list of directories. `None` if it is not one.
+fn additional_roots(value: &Value) -> Option<Vec<PathBuf>> {
+    let root = |value: &Value| {
+        let text = value.as_str()?;
+        let path = match text.strip_prefix("~/") {
+            Some(rest) => std::env::home_dir()?.join(rest),
+            None => PathBuf::from(text),
+        };
+        path.is_absolute().then_some(path)
+    };
+    let values = value.as_array().filter(|values| values.len() <= ADDITIONAL_ROOTS_MAX)?;
+    values.iter().map(root).collect()
 }
 
 impl MemoryTable {

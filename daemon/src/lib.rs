@@ -24,6 +24,7 @@ mod mcp;
 mod merging;
 mod metrics;
 mod mirror;
+mod outlines;
 mod process;
 pub mod project;
 pub mod projects;

@@ -30,6 +30,49 @@ pub const CHANGED_TIME_MAX: Duration = Duration::from_secs(2);
 /// An ignore file larger than this is not read.
 pub const IGNORE_FILE_BYTES_MAX: u64 = 256 << 10;
 
+/// Entries of a directory that are listed.
+pub const LISTED_ENTRIES_MAX: usize = 1_000;
+
+/// Bytes of a directory's files that are read for one list.
+pub const LISTED_BYTES_MAX: u64 = 8 << 20;
+
+/// Time given to one list of a directory.
+pub const LISTED_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Outlines on disk. Beyond this, the ones used longest ago are removed.
+pub const OUTLINES_MAX: usize = 4_000;
+
+/// Bytes of the outlines on disk.
+pub const OUTLINES_BYTES_MAX: u64 = 64 << 20;
+
+/// Bytes of one outline, on disk and from the process that parses.
+pub const OUTLINE_BYTES_MAX: u64 = 4 << 20;
+
+/// Time given to the process that parses one file.
+pub const OUTLINE_TIME_MAX: Duration = Duration::from_secs(4);
+
+/// Processes that parse at once.
+pub const OUTLINES_AT_ONCE_MAX: usize = 2;
+
+/// Sessions whose looks at outlines are remembered. A further one displaces the one that looked
+/// longest ago.
+pub const LOOKING_SESSIONS_MAX: usize = 256;
+
+/// Files whose outlines are remembered as seen by one session.
+pub const LOOKED_FILES_MAX: usize = 500;
+
+/// Directories besides projects that may be outlined.
+pub const ADDITIONAL_ROOTS_MAX: usize = 32;
+
+/// Characters of an agent's own summary that an outline shows.
+pub const FILE_SUMMARY_CHARS_MAX: usize = 1_500;
+
+/// Lines above which a hook offers the outline instead of the whole file.
+pub const OFFERED_LINES_MIN: usize = 400;
+
+/// Time that a hook waits for an outline that it could offer.
+pub const HOOK_OUTLINE_TIME_MAX: Duration = Duration::from_millis(250);
+
 /// A project's id file must be shorter than this.
 pub const PROJECT_ID_FILE_BYTES_MAX: u64 = 128;
 

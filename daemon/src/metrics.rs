@@ -2,6 +2,7 @@
 
 mod hooks;
 mod rules;
+mod outlines;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +18,7 @@ use prometheus_client::metrics::histogram::{Histogram as Buckets, exponential_bu
 use prometheus_client::registry::{Registry, Unit};
 
 pub(crate) use hooks::HooksSeen;
+pub(crate) use outlines::OutlinesSeen;
 
 use crate::limits::LATENCY_MICROS_MAX;
 
@@ -44,6 +46,7 @@ pub(crate) struct Metrics {
     calls_failed: Counter,
     hooks: hooks::HookMetrics,
     rules: rules::RuleMetrics,
+    outlines: outlines::OutlineMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -143,6 +146,7 @@ impl Default for Metrics {
             calls_failed: Counter::default(),
             hooks: hooks::HookMetrics::default(),
             rules: rules::RuleMetrics::default(),
+            outlines: outlines::OutlineMetrics::default(),
             registry: Registry::default(),
         };
         registry.register("connections", "Connections admitted", metrics.connections.clone());
@@ -205,6 +209,7 @@ impl Default for Metrics {
         );
         metrics.hooks.register(&mut registry);
         metrics.rules.register(&mut registry);
+        metrics.outlines.register(&mut registry);
         Self { registry, ..metrics }
     }
 }

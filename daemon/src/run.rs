@@ -18,6 +18,7 @@ use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
 use crate::merging::MERGE_CALLS;
+use crate::outlines::Parser;
 use crate::project::OpenProjects;
 use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
@@ -129,6 +130,7 @@ async fn serve(
         registry,
         after_crash,
         merge_calls: marks.get(MERGE_CALLS).cloned(),
+        outline_parser: Parser::of_this_program(),
     });
     if stopped_well {
         // This daemon may be killed soon, so the flush starts at once; but nobody waits for the

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::config::{CONFIG_FILE, Config};
 use crate::instance::{Host, Instance, Places};
+use crate::outlines::Parser;
 use crate::project::OpenProjects;
 use crate::projects::{Registry, Surroundings};
 use crate::registry_store::RegistryStore;
@@ -403,8 +404,16 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
     };
     let projects = OpenProjects::new(stores.memories);
     let merge_calls = None;
-    let parts =
-        Parts { instance, config, surroundings, registry, projects, after_crash, merge_calls };
+    let parts = Parts {
+        instance,
+        config,
+        surroundings,
+        registry,
+        projects,
+        after_crash,
+        merge_calls,
+        outline_parser: Parser::in_process(),
+    };
     let daemon = Daemon::wire(parts);
     sessions::recover(&daemon.sessions);
     daemon

@@ -77,6 +77,8 @@ pub struct ToolUse {
     pub call: String,
     /// The files that it reads or writes, as the client names them.
     pub files: Vec<String>,
+    /// Whether it reads its file from the beginning to the end.
+    pub reads_whole: bool,
     /// The task of the subagent, if the tool starts one.
     pub task: Option<Task>,
     /// The tool's name in the client; empty if the client sends none.

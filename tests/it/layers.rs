@@ -55,6 +55,9 @@ const NOT_IN_THE_SHIM: &[&str] = &["tokio", "hyper", "axum", "rmcp", "sled", "fu
 /// Crates that the daemon must not depend on, since it calls no model and nobody over a network.
 const NOT_IN_THE_DAEMON: &[&str] = &["reqwest", "rustls", "ring", "hyper-rustls"];
 
+/// Crates that the daemon must not call, since they parse text that is not ours in C.
+const NOT_FOR_THE_DAEMON: &str = "tree-sitter";
+
 /// Crates that the domain must not depend on, since it does no I/O.
 const NOT_IN_THE_DOMAIN: &[&str] = &[
     "tokio",
@@ -105,6 +108,12 @@ fn the_shim_uses_only_the_names_from_the_agents_crate() {
 fn the_daemon_depends_on_no_client_of_model_providers() {
     assert_eq!(found(NOT_IN_THE_DAEMON, &tree("anchord-daemon")), Vec::<&str>::new());
     assert_eq!(found(NOT_IN_THE_DAEMON, &tree("anchord-merge")).first(), Some(&"reqwest"));
+}
+
+#[test]
+fn the_daemon_depends_on_no_parser() {
+    assert!(!tree("anchord-daemon").contains(NOT_FOR_THE_DAEMON));
+    assert!(tree("anchord").contains(NOT_FOR_THE_DAEMON), "the command that parses does");
 }
 
 #[test]

@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["http"],
     &["admin", "jobs"],
     &["mcp", "hooks", "mirror"],
+    &["outlines"],
     &["sessions", "merging"],
     &["shared", "rules"],
     &["project", "projects", "registry_store"],

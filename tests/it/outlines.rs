@@ -1,9 +1,10 @@
-//! Outlines of real code against universal-ctags.
+//! Outlines by real processes, and of real code against universal-ctags.
 
 use std::path::PathBuf;
 
-use anchord_tests::{ctags, skip, workspace};
+use anchord_tests::{Agent, Instance, Project, Shell, ctags, skip, workspace};
 use cargo_metadata::MetadataCommand;
+use serde_json::{Value, json};
 
 /// Code that is on every machine that builds this workspace: sources of dependencies, with the
 /// language that most of each is written in.
@@ -35,4 +36,43 @@ fn source(package: &str) -> PathBuf {
     let found = metadata.packages.iter().find(|found| found.name.as_str() == package);
     let manifest = found.unwrap_or_else(|| panic!("{package} is a dependency"));
     manifest.manifest_path.parent().unwrap().as_std_path().to_owned()
+}
+
+#[test]
+fn two_agents_and_a_person_share_an_outline() {
+    let instance = Instance::new();
+    let project = Project::git();
+    project.write("src/long.rs", "/// Adds.\npub fn add(a: u8) -> u8 {\n    a + 1\n}\n");
+    let call = json!({ "path": "src/long.rs" });
+    let mut first = Agent::with_all_tools(&instance, project.path());
+    let cold = first.tool("memory_outline", &call);
+    assert!(cold.starts_with("src/long.rs: Rust, 4 lines"), "{cold}");
+    assert!(cold.contains("2-4 pub fn add(a: u8) -> u8 — Adds\n"), "{cold}");
+    assert!(!cold.contains("cache"), "{cold}");
+    let mut second = Agent::with_all_tools(&instance, project.path());
+    let cached = second.tool("memory_outline", &call);
+    assert!(cached.contains("; outline from the cache\n"), "{cached}");
+    let shell = Shell::new(&instance, project.path());
+    let shown = shell.done(&["outline", "src/long.rs"]);
+    assert!(shown.contains("2-4 pub fn add"), "{shown}");
+    let json = shell.done(&["outline", "src/long.rs", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["outline"]["items"][0]["name"], "add");
+    assert_eq!(json["outline"]["cached"], true);
+    let status = shell.done(&["status"]);
+    assert!(status.contains("2 outlines (1 from the cache): "), "{status}");
+}
+
+#[test]
+fn a_file_that_the_parser_cannot_take_is_outlined_by_its_blocks() {
+    let instance = Instance::new();
+    let project = Project::git();
+    // Each bracket is a level of the tree. The process has a limit of memory, not the daemon.
+    let deep = "[".repeat(4_000_000);
+    project.write("deep.json", &deep);
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    let said = agent.tool("memory_outline", &json!({ "path": "deep.json" }));
+    assert!(said.starts_with("deep.json: "), "{said}");
+    let after = agent.tool("memory_outline", &json!({ "path": "src/lib.rs" }));
+    assert!(after.contains("pub fn answer() -> u32"), "the daemon goes on: {after}");
 }

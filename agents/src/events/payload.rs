@@ -74,8 +74,8 @@ impl<'a> Payload<'a> {
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
-    /// that it gives a subagent. `writes` are the tools that write the file they name. The call is named only if it arrives here, because few are
-    /// expected at a time.
+    /// that it gives a subagent. `writes` are the tools that write the file they name. The call is
+    /// named only if it arrives here, because few are expected at a time.
     pub(crate) fn tool_use(self, writes: &[&str]) -> ToolUse {
         let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
@@ -92,6 +92,8 @@ impl<'a> Payload<'a> {
             writes: edited,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
             files: named.chain(input.patched()).collect(),
+            reads_whole: READ_TOOLS.contains(&tool)
+                && PART_FIELDS.iter().all(|field| input.value(field).is_none_or(Value::is_null)),
             task: task.filter(|_| TASK_TOOLS.contains(&tool)),
         }
     }
@@ -107,6 +109,10 @@ impl<'a> Payload<'a> {
 const PATCH_FIELDS: [&str; 4] = ["command", "input", "patch", "patchText"];
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
+/// Tools that read the file they name.
+const READ_TOOLS: [&str; 3] = ["Read", "read", "read_file"];
+/// Fields of such a tool's input that limit it to a part of the file.
+const PART_FIELDS: [&str; 5] = ["offset", "limit", "pages", "start_line", "end_line"];
 /// Tools that start a subagent.
 const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 

@@ -24,6 +24,8 @@ mod log;
 mod mcp;
 mod merge;
 mod note;
+mod outline;
+mod parse_outline;
 mod pin;
 mod project;
 mod purge;
@@ -75,6 +77,7 @@ pub(crate) enum Command {
     Pin(pin::Args),
     Unpin(unpin::Args),
     Why(why::Args),
+    Outline(outline::Args),
     Forget(forget::Args),
     Compact(compact::Args),
     History(history::Args),
@@ -109,6 +112,8 @@ pub(crate) enum Command {
     Uninstall(uninstall::Args),
     Completions(completions::Args),
     Demo(demo::Args),
+    #[command(hide = true)]
+    ParseOutline(parse_outline::Args),
 }
 
 impl Command {
@@ -130,6 +135,7 @@ impl Command {
             Self::Pin(args) => args.run(out).map(|()| done),
             Self::Unpin(args) => args.run(out).map(|()| done),
             Self::Why(args) => args.run(out).map(|()| done),
+            Self::Outline(args) => args.run(out).map(|()| done),
             Self::Forget(args) => args.run(out).map(|()| done),
             Self::Compact(args) => args.run(out).map(|()| done),
             Self::History(args) => args.run(out).map(|()| done),
@@ -158,6 +164,7 @@ impl Command {
             Self::Uninstall(args) => args.run(out).map(|()| done),
             Self::Completions(args) => args.run(out).map(|()| done),
             Self::Demo(args) => args.run(out).map(|()| done),
+            Self::ParseOutline(args) => args.run(out).map(|()| done),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anchord_daemon::api::{
-    self, HooksStatus, HttpState, ProjectStatus, SessionStatus, StagedStatus, StatusReply,
+    self, HooksStatus, HttpState, OutlinesStatus, ProjectStatus, SessionStatus, StagedStatus,
+    StatusReply,
 };
 use anchord_daemon::config::CONFIG_FILE;
 use anchord_memory::Kind;
@@ -72,6 +73,7 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
         let panics = show::count(counters.panics, "panic");
         writeln!(out, "  {}", format!("{panics} caught: the logs say where").red())?;
     }
+    outlines(out, &status.outlines)?;
     hooks(out, &status.hooks, now)?;
     if let Some(why) = &status.read_only {
         let text = format!("no new session can write: {}", show::plain(why));
@@ -98,6 +100,19 @@ fn personal(out: &mut dyn Write, memory: Option<&ProjectStatus>) -> io::Result<(
         writeln!(out, "{}", show::plain(&text).red())?;
     }
     Ok(())
+}
+
+/// Prints what outlines of files cost and saved, if any were given.
+fn outlines(out: &mut dyn Write, outlines: &OutlinesStatus) -> io::Result<()> {
+    let OutlinesStatus { given, cached, tokens_given, tokens_saved, .. } = *outlines;
+    if given == 0 {
+        return Ok(());
+    }
+    let given = show::count(given, "outline");
+    writeln!(
+        out,
+        "  outlines {given} ({cached} from the cache): {tokens_given} tokens given, {tokens_saved} saved"
+    )
 }
 
 /// Prints what agents' hooks reported, if anything.

@@ -81,6 +81,8 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         }
     }
     admin.hooks.state.forget_given_of(target.id);
+    // A signature may have the purged text. Outlines are made again from the files.
+    admin.tools.outlines.forget_all().await;
     let open = projects.open_project(target.id).await.map_err(store_error)?;
     let rewritten = !surveyed.is_empty();
     let revision = rewritten.then(|| open.memory().revision().0);

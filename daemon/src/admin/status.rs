@@ -10,13 +10,13 @@ use futures::stream;
 use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
     self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
-    HooksStatus, InstanceStatus, ProjectRef, ProjectStatus, ProjectsReply, SessionStatus,
-    StagedStatus, StatusReply,
+    HooksStatus, InstanceStatus, OutlinesStatus, ProjectRef, ProjectStatus, ProjectsReply,
+    SessionStatus, StagedStatus, StatusReply,
 };
 use crate::bounded_fs;
 use crate::clock;
 use crate::limits;
-use crate::metrics::{HooksSeen, Metrics};
+use crate::metrics::{HooksSeen, Metrics, OutlinesSeen};
 use crate::project::OpenProject;
 use crate::projects::{ProjectId, ProjectRecord};
 use crate::sessions::{PERSONAL_NAME, SessionService, is_elsewhere};
@@ -48,9 +48,16 @@ pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
             calls_failed,
             panics: admin.metrics.panics(),
         },
+        outlines: outlines(&admin.metrics),
         hooks: hooks(&admin.metrics),
         read_only: admin.sessions.projects.registry.health().read_only.clone(),
     })
+}
+
+fn outlines(metrics: &Metrics) -> OutlinesStatus {
+    let OutlinesSeen { given, cached, failed, offered, tokens_given, tokens_saved } =
+        metrics.outlines();
+    OutlinesStatus { given, cached, failed, offered, tokens_given, tokens_saved }
 }
 
 fn hooks(metrics: &Metrics) -> HooksStatus {

@@ -1,6 +1,7 @@
 //! Tool calls from outside a session, and the log of the tools' calls and results.
 
 use anchord_memory::{CompactionPlan, Fold, HistoryView, RecordId, Revision, Timestamp};
+use anchord_outline::Outline;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -64,9 +65,30 @@ pub struct ToolReply {
     /// The answer as data, if the call is about history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<HistoryView>,
+    /// The outline as data, if the call is about a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outline: Option<FileOutline>,
     /// The moment of the memory that was read, if it is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
+}
+
+/// A file's outline, and what it cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileOutline {
+    /// The path relative to the project's root.
+    pub path: String,
+    /// The first 16 bytes of the SHA-256 digest of the file's content, in hexadecimal digits.
+    pub digest: String,
+    /// Whether the outline was made before, for this session or another.
+    pub cached: bool,
+    /// Tokens of the text.
+    pub tokens_given: u32,
+    /// Tokens that the file has more than the text.
+    pub tokens_saved: u32,
+    /// The items, however much the text was cut.
+    #[serde(flatten)]
+    pub outline: Outline,
 }
 
 /// The complete plan of a compaction, by id. The text has titles, and only the first of many.

@@ -3,13 +3,18 @@
 
 use anchord_memory::defuse;
 use anchord_memory::lifecycle::{Answer, CommandOutcome, CommandRun, ToolRun, ToolUse};
-use anchord_memory::render::hooks::{FailureContext, FileContext, failure_context, file_context};
+use anchord_memory::render::hooks::{
+    FailureContext, FileContext, OutlineOffer, failure_context, file_context,
+};
 use anchord_memory::render::{RuleVerdict, rule_stop};
 use anchord_memory::rules::Effect;
 use anchord_memory::{FailureView, remedies};
+use anchord_proto::hello::ToolSet;
 
 use super::{Arrival, Call, HookError, HookResponse, subagent};
+use crate::outlines::FilesOf;
 use crate::rules::{self, Asked};
+use crate::sessions::View;
 use crate::{budgets, clock, limits};
 
 /// Stops a tool that a rule stops. Otherwise returns what memory has on the call's files. Records
@@ -34,7 +39,7 @@ pub(super) async fn begins(
     if !begins.takes_context {
         return Ok(HookResponse::default());
     }
-    about_files(call, &begins.files).await
+    about_files(call, &begins.files, begins.reads_whole).await
 }
 
 /// Checks a tool against the rules. Where a client asks nobody by itself, a tool that has to be
@@ -82,7 +87,7 @@ pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<HookResponse, 
         return failed(call, command, output).await;
     }
     let files: Vec<String> = run.read.iter().chain(&run.edited).cloned().collect();
-    about_files(call, &files).await
+    about_files(call, &files, false).await
 }
 
 /// Returns what was learned from this failure before. No record is given twice.
@@ -111,8 +116,12 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResp
 }
 
 /// Returns what memory has on the first new file on which it has something. Each file is looked up
-/// once for a context.
-async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, HookError> {
+/// once for a context. Offers the outline of a long file that is about to be read whole.
+async fn about_files(
+    call: &Call<'_>,
+    files: &[String],
+    reads_whole: bool,
+) -> Result<HookResponse, HookError> {
     let new = |file: &&String| call.with_context(|thread| !thread.files.contains(*file));
     if !files.iter().any(|file| new(&file)) {
         return Ok(HookResponse::default());
@@ -129,6 +138,7 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, 
             }
             thread.given.clone()
         });
+        let offer = if reads_whole { offer(call, &view, file).await } else { None };
         let context = file_context(
             &view.memory,
             &FileContext {
@@ -136,6 +146,7 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, 
                 file: &view.place.relative(file),
                 given: &given,
                 now: clock::now(),
+                offer,
             },
         );
         if !context.text.is_empty() {
@@ -144,4 +155,13 @@ async fn about_files(call: &Call<'_>, files: &[String]) -> Result<HookResponse, 
         }
     }
     Ok(HookResponse::default())
+}
+
+/// Returns the outline of a file that the agent could read instead.
+async fn offer(call: &Call<'_>, view: &View, file: &str) -> Option<OutlineOffer> {
+    let files = FilesOf { root: view.place.root()?, repository: view.place.repository() };
+    let has_tool = call.session.tool_set() == ToolSet::All;
+    let offer = call.service.outlines.offer(files, file).await?;
+    call.service.metrics().outline_offered();
+    Some(OutlineOffer { has_tool, ..offer })
 }

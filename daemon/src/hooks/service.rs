@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::state::HookState;
 use crate::metrics::Metrics;
 use crate::rules::RuleService;
+use crate::outlines::OutlineService;
 use crate::sessions::SessionService;
 
 /// The conversations that hooks have reported, and the parts below them.
@@ -13,16 +14,18 @@ pub(crate) struct HookService {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) state: HookState,
     pub(crate) rules: Arc<RuleService>,
+    pub(super) outlines: Arc<OutlineService>,
     metrics: Arc<Metrics>,
 }
 
 impl HookService {
     pub(crate) fn new(
         sessions: Arc<SessionService>,
+        outlines: Arc<OutlineService>,
         metrics: Arc<Metrics>,
         rules: Arc<RuleService>,
     ) -> Self {
-        Self { sessions, state: HookState::default(), rules, metrics }
+        Self { sessions, state: HookState::default(), rules, outlines, metrics }
     }
 
     /// Returns the metrics.

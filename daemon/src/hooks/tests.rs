@@ -4,6 +4,7 @@ mod channels;
 mod endings;
 mod late;
 mod rules;
+mod offers;
 mod subagents;
 
 use std::time::Duration;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{CompactionPlan, HistoryView, Memories, Record, RecordId};
+use anchord_outline::Outline;
 
 use super::input::UnknownFields;
 
@@ -21,10 +22,25 @@ pub(crate) struct ToolAnswer {
     pub(crate) plan: Option<Arc<CompactionPlan>>,
     /// An answer about history.
     pub(crate) history: Option<Arc<HistoryView>>,
+    /// The outline of a file.
+    pub(crate) outline: Option<Box<OutlineAnswer>>,
     /// The time that the journal took for the call's writes; `None` if it wrote nothing.
     pub(crate) append: Option<Duration>,
     /// Fields within the call's items that no parameter accepts.
     pub(crate) unknown: UnknownFields,
+}
+
+/// A file's outline, and what it cost.
+#[derive(Clone, Debug)]
+pub(crate) struct OutlineAnswer {
+    pub(crate) path: String,
+    /// The digest of the file's content.
+    pub(crate) digest: String,
+    pub(crate) outline: Arc<Outline>,
+    /// Whether it was made before.
+    pub(crate) is_cached: bool,
+    pub(crate) tokens_given: u32,
+    pub(crate) tokens_saved: u32,
 }
 
 /// The part of an answer that did not fit.

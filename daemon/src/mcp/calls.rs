@@ -65,6 +65,7 @@ pub(super) async fn call(
         sessions: Arc::clone(&service.sessions),
         merging: Arc::clone(&service.merging),
         rules: Arc::clone(&service.rules),
+        outlines: Arc::clone(&service.outlines),
         session: Arc::clone(&session),
         call: line,
         audience: Arc::new(audience),

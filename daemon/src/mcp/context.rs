@@ -16,6 +16,7 @@ use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
 use crate::merging::MergeService;
+use crate::outlines::OutlineService;
 use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
 use crate::rules::RuleService;
 use crate::sessions::{
@@ -32,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) merging: Arc<MergeService>,
     /// Checks actions.
     pub(crate) rules: Arc<RuleService>,
+    /// Makes outlines of files.
+    pub(crate) outlines: Arc<OutlineService>,
     /// The calling session.
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.

@@ -8,6 +8,7 @@ use super::tools::ToolList;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::rules::RuleService;
+use crate::outlines::OutlineService;
 use crate::sessions::SessionService;
 
 /// The tools, and the parts below them.
@@ -19,6 +20,8 @@ pub(crate) struct ToolService {
     pub(super) merging: Arc<MergeService>,
     /// Checks actions.
     pub(crate) rules: Arc<RuleService>,
+    /// Makes outlines of files.
+    pub(crate) outlines: Arc<OutlineService>,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
@@ -28,9 +31,10 @@ impl ToolService {
         metrics: Arc<Metrics>,
         merging: Arc<MergeService>,
         rules: Arc<RuleService>,
+        outlines: Arc<OutlineService>,
     ) -> Self {
         let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
-        Self { sessions, metrics, merging, rules, tools }
+        Self { sessions, metrics, merging, rules, outlines, tools }
     }
 
     /// Returns the tools of a set.

@@ -21,12 +21,15 @@ use crate::limits::PROJECT_FILE_BYTES_MAX;
 
 mod beneath;
 mod changed;
+mod ignores;
 mod mirror;
+mod visible;
 mod whole;
 
 pub use changed::Changed;
 pub use mirror::{FileDigest, FileRead, FileStamp, Listed, MirrorError};
 pub(crate) use mirror::{MirrorDir, name_of_displaced};
+pub(crate) use visible::{Entry, FileBytes, Listing, Visible};
 
 /// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +40,12 @@ pub enum FileRefusal {
     /// The path leads into git's own files.
     #[error("read `{0}`: it is under `.git`")]
     UnderGit(String),
+    /// git ignores the path, or a directory above it.
+    #[error("read `{0}`: git ignores it; read it yourself")]
+    Ignored(String),
+    /// The path's name says that it holds secrets.
+    #[error("read `{0}`: files of secrets are never read")]
+    Secret(String),
     /// The path does not exist.
     #[error("read `{0}`: no such file")]
     Missing(String),

@@ -28,7 +28,7 @@ pub use files::{
     Changed, Excerpt, FileDigest, FileRead, FileRefusal, FileStamp, Listed, MirrorError, Presence,
     ProjectFiles,
 };
-pub(crate) use files::{MirrorDir, name_of_displaced};
+pub(crate) use files::{Entry, FileBytes, Listing, MirrorDir, Visible, name_of_displaced};
 pub use identity::{
     EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
 };

@@ -14,6 +14,7 @@ use crate::mcp::ToolService;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::mirror::TopicMirror;
+use crate::outlines::{OutlineService, Parser};
 use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
@@ -22,6 +23,9 @@ use crate::sessions::{SessionService, SessionTable};
 use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
+
+/// The directory of kept outlines, in the data directory. It may be deleted at any time.
+const OUTLINES: &str = "outlines";
 
 /// The parts that need an environment, opened by `run.rs`.
 pub(crate) struct Parts {
@@ -33,6 +37,7 @@ pub(crate) struct Parts {
     pub(crate) after_crash: bool,
     /// The soft mark of the calls of providers.
     pub(crate) merge_calls: Option<String>,
+    pub(crate) outline_parser: Parser,
 }
 
 /// The services of one daemon.
@@ -49,8 +54,16 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn wire(parts: Parts) -> Self {
-        let Parts { instance, config, surroundings, registry, projects, after_crash, merge_calls } =
-            parts;
+        let Parts {
+            instance,
+            config,
+            surroundings,
+            registry,
+            projects,
+            after_crash,
+            merge_calls,
+            outline_parser,
+        } = parts;
         let (instance, config) = (Arc::new(instance), Arc::new(config));
         let (metrics, shutdown) = (Arc::<Metrics>::default(), Shutdown::default());
         let up_since = clock::start();
@@ -59,6 +72,12 @@ impl Daemon {
             Arc::clone(&config),
             Arc::clone(&projects),
             merge_calls.as_deref(),
+        ));
+        let outlines = Arc::new(OutlineService::new(
+            outline_parser,
+            instance.data().join(OUTLINES),
+            &config.files.additional_roots,
+            Arc::clone(&metrics),
         ));
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
@@ -72,6 +91,7 @@ impl Daemon {
         let rules = Arc::new(RuleService::new(Arc::clone(&metrics), guard));
         let hooks = Arc::new(HookService::new(
             Arc::clone(&sessions),
+            Arc::clone(&outlines),
             Arc::clone(&metrics),
             Arc::clone(&rules),
         ));
@@ -80,6 +100,7 @@ impl Daemon {
             Arc::clone(&metrics),
             Arc::clone(&merging),
             Arc::clone(&rules),
+            outlines,
         ));
         let admin = Arc::new(AdminService {
             instance: Arc::clone(&instance),

@@ -257,6 +257,11 @@ impl Session {
         self.flags.store(Arc::new(Flags::of(shim)));
     }
 
+    /// Returns the tools that the shim which forwards the session's calls offers.
+    pub(crate) fn tool_set(&self) -> ToolSet {
+        self.flags.load().tools
+    }
+
     /// Returns the client's display name. It is empty until the client sends one.
     pub(crate) fn client(&self) -> Arc<str> {
         Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))

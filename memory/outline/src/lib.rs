@@ -3,9 +3,9 @@
 //! no clock.
 //!
 //! A language is one file in `languages/` and one line in its table. It says how its files are
-//! recognised and, with the feature `grammars`, which nodes of tree-sitter's tree are items. Without
-//! that feature this crate has the values, their comparison and their text. A text of no known
-//! language is outlined by its headings or blocks, a binary by its type.
+//! recognised and, with the feature `grammars`, which nodes of tree-sitter's tree are items.
+//! Without that feature this crate has the values, their comparison and their text. A text of no
+//! known language is outlined by its headings or blocks, a binary by its type.
 
 mod difference;
 mod files;

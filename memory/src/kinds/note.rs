@@ -78,6 +78,10 @@ pub struct Note {
     /// id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub condensed: bool,
+    /// The digest of the file that the key names, at the time when the note was written. The note
+    /// is that file's summary while the file has this digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_digest: Option<String>,
 }
 
 impl Note {
@@ -102,6 +106,7 @@ impl Note {
         (&self.content, &self.summary, &self.key) == (&other.content, &other.summary, &other.key)
             && (self.importance, &self.scope, self.expires)
                 == (other.importance, &other.scope, other.expires)
+            && self.file_digest == other.file_digest
     }
 
     /// Sets the content, with its type and token count.
@@ -214,6 +219,9 @@ pub struct NewNote {
     /// The number of times that the same note was staged again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub repeats: u32,
+    /// See [`Note::file_digest`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_digest: Option<String>,
 }
 
 /// Returns whether an expiry has passed.
@@ -255,6 +263,7 @@ impl NewNote {
             expires: self.expires,
             repeats: self.repeats,
             condensed: false,
+            file_digest: self.file_digest.clone(),
         }
     }
 
@@ -397,6 +406,7 @@ impl Note {
             self.repeats = self.repeats.saturating_add(new.repeats).saturating_add(1);
         }
         self.set_content(new.content.clone());
+        self.file_digest.clone_from(&new.file_digest);
         self.importance = new.importance.unwrap_or(self.importance);
         let over = is_fact || new.lasts || self.is_expired(told);
         self.expires = new.expires.or(self.expires.filter(|_| !over));
@@ -418,6 +428,7 @@ impl NewNote {
             self.repeats = self.repeats.saturating_add(later.repeats).saturating_add(1);
         }
         self.content.clone_from(&later.content);
+        self.file_digest.clone_from(&later.file_digest);
         self.importance = later.importance.or(self.importance);
         let over = later.lasts || self.is_expired(told);
         self.lasts = later.lasts || (!is_fact && (self.lasts || over) && later.expires.is_none());

@@ -26,7 +26,7 @@ use crate::reader::Reader;
 use crate::record::Record;
 use crate::search::Query;
 
-pub use action::{FailureContext, FileContext, failure_context, file_context};
+pub use action::{FailureContext, FileContext, OutlineOffer, failure_context, file_context};
 pub use compaction::{Conversation, compaction_instructions, restored};
 pub use prompt::{PromptContext, prompt_context};
 pub use resume::{last_seen, resumed};

@@ -77,11 +77,22 @@ fn shell(payload: Payload<'_>) -> Option<Event> {
         return Some(Event::ToolRan(run));
     }
     let begins = payload.tool_use(&[]);
-    Some(Event::ToolBegins(ToolUse { files: files_read(command), ..begins }))
+    let reads_whole = prints_whole(command);
+    Some(Event::ToolBegins(ToolUse { files: files_read(command), reads_whole, ..begins }))
 }
 
 /// Programs that print files. Codex has no tool of its own for that.
 const READERS: [&str; 6] = ["bat", "cat", "head", "nl", "sed", "tail"];
+
+/// Returns whether a line only prints files from the beginning to the end.
+fn prints_whole(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_plain = !line.contains(['|', ';', '&', '\n', '>', '<']);
+    is_plain && words.next().is_some_and(|program| WHOLE_READERS.contains(&program))
+}
+
+/// Programs that print files from the beginning to the end.
+const WHOLE_READERS: [&str; 3] = ["bat", "cat", "nl"];
 
 /// Finds the files that the first command of a line prints.
 fn files_read(line: &str) -> Vec<String> {

@@ -15,6 +15,7 @@ mod infinite_context;
 mod list;
 mod load;
 mod note;
+mod outline;
 mod params;
 mod personal;
 mod rewrite;
@@ -76,6 +77,7 @@ impl ToolList {
             vec![
                 list::spec(),
                 topic::spec(),
+                outline::spec(),
                 compact::spec(),
                 history::spec(),
                 rollback::spec(),

@@ -12,6 +12,7 @@ use crate::mcp::context::{Budgets, Context};
 use crate::mcp::error::ToolError;
 use crate::mcp::input::{self, UnknownFields};
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::outlines::FilesOf;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -82,8 +83,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         personal: note.personal || personal,
         ..note
     };
-    let notes: Vec<Result<NewNote, Refusal>> =
+    let mut notes: Vec<Result<NewNote, Refusal>> =
         first.into_iter().chain(others).map(|note| note.map(scoped)).collect();
+    if !personal {
+        of_files(&context, notes.iter_mut().flatten()).await?;
+    }
     let (of_user, of_project): (Vec<&NewNote>, Vec<&NewNote>) =
         notes.iter().flatten().partition(|note| note.personal);
     let answer = match (of_user.is_empty(), of_project.is_empty()) {
@@ -96,6 +100,35 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
     };
     Ok(ToolAnswer { unknown: ignored, ..answer })
+}
+
+/// Makes a note whose key is the path of a project's file that file's summary. It gets the path as
+/// records name it, and the digest of the file as it is.
+async fn of_files(
+    context: &Context,
+    notes: impl Iterator<Item = &mut NewNote>,
+) -> Result<(), ToolError> {
+    for note in notes {
+        let Some(key) = note.key.as_deref().filter(|key| key.contains(['/', '.'])) else {
+            continue;
+        };
+        let place = context.session.place(&context.sessions).await?;
+        let Some(root) = place.root() else { return Ok(()) };
+        let files = FilesOf { root, repository: place.repository() };
+        match context.outlines.digest(files, key).await {
+            Ok(Some(file)) => {
+                note.key = Some(file.path);
+                note.file_digest = Some(file.digest.as_str().to_owned());
+            }
+            // A key that names no file that may be read is a key like any other.
+            Ok(None) => {}
+            Err(timeout) => {
+                tracing::warn!(%timeout, "notes are kept without the digests of their files");
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn reply_to_user(outcome: &NotesOutcome, budgets: &Budgets) -> String {

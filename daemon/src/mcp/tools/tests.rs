@@ -13,6 +13,7 @@ mod edges;
 mod history;
 mod input;
 mod notes;
+mod outline;
 mod pages;
 mod personal;
 mod topics;

@@ -35,7 +35,10 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
         }
         (None, Some(file)) => {
             let file = view.place.relative(&file);
-            Ok(why_file(&view.memory, &FileContext { reader, file: &file, given, now }))
+            Ok(why_file(
+                &view.memory,
+                &FileContext { reader, file: &file, given, now, offer: None },
+            ))
         }
         _ => Err(ToolError::failed("explain", "give a prompt or a file")),
     }

@@ -17,8 +17,26 @@ pub(super) struct ResolvedFile {
     pub(super) name: OsString,
 }
 
+/// A path with its links resolved, as it was a moment ago.
+pub(super) struct Resolved {
+    /// The directories from beneath the root down to the last one, each with its name.
+    pub(super) dirs: Vec<(OsString, OwnedFd)>,
+    /// The regular file in the last directory; `None` if the path is that directory.
+    pub(super) file: Option<OsString>,
+}
+
 /// Finds a regular file.
 pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<ResolvedFile, FileRefusal> {
+    let asked = || relative.display().to_string();
+    let Resolved { mut dirs, file } = resolve(files, relative)?;
+    let name = file.ok_or_else(|| FileRefusal::NotAFile { path: asked(), what: "a directory" })?;
+    let dir = dirs.pop().map_or_else(|| files.root.try_clone(), |(_, dir)| Ok(dir));
+    let dir = dir.map_err(|source| FileRefusal::Io { path: asked(), source })?;
+    Ok(ResolvedFile { dir, name })
+}
+
+/// Finds a regular file or directory.
+pub(super) fn resolve(files: &ProjectFiles, relative: &Path) -> Result<Resolved, FileRefusal> {
     let asked = || relative.display().to_string();
     let fail = |error: Errno| match error {
         Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => FileRefusal::Missing(asked()),
@@ -27,17 +45,17 @@ pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<ResolvedFile
     // The names still to be walked, the next one last.
     let mut ahead = Vec::new();
     push(&mut ahead, relative).map_err(|Absolute| FileRefusal::Outside(asked()))?;
-    let mut behind: Vec<OwnedFd> = Vec::new();
+    let mut dirs: Vec<(OsString, OwnedFd)> = Vec::new();
     let mut links = 0;
     while let Some(name) = ahead.pop() {
         if name == ".." {
-            behind.pop().ok_or_else(|| FileRefusal::Outside(asked()))?;
+            dirs.pop().ok_or_else(|| FileRefusal::Outside(asked()))?;
             continue;
         }
         if is_git(&name) {
             return Err(FileRefusal::UnderGit(asked()));
         }
-        let dir = behind.last().unwrap_or(&files.root);
+        let dir = dirs.last().map_or(&files.root, |(_, dir)| dir);
         let meta = rustix::fs::statat(dir, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
         match FileType::from_raw_mode(meta.st_mode) {
             FileType::Symlink => {
@@ -49,20 +67,18 @@ pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<ResolvedFile
                 let target = Path::new(OsStr::from_bytes(target.as_bytes()));
                 let inside = target.strip_prefix(&files.path).ok();
                 if inside.is_some() {
-                    behind.clear();
+                    dirs.clear();
                 }
                 push(&mut ahead, inside.unwrap_or(target))
                     .map_err(|Absolute| FileRefusal::Outside(asked()))?;
             }
-            FileType::Directory if !ahead.is_empty() => {
+            FileType::Directory => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let next = rustix::fs::openat(dir, &name, flags, Mode::empty()).map_err(fail)?;
-                behind.push(next);
+                dirs.push((name, next));
             }
             FileType::RegularFile if ahead.is_empty() => {
-                let dir = behind.pop().map_or_else(|| files.root.try_clone(), Ok);
-                let dir = dir.map_err(|source| FileRefusal::Io { path: asked(), source })?;
-                return Ok(ResolvedFile { dir, name });
+                return Ok(Resolved { dirs, file: Some(name) });
             }
             _ if !ahead.is_empty() => return Err(fail(Errno::NOTDIR)),
             kind => {
@@ -71,7 +87,7 @@ pub(super) fn find(files: &ProjectFiles, relative: &Path) -> Result<ResolvedFile
             }
         }
     }
-    Err(FileRefusal::NotAFile { path: asked(), what: "a directory" })
+    Ok(Resolved { dirs, file: None })
 }
 
 /// The path begins at the root of the file system.

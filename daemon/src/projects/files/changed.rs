@@ -6,23 +6,18 @@
 //! repository, an initialised part) are left out. Deleted files are not seen.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anchord_memory::Timestamp;
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-use super::{ProjectFiles, is_git, open_regular};
+use super::ignores::Ignores;
+use super::{ProjectFiles, is_git};
 use crate::clock;
-use crate::limits::{
-    CHANGED_DEPTH_MAX, CHANGED_ENTRIES_MAX, CHANGED_FILES_MAX, CHANGED_TIME_MAX,
-    IGNORE_FILE_BYTES_MAX,
-};
+use crate::limits::{CHANGED_DEPTH_MAX, CHANGED_ENTRIES_MAX, CHANGED_FILES_MAX, CHANGED_TIME_MAX};
 use crate::projects::marker::MARKER;
 
 /// Files changed since some time. The default is an incomplete, empty listing.
@@ -44,7 +39,7 @@ impl ProjectFiles {
     pub fn changed_since(&self, since: Timestamp, repository: Option<&Path>) -> Changed {
         let mut walk = Walk {
             since,
-            ignores: repository.map_or_else(Vec::new, |root| outer_ignores(root, &self.path)),
+            ignores: Ignores::above(&self.path, repository),
             files: Vec::new(),
             entries_left: CHANGED_ENTRIES_MAX,
             started: clock::start(),
@@ -67,8 +62,7 @@ impl ProjectFiles {
 
 struct Walk {
     since: Timestamp,
-    /// Ordered from the outermost to the innermost; the innermost rule that matches decides.
-    ignores: Vec<Gitignore>,
+    ignores: Ignores,
     files: Vec<PathBuf>,
     entries_left: u32,
     started: Instant,
@@ -85,7 +79,7 @@ impl Walk {
         if depth > 0 && names.iter().any(other_project) {
             return;
         }
-        self.ignores.push(ignore_file(dir, path));
+        self.ignores.enter(dir, path);
         for name in names.iter().filter(|name| !other_project(name)) {
             if self.started.elapsed() > CHANGED_TIME_MAX {
                 self.complete = false;
@@ -95,17 +89,17 @@ impl Walk {
                 self.entry(dir, name, path.join(name), &meta, depth);
             }
         }
-        self.ignores.pop();
+        self.ignores.leave();
     }
 
     fn entry(&mut self, dir: &OwnedFd, name: &OsStr, path: PathBuf, meta: &Stat, depth: usize) {
         match FileType::from_raw_mode(meta.st_mode) {
             FileType::RegularFile
-                if modified(meta) > self.since.0 && !self.ignored(&path, false) =>
+                if modified(meta) > self.since.0 && !self.ignores.has(&path, false) =>
             {
                 self.files.push(path);
             }
-            FileType::Directory if !self.ignored(&path, true) => {
+            FileType::Directory if !self.ignores.has(&path, true) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 match rustix::fs::openat(dir, name, flags, Mode::empty()) {
                     Ok(next) if depth < CHANGED_DEPTH_MAX => {
@@ -137,38 +131,6 @@ impl Walk {
         names.sort_unstable();
         Ok(names)
     }
-
-    fn ignored(&self, path: &Path, is_dir: bool) -> bool {
-        let verdicts = self.ignores.iter().rev().map(|ignore| ignore.matched(path, is_dir));
-        matches!(verdicts.into_iter().find(|verdict| !verdict.is_none()), Some(Match::Ignore(_)))
-    }
-}
-
-/// Reads the ignore files from the repository's root down to the directory above the part.
-fn outer_ignores(repository: &Path, part: &Path) -> Vec<Gitignore> {
-    let mut above: Vec<&Path> =
-        part.ancestors().skip(1).take_while(|path| path.starts_with(repository)).collect();
-    above.reverse();
-    let open = |path: &&Path| ProjectFiles::open(path).ok();
-    above.iter().filter_map(open).map(|files| ignore_file(&files.root, &files.path)).collect()
-}
-
-/// Returns the rules of a directory's `.gitignore`; none if it is not a regular file or is too
-/// long. Skips a line that is not a valid pattern, as git does.
-fn ignore_file(dir: &OwnedFd, path: &Path) -> Gitignore {
-    let Ok(Ok((file, bytes))) = open_regular(dir, OsStr::new(".gitignore")) else {
-        return Gitignore::empty();
-    };
-    let mut text = Vec::new();
-    let read = file.take(IGNORE_FILE_BYTES_MAX).read_to_end(&mut text);
-    if read.is_err() || bytes > IGNORE_FILE_BYTES_MAX {
-        return Gitignore::empty();
-    }
-    let mut rules = GitignoreBuilder::new(path);
-    for line in String::from_utf8_lossy(&text).lines() {
-        let _ = rules.add_line(None, line);
-    }
-    rules.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 /// Returns the modification time in milliseconds since the epoch.

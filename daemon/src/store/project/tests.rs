@@ -118,6 +118,7 @@ fn changes_2() -> Vec<Vec<Change>> {
             expires: Some(Timestamp(1_800_000_000_000)),
             repeats: 2,
             condensed: true,
+            file_digest: None,
         })
     };
     let purged = |kind: Kind, number: u64, version: u32, private: bool| {
@@ -151,6 +152,7 @@ fn changes_2() -> Vec<Vec<Change>> {
         private: true,
         personal: false,
         repeats: 1,
+        file_digest: None,
     };
     let part = Staged { notes: vec![staged], ..Staged::default() };
     let settings = Settings { budget_tokens: Some(50_000), ..Settings::default() };

@@ -129,6 +129,7 @@ impl StagedItem for NewNote {
             private: false,
             personal: record.is_personal(),
             repeats: note.repeats,
+            file_digest: note.file_digest.clone(),
         })
     }
 

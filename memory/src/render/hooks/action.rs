@@ -22,6 +22,21 @@ pub struct FileContext<'a> {
     pub given: &'a BTreeSet<RecordId>,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
+    /// The file's outline, if it is about to be read whole and the outline is much shorter.
+    pub offer: Option<OutlineOffer>,
+}
+
+/// The outline of a long file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutlineOffer {
+    /// The lines of the file.
+    pub lines: u32,
+    /// The tokens of the file.
+    pub tokens: u32,
+    /// The tokens of the outline.
+    pub outline_tokens: u32,
+    /// Whether the agent has the tool. Otherwise it has the command.
+    pub has_tool: bool,
 }
 
 /// A command that failed.
@@ -35,24 +50,51 @@ pub struct FailureContext<'a> {
     pub remedies: &'a [RecordId],
 }
 
-/// Renders lessons, blueprints, notes and anchors about a file or its directory.
+/// Renders the offer of the file's outline, and lessons, blueprints, notes and anchors about the
+/// file or its directory.
 pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext {
-    let FileContext { reader, file, given, now } = *view;
+    let FileContext { reader, file, given, now, offer } = *view;
     let records = about_file(memory, &FileQuery { reader, file, given, now });
-    let head = format!("Memory has on {}:", crate::fold::clip(file, 120));
+    let file = crate::fold::clip(file, 120);
+    let head = format!("Memory has on {file}:");
+    let mut page = page();
+    if let Some(offer) = offer {
+        page.line("", &offer.worded(&file));
+    }
     // An empty query: advice comes first, not the passage that names the file.
-    few(memory, &head, &records, &Query::default())
+    few(page, memory, &head, &records, &Query::default())
+}
+
+impl OutlineOffer {
+    /// Says in one line that there is an outline and what it costs.
+    fn worded(self, file: &str) -> String {
+        let Self { lines, tokens, outline_tokens, has_tool } = self;
+        let call = if has_tool { "memory_outline gives" } else { "`anchord outline PATH` prints" };
+        format!(
+            "{file} has {lines} lines, {tokens} tokens. {call} its outline for {outline_tokens} \
+             tokens, so that you can read only the lines you need."
+        )
+    }
 }
 
 /// Renders the records about a failure.
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::told(&format!("{} {}", view.command, view.output));
-    few(memory, "Memory has on this failure:", view.remedies, &query)
+    few(page(), memory, "Memory has on this failure:", view.remedies, &query)
 }
 
-/// Renders the records that fit, the best first, and counts the others.
-fn few(memory: &Memory, head: &str, records: &[RecordId], query: &Query) -> RenderedContext {
-    let mut page = Page { rest: "memory_search finds them", ..Page::of(ACTION_CHARS_MAX) };
+fn page() -> Page {
+    Page { rest: "memory_search finds them", ..Page::of(ACTION_CHARS_MAX) }
+}
+
+/// Adds the records that fit, the best first, and counts the others.
+fn few(
+    mut page: Page,
+    memory: &Memory,
+    head: &str,
+    records: &[RecordId],
+    query: &Query,
+) -> RenderedContext {
     for (index, id) in records.iter().enumerate() {
         let Some(record) = memory.record(*id) else { continue };
         let room = page.room_under(head).min(ACTION_RECORD_CHARS_MAX);

@@ -349,7 +349,10 @@ fn only_records_that_name_a_file_are_given_for_it() {
     let nothing = BTreeSet::new();
     let told = |file: &str, given: &BTreeSet<RecordId>| {
         let reader = Reader::session(me());
-        file_context(&memory, &FileContext { reader: &reader, file, given, now: day(60) })
+        file_context(
+            &memory,
+            &FileContext { reader: &reader, file, given, now: day(60), offer: None },
+        )
     };
     let first = told("src/billing/tax.py", &nothing);
     assert_snapshot!(first.text, @r#"
@@ -382,7 +385,7 @@ fn records_about_a_file_that_do_not_fit_are_counted() {
     part.lessons = lessons.map(about).to_vec();
     save(&mut memory, &origin("other", 3), part);
     let (reader, given) = (Reader::session(me()), BTreeSet::new());
-    let view = FileContext { reader: &reader, file, given: &given, now: day(60) };
+    let view = FileContext { reader: &reader, file, given: &given, now: day(60), offer: None };
     let told = file_context(&memory, &view);
     let missing = lessons.len() - told.shown.len();
     assert!(missing > 0 && told.truncated, "{}", told.text);

@@ -45,6 +45,7 @@ fn long_note() -> Note {
         expires: None,
         repeats: 0,
         condensed: false,
+        file_digest: None,
     }
 }
 
