@@ -1,8 +1,8 @@
 //! The daemon's counters and latencies. They never contain a path, a name or a text.
 
 mod hooks;
-mod rules;
 mod outlines;
+mod rules;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

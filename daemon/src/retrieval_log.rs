@@ -31,6 +31,9 @@ const OLDER: &str = "retrievals.1.jsonl";
 /// model.
 pub(crate) const COMMAND_LINE: &str = "anchord-cli";
 
+/// The name of checks of actions against rules, as if they were a tool.
+pub const RULE_CHECK: &str = "rule_check";
+
 /// Returns the files of a project's log, the older first. Either may be missing.
 pub fn files(directory: &Path) -> [PathBuf; 2] {
     [directory.join(OLDER), directory.join(NEWER)]

@@ -24,11 +24,8 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::metrics::Metrics;
 use crate::projects::Located;
-use crate::retrieval_log::Retrieval;
+use crate::retrieval_log::{RULE_CHECK, Retrieval};
 use crate::secrets::{self, Removed};
-
-/// The name of checks in the log.
-pub const CHECK: &str = "rule_check";
 
 /// An action that somebody is about to do.
 #[derive(Clone, Debug, Default)]
@@ -209,7 +206,7 @@ pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
         secrets::clean_fields(fields, &mut Removed::default());
     }
     let ids = rules.into_iter().map(str::to_owned).collect();
-    Retrieval { tool: CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+    Retrieval { tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
 }
 
 /// Returns an action as people read it.

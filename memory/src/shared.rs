@@ -4,8 +4,8 @@
 //! A clone's own bookkeeping stays out: record ids, versions, counts, states of the budget. So the
 //! same record has the same bytes on every machine, and a file says nothing about its reader.
 //!
-//! Everything here works on any kind. A kind's [`Facts`](crate::kinds::Facts) name the fields that
-//! are texts and those that stay out.
+//! Everything here works on any kind. A kind's `Facts` name the fields that are texts and those
+//! that stay out.
 
 mod content;
 mod form;

@@ -34,8 +34,8 @@ fn source(package: &str) -> PathBuf {
     let manifest = workspace().join("Cargo.toml");
     let metadata = MetadataCommand::new().manifest_path(manifest).exec().unwrap();
     let found = metadata.packages.iter().find(|found| found.name.as_str() == package);
-    let manifest = found.unwrap_or_else(|| panic!("{package} is a dependency"));
-    manifest.manifest_path.parent().unwrap().as_std_path().to_owned()
+    let found = found.expect("the package is a dependency");
+    found.manifest_path.parent().unwrap().as_std_path().to_owned()
 }
 
 #[test]

@@ -15,6 +15,8 @@ use crate::limits::{
 
 /// Parse a text from stdin and print its outline as JSON, for the daemon
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord parse-outline rust < src/lib.rs")]
 pub(crate) struct Args {
     /// The language, by its id
     language: String,

@@ -42,8 +42,8 @@ pub(super) async fn begins(
     about_files(call, &begins.files, begins.reads_whole).await
 }
 
-/// Checks a tool against the rules. Where a client asks nobody by itself, a tool that has to be
-/// asked for is denied, with the command by which a person approves it.
+/// Checks a tool against the rules. Some clients ask nobody by themselves. There, a tool to ask
+/// about is denied, with the command by which a person approves it.
 async fn stopped(
     call: &Call<'_>,
     begins: &ToolUse,

@@ -349,7 +349,7 @@ struct Answered {
     said: HookResponse,
 }
 
-/// How an event arrived.
+/// The circumstances in which an event arrived.
 struct Arrival<'a> {
     hello: &'a Hello,
     /// Whether the client asks a person by itself.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::state::HookState;
 use crate::metrics::Metrics;
-use crate::rules::RuleService;
 use crate::outlines::OutlineService;
+use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The conversations that hooks have reported, and the parts below them.

@@ -3,8 +3,8 @@
 mod channels;
 mod endings;
 mod late;
-mod rules;
 mod offers;
+mod rules;
 mod subagents;
 
 use std::time::Duration;

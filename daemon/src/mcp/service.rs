@@ -7,8 +7,8 @@ use anchord_proto::hello::ToolSet;
 use super::tools::ToolList;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
-use crate::rules::RuleService;
 use crate::outlines::OutlineService;
+use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The tools, and the parts below them.

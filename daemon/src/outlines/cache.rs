@@ -103,14 +103,11 @@ impl Cache {
     /// Counts a new outline, and makes room if there are too many.
     fn grew(&self, bytes: u64) {
         let known = *self.usage.lock().unwrap_or_else(PoisonError::into_inner);
-        let usage = match known {
-            Some(Usage { outlines, bytes: before }) => {
-                Usage { outlines: outlines + 1, bytes: before + bytes }
-            }
-            None => {
-                self.remove_other_formats();
-                sum(&self.files())
-            }
+        let usage = if let Some(Usage { outlines, bytes: before }) = known {
+            Usage { outlines: outlines + 1, bytes: before + bytes }
+        } else {
+            self.remove_other_formats();
+            sum(&self.files())
         };
         let usage = if usage.is_over() { self.make_room() } else { usage };
         self.set_usage(Some(usage));

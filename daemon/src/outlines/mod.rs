@@ -231,7 +231,7 @@ impl OutlineService {
             let (shown, Visible::File(_, bytes)) = service.read(files, &path).await.ok()? else {
                 return None;
             };
-            let lines = bytes.bytes.iter().filter(|byte| **byte == b'\n').count();
+            let lines = memchr::memchr_iter(b'\n', &bytes.bytes).count();
             if !bytes.is_whole() || lines <= OFFERED_LINES_MIN {
                 return None;
             }
@@ -278,7 +278,7 @@ impl OutlineService {
 
     /// Returns the outline that a session saw, if it is still kept.
     pub(crate) async fn seen(&self, look: &Look) -> Option<Outline> {
-        self.kept(Key::new(&look.digest.as_str(), look.language)).await
+        self.kept(Key::new(look.digest.as_str(), look.language)).await
     }
 
     /// Removes every kept outline, because something was purged that they may name.

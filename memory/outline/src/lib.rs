@@ -21,8 +21,8 @@ mod render;
 pub use difference::{Difference, Moved, compare};
 pub use files::{Content, content, is_secret_file};
 pub use language::Language;
-pub use outline::{Form, Import, Item, ItemKind, Outline, clip};
 #[cfg(feature = "grammars")]
-pub use parse::parse;
+pub use languages::parse;
+pub use outline::{Form, Import, Item, ItemKind, Outline, clip};
 pub use plain::outline_text;
 pub use render::{Rendered, View, render, render_difference};

@@ -34,8 +34,8 @@ pub(crate) struct Grammar {
     pub(crate) comments: Comments,
 }
 
-/// Outlines a text in a language.
-pub fn parse(language: &'static Language, text: &str) -> Outline {
+/// Outlines a text in a language, by its grammar.
+pub(crate) fn parse(language: &'static Language, grammar: &'static Grammar, text: &str) -> Outline {
     let mut outline = Outline {
         form: Form::Code(language),
         lines: number(text.lines().count()),
@@ -46,10 +46,10 @@ pub fn parse(language: &'static Language, text: &str) -> Outline {
         left_out: 0,
         has_gaps: false,
     };
-    match tree(language, text) {
+    match tree(grammar, text) {
         Some(tree) => {
             outline.has_gaps = tree.root_node().has_error();
-            Walk::new(language, text, &mut outline).run(&tree);
+            Walk::new(grammar, text, &mut outline).run(&tree);
         }
         None => outline.has_gaps = true,
     }
@@ -58,9 +58,9 @@ pub fn parse(language: &'static Language, text: &str) -> Outline {
 
 /// Parses a text. `None` if the grammar does not fit this build of the parser; a test parses with
 /// each.
-fn tree(language: &Language, text: &str) -> Option<Tree> {
+fn tree(grammar: &Grammar, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser.set_language(&language.grammar.language.into()).ok()?;
+    parser.set_language(&grammar.language.into()).ok()?;
     parser.parse(text, None)
 }
 
@@ -71,7 +71,7 @@ struct Open {
 }
 
 struct Walk<'a> {
-    language: &'static Language,
+    grammar: &'static Grammar,
     text: &'a str,
     lines: Vec<&'a str>,
     outline: &'a mut Outline,
@@ -84,8 +84,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(language: &'static Language, text: &'a str, outline: &'a mut Outline) -> Self {
-        let grammar = &language.grammar;
+    fn new(grammar: &'static Grammar, text: &'a str, outline: &'a mut Outline) -> Self {
         let nodes: tree_sitter::Language = grammar.language.into();
         let kinds = nodes.node_kind_count();
         let id = |name: &str| usize::from(nodes.id_for_node_kind(name, true));
@@ -102,7 +101,7 @@ impl<'a> Walk<'a> {
             }
         }
         let (open, bytes) = (Vec::new(), Vec::new());
-        Self { language, text, lines: text.lines().collect(), outline, rules, pruned, open, bytes }
+        Self { grammar, text, lines: text.lines().collect(), outline, rules, pruned, open, bytes }
     }
 
     fn run(mut self, tree: &Tree) {
@@ -164,7 +163,7 @@ impl<'a> Walk<'a> {
     fn item(&mut self, rule: &Rule, kind: ItemKind, seen: &Seen<'_, '_>) {
         let Some(name) = rule.name_of(seen) else { return };
         let node = seen.node;
-        let wrappers = self.language.grammar.wrappers;
+        let wrappers = self.grammar.wrappers;
         let is_wrapper = |around: &&&Node<'_>| wrappers.contains(&around.kind());
         let outer = seen.ancestors.iter().rev().take_while(|it| is_wrapper(&it)).last();
         let outer = outer.copied().unwrap_or(node);
@@ -185,7 +184,7 @@ impl<'a> Walk<'a> {
                 depth: u16::try_from(self.open.len()).unwrap_or(u16::MAX),
                 doc: rule
                     .doc_of(seen)
-                    .unwrap_or_else(|| self.language.grammar.comments.above(&self.lines, first)),
+                    .unwrap_or_else(|| self.grammar.comments.above(&self.lines, first)),
                 digest: 0,
             };
             self.outline.items.push(item);

@@ -51,7 +51,7 @@ pub struct Source {
     pub kinds: &'static [Kind],
     /// The way to divide it if it is too large for one request.
     pub parts: Parts,
-    /// The tables that are read if the file is a SQLite database; empty for systems without one.
+    /// The tables that are read if the file is an `SQLite` database; empty for systems without one.
     pub tables: &'static [Table],
 }
 

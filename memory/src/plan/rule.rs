@@ -54,17 +54,14 @@ pub fn plan_rule(
         }
     }
     let mut draft = Draft::new(memory);
-    let id = match stored {
-        Some((record, _)) => {
-            put(&mut draft, record, rule, origin);
-            record.id
-        }
-        None => {
-            let pinned = rule.standing == Standing::Accepted;
-            let id = draft.create(Body::Rule(rule), origin);
-            draft.mark(id, Vec::new(), pinned, origin);
-            id
-        }
+    let id = if let Some((record, _)) = stored {
+        put(&mut draft, record, rule, origin);
+        record.id
+    } else {
+        let pinned = rule.standing == Standing::Accepted;
+        let id = draft.create(Body::Rule(rule), origin);
+        draft.mark(id, Vec::new(), pinned, origin);
+        id
     };
     finish(memory, draft, id)
 }

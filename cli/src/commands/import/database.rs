@@ -1,4 +1,4 @@
-//! Reads the rows of a SQLite database as lines of JSON.
+//! Reads the rows of a `SQLite` database as lines of JSON.
 //!
 //! The system that owns the database may be running. Nothing is written to its folder, and all
 //! tables are read as they were at one moment.

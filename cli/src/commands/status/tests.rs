@@ -1,6 +1,6 @@
 //! The status as a person sees it.
 
-use anchord_daemon::api::{ByKind, CountersStatus, InstanceStatus, ProjectRef};
+use anchord_daemon::api::{ByKind, CountersStatus, InstanceStatus, OutlinesStatus, ProjectRef};
 use anchord_memory::PerKind;
 
 use super::*;
@@ -34,6 +34,7 @@ fn fresh() -> StatusReply {
         personal: None,
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
+        outlines: OutlinesStatus::default(),
         read_only: None,
     }
 }

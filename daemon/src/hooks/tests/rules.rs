@@ -124,7 +124,8 @@ async fn a_check_answers_under_both_names_and_is_logged() {
     let open = &world.daemon.projects.open;
     let directory = open.directory(open.all()[0].id);
     let lines = open.retrievals().read(directory, Start::Last, 100).await;
-    let checks: Vec<_> = lines.iter().filter(|line| line.tool == crate::rules::CHECK).collect();
+    let checks: Vec<_> =
+        lines.iter().filter(|line| line.tool == crate::retrieval_log::RULE_CHECK).collect();
     assert_eq!(checks.len(), 1, "{lines:?}");
     assert_eq!(checks[0].asked["result"], "deny");
     assert_eq!(checks[0].asked["rules"], json!(["r1"]));

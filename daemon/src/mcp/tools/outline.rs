@@ -108,9 +108,10 @@ async fn of_file(context: &Context, view: &View, file: &Outlined, asked: &Asked)
             Audience::Agent | Audience::Compactor => "lines",
         },
     };
-    let rendered = match asked.since_last {
-        true => since(context, file, look, &room).await,
-        false => outline::render(&file.outline, &room),
+    let rendered = if asked.since_last {
+        since(context, file, look, &room).await
+    } else {
+        outline::render(&file.outline, &room)
     };
     text.push_str(&rendered.text);
     let given = tokens::count(&text) + TOTALS_TOKENS / 2;

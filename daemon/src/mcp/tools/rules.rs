@@ -80,7 +80,7 @@ struct SetParams {
     /// Words of an action
     #[serde(default)]
     actions: Vec<String>,
-    /// {days?: ["fri"], from?: "12:00" or a date, until?, tz: "Europe/Berlin"}
+    /// `{days?: ["fri"], from?: "12:00" or a date, until?, tz: "Europe/Berlin"}`
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     windows: Vec<Window>,
@@ -164,9 +164,10 @@ pub(super) fn stand() -> ToolSpec {
 }
 
 async fn run_stand(context: Context, params: StandParams) -> Result<ToolAnswer, ToolError> {
-    let (operation, standing) = match params.disable {
-        true => ("disable the rule", Standing::Disabled),
-        false => ("accept the rule", Standing::Accepted),
+    let (operation, standing) = if params.disable {
+        ("disable the rule", Standing::Disabled)
+    } else {
+        ("accept the rule", Standing::Accepted)
     };
     let id: RecordId = params.id.parse().map_err(|error| ToolError::failed(operation, error))?;
     let plan =

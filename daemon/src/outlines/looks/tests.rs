@@ -26,13 +26,13 @@ fn a_session_has_its_own_looks() {
 fn the_oldest_look_and_the_session_silent_for_longest_make_room() {
     let looks = Looks::default();
     for number in 0..=LOOKED_FILES_MAX {
-        looks.replace(&session(0), &number.to_string(), look(number as i64));
+        looks.replace(&session(0), &number.to_string(), look(i64::try_from(number).unwrap()));
     }
     let sessions = |looks: &Looks| looks.0.lock().unwrap().len();
     assert_eq!(looks.0.lock().unwrap()[&session(0)].len(), LOOKED_FILES_MAX);
     assert!(looks.replace(&session(0), "0", look(9_000)).is_none(), "it was forgotten");
     for number in 1..=LOOKING_SESSIONS_MAX {
-        looks.replace(&session(number), "a", look(10_000 + number as i64));
+        looks.replace(&session(number), "a", look(10_000 + i64::try_from(number).unwrap()));
     }
     assert_eq!(sessions(&looks), LOOKING_SESSIONS_MAX);
     assert!(!looks.0.lock().unwrap().contains_key(&session(0)));

@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["sh", "bash", "zsh", "ksh", "bats"],
     files: &[".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", "PKGBUILD"],
     interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_bash::LANGUAGE,
         rules: &[&[
             item("function_definition", ItemKind::Function),

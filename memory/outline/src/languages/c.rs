@@ -2,15 +2,8 @@
 
 use crate::language::Language;
 
-pub(super) static LANGUAGE: Language = Language {
-    id: "c",
-    name: "C",
-    extensions: &["c", "h"],
-    files: &[],
-    interpreters: &["tcc"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
-};
+pub(super) static LANGUAGE: Language =
+    Language { id: "c", name: "C", extensions: &["c", "h"], files: &[], interpreters: &["tcc"] };
 
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
@@ -19,7 +12,7 @@ pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, Rule, Seen, declares_function, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_c::LANGUAGE,
         rules: &[RULES],
         wrappers: &[],

@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["cs", "csx"],
     files: &[],
     interpreters: &["dotnet-script"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_c_sharp::LANGUAGE,
         rules: &[&[
             item("namespace_declaration", ItemKind::Module),

@@ -8,17 +8,15 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "tpp", "cu"],
     files: &[],
     interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use super::super::c::grammar as c;
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, Rule, declares_function, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_cpp::LANGUAGE,
         rules: &[OWN, c::RULES],
         wrappers: &["template_declaration"],

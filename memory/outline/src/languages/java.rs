@@ -2,22 +2,15 @@
 
 use crate::language::Language;
 
-pub(super) static LANGUAGE: Language = Language {
-    id: "java",
-    name: "Java",
-    extensions: &["java"],
-    files: &[],
-    interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
-};
+pub(super) static LANGUAGE: Language =
+    Language { id: "java", name: "Java", extensions: &["java"], files: &[], interpreters: &[] };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_java::LANGUAGE,
         rules: &[&[
             item("class_declaration", ItemKind::Class),

@@ -8,8 +8,6 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["js", "jsx", "mjs", "cjs"],
     files: &[],
     interpreters: &["node", "nodejs", "bun"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
@@ -19,7 +17,7 @@ pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, Rule, Seen, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_javascript::LANGUAGE,
         rules: &[OWN, RULES],
         wrappers: WRAPPERS,

@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["json", "jsonc", "geojson", "webmanifest"],
     files: &["composer.lock", ".babelrc", ".eslintrc", ".prettierrc"],
     interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_NONE, Grammar, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_json::LANGUAGE,
         rules: &[&[item("pair", ItemKind::Key).named(|it| it.field("key"))]],
         wrappers: &[],

@@ -8,18 +8,16 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["md", "markdown", "mdx", "mdc"],
     files: &[],
     interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_NONE, Grammar, Seen, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_md::LANGUAGE,
         rules: &[&[
             item("section", ItemKind::Section).named(heading).until('\n'),

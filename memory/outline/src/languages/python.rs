@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["py", "pyi", "pyw"],
     files: &["SConstruct", "SConscript", "wscript"],
     interpreters: &["python", "pypy"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item, summary};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_python::LANGUAGE,
         rules: &[&[
             item("function_definition", ItemKind::Function).documented(docstring),

@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["rb", "rake", "gemspec", "ru"],
     files: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Capfile"],
     interpreters: &["ruby", "jruby"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_ruby::LANGUAGE,
         rules: &[&[
             item("module", ItemKind::Module),

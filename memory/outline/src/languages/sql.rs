@@ -2,24 +2,17 @@
 
 use crate::language::Language;
 
-pub(super) static LANGUAGE: Language = Language {
-    id: "sql",
-    name: "SQL",
-    extensions: &["sql", "ddl"],
-    files: &[],
-    interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
-};
+pub(super) static LANGUAGE: Language =
+    Language { id: "sql", name: "SQL", extensions: &["sql", "ddl"], files: &[], interpreters: &[] };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_SQL, Grammar, Seen, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_sequel::LANGUAGE,
         rules: &[&[
             item("create_table", ItemKind::Object).named(object).until('('),

@@ -8,18 +8,16 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["toml"],
     files: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
     interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_HASH, Grammar, Seen, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_toml_ng::LANGUAGE,
         rules: &[&[
             item("table", ItemKind::Section).named(key).until('\n'),

@@ -2,22 +2,15 @@
 
 use crate::language::Language;
 
-pub(super) static LANGUAGE: Language = Language {
-    id: "tsx",
-    name: "TSX",
-    extensions: &["tsx"],
-    files: &[],
-    interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
-};
+pub(super) static LANGUAGE: Language =
+    Language { id: "tsx", name: "TSX", extensions: &["tsx"], files: &[], interpreters: &[] };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use super::super::typescript::grammar as typescript;
     use crate::parse::{COMMENTS_C, Grammar};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_typescript::LANGUAGE_TSX,
         rules: typescript::RULES,
         wrappers: typescript::WRAPPERS,

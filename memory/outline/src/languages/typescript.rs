@@ -8,8 +8,6 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["ts", "mts", "cts"],
     files: &[],
     interpreters: &["deno", "ts-node", "tsx"],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
@@ -18,7 +16,7 @@ pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_C, Grammar, Rule, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
         rules: RULES,
         wrappers: WRAPPERS,

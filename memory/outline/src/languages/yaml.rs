@@ -8,16 +8,14 @@ pub(super) static LANGUAGE: Language = Language {
     extensions: &["yaml", "yml"],
     files: &[".clang-format", ".clang-tidy"],
     interpreters: &[],
-    #[cfg(feature = "grammars")]
-    grammar: grammar::GRAMMAR,
 };
 
 #[cfg(feature = "grammars")]
-mod grammar {
+pub(super) mod grammar {
     use crate::outline::ItemKind;
     use crate::parse::{COMMENTS_HASH, Grammar, item};
 
-    pub(super) const GRAMMAR: Grammar = Grammar {
+    pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_yaml::LANGUAGE,
         rules: &[&[
             item("block_mapping_pair", ItemKind::Key).named(|it| it.field("key")),
