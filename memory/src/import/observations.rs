@@ -1,5 +1,5 @@
 //! Imports claude-mem's database, whose rows arrive as lines of JSON. Read from its source at
-//! 13.15.3 and 9.1.1; columns that older versions lack, or name differently, are allowed for.
+//! 13.15.3; columns that older versions lack, or name differently, are allowed for.
 //!
 //! claude-mem has a model describe each piece of work as an observation. A decision becomes a
 //! blueprint that may be replaced, a fixed bug or a trap a lesson, any other observation a note.
