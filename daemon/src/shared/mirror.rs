@@ -37,6 +37,8 @@ const SESSION: &str = "shared-files";
 pub(super) struct Mirror {
     bases: Bases,
     seen: SeenFiles,
+    /// Names that the last scan found, and what is wrong with them.
+    odd: Vec<(String, String)>,
     held: Held,
     /// Since when the file of a record is missing.
     missing: BTreeMap<ShareId, Instant>,
@@ -72,7 +74,8 @@ impl Mirror {
             self.done = None;
             return Err("this branch has no shared memory, so nothing is exchanged".to_owned());
         }
-        if !scan.has_changed && self.done == Some(project.memory().seq()) {
+        let is_same = !scan.has_changed && scan.odd == self.odd;
+        if is_same && self.done == Some(project.memory().seq()) {
             self.seen = scan.files;
             return Ok(());
         }
@@ -115,7 +118,7 @@ impl Mirror {
         self.mark(project, changed).await;
         let memory = project.memory();
         let files = scan.files.len();
-        self.seen = scan.files;
+        (self.seen, self.odd) = (scan.files, scan.odd);
         remarks.extend(shared_rivals(&memory).into_iter().map(|rivals| SharedRemark {
             is_conflict: true,
             ..SharedRemark::record(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::*;
@@ -122,6 +123,27 @@ fn merged(base: &Files, one: &Files, other: &Files) -> Files {
         text.map(|text| (path.clone(), text.clone()))
     };
     paths.filter_map(merge).collect()
+}
+
+/// Whoever may edit the files would change rules in force.
+#[tokio::test]
+async fn rules_are_not_shared_as_files() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    let mut shim =
+        world.connect(Hello { tools: Some("all".to_owned()), ..hello_from(&one.root) }).await;
+    shim.initialize("2025-06-18").await;
+    let rule = json!({"title": "No force push", "reason": "others build on it", "effect": "deny",
+        "commands": ["git push --force"]});
+    let said = shim.call("memory_rule_set", rule).await;
+    assert!(said.contains("r1 is proposed"), "{said}");
+    one.note(&world, "Shared", json!({})).await;
+    let shared = one.share(&world).await;
+    assert_eq!((shared.records, shared.files), (1, 1));
+    assert!(!one.root.join(".anchord/memory/rule").exists());
+    fs::create_dir(one.root.join(".anchord/memory/rule")).unwrap();
+    let remarks = one.state(&world).await.remarks;
+    assert!(remarks.iter().any(|remark| remark.what.contains("no such kind")), "{remarks:?}");
 }
 
 #[tokio::test]

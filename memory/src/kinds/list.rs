@@ -57,7 +57,8 @@ pub(crate) struct Facts {
     pub(crate) page_place: u8,
     /// The place of the kind among records about a file that are equally near.
     pub(crate) file_place: u8,
-    /// The fields that are texts below the front matter of a shared file, the main one first.
+    /// The fields that are texts below the front matter of a shared file, the main one first. A
+    /// kind without any is not shared.
     pub(crate) file_texts: &'static [&'static str],
     /// The fields that are bookkeeping of one memory or follow from others, and are not shared.
     pub(crate) local_fields: &'static [&'static str],
@@ -111,9 +112,10 @@ impl Kind {
         format!("{count} {}{}", self.facts().noun_in_full, if count == 1 { "" } else { "s" })
     }
 
-    /// Returns whether records of the kind are shared through files: agents write it.
+    /// Returns whether records of the kind are shared through files: agents write it, and a file of
+    /// it has a text.
     pub fn is_shared(self) -> bool {
-        self.facts().which.is_some()
+        self.facts().which.is_some() && !self.facts().file_texts.is_empty()
     }
 
     /// Returns the first letter of the kind's ids.
