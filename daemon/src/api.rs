@@ -203,6 +203,9 @@ pub struct StatusReply {
     /// Outlines of files since `started`.
     #[serde(default)]
     pub outlines: OutlinesStatus,
+    /// Actions that wait for a person's approval.
+    #[serde(default)]
+    pub approvals_waiting: u64,
     /// Hook events since `started`.
     #[serde(default)]
     pub hooks: HooksStatus,

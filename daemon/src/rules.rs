@@ -12,7 +12,7 @@ mod team;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::rules::{Action, Decided, Effect, Rule, Verdict};
+use anchord_memory::rules::{Action, Decided, Effect, Matches, Rule, Verdict};
 use anchord_memory::{Memory, Timestamp, check_action, rules_in_force};
 use serde_json::Value;
 
@@ -36,6 +36,8 @@ pub(crate) struct Asked {
     pub(crate) command: Option<String>,
     /// The files, relative to the project's root where they are beneath it.
     pub(crate) paths: Vec<String>,
+    /// Those of them that are written.
+    pub(crate) writes: Vec<String>,
     /// The tool's name in the client.
     pub(crate) tool: Option<String>,
 }
@@ -90,9 +92,7 @@ impl RuleService {
     pub(crate) async fn leave_copy(&self, memory: &Memory, located: Option<&Located>) {
         let Some(located) = located else { return };
         let team = self.team(Some(located)).await;
-        let mut all = rules_in_force(memory, clock::now());
-        all.extend(team.rules.iter().cloned());
-        self.copies.keep(&located.root, all).await;
+        self.copies.keep(&located.root, &all(memory, &team, clock::now())).await;
     }
 
     /// Reads the project's file of rules, and the branch.
@@ -117,10 +117,9 @@ impl RuleService {
     ) -> Checked {
         let now = clock::now();
         let team = self.team(located).await;
-        let mut all = rules_in_force(memory, now);
-        all.extend(team.rules.iter().cloned());
+        let all = all(memory, &team, now);
         if let Some(located) = located {
-            self.copies.keep(&located.root, all.clone()).await;
+            self.copies.keep(&located.root, &all).await;
         }
         if all.is_empty() && team.error.is_none() {
             return Checked::default();
@@ -158,6 +157,13 @@ impl RuleService {
     }
 }
 
+/// Returns the rules in force: those of memory, and those of the project's file.
+fn all(memory: &Memory, team: &TeamRules, now: Timestamp) -> Vec<Rule> {
+    let mut all = rules_in_force(memory, now);
+    all.extend(team.rules.iter().cloned());
+    all
+}
+
 fn decide(all: &[Rule], team: &TeamRules, asked: &Asked, now: Timestamp) -> Verdict {
     let action = Action {
         action: asked.action.as_deref(),
@@ -166,30 +172,81 @@ fn decide(all: &[Rule], team: &TeamRules, asked: &Asked, now: Timestamp) -> Verd
         tool: asked.tool.as_deref(),
         branch: team.branch.as_deref(),
     };
-    let mut verdict = check_action(all, &action, now);
-    // The file itself can be mended, and what touches nothing is not stopped.
-    let mends = asked.paths.iter().any(|path| path == FILE) && asked.command.is_none();
+    let by_rules = check_action(all, &action, now);
+    let of_rules = Action { paths: &asked.writes, ..action };
+    let by_guard = check_action(&guards(), &of_rules, now);
+    let verdict = if by_guard.effect > by_rules.effect { by_guard } else { by_rules };
     let acts = asked.command.is_some() || !asked.paths.is_empty() || asked.action.is_some();
-    if let Some(error) = team.error.as_ref().filter(|_| acts && !mends)
-        && verdict.effect < Effect::Ask
-    {
-        verdict.effect = Effect::Ask;
-        verdict.deciding = vec![Decided {
-            rule: FILE.to_owned(),
-            title: "cannot be read".to_owned(),
-            reason: error.clone(),
-            effect: Effect::Ask,
-            certain: false,
-            matched: Vec::new(),
-            pass: Vec::new(),
-        }];
+    match &team.error {
+        Some(error) if acts && verdict.effect < Effect::Ask => unreadable(error),
+        _ => verdict,
     }
-    verdict
+}
+
+/// Returns the verdict on an action while the file of rules cannot be read.
+fn unreadable(error: &str) -> Verdict {
+    let decided = Decided {
+        rule: FILE.to_owned(),
+        title: "cannot be read".to_owned(),
+        reason: error.to_owned(),
+        effect: Effect::Ask,
+        certain: false,
+        matched: Vec::new(),
+        pass: Vec::new(),
+    };
+    Verdict { effect: Effect::Ask, deciding: vec![decided], unparsed: None }
+}
+
+/// The commands of anchord by which a person weakens rules, approves an action, or ends the checks.
+const OF_PERSONS: [&str; 15] = [
+    "anchord approve",
+    "anchord rules add",
+    "anchord rules accept",
+    "anchord rules disable",
+    "anchord edit",
+    "anchord forget",
+    "anchord import",
+    "anchord project",
+    "anchord purge",
+    "anchord restore",
+    "anchord setup",
+    "anchord stop",
+    "anchord undo",
+    "anchord uninstall",
+    "anchord unpin",
+];
+
+/// Returns the rules about rules, which every project with rules has. An agent that can run
+/// commands and edit files would otherwise be its own person.
+fn guards() -> [Rule; 2] {
+    let guard = |id: &str, title: &str, matches: Matches| Rule {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        reason: "agents propose rules with memory_rule_set".to_owned(),
+        effect: Effect::Ask,
+        matches,
+        windows: Vec::new(),
+        expires: None,
+        fail_closed: false,
+    };
+    let commands = OF_PERSONS.map(str::to_owned).into();
+    [
+        guard(
+            "anchord",
+            "Only a person runs this command",
+            Matches { commands, ..Matches::default() },
+        ),
+        guard(
+            "anchord",
+            "Only a person changes the file of rules",
+            Matches { paths: vec![FILE.to_owned()], ..Matches::default() },
+        ),
+    ]
 }
 
 /// Returns the log's line for a check.
 pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
-    let Asked { action, command, paths, tool } = asked;
+    let Asked { action, command, paths, tool, writes: _ } = asked;
     let rules: Vec<&str> = checked.verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
     let mut asked = serde_json::json!({
         "result": checked.word(),

@@ -74,6 +74,10 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
         writeln!(out, "  {}", format!("{panics} caught: the logs say where").red())?;
     }
     outlines(out, &status.outlines)?;
+    if status.approvals_waiting > 0 {
+        let waiting = show::count(status.approvals_waiting, "action");
+        writeln!(out, "  rules    {waiting} to approve: `anchord approve` shows them")?;
+    }
     hooks(out, &status.hooks, now)?;
     if let Some(why) = &status.read_only {
         let text = format!("no new session can write: {}", show::plain(why));

@@ -51,15 +51,12 @@ async fn stopped(
 ) -> Result<Option<Answer>, HookError> {
     let started = clock::start();
     let view = call.session.view(&call.service.sessions).await?;
-    let mut paths: Vec<String> = Vec::new();
-    for file in begins.files.iter().chain(&begins.writes) {
-        let file = view.place.relative(file);
-        if !paths.contains(&file) {
-            paths.push(file);
-        }
-    }
+    let writes: Vec<String> = begins.writes.iter().map(|file| view.place.relative(file)).collect();
+    let read = begins.files.iter().map(|file| view.place.relative(file));
+    let read: Vec<String> = read.filter(|file| !writes.contains(file)).collect();
+    let paths = [writes.clone(), read].concat();
     let tool = Some(begins.tool.clone()).filter(|tool| !tool.is_empty());
-    let asked = Asked { action: None, command: begins.command.clone(), paths, tool };
+    let asked = Asked { action: None, command: begins.command.clone(), paths, writes, tool };
     let located = view.place.located();
     let rules = &call.service.rules;
     let checked = rules.check(&view.memory, located, &asked, !arrival.asks).await;

@@ -79,10 +79,15 @@ fn minutes(minutes: u32) -> i64 {
     i64::from(minutes) * 60_000
 }
 
-/// Returns the id of an action in a project.
+/// Returns the id of an action in a project. A command is the same action whichever tool runs it, or
+/// asks about it.
 pub(super) fn key(project: &str, asked: &Asked) -> String {
-    let Asked { action, command, paths, tool } = asked;
-    let texts = [action, command, tool].map(|text| text.as_deref().unwrap_or_default());
+    let Asked { action, command, paths, tool, writes: _ } = asked;
+    let (others, paths) = match command {
+        Some(_) => ([&None, &None], &[][..]),
+        None => ([action, tool], paths.as_slice()),
+    };
+    let texts = [command, others[0], others[1]].map(|text| text.as_deref().unwrap_or_default());
     let texts = texts.into_iter().chain(paths.iter().map(String::as_str));
     let mut digest = Sha256::new();
     for text in std::iter::once(project).chain(texts) {

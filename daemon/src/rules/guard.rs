@@ -45,8 +45,8 @@ impl Copies {
 
     /// Writes the copy of a project if it differs from the last one. A project without such rules
     /// has none.
-    pub(super) async fn keep(&self, root: &Path, mut rules: Vec<Rule>) {
-        rules.retain(|rule| rule.fail_closed);
+    pub(super) async fn keep(&self, root: &Path, rules: &[Rule]) {
+        let rules: Vec<Rule> = rules.iter().filter(|rule| rule.fail_closed).cloned().collect();
         let text = (!rules.is_empty()).then(|| {
             let copied = Copied { root: root.to_owned(), rules };
             serde_json::to_vec(&copied).unwrap_or_default()
@@ -104,6 +104,8 @@ pub struct Guarded {
 /// # Errors
 /// Fails if the copy cannot be read.
 pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> io::Result<Option<Guarded>> {
+    // Roots are canonical. A directory that is gone may still be named as it was.
+    let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     for root in cwd.ancestors() {
         let text = match fs::read(path(directory, root)) {
             Ok(text) => text,

@@ -13,6 +13,7 @@ const fn program(name: &'static str, values: &'static [&'static str]) -> Program
 }
 
 const PROGRAMS: &[Program] = &[
+    program("anchord", &[]),
     program("apt", &["-o", "-c", "-t"]),
     program("apt-get", &["-o", "-c", "-t"]),
     program("aws", &["--profile", "--region", "--output", "--endpoint-url", "--query"]),

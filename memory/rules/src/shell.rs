@@ -2,7 +2,7 @@
 //!
 //! brush-parser reads the grammar. This module follows what is known before the run: quotes,
 //! variables, functions, aliases, programs that run other programs, and texts that become scripts.
-//! What is not known becomes [`Sym::Any`]. It never guesses that a branch is not taken, so every
+//! Anything unknown becomes [`Sym::Any`]. It never guesses that a branch is not taken, so every
 //! command that might run is in the result.
 
 mod git;

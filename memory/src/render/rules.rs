@@ -75,13 +75,17 @@ fn reason(decided: &Decided) -> String {
     if !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
-    let matched: Vec<String> =
-        matched.iter().map(|it| format!("`{}`", one_line(&it.text))).collect();
-    if !matched.is_empty() {
+    let shown: Vec<String> = matched.iter().map(|it| format!("`{}`", one_line(&it.text))).collect();
+    if !shown.is_empty() {
         let matches = if *certain { "It matches" } else { "It may match" };
-        let _ = write!(text, " {matches} {}.", matched.join(" and "));
+        let _ = write!(text, " {matches} {}.", shown.join(" and "));
     }
-    let ways: Vec<String> = pass.iter().filter_map(way).collect();
+    // Everybody sees that what matches can be left out.
+    let is_new = |pass: &&Pass| match pass {
+        Pass::Without(part) => matched.iter().all(|it| it.text != *part),
+        _ => true,
+    };
+    let ways: Vec<String> = pass.iter().filter(is_new).filter_map(way).collect();
     if !ways.is_empty() {
         let _ = write!(text, " It passes if you {}.", ways.join(", or "));
     }

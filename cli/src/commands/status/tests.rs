@@ -35,6 +35,7 @@ fn fresh() -> StatusReply {
         counters: CountersStatus::default(),
         hooks: HooksStatus::default(),
         outlines: OutlinesStatus::default(),
+        approvals_waiting: 0,
         read_only: None,
     }
 }

@@ -110,6 +110,54 @@ async fn an_agent_proposes_and_cannot_weaken() {
 }
 
 #[tokio::test]
+async fn an_agent_is_not_its_own_person() {
+    let world = World::new().await;
+    assert_eq!(world.hook("claude-code", &command("anchord stop", "1")).await, "", "no rules yet");
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    for (at, line) in [
+        "anchord approve 3fa2c19b",
+        "x=rules; anchord $x disable r1",
+        "~/.cargo/bin/anchord forget r1",
+        "echo >> .anchord/rules.toml",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let printed = world.hook("claude-code", &command(line, &format!("a{at}"))).await;
+        assert_eq!(decision(&printed).0, "ask", "{line}");
+    }
+    for line in ["anchord search rules", "anchord note 'approve the plan'", "anchord rules list"] {
+        assert_eq!(world.hook("claude-code", &command(line, line)).await, "", "{line}");
+    }
+    let file = world.directory("demo/.anchord/rules.toml");
+    let of = |tool: &str| {
+        let input = json!({"file_path": file.to_str().unwrap()});
+        event(
+            "PreToolUse",
+            "a",
+            &json!({"tool_name": tool, "tool_use_id": tool, "tool_input": input}),
+        )
+    };
+    assert_eq!(decision(&world.hook("claude-code", &of("Write")).await).0, "ask");
+    assert_eq!(world.hook("claude-code", &of("Read")).await, "", "it may be read");
+}
+
+#[tokio::test]
+async fn an_approval_of_a_checked_command_counts_for_the_tool_that_runs_it() {
+    let world = World::new().await;
+    rule(&world, "ask", &json!({"commands": ["make deploy"]})).await;
+    let tried = by_command(&world, "memory_rule_check", json!({"command": "make deploy"})).await;
+    assert!(tried.starts_with("Asked") && !tried.contains("anchord approve"), "{tried}");
+    let none = by_command(&world, "memory_approve", json!({})).await;
+    assert_eq!(none, "No action waits for an approval.\n");
+    let mut shim = world.shim_with("all").await;
+    let said = shim.call("memory_rule_check", json!({"command": "make deploy"})).await;
+    let id = said.split("anchord approve ").nth(1).unwrap().split('`').next().unwrap();
+    by_command(&world, "memory_approve", json!({"id": id})).await;
+    assert_eq!(world.hook("codex", &command("make deploy", "1")).await, "");
+}
+
+#[tokio::test]
 async fn a_check_answers_under_both_names_and_is_logged() {
     let world = World::new().await;
     rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
@@ -162,5 +210,5 @@ async fn a_file_of_rules_counts_and_a_broken_one_asks() {
     let mends = json!({"tool_name": "Edit", "tool_use_id": "3",
         "tool_input": {"file_path": file.to_str().unwrap()}});
     let printed = world.hook("claude-code", &event("PreToolUse", "a", &mends)).await;
-    assert_eq!(printed, "", "it can be mended");
+    assert_eq!(decision(&printed).0, "ask", "a person sees how it is mended");
 }

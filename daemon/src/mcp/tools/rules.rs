@@ -4,8 +4,8 @@
 use anchord_memory::render::{self, RuleVerdict};
 use anchord_memory::rules::{Effect as RuleEffect, Matches, Window};
 use anchord_memory::{
-    Audience, Expires, Memory, Provenance, RecordId, Rule, RuleOutcome, Staged, Standing,
-    plan_rule, plan_rule_standing,
+    Audience, Expires, Memory, Provenance, RecordId, Rule, Staged, Standing, plan_rule,
+    plan_rule_standing,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,8 +48,10 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     }
     let view = context.view().await?;
     let paths = paths.iter().map(|path| view.place.relative(path)).collect();
-    let asked = Asked { action, command, paths, tool };
-    let checked = context.rules.check(&view.memory, view.place.located(), &asked, true).await;
+    let asked = Asked { action, command, paths, tool, ..Asked::default() };
+    // A person who tries a rule needs nobody's approval.
+    let by_agent = !matches!(*context.audience, Audience::Person(_));
+    let checked = context.rules.check(&view.memory, view.place.located(), &asked, by_agent).await;
     let text = render::rule_check(&RuleVerdict {
         verdict: &checked.verdict,
         approval: checked.approval.as_deref(),
@@ -121,9 +123,9 @@ async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, Tool
     };
     let plan =
         move |memory: &Memory, by: &Provenance, _| plan_rule(memory, rule.clone(), by_person, by);
-    let answer = context.write("set the rule", Staged::default(), plan, render::rule_set).await;
+    let answer = context.write("set the rule", Staged::default(), plan, render::rule_set).await?;
     leave_copy(&context).await?;
-    answer
+    Ok(answer)
 }
 
 /// Leaves a copy of the rules for hooks that do not reach the daemon.
@@ -172,10 +174,9 @@ async fn run_stand(context: Context, params: StandParams) -> Result<ToolAnswer, 
     let id: RecordId = params.id.parse().map_err(|error| ToolError::failed(operation, error))?;
     let plan =
         move |memory: &Memory, by: &Provenance, _| plan_rule_standing(memory, id, standing, by);
-    let words = |outcome: &RuleOutcome| render::rule_set(outcome);
-    let answer = context.write(operation, Staged::default(), plan, words).await;
+    let answer = context.write(operation, Staged::default(), plan, render::rule_set).await?;
     leave_copy(&context).await?;
-    answer
+    Ok(answer)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -187,7 +187,7 @@ impl Reader<'_> {
         for command in wrapper.commands(arguments) {
             let mut words: Vec<Word> = command.to_vec();
             if reads_words {
-                words = words.into_iter().map(with_placeholder).collect();
+                words = words.into_iter().map(without_placeholder).collect();
                 match stdin {
                     Stream::Text(text) if !text.contains(&Sym::Any) => {
                         let text = Word { syms: text.clone(), splits: false };
@@ -307,7 +307,7 @@ impl Reader<'_> {
             let ends = |word: &Word| matches!(word.text().as_deref(), Some(";" | "+"));
             let end = rest.iter().position(ends).unwrap_or(rest.len());
             let command = rest.get(..end).unwrap_or_default().iter().cloned();
-            let words: Vec<Word> = command.map(with_placeholder).collect();
+            let words: Vec<Word> = command.map(without_placeholder).collect();
             self.invoke(&words, &Stream::None);
         }
     }
@@ -520,7 +520,7 @@ fn located(arguments: &[Word]) -> Stream {
 }
 
 /// Makes `{}` and the names of `xargs -I` unknown.
-fn with_placeholder(word: Word) -> Word {
+fn without_placeholder(word: Word) -> Word {
     let shown = word.shown();
     if shown.contains("{}") || shown == "%" {
         let parts: Vec<Vec<Sym>> = shown.split("{}").map(syms).collect();
