@@ -79,7 +79,7 @@ fn minutes(minutes: u32) -> i64 {
     i64::from(minutes) * 60_000
 }
 
-/// Returns the id of an action in a project. A command is the same action whichever tool runs it, or
+/// Returns the id of an action in a project. A command is the same action whichever tool runs it or
 /// asks about it.
 pub(super) fn key(project: &str, asked: &Asked) -> String {
     let Asked { action, command, paths, tool, writes: _ } = asked;

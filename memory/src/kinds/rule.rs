@@ -237,8 +237,7 @@ impl Fields for Rule {
         })
     }
 
-    fn page(&self, of: &Record, whole: &str, _: Timestamp) -> String {
-        let id = of.id.to_string();
-        format!("- {}", whole.strip_prefix(&id).map_or(whole, |_| whole).trim_end())
+    fn page(&self, _: &Record, whole: &str, _: Timestamp) -> String {
+        format!("- {}", whole.trim_end())
     }
 }
