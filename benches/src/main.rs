@@ -11,6 +11,7 @@
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
 mod age;
+mod anchors;
 mod compaction;
 mod floor;
 mod full;
@@ -66,7 +67,13 @@ const BENCHES: &[Bench] = &[
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 /// Measurements that run on their own, because they take long or measure what is found and given.
-const ALONE: [Alone; 5] = [
+const ALONE: [Alone; 6] = [
+    (
+        "anchors",
+        "anchors after many commits of a git repository; alone, with --history DIR [--seed N] \
+         [--anchors N] [--wrong]",
+        anchors::run,
+    ),
     (
         "ctags",
         "outlines against universal-ctags; alone, with DIRECTORY... [--missing]",
@@ -135,7 +142,7 @@ fn help() -> String {
         .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last four, or those that are named, and prints a Markdown \
+         Measures all but the last six, or those that are named, and prints a Markdown \
          table:\n{}",
         lines.concat()
     )

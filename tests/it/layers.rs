@@ -13,6 +13,7 @@ use cargo_metadata::MetadataCommand;
 /// systems' data. `tests` and `benches` may import all.
 const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-proto", &[]),
+    ("anchord-fingerprint", &[]),
     ("anchord-outline", &["anchord-tokens"]),
     ("anchord-rules", &[]),
     ("anchord-search", &[]),
@@ -46,7 +47,17 @@ const LAYERS: &[(&str, &[&str])] = &[
             "anchord-shim",
         ],
     ),
-    ("anchord-benches", &["anchord-daemon", "anchord-memory", "anchord-proto", "anchord-tests"]),
+    (
+        "anchord-benches",
+        &[
+            "anchord-daemon",
+            "anchord-fingerprint",
+            "anchord-memory",
+            "anchord-outline",
+            "anchord-proto",
+            "anchord-tests",
+        ],
+    ),
 ];
 
 /// Crates that the shim must not depend on, since an agent pays for the shim in every session.
