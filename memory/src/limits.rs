@@ -159,7 +159,7 @@ pub const ZIPMEM_FILES_MAX: usize = 20;
 pub const CHANGE_CHARS_MAX: usize = 200;
 /// Changes by others that one load names.
 pub const CHANGES_SHOWN_MAX: usize = 20;
-/// Near ids offered for one that does not exist.
+/// Near keys offered for one that does not exist.
 pub const NEAREST_MAX: usize = 3;
 
 /// Length below which a text is not searched elsewhere when its record is purged: it could be

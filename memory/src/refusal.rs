@@ -69,8 +69,6 @@ pub enum Refusal {
     NotFound {
         /// The requested id.
         id: RecordId,
-        /// Similar ids of the same kind.
-        nearest: Vec<RecordId>,
     },
     /// Leave it: nothing of the record is left.
     Purged {

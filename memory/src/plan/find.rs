@@ -1,4 +1,5 @@
-//! Looks up a record by its id or key. A miss names the nearest ones.
+//! Looks up a record by its id, key or name. Where a key or a name is missed, the refusal names the
+//! nearest ones.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::refusal::Refusal;
 /// Returns the record with this id.
 ///
 /// # Errors
-/// Fails if the reader sees no such record; the refusal names the nearest ids.
+/// Fails if the reader sees no such record, or if it was purged.
 pub fn find<'a>(
     memory: &'a Memory,
     reader: &Reader,
@@ -29,10 +30,8 @@ pub fn find<'a>(
     if let Some(purged) = memory.purged(id) {
         return Err(Refusal::Purged { id, time: purged.time });
     }
-    let mut nearest: Vec<RecordId> = memory.active_of(id.kind).map(|record| record.id).collect();
-    nearest.sort_by_key(|near| near.number.abs_diff(id.number));
-    nearest.truncate(NEAREST_MAX);
-    Err(Refusal::NotFound { id, nearest })
+    // Ids are counted up, so a number nearby says nothing about what the caller wants.
+    Err(Refusal::NotFound { id })
 }
 
 /// Finds the fact with this key: the reader's own before the project's. In the user's own memory,

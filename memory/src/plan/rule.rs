@@ -77,7 +77,7 @@ pub fn plan_rule_standing(
     origin: &Provenance,
 ) -> Result<Plan<RuleOutcome>, Refusal> {
     let record = memory.record(id).filter(|record| record.state != RecordState::Forgotten);
-    let record = record.ok_or(Refusal::NotFound { id, nearest: Vec::new() })?;
+    let record = record.ok_or(Refusal::NotFound { id })?;
     let Body::Rule(rule) = &record.body else {
         return Err(Refusal::invalid(id.to_string(), "is not a rule"));
     };
@@ -139,7 +139,7 @@ fn finish(memory: &Memory, draft: Draft<'_>, id: RecordId) -> Result<Plan<RuleOu
     has_room(&before, Kind::Rule, after.of(Kind::Rule).minus(before.of(Kind::Rule)))?;
     let written = draft.finish();
     let rule = written.head.record(id).and_then(|record| record.rule());
-    let rule = rule.ok_or(Refusal::NotFound { id, nearest: Vec::new() })?;
+    let rule = rule.ok_or(Refusal::NotFound { id })?;
     let outcome =
         RuleOutcome { id, standing: rule.standing, unchanged: written.changes.is_empty() };
     Ok(Plan { changes: written.changes, outcome })

@@ -377,8 +377,8 @@ fn forgetting_requires_an_existing_record_at_the_expected_version() {
     let by = origin("one", 1);
     save(&mut memory, &by, lessons([lesson("x1", ""), lesson("x2", ""), lesson("x3", "")]));
     let refusal = plan_forget(&memory, &Reader::anyone(), id("l9"), None, &by).unwrap_err();
-    insta::assert_snapshot!(refusal, @"there is no record l9; near it are l3, l2, l1");
-    insta::assert_snapshot!(find(&memory, &Reader::anyone(), id("b1")).unwrap_err(), @"there is no record b1");
+    insta::assert_snapshot!(refusal, @"there is no record l9; memory_search finds records by their words");
+    insta::assert_snapshot!(find(&memory, &Reader::anyone(), id("b1")).unwrap_err(), @"there is no record b1; memory_search finds records by their words");
     let refusal =
         plan_forget(&memory, &Reader::anyone(), id("l2"), Some(Version(2)), &by).unwrap_err();
     insta::assert_snapshot!(refusal, @r"

@@ -6,7 +6,7 @@ use std::fmt;
 use super::changes::change_lines;
 use super::title;
 use crate::audience::{Audience, Tool};
-use crate::ids::{Kind, RecordId};
+use crate::ids::Kind;
 use crate::plan::WhyNot;
 use crate::refusal::Refusal;
 
@@ -24,6 +24,9 @@ impl Refusal {
         match self {
             Self::Invalid { advice, .. } | Self::TooLarge { advice, .. } => advice.clone(),
             Self::Full { kind, .. } => making_room(*kind, audience).into(),
+            Self::NotFound { .. } => {
+                format!("{} finds records by their words", audience.tool(Tool::Search)).into()
+            }
             _ => Cow::Borrowed(""),
         }
     }
@@ -63,7 +66,7 @@ impl Refusal {
                      {more} more are needed"
                 )
             }
-            Self::NotFound { id, nearest } => format!("there is no record {id}{}", near(nearest)),
+            Self::NotFound { id } => format!("there is no record {id}"),
             Self::Purged { id, time } => {
                 format!("{id} was purged on {}; its content is gone for good", time.date())
             }
@@ -123,11 +126,6 @@ fn making_room(kind: Kind, audience: &Audience) -> String {
         ),
         _ => format!("{forget} records that no longer hold, archived ones too"),
     }
-}
-
-fn near(nearest: &[RecordId]) -> String {
-    let ids: Vec<String> = nearest.iter().map(RecordId::to_string).collect();
-    if ids.is_empty() { String::new() } else { format!("; near it are {}", ids.join(", ")) }
 }
 
 fn near_keys(nearest: &[String], audience: &Audience) -> String {

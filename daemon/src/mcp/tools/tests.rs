@@ -311,7 +311,7 @@ async fn a_record_is_read_at_any_version() {
     NOT CURRENT: replaced on DAY by version 2: b1 [decision, mutable] cache …
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; near it are b1");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; memory_search finds records by their words");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), s4 (session), u2 (the user's own note)");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is not a cursor for b1: `x`; leave it out");
 }
@@ -372,7 +372,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
     ");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
-    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9; memory_search finds records by their words");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), s4 (session), u2 (the user's own note), and there is no fact with the key `9`; memory_search finds notes by their words");
     let load = shim.call("memory_load", json!({})).await;
     assert!(!load.contains("a cold cache times out"), "{load}");

@@ -92,7 +92,7 @@ fn private_notes_are_visible_to_their_session_only_and_make_no_commit() {
     let id = "n1".parse().unwrap();
     assert!(find(&memory, &reader("one"), id).is_ok());
     insta::assert_snapshot!(
-        find(&memory, &reader("two"), id).unwrap_err(), @"there is no record n1"
+        find(&memory, &reader("two"), id).unwrap_err(), @"there is no record n1; memory_search finds records by their words"
     );
     assert!(plan_forget(&memory, &reader("two"), id, None, &origin("two", 2)).is_err());
 

@@ -124,7 +124,7 @@ fn an_invalid_rewrite_is_refused_with_a_reason() {
         said.push(rewrite(&mut memory, id, new, expected));
     }
     insta::assert_snapshot!(said.join("\n"), @r#"
-    ERROR there is no record b9; near it are b1
+    ERROR there is no record b9; memory_search finds records by their words
     ERROR b1 is at 1 now, not at 7; nothing was written. Changed since:
     b1 [decision] Store …
     ERROR title applies only to blueprints, and l4 is not one
