@@ -67,6 +67,15 @@ pub(crate) const DOCTOR_FREE_BYTES_MIN: u64 = 200 << 20;
 /// Length of the newest log's end that doctor reads.
 pub(crate) const DOCTOR_LOG_BYTES_MAX: usize = 256 << 10;
 
+/// Size on disk, number and time up to which `anchord status` opens projects to count records.
+pub(crate) const STATUS_COUNT_BYTES_MAX: u64 = 20 << 20;
+pub(crate) const STATUS_COUNTED_MAX: usize = 20;
+pub(crate) const STATUS_COUNT_MS: u64 = 500;
+
+/// Size of a memory on disk up to which doctor reads its journal. A hundred megabytes take
+/// seconds.
+pub(crate) const DOCTOR_JOURNAL_BYTES_MAX: u64 = 100 << 20;
+
 /// Errors that doctor shows from it.
 pub(crate) const DOCTOR_LOG_LINES_MAX: usize = 3;
 

@@ -213,6 +213,9 @@ pub struct StatusReply {
     /// then.
     #[serde(default)]
     pub read_only: Option<String>,
+    /// The reasons why settings are ignored and the defaults apply, as fragments after "cannot".
+    #[serde(default)]
+    pub config_ignored: Vec<String>,
 }
 
 /// Outlines of files that agents got.

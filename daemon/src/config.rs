@@ -1,7 +1,7 @@
 //! The user's settings, in `config.toml` in the configuration directory; without it, the defaults.
 //!
 //! An unknown key or value is an error that names it and what is allowed: a typing error must not
-//! look like a setting.
+//! look like a setting. A daemon runs all the same, on the defaults, and reports the error.
 
 mod merge;
 
@@ -18,6 +18,7 @@ use toml::{Spanned, Table, Value};
 use crate::limits::{
     ADDITIONAL_ROOTS_MAX, CONFIG_FILE_BYTES_MAX, SESSION_GRACE, SESSION_GRACE_SECONDS_MAX,
 };
+use crate::spelling;
 
 pub use merge::{Api, KeySource, MergeConfig, ProviderConfig};
 
@@ -46,6 +47,8 @@ pub struct Config {
     pub merge: MergeConfig,
     /// Settings of files.
     pub files: FilesConfig,
+    /// The reasons why the file or [`HTTP_VARIABLE`] is ignored, as fragments after "cannot".
+    pub ignored: Vec<String>,
 }
 
 /// Settings of files.
@@ -109,7 +112,19 @@ pub enum ConfigError {
         /// The error.
         source: io::Error,
     },
-    /// The file is not TOML, has an unknown key, or a value of the wrong type.
+    /// The file has a key that means nothing.
+    #[error("use {}: line {line}: unknown key {key}; {}", file.display(), meant(key, known))]
+    UnknownKey {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// The keys that may be there.
+        known: Vec<String>,
+    },
+    /// The file is not TOML, or has a value of the wrong type.
     #[error("use {}: line {line}, `{text}`: {message}", file.display())]
     Line {
         /// The file.
@@ -148,6 +163,21 @@ impl Config {
             config.http.override_with(value)?;
         }
         Ok(config)
+    }
+
+    /// Reads the configuration for a daemon, which runs whatever was typed. Defaults apply in place
+    /// of a file that cannot be used; [`Config::ignored`] has the reason.
+    pub fn load_or_default(directory: &Path, http: Option<&str>) -> Self {
+        let mut ignored = Vec::new();
+        let mut config = Self::load(directory, None).unwrap_or_else(|error| {
+            ignored.push(error.to_string());
+            Self::default()
+        });
+        if let Some(Err(error)) = http.map(|value| config.http.override_with(value)) {
+            ignored.push(error.to_string());
+        }
+        config.ignored = ignored;
+        config
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
@@ -335,12 +365,40 @@ fn no_lists(file: &Path, text: &str) -> Result<(), ConfigError> {
 /// Locates a parser's error in the file.
 fn wrong_line(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map_or(0, |at| at.start);
-    line_at(file, text, start, error.message().to_owned())
+    match unknown_key(error.message()) {
+        Some((key, known)) => {
+            let line = line_of(text, start) + 1;
+            ConfigError::UnknownKey { file: file.to_owned(), line, key, known }
+        }
+        None => line_at(file, text, start, error.message().to_owned()),
+    }
+}
+
+/// Takes an unknown key and the known ones out of serde's message, which alone has them: "unknown
+/// field `a`, expected one of `b`, `c`".
+fn unknown_key(message: &str) -> Option<(String, Vec<String>)> {
+    let mut names = message.strip_prefix("unknown field `")?.split('`').step_by(2);
+    let key = names.next()?.to_owned();
+    Some((key, names.filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+}
+
+/// Words what an unknown key may have been meant to be.
+fn meant(key: &str, known: &[String]) -> String {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match spelling::nearest(&known, key) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("known here: {}", known.join(", ")),
+    }
+}
+
+/// Returns the number of lines before this byte of the file.
+fn line_of(text: &str, start: usize) -> usize {
+    text.bytes().take(start).filter(|byte| *byte == b'\n').count()
 }
 
 /// Returns an error about the line that contains this byte of the file.
 fn line_at(file: &Path, text: &str, start: usize, message: String) -> ConfigError {
-    let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+    let before = line_of(text, start);
     ConfigError::Line {
         file: file.to_owned(),
         line: before + 1,

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, ConfigError, HTTP_VARIABLE};
+use crate::config::{Config, HTTP_VARIABLE};
 use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_VARIABLE, LogsError};
@@ -37,9 +37,6 @@ pub enum RunError {
     /// The directory of the instance cannot be used.
     #[error(transparent)]
     Directory(#[from] anchord_proto::instance::InstanceError),
-    /// The configuration is wrong.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
     /// The logs cannot be written.
     #[error(transparent)]
     Logs(#[from] LogsError),
@@ -76,9 +73,12 @@ pub fn run(
     let (places, host) = (places(dir), Host::this());
     let mut instance = Instance::acquire_within(dir, &places, &host, patience, is_leaving)?;
     let environment = |name| std::env::var(name).ok();
-    let config = Config::load(instance.config(), environment(HTTP_VARIABLE).as_deref())?;
+    let config = Config::load_or_default(instance.config(), environment(HTTP_VARIABLE).as_deref());
     let _logs = logs::start(instance.logs(), environment(LOG_VARIABLE).as_deref())?;
     log_panics();
+    for why in &config.ignored {
+        tracing::warn!("the defaults apply: cannot {why}");
+    }
     store::refuse_network_fs(instance.data())?;
     let listener = match given {
         Some(listener) => listener,

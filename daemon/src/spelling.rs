@@ -17,6 +17,9 @@ const SYNONYMS: [&[&str]; 4] = [
 /// The ways in which a given name can mean a known field. The earlier way wins.
 pub(crate) const MEANS: [fn(&str, &str) -> bool; 3] = [is_exact, same_name, is_synonym];
 
+/// Likeness from which a name counts as a misspelling: at most three in ten letters differ.
+const LIKENESS_MIN: f64 = 0.7;
+
 const SEPARATORS: [char; 3] = ['_', '-', ' '];
 
 /// Yields the significant letters: in lower case, without separators and without a plural `s`.
@@ -34,6 +37,15 @@ pub(crate) fn folded(name: &str) -> String {
 /// Returns whether two names differ only in spelling.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
+}
+
+/// Returns the known name that a name is probably a misspelling of, if there is one.
+pub(crate) fn nearest<'k>(known: &[&'k str], name: &str) -> Option<&'k str> {
+    let name = folded(name);
+    let likeness = |known: &str| strsim::normalized_damerau_levenshtein(&folded(known), &name);
+    let near = known.iter().map(|known| (likeness(known), *known));
+    let near = near.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
+    near.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
 }
 
 /// Returns the value that the reader takes for a field, if the type of `object` has that field. A

@@ -140,7 +140,6 @@ impl From<RunError> for Error {
                 | InstanceError::DataMissing { .. }
                 | InstanceError::Io { .. },
             )
-            | RunError::Config(_)
             | RunError::Logs(_)
             | RunError::System { .. } => Kind::Failed,
         };

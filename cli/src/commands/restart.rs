@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anchord_daemon::api::{self, StatusReply};
 use anchord_proto::instance::InstanceDir;
+use owo_colors::OwoColorize;
 
 use super::stop::stop;
 use crate::client::Client;
@@ -16,6 +17,8 @@ use crate::show;
   anchord restart")]
 pub(crate) struct Args {}
 
+const REMEDY: &str = "The daemon runs on the defaults. Correct it and run `anchord restart`.";
+
 impl Args {
     #[expect(clippy::unused_self, reason = "the form that every command has")]
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
@@ -26,6 +29,10 @@ impl Args {
         match stopped {
             Some(old) => writeln!(out, "anchord {build} runs (pid {}, was {})", now.pid, old.pid)?,
             None => writeln!(out, "anchord {build} runs (pid {}); none ran before", now.pid)?,
+        }
+        for why in &now.config_ignored {
+            let why = show::plain(&format!("cannot {why}"));
+            anstream::eprintln!("{} {why}\n  {REMEDY}", "warning:".yellow());
         }
         Ok(())
     }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anchord_daemon::api::{
-    self, HooksStatus, HttpState, OutlinesStatus, ProjectStatus, SessionStatus, StagedStatus,
-    StatusReply,
+    self, HooksStatus, HttpState, OutlinesStatus, ProjectQuery, ProjectStatus, SessionStatus,
+    StagedStatus, StatusReply,
 };
 use anchord_daemon::config::CONFIG_FILE;
 use anchord_memory::Kind;
@@ -16,6 +17,7 @@ use super::setup::CHECKS;
 use super::{home, print_json, shared};
 use crate::client::Client;
 use crate::exit::Error;
+use crate::limits::{STATUS_COUNT_BYTES_MAX, STATUS_COUNT_MS, STATUS_COUNTED_MAX};
 use crate::show;
 use crate::table::{Align, Table};
 
@@ -36,11 +38,31 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let mut client = Client::running(&InstanceDir::locate()?)?;
-        let status: StatusReply = client.get(api::STATUS, &())?;
+        let mut status: StatusReply = client.get(api::STATUS, &())?;
+        count_records(&mut client, &mut status.projects);
         if self.json {
             return print_json(out, &status);
         }
         Ok(render(out, &status, home().as_deref())?)
+    }
+}
+
+/// Has the projects counted that nobody has opened since the daemon began: the small ones, and only
+/// as long as a person does not notice.
+fn count_records(client: &mut Client, projects: &mut [ProjectStatus]) {
+    let begin = Instant::now();
+    let uncounted = |project: &&mut ProjectStatus| {
+        project.records.is_none() && project.exists && project.bytes <= STATUS_COUNT_BYTES_MAX
+    };
+    for project in projects.iter_mut().filter(uncounted).take(STATUS_COUNTED_MAX) {
+        if begin.elapsed() > Duration::from_millis(STATUS_COUNT_MS) {
+            break;
+        }
+        let query = ProjectQuery { project: project.id.clone() };
+        // One that cannot be opened stays uncounted; `anchord doctor` says why.
+        if let Ok(counted) = client.get::<ProjectStatus>(api::PROJECT, &query) {
+            *project = counted;
+        }
     }
 }
 
@@ -79,6 +101,10 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
         writeln!(out, "  rules    {waiting} to approve: `anchord approve` shows them")?;
     }
     hooks(out, &status.hooks, now)?;
+    for why in &status.config_ignored {
+        let text = show::plain(&format!("the defaults apply: cannot {why}"));
+        writeln!(out, "  {}", text.yellow())?;
+    }
     if let Some(why) = &status.read_only {
         let text = format!("no new session can write: {}", show::plain(why));
         writeln!(out, "  {}", text.red())?;
@@ -165,7 +191,13 @@ fn sessions(
     if sessions.is_empty() {
         return writeln!(out, "No session is live.");
     }
-    writeln!(out, "{}", show::count(sessions.len() as u64, "live session").bold())?;
+    let live = sessions.iter().filter(|session| session.connected).count();
+    let mut heading = show::count(live as u64, "live session").bold().to_string();
+    if live < sessions.len() {
+        let number = sessions.len() - live;
+        heading.push_str(&format!(", {number} without a connection"));
+    }
+    writeln!(out, "{heading}")?;
     let mut table = Table::new(&[
         ("client", Align::Left),
         ("project", Align::Left),
@@ -183,7 +215,7 @@ fn sessions(
             if session.client.is_empty() { "unnamed".to_owned() } else { session.client.clone() },
             name.unwrap_or_else(|| "none yet".to_owned()),
             show::ago(now, session.since),
-            if session.connected { last } else { format!("{last}, away") },
+            if session.connected { last } else { format!("{last}, not connected") },
             staged(&session.staged),
         ]);
     }

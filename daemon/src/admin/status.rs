@@ -52,6 +52,7 @@ pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
         approvals_waiting: admin.tools.rules.pending().len() as u64,
         hooks: hooks(&admin.metrics),
         read_only: admin.sessions.projects.registry.health().read_only.clone(),
+        config_ignored: admin.sessions.config.ignored.clone(),
     })
 }
 

@@ -56,15 +56,23 @@ fn budgets_are_set_for_projects_and_sessions() {
 #[test]
 fn an_invalid_setting_is_reported_with_the_allowed_values() {
     for (text, variable, parts) in [
-        ("colour = 1", None, ["config.toml", "line 1, `colour = 1`", "`http`"]),
-        ("[colour]", None, ["config.toml", "unknown field `colour`", "`http`"]),
+        ("colour = 1", None, ["config.toml", "line 1: unknown key colour", "known here: http, "]),
+        ("[colour]", None, ["config.toml", "line 1: unknown key colour", "known here: http, "]),
         ("http = 1", None, ["config.toml", "line 1, `http = 1`", "[http]"]),
-        ("[http]\nprot = 1", None, ["config.toml", "line 2, `prot = 1`", "`enabled` or `port`"]),
+        (
+            "[http]\nprot = 1",
+            None,
+            ["config.toml", "line 2: unknown key prot;", "did you mean port?"],
+        ),
         ("[http]\nport = 65536", None, ["config.toml", "`http.port` is 65536", "0 to 65535"]),
         ("[http]\nport = \"x\"", None, ["config.toml", "`http.port` is \"x\"", "0 to 65535"]),
         ("[http]\nenabled = 1", None, ["config.toml", "line 2, `enabled = 1`", "a boolean"]),
         ("sessions = 1", None, ["config.toml", "line 1, `sessions = 1`", "[sessions]"]),
-        ("[sessions]\ngrace = 1", None, ["config.toml", "line 2, `grace = 1`", "`grace_seconds`"]),
+        (
+            "[sessions]\ngrace = 1",
+            None,
+            ["config.toml", "line 2: unknown key grace;", "known here: grace_seconds"],
+        ),
         (
             "[sessions]\ngrace_seconds = 0",
             None,
@@ -91,7 +99,7 @@ fn an_invalid_setting_is_reported_with_the_allowed_values() {
         (
             "[memory]\nbudget = 1",
             None,
-            ["config.toml", "line 2, `budget = 1`", "`budget_tokens`, `load_tokens`"],
+            ["config.toml", "line 2: unknown key budget;", "budget_tokens, load_tokens"],
         ),
         (
             "[session_memory]\nbudget_tokens = 999",
@@ -126,7 +134,7 @@ fn an_invalid_setting_is_reported_with_the_allowed_values() {
         (
             "[hooks]\nprompt_recal = false",
             None,
-            ["config.toml", "`prompt_recal = false`", "`prompt_recall`"],
+            ["config.toml", "line 2: unknown key prompt_recal;", "did you mean prompt_recall?"],
         ),
         (
             "[hooks]\nsubagent_skip = \"Explore\"",
@@ -143,6 +151,26 @@ fn an_invalid_setting_is_reported_with_the_allowed_values() {
         }
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+/// A daemon runs whatever was typed.
+#[test]
+fn the_defaults_apply_in_place_of_what_cannot_be_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let typed = |text: &str, http| {
+        std::fs::write(dir.path().join(CONFIG_FILE), text).unwrap();
+        Config::load_or_default(dir.path(), http)
+    };
+    let config = typed("[topics]\nmarkdown = true\n[memory]\nload_token = 900\n", Some("off"));
+    let [why] = config.ignored.as_slice() else { panic!("{:?}", config.ignored) };
+    assert!(why.ends_with("line 4: unknown key load_token; did you mean load_tokens?"), "{why}");
+    let ignored = config.ignored.clone();
+    assert_eq!(config, Config { ignored, ..http(false, 7717) }, "nothing of the file applies");
+
+    let config = typed("[http]\nport = 8", Some("on"));
+    assert!(config.ignored[0].contains("`ANCHORD_HTTP` is `on`"), "{:?}", config.ignored);
+    assert_eq!(config.http, http(true, 8).http);
+    assert!(typed("[http]\nport = 8", None).ignored.is_empty());
 }
 
 /// The file refuses the same values as `memory_configure`.

@@ -36,6 +36,7 @@ fn fresh() -> StatusReply {
         hooks: HooksStatus::default(),
         outlines: OutlinesStatus::default(),
         approvals_waiting: 0,
+        config_ignored: Vec::new(),
         read_only: None,
     }
 }
@@ -112,6 +113,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
         items: ByKind(PerKind { blueprints: 2, lessons: 1, ..PerKind::default() }),
         summary: true,
     };
+    status.config_ignored = vec!["use ~/config.toml: line 2: unknown key x".to_owned()];
     status.sessions = vec![
         SessionStatus { staged, ..session("claude-code 2.1.330", true) },
         session("codex 0.169.0", false),
@@ -125,12 +127,13 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       status   port 7717 cannot be had: address in use
       since    3 connections, 1 call (1 failed)
       1 panic caught: the logs say where
+      the defaults apply: cannot use ~/config.toml: line 2: unknown key x
 
-    3 live sessions
-      client               project        began      last call  staged
-      claude-code 2.1.330  parser    12 min ago        3 s ago  2 blueprints, 1 lesson, a summary
-      codex 0.169.0        parser    12 min ago  3 s ago, away  nothing
-      unnamed              none yet  12 min ago        3 s ago  nothing
+    2 live sessions, 1 without a connection
+      client               project        began               last call  staged
+      claude-code 2.1.330  parser    12 min ago                 3 s ago  2 blueprints, 1 lesson, a summary
+      codex 0.169.0        parser    12 min ago  3 s ago, not connected  nothing
+      unnamed              none yet  12 min ago                 3 s ago  nothing
 
     3 projects
       name    records  revision  on disk         used  where

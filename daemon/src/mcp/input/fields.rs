@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::spelling::{MEANS, folded, same_name};
-
-/// Likeness from which a name counts as a misspelling: at most three in ten letters differ.
-const LIKENESS_MIN: f64 = 0.7;
+use crate::spelling::{self, MEANS, same_name};
 
 /// The number of characters shown of an unknown name.
 const NAME_CHARS: usize = 60;
@@ -68,9 +65,5 @@ pub(super) fn nearest(absent: &[&'static str], name: &str) -> Option<&'static st
     if name.chars().nth(NAME_CHARS).is_some() {
         return None;
     }
-    let name = folded(name);
-    let likeness = |known: &str| strsim::normalized_damerau_levenshtein(&folded(known), &name);
-    let near = absent.iter().map(|known| (likeness(known), *known));
-    let near = near.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
-    near.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
+    spelling::nearest(absent, name)
 }
