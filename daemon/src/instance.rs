@@ -351,7 +351,7 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
 }
 
 /// The file in the data directory that names its instance.
-const DATA_MARK: &str = "instance-id";
+pub const DATA_MARK: &str = "instance-id";
 
 fn mark_data(file: &InstanceFile) -> Result<(), InstanceError> {
     let text = format!("{}\n", file.id);

@@ -172,6 +172,12 @@ impl InstanceDir {
         self.path.join("starting")
     }
 
+    /// Returns the file that a removal leaves. As long as it exists, no shim and no command starts
+    /// a daemon, since agents may still have the shim in their configuration. Set-up removes it.
+    pub fn removed(&self) -> PathBuf {
+        self.path.join("removed")
+    }
+
     /// The directory with copies of the rules that hooks apply without the daemon.
     pub fn guard(&self) -> PathBuf {
         self.path().join("guard")

@@ -22,6 +22,9 @@ use crate::start::{Launcher, StartError, Starting};
 /// Advice where there is nothing better.
 const SEE_MORE: &str = "run `anchord daemon` in a terminal to see more";
 
+/// The remedy where a person removed anchord.
+const SET_UP_AGAIN: &str = "`anchord setup` brings it back";
+
 /// The error if only more time is needed.
 const STARTS_YET: &str =
     "a daemon is starting and does not answer yet; the disk may be busy: try again in a moment";
@@ -110,6 +113,9 @@ impl Search {
                     {
                         match launcher.start(dir, begin) {
                             Ok(begun) => starting = begun,
+                            Err(error @ StartError::Removed) => {
+                                return Err(format!("{error}; {SET_UP_AGAIN}"));
+                            }
                             Err(error) => {
                                 start_failed = Some(format!("{error}; {SEE_MORE}"));
                                 continue;

@@ -37,19 +37,22 @@ impl Launcher {
         Self::new(sibling.filter(|path| path.is_file()).unwrap_or_else(|| "anchord".into()))
     }
 
-    /// Starts a daemon; returns `None` if another start is under way. `since` is when the caller
-    /// found that it needs a daemon. After [`STARTER_DEADLINE_MS`] from then, it starts one all the
-    /// same.
     /// Returns the program.
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
+    /// Starts a daemon; returns `None` if another start is under way. `since` is when the caller
+    /// found that it needs a daemon. After [`STARTER_DEADLINE_MS`] from then, it starts one all the
+    /// same. Fails if a person has removed anchord.
     pub(crate) fn start(
         &self,
         dir: &InstanceDir,
         since: Instant,
     ) -> Result<Option<Starting>, StartError> {
+        if dir.removed().exists() {
+            return Err(StartError::Removed);
+        }
         dir.ensure()?;
         let lock = starter_lock(dir).map_err(|reason| {
             StartError::Instance(InstanceError::Io { path: dir.starting(), reason })
@@ -124,6 +127,7 @@ pub(crate) enum StartError {
     Instance(InstanceError),
     Program { program: PathBuf, reason: io::Error },
     Silent,
+    Removed,
 }
 
 impl From<InstanceError> for StartError {
@@ -140,6 +144,7 @@ impl std::fmt::Display for StartError {
                 write!(f, "cannot start {}: {reason}", program.display())
             }
             Self::Silent => f.write_str("the daemon ended while it started"),
+            Self::Removed => f.write_str("anchord was removed from this machine"),
         }
     }
 }

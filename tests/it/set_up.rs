@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anchord_tests::{Project, binaries};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A home with two agents in it, and anchord installed. Dropping it stops the daemon.
@@ -108,8 +109,11 @@ fn set_up_asks_writes_checks_and_can_be_undone() {
     let (code, text) = machine.said(&["setup", "--scope", "project", "--dry-run"], project.path());
     assert!(code == 0 && text.contains(twice), "{text}");
     machine.said(&["init"], project.path());
-    let directive = fs::read_to_string(project.path().join("CLAUDE.md")).unwrap();
-    assert!(!directive.contains("- Load:"), "hooks load: {directive}");
+    for name in ["AGENTS.md", "GEMINI.md"] {
+        let directive = fs::read_to_string(project.path().join(name)).unwrap();
+        assert!(!directive.contains("- Load:"), "hooks load: {directive}");
+    }
+    assert!(!project.path().join("CLAUDE.md").exists(), "Claude Code is not set up");
 
     let (code, text) = machine.said(&["doctor", "--json"], &home);
     let findings: Vec<Value> = serde_json::from_str(&text).unwrap();
@@ -194,6 +198,44 @@ fn uninstall_removes_only_the_units_of_the_users_own_instance() {
     assert!(unit.exists() && !text.contains("This goes"), "{text}");
     let text = uninstall(None);
     assert!(!unit.exists() && text.contains(unit.file_name().unwrap().to_str().unwrap()), "{text}");
+}
+
+/// Agents that still name the shim, and shims that still run, must not undo a removal.
+#[test]
+fn nothing_starts_the_daemon_after_a_removal() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let before = machine.files();
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "{text}");
+    assert_ne!(machine.files(), before);
+
+    machine.said(&["note", "--user", "kept through a removal"], &home);
+
+    let (code, text) = machine.said(&["uninstall", "--yes"], &home);
+    assert!(code == 0 && text.contains("taken back"), "{text}");
+    assert_eq!(machine.files(), before, "what set-up wrote is gone, to the byte");
+    let (code, text) = machine.said(&["load"], &home);
+    let removed = "anchord was removed from this machine; `anchord setup` brings it back";
+    assert!(code == 3 && text.contains(removed), "{text}");
+    let mut server = machine.command(&machine.root.path().join("bin/anchord-mcp"));
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"},
+    }});
+    writeln!(server.stdin.as_mut().unwrap(), "{hello}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains(removed), "{answer}");
+    drop(server.stdin.take());
+    server.wait().unwrap();
+    let (code, text) = machine.said(&["status"], &home);
+    assert_eq!(code, 3, "no daemon runs: {text}");
+
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "and it comes back when a person wants it: {text}");
+    let (_, text) = machine.said(&["list", "--user"], &home);
+    assert!(text.contains("kept through a removal"), "with the memory that was left: {text}");
 }
 
 #[test]

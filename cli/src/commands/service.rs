@@ -14,7 +14,7 @@ use anchord_agents::setup::Programs;
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
-use super::stop;
+use super::{setup, stop};
 use crate::edit::{Edit, Original};
 use crate::exit::Error;
 use crate::show;
@@ -102,6 +102,7 @@ impl Command {
                 let steps = install(manager, &folder, &home, programs.anchord())?;
                 carry_out(manager, &steps, &dir, dry_run, &home, out)?;
                 if !dry_run {
+                    setup::allow_starts(&dir)?;
                     writeln!(
                         out,
                         "The daemon starts with the first connection. `anchord status` is one."

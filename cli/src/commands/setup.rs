@@ -1,7 +1,7 @@
 //! `anchord setup`: makes the agents of this machine use anchord, and undoes that.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -197,6 +197,7 @@ impl Args {
                 plans = run.plan(wishes)?;
             }
             run.dir.ensure()?;
+            allow_starts(run.dir)?;
             let failed = plan::write(&plans, run.dir, Manifest::read(run.dir)?, &mut RealDisk)?;
             for why in failed {
                 writeln!(out, "{why}; anchord wrote the file instead")?;
@@ -281,6 +282,44 @@ impl Args {
     }
 }
 
+/// Lets daemons be started again after a removal.
+pub(super) fn allow_starts(dir: &InstanceDir) -> Result<(), Error> {
+    match fs::remove_file(dir.removed()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let what = format!("cannot remove {}: {error}", dir.removed().display());
+            Err(Error::failed(what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Plans the removal of everything that set-ups wrote, in the user's own scope and in each project.
+pub(super) fn whole_removal(dir: &InstanceDir) -> Result<Vec<FilePlan>, Error> {
+    let (place, manifest) = (user_environment()?, Manifest::read(dir)?);
+    if manifest.files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let projects = others(&manifest, &Scope::User).into_iter().map(Scope::Project);
+    let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
+    let mut plans: Vec<FilePlan> = Vec::new();
+    for scope in [Scope::User].into_iter().chain(projects) {
+        let (place, scope, programs, wishes) = (&place, &scope, &programs, Wishes::default());
+        let setting = Setting { place, scope, programs, wishes };
+        for plan in plan::removal(&Agent::all(), &setting, &manifest)? {
+            if !plans.iter().any(|known| known.shown == plan.shown) {
+                plans.push(plan);
+            }
+        }
+    }
+    plans.retain(|plan| plan.edit.is_some());
+    Ok(plans)
+}
+
+/// Carries out [`whole_removal`].
+pub(super) fn take_back_all(plans: &[FilePlan], dir: &InstanceDir) -> Result<(), Error> {
+    plan::take_back(plans, dir, Manifest::read(dir)?, &mut RealDisk)
+}
+
 impl Run<'_> {
     fn plan(&self, wishes: Wishes) -> Result<Vec<FilePlan>, Error> {
         plan::setup(&self.agents, &self.setting(wishes), &Manifest::read(self.dir)?)
@@ -341,7 +380,11 @@ impl Run<'_> {
 const LINE_CHARS: usize = 78;
 
 /// Shows what happens to each file. Returns the number of files that change.
-fn show_plans(plans: &[FilePlan], home: &Path, out: &mut dyn Write) -> Result<usize, Error> {
+pub(super) fn show_plans(
+    plans: &[FilePlan],
+    home: &Path,
+    out: &mut dyn Write,
+) -> Result<usize, Error> {
     let mut changed = 0;
     for plan in plans {
         let Some(shown) = (plan.edit.is_some() || !plan.outcome.remarks.is_empty()).then_some(plan)

@@ -8,10 +8,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::config::CONFIG_FILE;
+use anchord_daemon::instance::DATA_MARK;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 use anyhow::Context;
 
-use super::{home, service, stop};
+use super::{home, service, setup, stop};
 use crate::agents::manifest::{self, Manifest};
 use crate::confirm::confirmed;
 use crate::exit::Error;
@@ -20,7 +21,9 @@ use crate::show;
 /// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays
 /// unless asked for
 ///
-/// Shows what goes, and asks. Without a terminal it wants --yes.
+/// Shows what goes, and asks. Without a terminal it wants --yes. Where agents are set up, it first
+/// offers to take that back, as `anchord setup --remove` does; --yes accepts. Afterwards no agent
+/// starts the daemon again, until `anchord setup`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord uninstall
@@ -51,6 +54,7 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let dir = InstanceDir::locate()?;
         let home = home();
+        self.take_back(&dir, home.as_deref(), out)?;
         let units = home.as_deref().map(service::files).unwrap_or_default();
         let plan = plan(&dir, units, self.data)?;
         let shown = |path: &Path| show::path(&path.to_string_lossy(), home.as_deref());
@@ -69,7 +73,12 @@ impl Args {
                 // This precedes stopping the daemon, which would otherwise be started again.
                 service::let_go(home);
             }
-            stop::stop(&dir).map_err(|error| not_stopped(error, plan.units))?;
+            // This precedes it too: a shim whose daemon ends starts another.
+            forbid_starts(&dir)?;
+            if let Err(error) = stop::stop(&dir) {
+                setup::allow_starts(&dir)?;
+                return Err(not_stopped(error, plan.units));
+            }
             carry_out(&plan)?;
             if let Some(home) = home.as_deref().filter(|_| plan.units) {
                 service::forget(home);
@@ -83,10 +92,53 @@ impl Args {
         if let Ok(program) = std::env::current_exe() {
             writeln!(out, "  {} (this program)", shown(&program))?;
         }
-        writeln!(out, "  what agents were told: `anchord setup --remove` takes it back")?;
+        if dir.removed().exists() {
+            let path = shown(&dir.removed());
+            writeln!(
+                out,
+                "  {path} (no agent starts the daemon again; `anchord setup` removes it)"
+            )?;
+        }
+        if Manifest::read(&dir).is_ok_and(|manifest| !manifest.files.is_empty()) {
+            writeln!(out, "  what agents were told: `anchord setup --remove` takes it back")?;
+        }
         writeln!(out, "  what projects say: `anchord init --remove` in each")?;
         Ok(())
     }
+
+    /// Offers to take back what set-ups wrote for agents.
+    fn take_back(
+        &self,
+        dir: &InstanceDir,
+        home: Option<&Path>,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        if dir.is_named() {
+            // Agents are set up for the user's own instance alone.
+            return Ok(());
+        }
+        let plans = setup::whole_removal(dir)?;
+        if plans.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "Agents are set up to run anchord. This is taken back:")?;
+        setup::show_plans(&plans, home.unwrap_or(Path::new("/")), out)?;
+        out.flush()?;
+        if confirmed("Take this back first?", self.yes)? {
+            setup::take_back_all(&plans, dir)?;
+            writeln!(out, "taken back\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps shims that still run, and agents that still name them, from starting a daemon again.
+fn forbid_starts(dir: &InstanceDir) -> Result<(), Error> {
+    dir.ensure()?;
+    let path = dir.removed();
+    let why = "A person removed anchord. While this file exists, no agent starts its daemon.\n";
+    fs::write(&path, why).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
 }
 
 /// Adds to the error what has been done by then. Nothing was removed.
@@ -111,6 +163,8 @@ fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Erro
     let Some(file) = file else { return Ok(plan) };
     let logs = entries(&file.logs)?;
     plan.goes.extend(logs.into_iter().filter(|path| is_log(path)));
+    // Without it, a later instance takes the memory over instead of refusing it.
+    plan.goes.extend(Some(file.data.join(DATA_MARK)).filter(|path| exists(path)));
     let memory = ["daemon", "projects"].map(|part| file.data.join(part));
     let memory = memory.into_iter().filter(|path| exists(path));
     if data {
@@ -128,8 +182,15 @@ fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Erro
     } else if exists(&manifest) {
         plan.stays.push((manifest, "what set-up wrote; `anchord setup --remove` takes it back"));
     }
-    let own =
-        [dir.sock(), dir.lock(), dir.starting(), dir.resending(), dir.key(), dir.instance_json()];
+    let own = [
+        dir.sock(),
+        dir.lock(),
+        dir.starting(),
+        dir.resending(),
+        dir.key(),
+        dir.guard(),
+        dir.instance_json(),
+    ];
     plan.goes.extend(own.into_iter().filter(|path| exists(path)));
     plan.emptied = vec![file.logs, file.data, file.config, dir.path().to_owned()];
     Ok(plan)
