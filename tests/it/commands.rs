@@ -29,6 +29,31 @@ fn a_forgotten_text_is_read_from_the_journal() {
     }
 }
 
+/// A daemon runs whatever the configuration says, and a person is told wherever they look.
+#[test]
+fn a_typo_in_the_configuration_never_ends_memory() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "before the typo"]);
+    instance.configure("[memory]\nload_token = 900\n");
+    let wanted = "config.toml: line 2: unknown key load_token; did you mean load_tokens?";
+
+    let output = shell.command(&["restart"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && told.contains(wanted), "{told}");
+    assert!(told.starts_with("warning: cannot use "), "{told}");
+    assert!(shell.done(&["load"]).contains("before the typo"));
+    assert!(shell.done(&["status"]).contains(wanted));
+    let findings = shell.json(&["doctor"]);
+    assert!(findings[0]["what"].as_str().unwrap().contains(wanted), "it comes first: {findings}");
+
+    instance.configure("[memory]\nload_tokens = 900\n");
+    let (_, told) = shell.said(&["doctor"]);
+    assert!(told.contains("when the daemon started, it could not use "), "{told}");
+    shell.done(&["restart"]);
+    assert!(!shell.said(&["doctor"]).1.contains("config.toml"), "it is in use now");
+}
+
 #[test]
 fn commands_note_find_and_forget_as_agents_do() {
     let (instance, project) = (Instance::new(), Project::git());

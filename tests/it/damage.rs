@@ -44,6 +44,21 @@ fn a_bad_place_in_a_journal_is_reported_once() {
     assert!(told.contains("journal/000001.jsonl line 2: the checksum is"), "{told}");
 }
 
+#[test]
+fn doctor_reads_the_journals() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "an intact entry"]);
+    let (_, told) = shell.said(&["doctor"]);
+    assert!(told.contains("1 journal read to the end and intact"), "{told}");
+
+    let journal = journal(&instance, false);
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, whole.replacen("an intact entry", "another entry", 1)).unwrap();
+    let (code, told) = shell.said(&["doctor"]);
+    assert!(code == 1 && told.contains("1 damaged place in the journal"), "{told}");
+}
+
 /// The exit code tells a script that only a person can make this memory writable again.
 #[test]
 fn writing_to_a_damaged_journal_has_its_own_exit_code() {

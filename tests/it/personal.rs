@@ -72,7 +72,7 @@ fn a_person_manages_user_notes_outside_any_project() {
     assert!(
         nowhere
             .done(&["journal", "verify", "--user"])
-            .starts_with("the user's own notes: 2 good entries")
+            .starts_with("the user's own notes: 2 entries intact")
     );
     assert!(nowhere.done(&["journal", "show", "--user"]).contains("put u2"));
     assert!(nowhere.done(&["journal", "rebuild", "--user"]).contains("2 entries read"));

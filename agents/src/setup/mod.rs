@@ -36,7 +36,7 @@ pub struct Facts {
     pub(crate) folder: fn(&UserEnvironment) -> PathBuf,
     /// Whether it has a configuration for a project.
     pub has_project_scope: bool,
-    /// The file of a project in which it looks for instructions, if that is its own.
+    /// The file of a project in which it looks for instructions, if it has one.
     pub instructions: Option<&'static str>,
     /// The files to set up and the parts that go into them.
     pub(crate) targets: fn(&Setting<'_>) -> Vec<Target>,
@@ -46,6 +46,8 @@ pub struct Facts {
     pub(crate) passes: Passes,
     /// The trust that its hooks need, if any.
     pub trust: Option<Trust>,
+    /// Returns what switches all its hooks off: the setting and its file, in words.
+    pub(crate) hooks_off: fn(&Setting<'_>) -> Vec<String>,
     /// Remarks on what a person still has to do, or to know.
     pub remarks: fn(&UserEnvironment) -> Vec<String>,
     /// Remarks on what a person did because of those remarks and a removal leaves. Each sentence
@@ -146,7 +148,13 @@ const INSTRUCTIONS: &str = "memory.md";
 /// Returns the files of a project in which agents look for instructions, the usual one first.
 pub fn instruction_files() -> Vec<&'static str> {
     let own = CLIENTS.iter().filter_map(|client| client.setup.as_ref()?.instructions);
-    own.chain([INSTRUCTIONS]).collect()
+    let mut files: Vec<&str> = Vec::new();
+    for name in own.chain([INSTRUCTIONS]) {
+        if !files.contains(&name) {
+            files.push(name);
+        }
+    }
+    files
 }
 
 /// Seconds after which an agent stops waiting for a hook, which answers within one.
@@ -246,6 +254,11 @@ impl Agent {
     /// Returns the files to set up and the parts that go into them.
     pub fn targets(self, setting: &Setting<'_>) -> Vec<Target> {
         (self.facts().targets)(setting)
+    }
+
+    /// Returns what switches all its hooks off: the setting and its file, in words.
+    pub fn hooks_off(self, setting: &Setting<'_>) -> Vec<String> {
+        (self.facts().hooks_off)(setting)
     }
 
     /// Returns whether it has anchord's plugin or extension, which brings its own server and hooks.

@@ -123,6 +123,16 @@ impl Manifest {
         }
     }
 
+    /// Returns the agents that are set up for this project or for all.
+    pub(crate) fn serving(&self, root: &Path) -> Vec<Agent> {
+        let here = |entry: &&Entry| entry.project.as_deref().is_none_or(|project| project == root);
+        let mut agents: Vec<Agent> =
+            self.files.iter().filter(here).map(|entry| entry.agent).collect();
+        agents.sort_unstable();
+        agents.dedup();
+        agents
+    }
+
     /// Returns whether every agent that is set up reports its lifecycle, at least for this project.
     pub(crate) fn hooked(&self, root: &Path) -> bool {
         let here = |entry: &&Entry| entry.project.as_deref().is_none_or(|project| project == root);

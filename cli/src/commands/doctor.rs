@@ -21,6 +21,7 @@ use crate::exit::{Error, Kind};
 use crate::show;
 
 mod agents;
+mod config;
 mod daemon;
 mod data;
 mod merge;
@@ -119,28 +120,14 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let dir = InstanceDir::locate()?;
         let place = user_environment()?;
-        let mut findings = Vec::new();
-        // The agents come first, because their checks start the daemon.
-        let (agents, named) = agents::findings(&place, project(&dir).as_ref());
-        let status = daemon::findings(&dir, &mut findings);
-        daemon::versions(status.as_ref(), &named, &mut findings);
-        data::findings(&dir, status.as_ref(), &mut findings);
-        findings.extend(agents);
-        if let Some(status) = &status {
-            agents::hooks_delivered(status, &mut findings);
-            merge::findings(status, &mut findings);
-        }
+        let mut findings = examined(&dir, &place);
         if self.fix {
-            for finding in &mut findings {
-                let Some(fix) = &finding.fix else { continue };
-                finding.fixed = Some(match fix.apply(&dir, &place) {
-                    Ok(done) => {
-                        finding.severity = Severity::Note;
-                        done
-                    }
-                    Err(error) => format!("cannot be repaired: {}", error.message),
-                });
-            }
+            let repaired = repaired(findings, &dir, &place);
+            findings = if repaired.is_empty() {
+                examined(&dir, &place)
+            } else {
+                checked_again(repaired, examined(&dir, &place))
+            };
         }
         let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);
         if self.json {
@@ -150,6 +137,64 @@ impl Args {
         }
         Ok(if wrong { ExitCode::from(Kind::Failed.code()) } else { ExitCode::SUCCESS })
     }
+}
+
+/// Looks at everything. Changes nothing, but starts the daemon.
+fn examined(dir: &InstanceDir, place: &UserEnvironment) -> Vec<Finding> {
+    let mut findings = config::findings(dir);
+    // One that hangs is the cause of whatever follows, so nothing else is asked of it.
+    let hangs = daemon::unserved(dir);
+    // The agents come before the daemon, because their checks start it.
+    let (agents, named) = agents::findings(place, project(dir).as_ref(), hangs.is_none());
+    let status = daemon::findings(dir, hangs, &mut findings);
+    daemon::versions(status.as_ref(), &named, &mut findings);
+    data::findings(dir, status.as_ref(), &mut findings);
+    findings.extend(agents);
+    if let Some(status) = &status {
+        config::in_use(status, &mut findings);
+        agents::hooks_delivered(status, &mut findings);
+        merge::findings(status, &mut findings);
+    }
+    findings
+}
+
+/// A finding and the outcome of its repair.
+type Repaired = (Finding, Result<String, Error>);
+
+/// Carries out the repairs, each once.
+fn repaired(findings: Vec<Finding>, dir: &InstanceDir, place: &UserEnvironment) -> Vec<Repaired> {
+    let mut done: Vec<Repaired> = Vec::new();
+    for finding in findings {
+        let Some(fix) = &finding.fix else { continue };
+        if !done.iter().any(|(known, _)| known.fix.as_ref() == Some(fix)) {
+            let outcome = fix.apply(dir, place);
+            done.push((finding, outcome));
+        }
+    }
+    done
+}
+
+/// Compares repairs with what is found after them. A repair counts only if its finding is gone.
+fn checked_again(repaired: Vec<Repaired>, mut found: Vec<Finding>) -> Vec<Finding> {
+    let mut gone = Vec::new();
+    for (mut finding, outcome) in repaired {
+        let same = |other: &&mut Finding| other.what == finding.what && other.fix == finding.fix;
+        match (found.iter_mut().find(same), outcome) {
+            (Some(still), Ok(_)) => {
+                still.fixed = Some("the repair did not help; it is still so".to_owned());
+            }
+            (Some(still), Err(error)) => {
+                still.fixed = Some(format!("cannot be repaired: {}", error.message));
+            }
+            (None, outcome) => {
+                finding.severity = Severity::Note;
+                finding.fixed = Some(outcome.unwrap_or_else(|_| "no longer so".to_owned()));
+                gone.push(finding);
+            }
+        }
+    }
+    gone.append(&mut found);
+    gone
 }
 
 /// Returns the project of the working directory, where agents may be set up as well.
@@ -215,9 +260,9 @@ fn render(
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     let problems = show::count(count(Severity::Problem) as u64, "problem");
     writeln!(out, "\n{problems}, {}", show::count(count(Severity::Note) as u64, "note"))?;
-    let mendable = findings.iter().any(|finding| finding.fix.is_some());
-    if mendable && !fix {
-        writeln!(out, "`anchord doctor --fix` repairs what it can.")?;
+    let repairable = findings.iter().filter(|finding| finding.fix.is_some()).count();
+    if repairable > 0 && !fix {
+        writeln!(out, "`anchord doctor --fix` repairs {repairable} of them.")?;
     }
     Ok(())
 }

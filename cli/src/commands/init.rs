@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anchord_agents::setup::instruction_files;
+use anchord_agents::setup::{Agent, instruction_files};
 use anchord_daemon::projects::{
     Located, Surroundings, locate, locate_part, make_marker, workspace,
 };
@@ -98,7 +98,7 @@ fn long_about() -> String {
     let usual = files.first().copied().unwrap_or_default();
     format!(
         "Tell the agents of a project to load, checkpoint and save its memory\n\nWrites a marked \
-         block into {}, those that exist, or a new {usual}. A second time replaces the block; \
+         block into {}: those that exist, and those of the agents that are set up, or else a new {usual}. A second time replaces the block; \
          --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and \
          with its hooks they load without being told, so that the block says only what to keep.",
         show::listed(&files, "and")
@@ -123,7 +123,8 @@ impl Args {
         let edits = if self.remove {
             removal(root)?
         } else {
-            placement(root, located.git.is_some(), self.checkpoint, loading, self.tools)?
+            let wanted = Wanted { mode: self.checkpoint, tools: self.tools, loading };
+            placement(root, located.git.is_some(), wanted, &agents.serving(root))?
         };
         let makes_part = part && !self.remove && !root.join(MARKER).is_dir();
         let home = home();
@@ -290,19 +291,36 @@ fn modes() -> impl TypedValueParser<Value = CheckpointMode> {
         .try_map(|name| name.parse::<CheckpointMode>())
 }
 
-/// Plans the changes of `init`.
+/// The wanted block.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    /// The mode, if one is given.
+    mode: Option<CheckpointMode>,
+    /// The set of tools, if one is given.
+    tools: Option<DirectiveTools>,
+    loading: Loading,
+}
+
+/// Plans the changes of `init`. A block goes into every instruction file that exists, and into a
+/// new one for each of the agents without.
 fn placement(
     root: &Path,
     in_git: bool,
-    mode: Option<CheckpointMode>,
-    loading: Loading,
-    tools: Option<DirectiveTools>,
+    wanted: Wanted,
+    agents: &[Agent],
 ) -> Result<Vec<Edit>, Error> {
+    let Wanted { mode, tools, loading } = wanted;
     let mut targets = instructions(root)?;
-    if targets.is_empty() {
-        let usual = instruction_files().into_iter().next();
-        targets.extend(usual.map(|name| Original { path: root.join(name), text: None }));
+    let mut missing: Vec<&str> =
+        agents.iter().filter_map(|agent| agent.facts().instructions).collect();
+    if targets.is_empty() && missing.is_empty() {
+        missing.extend(instruction_files().first());
     }
+    missing.sort_unstable();
+    missing.dedup();
+    let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let paths = missing.into_iter().map(|name| root.join(name)).filter(is_free);
+    targets.extend(paths.map(|path| Original { path, text: None }));
     let mut edits = Vec::new();
     for original in targets {
         let mut found = find(&original)?;

@@ -21,6 +21,7 @@ pub(super) const FACTS: Facts = Facts {
     plugin,
     passes: Passes::All,
     trust: None,
+    hooks_off,
     remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
     leftovers: |_| Vec::new(),
     reads: Reads::Listed,
@@ -92,6 +93,21 @@ fn plugin(place: &UserEnvironment) -> bool {
         // The name is `anchord@` and the plugin's marketplace.
         name.starts_with("anchord@") && on == &Value::Bool(true)
     })
+}
+
+/// Finds `disableAllHooks` in the settings that Claude Code reads.
+fn hooks_off(setting: &Setting<'_>) -> Vec<String> {
+    let folder = match setting.scope {
+        Scope::User => setting.place.folder(&CLIENT, ".claude"),
+        Scope::Project(root) => root.join(".claude"),
+    };
+    let is_off = |file: &PathBuf| {
+        let json = text_of(file).and_then(|text| Json::parse(&text, false).ok());
+        json.and_then(|json| json.get(&["disableAllHooks".into()])) == Some(Value::Bool(true))
+    };
+    let files = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
+    let said = |file: PathBuf| format!("`disableAllHooks` in {}", file.display());
+    files.into_iter().filter(is_off).map(said).collect()
 }
 
 /// Returns the hook's handler. With `args` no shell is started. A build of Claude Code that does

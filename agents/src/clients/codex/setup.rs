@@ -26,6 +26,7 @@ pub(super) const FACTS: Facts = Facts {
         "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     ]),
     trust: Some(Trust { remark: TRUST, untrusted }),
+    hooks_off: |_| Vec::new(),
     remarks: |_| Vec::new(),
     leftovers,
     reads: Reads::Listed,

@@ -13,11 +13,12 @@ pub(super) const FACTS: Facts = Facts {
     program: "gemini",
     folder: |place| place.home.join(".gemini"),
     has_project_scope: true,
-    instructions: None,
+    instructions: Some("GEMINI.md"),
     targets,
     plugin: |place| place.home.join(".gemini/extensions/anchord").exists(),
     passes: Passes::Without(&["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "CREDENTIAL"]),
     trust: None,
+    hooks_off: |_| Vec::new(),
     remarks: |_| {
         vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]
     },

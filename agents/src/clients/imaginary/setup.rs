@@ -18,6 +18,7 @@ pub(super) const FACTS: Facts = Facts {
         remark: "It asks you whether its hooks may run.",
         untrusted: |_, _, _| Vec::new(),
     }),
+    hooks_off: |_| Vec::new(),
     remarks: |_| Vec::new(),
     leftovers: |_| Vec::new(),
     reads: Reads::Unasked,

@@ -22,6 +22,7 @@ pub(super) const FACTS: Facts = Facts {
     plugin: |_| false,
     passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
     trust: None,
+    hooks_off: |_| Vec::new(),
     remarks,
     leftovers,
     reads: Reads::Unasked,

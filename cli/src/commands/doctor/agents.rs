@@ -17,10 +17,11 @@ use crate::commands::setup::round_trip;
 pub(super) type Named = (Agent, PathBuf);
 
 /// Checks every agent on this machine. Also returns the programs that they run. `project` is the
-/// project of the working directory, if there is one.
+/// project of the working directory, if there is one. Servers are started only if `may_ask`.
 pub(super) fn findings(
     place: &UserEnvironment,
     project: Option<&Scope>,
+    may_ask: bool,
 ) -> (Vec<Finding>, Vec<Named>) {
     // This includes a program in a build folder; only set-up refuses it.
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
@@ -39,8 +40,23 @@ pub(super) fn findings(
             named.extend(programs.map(|program| (agent, program)));
             states.push((scope, state));
         }
+        let unreadable = unreadable(agent, &states);
+        if !unreadable.is_empty() {
+            // What else could be said would follow from this.
+            found.extend(unreadable);
+            continue;
+        }
         judged(agent, place, &states, &mut found);
-        found.extend(answers(agent, place, &states));
+        for off in states.iter().flat_map(|(scope, _)| {
+            let (programs, wishes) = (&programs, Wishes::default());
+            agent.hooks_off(&Setting { place, scope, programs, wishes })
+        }) {
+            let what = format!("no hook runs, because of {off}");
+            found.push(Finding::problem(agent.name(), what, "Remove it, or set it to false."));
+        }
+        if may_ask {
+            found.extend(answers(agent, place, &states));
+        }
     }
     (found, named)
 }
@@ -52,6 +68,15 @@ fn really(program: &str, place: &UserEnvironment) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
 
+/// Reports the files that cannot be read.
+fn unreadable(agent: Agent, states: &[(&Scope, State)]) -> Vec<Finding> {
+    let finding = |(path, why): &(PathBuf, String)| {
+        let what = format!("{} cannot be read: {why}", path.display());
+        Finding::problem(agent.name(), what, "Repair it: the agent cannot read it either.")
+    };
+    states.iter().flat_map(|(_, state)| &state.unreadable).map(finding).collect()
+}
+
 /// Judges an agent's files. Starts nothing.
 fn judged(
     agent: Agent,
@@ -61,10 +86,6 @@ fn judged(
 ) {
     let (name, id) = (agent.name(), agent.id());
     let plugin = agent.plugin(place);
-    for (path, why) in states.iter().flat_map(|(_, state)| &state.unreadable) {
-        let what = format!("{} cannot be read: {why}", path.display());
-        found.push(Finding::problem(name, what, "Repair it: the agent cannot read it either."));
-    }
     let servers: Vec<_> = states.iter().flat_map(|(_, state)| &state.servers).collect();
     let serverless = servers.is_empty() && !plugin;
     if serverless && states.iter().all(|(_, state)| state.hooks.is_empty()) {

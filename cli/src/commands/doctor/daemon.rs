@@ -14,15 +14,24 @@ use anchord_proto::instance::{InstanceDir, InstanceError};
 use super::agents::Named;
 use super::{Finding, Fix};
 use crate::client::Client;
-use crate::exit::Kind;
+use crate::exit::{Error, Kind};
 
 const ABOUT: &str = "daemon";
 
 /// The version of this build.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Checks the daemon. Returns its status, if it answers.
-pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<StatusReply> {
+/// Returns the error of a daemon that is there and cannot be used.
+pub(super) fn unserved(dir: &InstanceDir) -> Option<Error> {
+    Client::running(dir).err().filter(|error| error.kind != Kind::NoDaemon)
+}
+
+/// Checks the daemon. Returns its status, if it answers. Does not ask one that is `unserved`.
+pub(super) fn findings(
+    dir: &InstanceDir,
+    unserved: Option<Error>,
+    found: &mut Vec<Finding>,
+) -> Option<StatusReply> {
     let usable = match dir.check() {
         Err(InstanceError::Missing(path)) => {
             let what = format!("{} is not there yet: the first agent makes it", path.display());
@@ -48,7 +57,10 @@ pub(super) fn findings(dir: &InstanceDir, found: &mut Vec<Finding>) -> Option<St
     if !usable {
         return None;
     }
-    let status = Client::running(dir).and_then(|mut client| client.get(api::STATUS, &()));
+    let status = match unserved {
+        Some(error) => Err(error),
+        None => Client::running(dir).and_then(|mut client| client.get(api::STATUS, &())),
+    };
     let status: StatusReply = match status {
         Ok(status) => status,
         Err(error) if error.kind == Kind::NoDaemon => {

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
-    self, ProjectQuery, ProjectStatus, SplitParams, SplitPart, SplitReply, StatusReply,
+    self, ProjectParams, ProjectQuery, ProjectStatus, SplitParams, SplitPart, SplitReply,
+    StatusReply, VerifyReply,
 };
 use anchord_daemon::store::refuse_network_fs;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
@@ -13,7 +14,9 @@ use super::super::shared;
 use super::Finding;
 use crate::client::Client;
 use crate::exit::Error;
-use crate::limits::{DOCTOR_FREE_BYTES_MIN, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINES_MAX};
+use crate::limits::{
+    DOCTOR_FREE_BYTES_MIN, DOCTOR_JOURNAL_BYTES_MAX, DOCTOR_LOG_BYTES_MAX, DOCTOR_LOG_LINES_MAX,
+};
 use crate::show;
 
 const ABOUT: &str = "data";
@@ -58,10 +61,11 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             format!("Put {} back from a backup; projects are not touched.", place.display());
         found.push(Finding::problem(ABOUT, what, action));
     }
+    let mut journals = Journals::default();
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
         found.extend(shared(project));
         match read_only(dir, project) {
-            Ok(None) => {}
+            Ok(None) => journals.check(dir, &project.id, &project.name, project.bytes, found),
             Ok(Some(reason)) => {
                 let what = format!("{} cannot be written: {reason}", project.name);
                 let action = format!("Run `anchord journal verify --project {}`.", project.id);
@@ -87,16 +91,78 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             }
         }
     }
-    let personal = status.and_then(|status| status.personal.as_ref());
-    if let Some(reason) = personal.and_then(|personal| personal.read_only.as_ref()) {
-        let what = format!("your own notes cannot be written: {reason}");
-        found.push(Finding::problem(ABOUT, what, "Run `anchord journal verify --user`."));
+    if let Some(personal) = status.and_then(|status| status.personal.as_ref()) {
+        if let Some(reason) = &personal.read_only {
+            let what = format!("your own notes cannot be written: {reason}");
+            found.push(Finding::problem(ABOUT, what, "Run `anchord journal verify --user`."));
+        } else {
+            journals.check(dir, api::USER, "your own notes", personal.bytes, found);
+        }
     }
+    found.extend(journals.summary());
     let errors = last_errors(&file.logs);
     if !errors.is_empty() {
         let what = format!("errors logged last:\n      {}", errors.join("\n      "));
         let action = format!("All of them are in {}.", file.logs.display());
         found.push(Finding::note("logs", what).action(action));
+    }
+}
+
+/// The journals that were read.
+#[derive(Debug, Default)]
+struct Journals {
+    intact: u64,
+    /// The names of those that are too long to be read here.
+    too_long: Vec<String>,
+}
+
+impl Journals {
+    /// Reads a journal from its beginning to its end. `memory` is a project's id, or the user's own
+    /// memory.
+    fn check(
+        &mut self,
+        dir: &InstanceDir,
+        memory: &str,
+        name: &str,
+        bytes: u64,
+        found: &mut Vec<Finding>,
+    ) {
+        if bytes > DOCTOR_JOURNAL_BYTES_MAX {
+            self.too_long.push(name.to_owned());
+            return;
+        }
+        let which =
+            if memory == api::USER { "--user".to_owned() } else { format!("--project {memory}") };
+        let action = format!("Run `anchord journal verify {which}`.");
+        let params = ProjectParams { project: memory.to_owned() };
+        let reply = Client::running(dir)
+            .and_then(|mut client| client.post::<VerifyReply>(api::JOURNAL_VERIFY, &params));
+        match reply {
+            Ok(reply) if reply.is_sound() => self.intact += 1,
+            Ok(reply) => {
+                let damaged = show::count(reply.problems.len() as u64, "damaged place");
+                let what = format!("{name}: {damaged} in the journal");
+                found.push(Finding::problem(ABOUT, what, action));
+            }
+            Err(error) => {
+                let what = format!("{name}: the journal could not be checked: {}", error.message);
+                found.push(Finding::problem(ABOUT, what, error.action.unwrap_or(action)));
+            }
+        }
+    }
+
+    fn summary(self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if self.intact > 0 {
+            let what =
+                format!("{} read to the end and intact", show::count(self.intact, "journal"));
+            found.push(Finding::good(ABOUT, what));
+        }
+        if !self.too_long.is_empty() {
+            let what = format!("journals too long to be read here: {}", self.too_long.join(", "));
+            found.push(Finding::note(ABOUT, what).action("`anchord journal verify` reads one."));
+        }
+        found
     }
 }
 

@@ -20,7 +20,7 @@ fn findings_say_what_to_do() {
         Run chmod.
 
     1 problem, 1 note
-    `anchord doctor --fix` repairs what it can.
+    `anchord doctor --fix` repairs 1 of them.
     ");
 }
 
@@ -49,7 +49,7 @@ fn modes_and_leftovers_are_fixed() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     let mut found = Vec::new();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    daemon::findings(&dir, &mut found);
+    daemon::findings(&dir, None, &mut found);
     let fixes: Vec<Fix> = found.iter().filter_map(|finding| finding.fix.clone()).collect();
     assert_eq!(fixes[0], Fix::Mode(folder.path().to_owned(), 0o700));
     let fix = fixes[1].clone();
@@ -76,7 +76,7 @@ fn an_agents_files_are_checked() {
         fs::write(path, text).unwrap();
     };
     let texts = || -> Vec<String> {
-        let (found, _) = agents::findings(&place, None);
+        let (found, _) = agents::findings(&place, None, true);
         let text = |finding: &Finding| finding.what.replace(home.to_str().unwrap(), "~");
         found.iter().map(text).collect()
     };
@@ -124,11 +124,66 @@ fn an_agents_files_are_checked() {
             "hooks are not as this version sets them up: SessionEnd",
         ]
     );
-    let (found, _) = agents::findings(&place, None);
+    let (found, _) = agents::findings(&place, None, true);
     let mend = Fix::SetUp(Agent::named("gemini").unwrap(), Scope::User);
     assert!(found.iter().all(|finding| finding.fix.as_ref() == Some(&mend)), "{found:?}");
     write(".gemini/settings.json", "{,}");
-    assert!(texts()[0].starts_with("~/.gemini/settings.json cannot be read"), "{:?}", texts());
+    let [text] = &texts()[..] else { panic!("one cause: {:?}", texts()) };
+    assert!(text.starts_with("~/.gemini/settings.json cannot be read"), "{text}");
+    let (found, _) = agents::findings(&place, None, true);
+    assert_eq!(found[0].fix, None, "nothing is promised that cannot be done");
+}
+
+#[test]
+fn switched_off_hooks_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = UserEnvironment {
+        home: folder.path().to_owned(),
+        path: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
+    };
+    let settings = folder.path().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    for (text, found) in
+        [("{\"disableAllHooks\": true}", true), ("{\"disableAllHooks\": false}", false)]
+    {
+        fs::write(&settings, text).unwrap();
+        let (findings, _) = agents::findings(&place, None, false);
+        let off = findings.iter().any(|finding| {
+            finding.severity == Severity::Problem
+                && finding.what.starts_with("no hook runs, because of `disableAllHooks` in ")
+        });
+        assert_eq!(off, found, "{findings:?}");
+    }
+}
+
+#[test]
+fn a_repair_counts_only_if_its_finding_is_gone() {
+    let problem = |what: &str, path: &str| {
+        Finding::problem("data", what, "Do it.").fix(Fix::Remove(PathBuf::from(path)))
+    };
+    let (gone, stays, refused) =
+        (problem("gone", "/a"), problem("stays", "/b"), problem("refused", "/c"));
+    let repaired = vec![
+        (gone, Ok("removed".to_owned())),
+        (stays.clone(), Ok("removed".to_owned())),
+        (refused.clone(), Err(Error::failed("no right to it"))),
+    ];
+    let after = vec![Finding::good("daemon", "answers"), stays, refused];
+    let found = checked_again(repaired, after);
+    let shown: Vec<_> = found
+        .iter()
+        .map(|finding| (finding.severity, finding.what.as_str(), finding.fixed.as_deref()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (Severity::Note, "gone", Some("removed")),
+            (Severity::Good, "answers", None),
+            (Severity::Problem, "stays", Some("the repair did not help; it is still so")),
+            (Severity::Problem, "refused", Some("cannot be repaired: no right to it")),
+        ]
+    );
 }
 
 #[test]

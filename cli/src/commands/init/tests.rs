@@ -15,7 +15,11 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn init(root: &Path, mode: Option<CheckpointMode>) -> Result<Vec<String>, Error> {
-    apply(root, &placement(root, root.join(".git").is_dir(), mode, Loading::ByAgent, None)?)
+    apply(root, &placement(root, root.join(".git").is_dir(), wanted(mode, None), &[])?)
+}
+
+fn wanted(mode: Option<CheckpointMode>, tools: Option<DirectiveTools>) -> Wanted {
+    Wanted { mode, tools, loading: Loading::ByAgent }
 }
 
 fn remove(root: &Path) -> Result<Vec<String>, Error> {
@@ -45,6 +49,21 @@ fn an_empty_project_gets_a_claude_md_that_can_be_removed() {
     assert_eq!(init(&root, None).unwrap(), [""; 0], "a second time changes nothing");
     assert_eq!(remove(&root).unwrap(), ["CLAUDE.md removed"]);
     assert_eq!(fs::read_dir(&root).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn every_agent_that_is_set_up_gets_its_file() {
+    let (_scratch, root) = scratch();
+    let agents = ["claude-code", "codex", "opencode"].map(|id| Agent::named(id).unwrap());
+    let served = || apply(&root, &placement(&root, false, wanted(None, None), &agents).unwrap());
+    assert_eq!(served().unwrap(), ["AGENTS.md made", "CLAUDE.md made"]);
+    assert_eq!(served().unwrap(), [""; 0], "a second time changes nothing");
+    assert_eq!(remove(&root).unwrap(), ["CLAUDE.md removed", "AGENTS.md removed"]);
+
+    // One file under two names needs no second block.
+    fs::write(root.join("AGENTS.md"), "# Agents\n").unwrap();
+    symlink("AGENTS.md", root.join("CLAUDE.md")).unwrap();
+    assert_eq!(served().unwrap(), ["AGENTS.md changed"]);
 }
 
 #[test]
@@ -136,7 +155,7 @@ fn the_projects_folder_is_added_to_gitignore() {
 }
 
 fn init_for(root: &Path, tools: DirectiveTools) -> Vec<String> {
-    let edits = placement(root, false, None, Loading::ByAgent, Some(tools)).unwrap();
+    let edits = placement(root, false, wanted(None, Some(tools)), &[]).unwrap();
     apply(root, &edits).unwrap()
 }
 
