@@ -10,6 +10,7 @@ mod confirm;
 mod directive;
 mod edit;
 pub mod exit;
+mod help;
 mod history;
 pub mod limits;
 mod pager;
@@ -25,7 +26,7 @@ mod tool;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{FromArgMatches, Parser};
 
 use crate::exit::{Error, Kind};
 use crate::terminal::Terminal;
@@ -45,7 +46,8 @@ struct Cli {
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = help::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let commands::Command::Daemon(daemon) = &cli.command {
         // This precedes the next line, since the daemon keeps the socket that it was given.
         daemon.tell_allocator();

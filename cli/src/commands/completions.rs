@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
-
 use crate::exit::Error;
 
 /// Print the completions for a shell
@@ -21,7 +19,7 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         // The output goes through a buffer, since the generator panics if it cannot write.
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::Cli::command(), "anchord", &mut script);
+        clap_complete::generate(self.shell, &mut crate::help::command(), "anchord", &mut script);
         Ok(out.write_all(&script)?)
     }
 }

@@ -190,9 +190,9 @@ impl VerifyArgs {
 
 fn verdict(reply: &VerifyReply) -> String {
     let mut lines = vec![format!(
-        "{}: {} good entries in {}, {}",
+        "{}: {} intact in {}, {}",
         reply.project.root,
-        reply.entries,
+        show::entries(reply.entries),
         show::count(reply.segments.into(), "segment"),
         show::bytes(reply.bytes),
     )];
@@ -204,9 +204,9 @@ fn verdict(reply: &VerifyReply) -> String {
         }
     }));
     lines.push(match &reply.index {
-        IndexState::InUse => "the index follows".to_owned(),
+        IndexState::InUse => "The index needs no repair.".to_owned(),
         IndexState::OutOfUse { reason } => {
-            format!("the index is out of use until it is rebuilt: {reason}")
+            format!("The index is not used until it is rebuilt: {reason}")
         }
     });
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()

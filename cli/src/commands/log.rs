@@ -62,7 +62,7 @@ impl Args {
         let shown = usize::try_from(self.lines).unwrap_or(usize::MAX);
         lines.drain(..lines.len().saturating_sub(shown));
         if !self.json {
-            writeln!(out, "{}", HEAD.dimmed())?;
+            writeln!(out, "{}", Layout::here().head().dimmed())?;
         }
         self.print(out, &lines)?;
         if self.rules && !self.json {
@@ -96,7 +96,7 @@ impl Args {
             let time = journal::time(line["time"].as_i64().unwrap_or_default());
             let shown =
                 format!("{time}  without the daemon  {}  {}", text("result"), text("command"));
-            writeln!(out, "{}", show::plain(&shown))?;
+            writeln!(out, "{}", Layout::here().fitted(show::plain(&shown)))?;
         }
         Ok(())
     }
@@ -106,12 +106,13 @@ impl Args {
     }
 
     fn print(&self, out: &mut dyn Write, lines: &[Retrieval]) -> Result<(), Error> {
+        let layout = Layout::here();
         for line in lines.iter().filter(|line| self.shows(line)) {
             if self.json {
                 let text = serde_json::to_string(line).context("cannot write JSON")?;
                 writeln!(out, "{text}")?;
             } else {
-                writeln!(out, "{}", words(line))?;
+                writeln!(out, "{}", layout.words(line))?;
             }
         }
         Ok(())
@@ -127,33 +128,101 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
 /// The number of checks without the daemon that are shown.
 const GUARD_LINES: usize = 20;
 
-const HEAD: &str = "time (UTC)           session   client          tool             tokens        ms  asked -> given";
-
-/// The number of characters shown of a call's arguments and, below, the number of ids.
+/// The number of characters shown of a call's arguments where the line may be long, and of a
+/// record's ids.
 const ASKED_CHARS: usize = 60;
 const IDS: usize = 6;
+/// The least characters of a call's arguments that are shown beside what was given.
+const ASKED_CHARS_MIN: usize = 12;
 
-fn words(line: &Retrieval) -> String {
-    let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
-    let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
-    let text = format!(
-        "{}  {:8}  {:14}  {:15}  {:>6}  {:>8.2}  {} -> {}",
-        journal::time(line.time),
-        journal::short(&line.session),
-        clipped(&line.client, 14),
-        clipped(tool, 15),
-        line.tokens,
-        f64::from(micros) / 1000.0,
-        clipped(&asked(&line.asked), ASKED_CHARS),
-        given(line),
-    );
-    show::plain(&text)
+/// The form of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// Every column, for a pipe or a wide terminal.
+    Wide,
+    /// The columns that matter most, and no more than this many characters.
+    Narrow(usize),
 }
 
-/// Returns the query itself, followed by the other arguments.
+impl Layout {
+    /// The width from which a terminal shows every column.
+    const WIDE_CHARS: usize = 140;
+
+    /// Chooses the form for standard output.
+    fn here() -> Self {
+        terminal_size::terminal_size_of(std::io::stdout())
+            .map(|(width, _)| usize::from(width.0))
+            .filter(|width| *width < Self::WIDE_CHARS)
+            .map_or(Self::Wide, Self::Narrow)
+    }
+
+    fn head(self) -> String {
+        let line = match self {
+            Self::Wide => format!(
+                "{:19}  {:8}  {:14}  {:15}  {:>6}  {:>8}  asked -> given",
+                "time (UTC)", "session", "client", "tool", "tokens", "ms"
+            ),
+            Self::Narrow(_) => format!(
+                "{:11}  {:11}  {:11}  {:>6}  asked -> given",
+                "time (UTC)", "client", "tool", "tokens"
+            ),
+        };
+        self.fitted(line)
+    }
+
+    fn words(self, line: &Retrieval) -> String {
+        let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
+        let time = journal::time(line.time);
+        let text = match self {
+            Self::Wide => {
+                let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
+                format!(
+                    "{time}  {:8}  {:14}  {:15}  {:>6}  {:>8.2}  {}",
+                    journal::short(&line.session),
+                    clipped(&line.client, 14),
+                    clipped(tool, 15),
+                    line.tokens,
+                    f64::from(micros) / 1000.0,
+                    exchange(line, ASKED_CHARS),
+                )
+            }
+            Self::Narrow(width) => {
+                // The month, the day and the minute.
+                let time: String = time.chars().skip(5).take(11).collect();
+                let start = format!(
+                    "{time}  {:11}  {:11}  {:>6}  ",
+                    clipped(&line.client, 11),
+                    clipped(tool, 11),
+                    line.tokens,
+                );
+                let rest = width.saturating_sub(start.chars().count());
+                let asked = rest.saturating_sub(given(line).chars().count() + ARROW.len());
+                start + &exchange(line, asked.max(ASKED_CHARS_MIN))
+            }
+        };
+        self.fitted(show::plain(&text))
+    }
+
+    fn fitted(self, line: String) -> String {
+        match self {
+            Self::Wide => line,
+            Self::Narrow(width) => clipped(&line, width),
+        }
+    }
+}
+
+const ARROW: &str = " -> ";
+
+/// Words what was asked, at most `asked_chars` characters of it, and what was given.
+fn exchange(line: &Retrieval, asked_chars: usize) -> String {
+    let (asked, given) = (asked(&line.asked), given(line));
+    if asked.is_empty() { given } else { clipped(&asked, asked_chars) + ARROW + &given }
+}
+
+/// Returns the query itself, followed by the other arguments; empty if there are none.
 fn asked(arguments: &Value) -> String {
     let Some(fields) = arguments.as_object() else {
-        return arguments.as_str().unwrap_or("-").to_owned();
+        return arguments.as_str().unwrap_or_default().to_owned();
     };
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let named = |name: &&str| fields.contains_key(*name);
@@ -165,7 +234,7 @@ fn asked(arguments: &Value) -> String {
         .into_iter()
         .chain(rest.map(|(name, value)| format!("{name}={}", text(value))))
         .collect();
-    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
+    words.join(" ")
 }
 
 fn given(line: &Retrieval) -> String {
@@ -173,7 +242,7 @@ fn given(line: &Retrieval) -> String {
     let more = line.ids.len().saturating_sub(IDS) as u64 + line.more;
     match (line.refused, words.is_empty(), more) {
         (true, ..) => words.push("refused".to_owned()),
-        (_, true, _) => words.push("-".to_owned()),
+        (_, true, _) => words.push("nothing".to_owned()),
         (_, _, 0) => {}
         (_, _, more) => words.push(format!("and {more} more")),
     }

@@ -34,8 +34,8 @@ fn a_verdict_names_each_bad_place() {
         problems: Vec::new(),
     };
     insta::assert_snapshot!(verdict(&reply), @r"
-    /src/parser: 41 good entries in 1 segment, 20 kB
-    the index follows
+    /src/parser: 41 entries intact in 1 segment, 20 kB
+    The index needs no repair.
     ");
     reply.index = IndexState::OutOfUse { reason: "the disk is full".into() };
     reply.problems.push(Problem {
@@ -52,9 +52,9 @@ fn a_verdict_names_each_bad_place() {
         is_unread: false,
     });
     insta::assert_snapshot!(verdict(&reply), @r"
-    /src/parser: 41 good entries in 1 segment, 20 kB
+    /src/parser: 41 entries intact in 1 segment, 20 kB
       000001.jsonl line 7: its checksum differs
       the entries do not lead to the memory that is served
-    the index is out of use until it is rebuilt: the disk is full
+    The index is not used until it is rebuilt: the disk is full
     ");
 }

@@ -35,6 +35,12 @@ fn a_line_says_who_asked_what_and_got_what() {
         ids: Vec::new(),
         ..line.clone()
     };
-    let lines = [HEAD.to_owned(), words(&line), words(&many), words(&none), words(&refused)];
-    insta::assert_snapshot!(lines.join("\n"));
+    for layout in [Layout::Wide, Layout::Narrow(80)] {
+        let lines: Vec<String> =
+            [&line, &many, &none, &refused].map(|line| layout.words(line)).into_iter().collect();
+        if let Layout::Narrow(width) = layout {
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
+        }
+        insta::assert_snapshot!(format!("{}\n{}", layout.head(), lines.join("\n")));
+    }
 }
