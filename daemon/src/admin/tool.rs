@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anchord_memory::{Audience, Revision, Shell, parse_past};
 
-use super::{AdminService, Answer, ask, bind_error, store_error, target, write_error};
+use super::{AdminService, Answer, ask, bind_error, is_home, store_error, target, write_error};
 use crate::api::{
     self, AsOf, ErrorCode, ErrorReply, LogQuery, PlannedCompaction, Retrieval, ToolParams,
     ToolReply,
@@ -45,7 +45,10 @@ const OF_PAST: [&str; 2] = ["memory_load", "memory_search"];
 
 /// Runs a tool.
 pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
-    let ToolParams { project, tool, arguments, typed, at } = params;
+    let ToolParams { mut project, tool, arguments, typed, at } = params;
+    if OF_USER.contains(&tool.as_str()) && is_home(&tools.sessions, &project).await? {
+        project = api::USER.to_owned();
+    }
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,

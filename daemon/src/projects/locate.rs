@@ -141,6 +141,17 @@ pub enum NotAProject {
     },
 }
 
+/// The words for the home directory, which is no project.
+const HOME: &str = "your home directory";
+
+impl NotAProject {
+    /// Returns whether the directory is the user's home. Notes that are taken there are the user's
+    /// own.
+    pub(crate) fn is_home(&self) -> bool {
+        matches!(self, Self::Excluded { what: HOME, .. })
+    }
+}
+
 /// Finds the project of `start`. `explicit` says that the user named `start` as a project's
 /// directory, rather than merely working in it.
 pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Located, NotAProject> {
@@ -369,7 +380,7 @@ struct Excluded(Vec<(PathBuf, &'static str)>);
 impl Excluded {
     fn new(facts: &Surroundings) -> Self {
         let named = [
-            (facts.home.as_deref(), "your home directory"),
+            (facts.home.as_deref(), HOME),
             (facts.instance_dir.as_deref(), "anchord's own directory"),
             (facts.tmp.as_deref(), "the temporary directory"),
             (Some(Path::new("/tmp")), "the temporary directory"),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::params::{NoteParams, ScopeParams, importance};
+use super::personal;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Budgets, Context};
@@ -77,7 +78,9 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         note.map_err(|refusal| refusal.of_item("items", at))
     });
     let private = scope == Some(ScopeParams::Session);
-    let personal = scope == Some(ScopeParams::User) || context.session.is_in_personal();
+    let personal = scope == Some(ScopeParams::User)
+        || context.session.is_in_personal()
+        || (scope.is_none() && personal::is_at_home(&context).await);
     let scoped = |note: NewNote| NewNote {
         private: note.private || private,
         personal: note.personal || personal,

@@ -105,6 +105,12 @@ fn is_nowhere(error: &BindError) -> bool {
     matches!(error, BindError::NotAProject(_) | BindError::Foreign)
 }
 
+/// Returns whether the session is in the user's home directory, and in no project.
+pub(super) async fn is_at_home(context: &Context) -> bool {
+    let view = context.session.view(&context.sessions).await;
+    matches!(view, Err(BindError::NotAProject(error)) if error.is_home())
+}
+
 /// A fact that was found by its key.
 pub(super) struct FoundFact {
     /// The call, made in the fact's memory.

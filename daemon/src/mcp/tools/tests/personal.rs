@@ -165,7 +165,11 @@ async fn the_users_notes_work_outside_any_project() {
     ");
     insta::assert_snapshot!(shim.call("memory_update", json!({ "id": "editor", "pinned": true })).await, @"Updated, version 2: u1 editor (pinned, the user's): helix");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "u1" })).await, @"Forgotten, kept in history: u1 editor (pinned, the user's): helix");
-    let refused = shim.call("memory_note", json!({ "content": "of no project" })).await;
+    insta::assert_snapshot!(shim.call("memory_note", json!({ "content": "of no project" })).await, @r"
+    Stored u2 (3 tokens)
+    The user's own notes. Budget: 3/100000 tokens (0.0%), 1 note
+    ");
+    let refused = shim.call("memory_note", json!({ "content": "x", "scope": "project" })).await;
     assert!(refused.starts_with("ERROR failed to find a project"), "{refused}");
     assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0, "it is no project");
     assert_eq!(
