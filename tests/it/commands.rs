@@ -2,6 +2,7 @@
 //! programs.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Output, Stdio};
 
 use anchord_tests::{Agent, Instance, Project, Shell};
@@ -52,6 +53,22 @@ fn a_typo_in_the_configuration_never_ends_memory() {
     assert!(told.contains("when the daemon started, it could not use "), "{told}");
     shell.done(&["restart"]);
     assert!(!shell.said(&["doctor"]).1.contains("config.toml"), "it is in use now");
+}
+
+/// The key signs what sessions resume with, so no daemon starts with one that others can read.
+#[test]
+fn a_key_that_others_can_read_is_named_with_its_repair() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "before"]);
+    shell.done(&["stop"]);
+    let key = instance.home().join("key");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, text) = shell.said(&["load"]);
+    assert!(code == 3 && text.contains("`anchord doctor --fix`"), "{text}");
+    let (code, text) = shell.said(&["doctor", "--fix"]);
+    assert!(code == 0 && text.contains("its mode is 600 now"), "{text}");
+    assert!(shell.done(&["load"]).contains("before"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Key {
             let key = bytes.try_into().map_err(|_| damaged("a key has 32 bytes; delete it"))?;
             let meta = std::fs::symlink_metadata(path).map_err(super::io_error("look at", path))?;
             if meta.mode() & 0o077 != 0 {
-                let why = "others may read it; delete it";
+                let why = "others may read it; `anchord doctor --fix` makes it yours alone";
                 return Err(InstanceError::Untrusted { path: path.to_owned(), why });
             }
             return Ok(Self(key));
