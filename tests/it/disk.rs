@@ -148,6 +148,66 @@ fn a_daemon_started_on_a_full_disk_serves_reads() {
     });
 }
 
+/// Files in the project are copies of the memory. While its disk is full, memory is written all the
+/// same, and the files catch up later.
+#[test]
+fn files_in_a_project_catch_up_once_its_disk_has_room() {
+    let instance = Instance::new();
+    instance.configure("[topics]\nmarkdown = true\n");
+    let project = Project::plain();
+    let Some(disk) = Disk::mount(project.path(), "4m") else { return };
+    let shell = Shell::new(&instance, project.path());
+    let mut agent = Agent::open(&instance, project.path());
+    let topic = |name: &str| {
+        let text = format!("the topic {name}. {}", "0123456789 ".repeat(100));
+        json!({ "summary": "s", "topic": { "name": name, "status": text } })
+    };
+    let save = |agent: &mut Agent, name: &str| {
+        agent.tool("memory_checkpoint", &topic(name));
+        agent.tool("memory_save", &write::save(&format!("the save of {name}")));
+    };
+    save(&mut agent, "before");
+    shell.done(&["init", "--shared", "--yes"]);
+    let has = |folder: &str, text: &str| {
+        let mut found = false;
+        anchord_tests::walk(&project.path().join(folder), &mut |path: &Path| {
+            let content = std::fs::read_to_string(path).unwrap_or_default();
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
+            found |= content.contains(text) && !is_hidden;
+        });
+        found
+    };
+    let folders = [".anchord/topics", ".anchord/memory"];
+    for (folder, text) in folders.into_iter().zip(["the topic before", "the save of before"]) {
+        poll(PATIENCE, "the files are there", || has(folder, text).then_some(()));
+    }
+
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; usize::try_from(disk.bytes_free()).unwrap()]).unwrap();
+    assert_eq!(disk.bytes_free(), 0);
+    save(&mut agent, "meanwhile");
+    assert!(agent.tool("memory_load", &json!({})).contains("the save of meanwhile"));
+    poll(PATIENCE, "a pass of the mirror met the full disk", || {
+        let mut is_logged = false;
+        anchord_tests::walk(&instance.home().join("logs"), &mut |path: &Path| {
+            let log = std::fs::read_to_string(path).unwrap_or_default();
+            is_logged |= log.contains("failed to mirror topics");
+        });
+        is_logged.then_some(())
+    });
+    let (_, status) = shell.said(&["shared", "status"]);
+    assert!(status.to_lowercase().contains("no space"), "{status}");
+    for folder in folders {
+        assert!(has(folder, "before"), "no file is lost in {folder}");
+    }
+
+    std::fs::remove_file(ballast).unwrap();
+    for (folder, text) in folders.into_iter().zip(["the topic meanwhile", "the save of meanwhile"])
+    {
+        poll(PATIENCE, "the files catch up", || has(folder, text).then_some(()));
+    }
+}
+
 /// The system may remount a disk with errors read-only.
 #[test]
 fn a_daemon_started_on_a_read_only_data_directory_serves_reads() {
