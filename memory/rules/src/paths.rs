@@ -18,7 +18,8 @@ const TEXT_ONLY: [&str; 4] = ["echo", "printf", "true", ":"];
 /// both there and here.
 pub(crate) fn touched(given: &[String], reading: &Reading) -> Vec<PathWord> {
     let mut words: Vec<Vec<Sym>> = given.iter().map(|path| syms(path)).collect();
-    words.extend(reading.redirects.iter().map(|word| word.syms.clone()));
+    let named = reading.redirects.iter().chain(&reading.patched);
+    words.extend(named.map(|word| word.syms.clone()));
     for invocation in &reading.invocations {
         let name = invocation.words.first().and_then(program_name).unwrap_or_default();
         if !TEXT_ONLY.contains(&name.as_str()) {

@@ -8,6 +8,7 @@
 mod git;
 mod grammar;
 mod inline_code;
+mod patches;
 mod programs;
 mod streams;
 mod walk;
@@ -40,6 +41,8 @@ pub(crate) struct Reading {
     pub(crate) invocations: Vec<Invocation>,
     /// Targets of redirections.
     pub(crate) redirects: Vec<Word>,
+    /// Files that patches on the command line change.
+    pub(crate) patched: Vec<Word>,
     /// Directories to which the command line changes.
     pub(crate) directories: Vec<Word>,
     /// The first part that could not be read.

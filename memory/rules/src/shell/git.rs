@@ -1,6 +1,6 @@
 //! The commands that git runs: aliases, settings that are commands, and subcommands that run one.
 
-use super::programs::spaced;
+use super::programs::{may_be_script, spaced};
 use super::streams::Stream;
 use super::walk::Reader;
 use super::words::split;
@@ -9,7 +9,7 @@ use crate::options;
 use crate::wild::{Sym, syms};
 
 impl Reader<'_> {
-    pub(super) fn run_git(&mut self, arguments: &[Word]) {
+    pub(super) fn run_git(&mut self, arguments: &[Word], stdin: &Stream) {
         let at = options::subcommand("git", arguments);
         let (before, rest) = arguments.split_at_checked(at).unwrap_or((arguments, &[]));
         let mut aliases = Vec::new();
@@ -41,6 +41,7 @@ impl Reader<'_> {
         }
         match name.as_str() {
             "config" => self.git_config(rest),
+            "am" | "apply" => self.patches(rest, stdin),
             "submodule" | "bisect" | "rebase" | "filter-branch" | "difftool" | "mergetool"
             | "for-each-repo" | "stash" | "interpret-trailers" | "send-email" | "clone"
             | "fetch" | "pull" | "push" | "ls-remote" | "archive" | "grep" => {
@@ -117,7 +118,7 @@ impl Reader<'_> {
                 Some((flag, value)) if flag.starts_with("--") => Some(syms(value)),
                 _ => text.strip_prefix("-x").filter(|value| !value.is_empty()).map(syms),
             };
-            if let Some(value) = value.filter(|value| value.contains(&Sym::Char(' '))) {
+            if let Some(value) = value.filter(|value| may_be_script(value)) {
                 self.speculative(|reader| reader.script_of(&value, &Stream::None));
             }
             let runs_rest = matches!((name, text.as_str()), ("submodule", "foreach"))

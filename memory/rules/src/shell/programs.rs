@@ -85,7 +85,7 @@ impl Reader<'_> {
             self.run_shell(&name, arguments, stdin);
             return Stream::Unknown;
         }
-        if self.is_written(program) {
+        if self.written_text(program).is_some() {
             self.file_as_script(program, arguments);
         }
         match name.as_str() {
@@ -141,7 +141,8 @@ impl Reader<'_> {
             | "fly" | "heroku" | "nomad" | "wsl" | "adb" | "chroot" | "crictl" | "ctr" => {
                 self.run_contained(arguments, stdin);
             }
-            "git" => self.run_git(arguments),
+            "git" => self.run_git(arguments, stdin),
+            "apply_patch" | "applypatch" | "patch" => self.patches(arguments, stdin),
             "ln" | "cp" | "mv" | "install" => self.renamed_by_copy(arguments),
             _ => self.run_inline_code(&name, arguments, stdin),
         }
@@ -153,7 +154,7 @@ impl Reader<'_> {
         self.unparsed(crate::verdict::Unparsed::Dynamic(program.shown()));
         self.invoke(arguments, stdin);
         // It may also be a shell, whose script is an argument.
-        for script in arguments.iter().filter(|word| word.syms.contains(&Sym::Char(' '))) {
+        for script in arguments.iter().filter(|word| may_be_script(&word.syms)) {
             self.speculative(|reader| reader.script_of(&script.syms, &Stream::None));
         }
         Stream::Unknown
@@ -200,7 +201,7 @@ impl Reader<'_> {
             }
             self.invoke(&words, stdin);
             if let [script] = command
-                && script.syms.contains(&Sym::Char(' '))
+                && may_be_script(&script.syms)
             {
                 self.script_of(&script.syms, stdin);
             }
@@ -284,7 +285,7 @@ impl Reader<'_> {
         for (at, word) in arguments.iter().enumerate() {
             let value = option_value(word);
             let is_late = at > 0 || matches!(name, "trap" | "tmux" | "watch" | "hyperfine");
-            if value.contains(&Sym::Char(' ')) {
+            if may_be_script(&value) {
                 let value = strip_bang(&value);
                 self.speculative(|reader| reader.script_of(&value, &Stream::None));
             } else if is_late && !word.is_flag() && RUN_ARGUMENTS.contains(&name) {
@@ -350,7 +351,7 @@ impl Reader<'_> {
         let Some(from) = arguments.iter().position(runs) else { return };
         let rest = arguments.get(from + 1..).unwrap_or_default();
         for (at, word) in rest.iter().enumerate() {
-            if word.syms.contains(&Sym::Char(' ')) {
+            if may_be_script(&word.syms) {
                 self.speculative(|reader| reader.script_of(&word.syms, &Stream::None));
             } else if !word.is_flag() {
                 self.invoke(rest.get(at..).unwrap_or_default(), stdin);
@@ -470,6 +471,13 @@ impl Reader<'_> {
         }
         if files.is_empty() || files.iter().all(is_stdin) { stdin.clone() } else { Stream::Unknown }
     }
+}
+
+/// Whether a text may be more than one word to a shell. It need not have a space: `$IFS` and braces
+/// separate words too.
+pub(super) fn may_be_script(text: &[Sym]) -> bool {
+    let parts = |c: char| c.is_whitespace() || "$`{;&|<>(".contains(c);
+    text.iter().any(|sym| matches!(sym, Sym::Char(c) if parts(*c)))
 }
 
 /// Removes what begins a shell command in an editor, as in `:!make`.

@@ -51,9 +51,7 @@ impl Reader<'_> {
                 self.reading.redirects.push(file.clone());
                 match kind {
                     IoFileRedirectKind::Read => {
-                        let known =
-                            file.text().and_then(|name| self.files.get(&file_key(&name)).cloned());
-                        *stream = known.unwrap_or(Stream::File(file));
+                        *stream = self.written_text(&file).unwrap_or(Stream::File(file));
                     }
                     _ => targets.push(file),
                 }

@@ -201,8 +201,7 @@ impl<'a> Reader<'a> {
     /// Follows a file as a script: by its text if the command line wrote it, else by its name.
     #[expect(clippy::single_match_else, reason = "both cases are as common")]
     pub(super) fn file_as_script(&mut self, file: &Word, arguments: &[Word]) {
-        let known = file.text().map(|name| file_key(&name));
-        match known.and_then(|name| self.files.get(&name).cloned()) {
+        match self.written_text(file) {
             Some(content) => {
                 let before = self.positional.replace(arguments.to_vec());
                 self.deeper(|reader| reader.script_from(&content, &file.shown()));
@@ -215,8 +214,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn is_written(&self, file: &Word) -> bool {
-        file.text().is_some_and(|name| self.files.contains_key(&file_key(&name)))
+    /// Returns the text of a file, if the command line wrote it.
+    pub(super) fn written_text(&self, file: &Word) -> Option<Stream> {
+        self.files.get(&file_key(&file.text()?)).cloned()
     }
 
     /// Returns what a substitution prints, if it is known.
@@ -546,6 +546,6 @@ pub(super) fn file_key(name: &str) -> String {
     name.strip_prefix("./").unwrap_or(name).to_owned()
 }
 
-fn too_much(what: &str, max: usize) -> Unparsed {
+pub(super) fn too_much(what: &str, max: usize) -> Unparsed {
     Unparsed::TooMuch { what: what.to_owned(), max }
 }
