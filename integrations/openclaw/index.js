@@ -20,6 +20,12 @@ function ends(text) {
   return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
 }
 
+/** The lines of a patch that name its files. Its text may be large, and only those are needed. */
+function named(patch) {
+  if (typeof patch !== "string") return undefined
+  return patch.split("\n").filter((line) => line.trimStart().startsWith("*** ")).join("\n")
+}
+
 // Sessions whose last prompt is remembered.
 const SESSIONS_MAX = 200
 
@@ -177,6 +183,7 @@ export default {
           call_id: event.toolCallId,
           command: event.params?.command,
           file: event.params?.path ?? event.params?.file_path,
+          patch: named(event.params?.input),
         })
         if (deny) return { block: true, blockReason: deny }
         if (!ask) return undefined
@@ -201,6 +208,7 @@ export default {
         // The written text is useless to memory and may be large, so it is not sent.
         command: event.params?.command,
         file: event.params?.path ?? event.params?.file_path,
+        patch: named(event.params?.input),
         exit,
         output: exit && event.params?.command ? ends(printed(event)) : undefined,
       }

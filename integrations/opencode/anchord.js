@@ -21,6 +21,12 @@ function ends(text) {
   return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
 }
 
+/** The lines of a patch that name its files. Its text may be large, and only those are needed. */
+function named(patch) {
+  if (typeof patch !== "string") return undefined
+  return patch.split("\n").filter((line) => line.trimStart().startsWith("*** ")).join("\n")
+}
+
 /** For JSON.stringify: half of a character, as a cut may leave it, makes an event unreadable. */
 const wellFormed = (_, value) =>
   typeof value === "string" && value.toWellFormed ? value.toWellFormed() : value
@@ -138,6 +144,7 @@ export const Anchord = async ({ directory, client }) => {
         tool: input.tool,
         command: output.args?.command,
         file: output.args?.filePath,
+        patch: named(output.args?.patchText),
       })
       // An error stops the tool, and its text is what the model is given.
       if (deny) throw new Error(deny)
@@ -151,6 +158,7 @@ export const Anchord = async ({ directory, client }) => {
         // What was written is of no use to memory, and may be large.
         command: input.args?.command,
         file: input.args?.filePath,
+        patch: named(input.args?.patchText),
         exit: output.metadata?.exit,
         output: output.metadata?.exit ? ends(output.output ?? output.metadata?.output) : undefined,
       })

@@ -16,7 +16,7 @@ use crate::files::{normalise, relative};
 use crate::fold::{clip, one_line};
 use crate::ids::Timestamp;
 use crate::injected::strip;
-use crate::lifecycle::{CommandOutcome, CommandRun, Event, ToolRun};
+use crate::lifecycle::{CommandOutcome, CommandRun, Event, ToolRun, ToolUse};
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, CAPTURED_COMMAND_CHARS_MAX, CAPTURED_COMMANDS_SHOWN_MAX,
     CAPTURED_FAILED_MAX, CAPTURED_FILES_MAX, CAPTURED_FILES_SHOWN_MAX, CAPTURED_MESSAGE_CHARS_MAX,
@@ -341,9 +341,7 @@ impl SessionActivity {
                 }
             }
             Event::ToolRan(ToolRun { tool, edited, command, .. }) => {
-                let files: Vec<String> = edited.iter().map(|file| path(file)).collect();
-                seen.more_files = keep_last(&mut seen.files, &files, CAPTURED_FILES_MAX);
-                seen.trace = Trace::of_edits(&files);
+                seen.edited(edited);
                 seen.kept_itself =
                     ["memory_save", "memory_checkpoint"].iter().any(|name| tool.ends_with(name));
                 if let Some(run) = command {
@@ -351,6 +349,7 @@ impl SessionActivity {
                     seen.trace.absorb(&Trace::of_run(run, time));
                 }
             }
+            Event::ToolBegins(ToolUse { writes, is_run: true, .. }) => seen.edited(writes),
             Event::TurnEnded { last_message: Some(said) } => {
                 seen.said = said_last(said);
             }
@@ -361,6 +360,12 @@ impl SessionActivity {
             || !(files.is_empty() && failed.is_empty() && worked.is_empty() && passed.is_empty());
         seen.acted = if acted { time } else { Timestamp::default() };
         seen
+    }
+
+    fn edited(&mut self, files: &[String]) {
+        let files: Vec<String> = files.iter().map(|file| path(file)).collect();
+        self.more_files = keep_last(&mut self.files, &files, CAPTURED_FILES_MAX);
+        self.trace = Trace::of_edits(&files);
     }
 
     fn ran(&mut self, run: &CommandRun) {

@@ -89,6 +89,8 @@ pub struct ToolUse {
     pub writes: Vec<String>,
     /// Whether the client takes a text for the model before the tool, not only after it.
     pub takes_context: bool,
+    /// Whether the client never reports the tool's end, so that this counts as its run too.
+    pub is_run: bool,
 }
 
 /// The task of a subagent.

@@ -88,8 +88,10 @@ impl<'a> Payload<'a> {
         ToolUse {
             takes_context: true,
             tool: tool.to_owned(),
-            command: input.owned("command").filter(|_| edited.is_empty()),
+            // A shell's command may have a patch in it, and is a command all the same.
+            command: input.owned("command").filter(|_| tool != PATCH_TOOL),
             writes: edited,
+            is_run: false,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
             files: named.chain(input.patched()).collect(),
             reads_whole: READ_TOOLS.contains(&tool)
@@ -99,7 +101,7 @@ impl<'a> Payload<'a> {
     }
 
     /// Returns the files that the patches in a tool's input name.
-    fn patched(self) -> impl Iterator<Item = String> {
+    pub(crate) fn patched(self) -> impl Iterator<Item = String> {
         let texts = PATCH_FIELDS.into_iter().filter_map(move |field| self.text(field));
         texts.filter(|text| text.contains("*** Begin Patch")).flat_map(patched)
     }
@@ -107,6 +109,8 @@ impl<'a> Payload<'a> {
 
 /// Fields of a tool's input that may hold a patch.
 const PATCH_FIELDS: [&str; 4] = ["command", "input", "patch", "patchText"];
+/// The tool that has a patch where others have a command.
+const PATCH_TOOL: &str = "apply_patch";
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
 /// Tools that read the file they name.

@@ -30,6 +30,9 @@ pub(super) async fn begins(
     if arrival.is_double {
         return Ok(HookResponse::default());
     }
+    if begins.is_run {
+        call.note();
+    }
     if !begins.call.is_empty() {
         subagent::calls(call, &begins.call);
     }

@@ -48,7 +48,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "UserPromptSubmit" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
-        "PreToolUse" => shell(payload).unwrap_or_else(|| Event::ToolBegins(payload.tool_use(&[]))),
+        "PreToolUse" => Event::ToolBegins(shell(payload).unwrap_or_else(|| payload.tool_use(&[]))),
         "PostToolUse" => {
             let output = payload.text("tool_response").unwrap_or_default();
             Event::ToolRan(payload.tool(&[], None, output))
@@ -67,18 +67,17 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
 
 /// Reads what a shell command is about to do to files. Codex intercepts a patch in a shell command,
 /// applies it itself, and never reports its end.
-fn shell(payload: Payload<'_>) -> Option<Event> {
+fn shell(payload: Payload<'_>) -> Option<ToolUse> {
     let command = payload.object("tool_input").text("command")?;
     if payload.text("tool_name") != Some("Bash") {
         return None;
     }
-    let run = payload.tool(&[], None, "");
-    if !run.edited.is_empty() {
-        return Some(Event::ToolRan(run));
-    }
     let begins = payload.tool_use(&[]);
+    if !begins.writes.is_empty() {
+        return Some(ToolUse { is_run: true, ..begins });
+    }
     let reads_whole = prints_whole(command);
-    Some(Event::ToolBegins(ToolUse { files: files_read(command), reads_whole, ..begins }))
+    Some(ToolUse { files: files_read(command), reads_whole, ..begins })
 }
 
 /// Programs that print files. Codex has no tool of its own for that.

@@ -24,6 +24,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "message_count",
         "message_id",
         "output",
+        "patch",
         "pid",
         "prompt",
         "reason",

@@ -23,6 +23,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "message_id",
         "output",
         "parent_id",
+        "patch",
         "pid",
         "prompt",
         "session_id",
@@ -81,7 +82,7 @@ const WRITES: [&str; 5] = ["edit", "write", "patch", "multiedit", "apply_patch"]
 /// Reads a tool that is about to run, as our plugins send it. They take a text only after it.
 pub(in crate::clients) fn tool_use(payload: Payload<'_>) -> ToolUse {
     let tool = payload.owned("tool").unwrap_or_default();
-    let files: Vec<String> = payload.owned("file").into_iter().collect();
+    let files: Vec<String> = payload.owned("file").into_iter().chain(payload.patched()).collect();
     let writes = if WRITES.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
     let command = payload.owned("command");
     ToolUse { tool, files, writes, command, ..ToolUse::default() }
@@ -94,8 +95,11 @@ pub(in crate::clients) fn tool(payload: Payload<'_>) -> ToolRun {
     let output = payload.text("output").unwrap_or_default();
     let command = payload.owned("command").filter(|_| exit.is_some());
     let tool = payload.owned("tool").unwrap_or_default();
-    let (edited, read): (Vec<String>, Vec<String>) =
-        payload.owned("file").into_iter().partition(|_| WRITES.contains(&tool.as_str()));
+    let (edited, read): (Vec<String>, Vec<String>) = payload
+        .owned("file")
+        .into_iter()
+        .chain(payload.patched())
+        .partition(|_| WRITES.contains(&tool.as_str()));
     ToolRun {
         tool,
         edited,

@@ -59,6 +59,55 @@ async fn a_denied_command_is_stopped_with_the_reason() {
 }
 
 #[tokio::test]
+async fn a_patch_is_stopped_by_the_files_in_its_text() {
+    let world = World::new().await;
+    super::saved(&world, "Sockets, not ports").await;
+    rule(&world, "deny", &json!({"paths": ["migrations/**"]})).await;
+    let push =
+        json!({"title": "No push", "reason": "no", "effect": "deny", "commands": ["git push"]});
+    by_command(&world, "memory_rule_set", push).await;
+    let patch = |file: &str| {
+        format!("*** Begin Patch\n*** Update File: {file}\n@@\n-a\n+b\n*** End Patch\n")
+    };
+    let of = |tool: &str, field: &str, text: &str| {
+        event(
+            "PreToolUse",
+            "p",
+            &json!({"tool_name": tool, "tool_use_id": text, "tool_input": {field: text}}),
+        )
+    };
+    let (bad, good) = (patch("migrations/1.sql"), patch("src/a.rs"));
+    for (tool, field, text) in [
+        ("apply_patch", "command", bad.clone()),
+        ("apply_patch", "input", bad.clone()),
+        ("Bash", "command", format!("apply_patch <<'EOF'\n{bad}EOF")),
+        ("Bash", "command", format!("bash -lc \"apply_patch <<'EOF'\n{bad}EOF\"")),
+        ("Bash", "command", format!("cd migrations && apply_patch <<'EOF'\n{}EOF", patch("1.sql"))),
+        ("Bash", "command", format!("apply_patch <<'EOF' && git push\n{good}EOF")),
+        ("Bash", "command", format!("git push # *** Begin Patch\n{good}")),
+    ] {
+        let printed = world.hook("codex", &of(tool, field, &text)).await;
+        assert_eq!(decision(&printed).0, "deny", "{tool} {text}: {printed}");
+    }
+    let plugin = json!({
+        "hook_event_name": "tool.execute.before", "session_id": "o", "call_id": "1",
+        "tool": "apply_patch", "patch": "*** Begin Patch\n*** Add File: migrations/2.sql",
+    });
+    let printed = world.hook("opencode", &plugin).await;
+    assert!(printed.contains("A rule of this project denies this"), "{printed}");
+    for (tool, text) in
+        [("apply_patch", good.clone()), ("Bash", format!("apply_patch <<'EOF'\n{good}EOF"))]
+    {
+        assert_eq!(world.hook("codex", &of(tool, "command", &text)).await, "", "{text}");
+    }
+    // What was stopped is not activity, and what passed is.
+    world.hook("codex", &super::prompt("p", "patch it")).await;
+    world.hook("codex", &super::ended("p")).await;
+    let load = super::loaded(&world).await;
+    assert!(load.contains("Edited: src/a.rs") && !load.contains("1.sql"), "{load}");
+}
+
+#[tokio::test]
 async fn a_client_that_asks_gets_ask_and_another_is_told_how_to_approve() {
     let world = World::new().await;
     rule(&world, "ask", &json!({"commands": ["make deploy"]})).await;

@@ -29,6 +29,20 @@ fn a_patch_names_the_files_that_it_edits() {
 }
 
 #[test]
+fn a_patch_in_a_shell_command_is_a_command_too() {
+    let patch = "apply_patch <<'EOF' && make deploy\n*** Begin Patch\n*** Update File: a.rs\n\
+                 *** End Patch\nEOF";
+    let payload = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+        "tool_input": { "command": patch },
+    });
+    let (ParsedEvent::Event(envelope), _) = heard("codex", &payload) else { panic!("an event") };
+    let Event::ToolBegins(begins) = envelope.event else { panic!("a tool's use") };
+    assert_eq!((begins.writes, begins.command.as_deref()), (vec!["a.rs".to_owned()], Some(patch)));
+    assert!(begins.is_run, "no end is reported");
+}
+
+#[test]
 fn a_shell_command_names_the_files_that_it_prints() {
     let files = |command: &str| {
         let payload = serde_json::json!({
