@@ -61,6 +61,12 @@ pub const LOOKING_SESSIONS_MAX: usize = 256;
 /// Files whose outlines are remembered as seen by one session.
 pub const LOOKED_FILES_MAX: usize = 500;
 
+/// Lines of the file with a session's looks. In a longer one, the last look at each file is left.
+pub const LOOK_LINES_MAX: usize = LOOKED_FILES_MAX * 2;
+
+/// The most bytes that are read of the file with a session's looks.
+pub const LOOKS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// Directories besides projects that may be outlined.
 pub const ADDITIONAL_ROOTS_MAX: usize = 32;
 

@@ -149,7 +149,9 @@ impl Cache {
     }
 
     fn remove_other_formats(&self) {
-        for entry in entries(&self.directory).filter(|entry| entry.file_name() != FORMAT) {
+        let others = entries(&self.directory)
+            .filter(|entry| ![FORMAT, super::LOOKS].iter().any(|name| entry.file_name() == *name));
+        for entry in others {
             if let Err(error) = fs::remove_dir_all(entry.path()) {
                 tracing::warn!(%error, "could not remove outlines of another format");
             }

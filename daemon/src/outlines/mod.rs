@@ -19,6 +19,7 @@ use anchord_memory::{SessionId, Timestamp, tokens};
 use anchord_outline::{
     Content as FileContent, Form, Language, Outline, View, content, outline_text, render,
 };
+use serde::{Deserialize, Serialize};
 
 use self::cache::{Cache, Key};
 use self::looks::Looks;
@@ -29,6 +30,7 @@ use crate::limits::{HOOK_OUTLINE_TIME_MAX, OFFERED_LINES_MIN, PROJECT_FILE_BYTES
 use crate::metrics::Metrics;
 use crate::projects::{Entry, FileBytes, FileDigest, FileRefusal, Listing, ProjectFiles, Visible};
 use crate::secrets;
+use crate::store::Call;
 
 /// The reason why there is no outline.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +42,9 @@ pub(crate) enum OutlineError {
     #[error(transparent)]
     Timeout(#[from] DiskTimeout),
 }
+
+/// The directory of what sessions looked at, next to the outlines.
+const LOOKS: &str = "looks";
 
 /// A file at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +105,7 @@ pub(crate) struct FilesOf<'a> {
 pub(crate) struct OutlineService {
     parser: Parser,
     cache: Arc<Cache>,
-    looks: Looks,
+    looks: Arc<Looks>,
     metrics: Arc<Metrics>,
     roots: Arc<[PathBuf]>,
 }
@@ -113,8 +118,9 @@ impl OutlineService {
         additional_roots: &[PathBuf],
         metrics: Arc<Metrics>,
     ) -> Self {
+        let looks = Arc::new(Looks::new(directory.join(LOOKS)));
         let cache = Arc::new(Cache::new(directory));
-        Self { parser, cache, looks: Looks::default(), metrics, roots: additional_roots.into() }
+        Self { parser, cache, looks, metrics, roots: additional_roots.into() }
     }
 
     /// Returns the metrics.
@@ -262,9 +268,10 @@ impl OutlineService {
     }
 
     /// Returns what a session saw last of a file, and remembers that it sees this now.
-    pub(crate) fn look(
+    pub(crate) async fn look(
         &self,
         session: &SessionId,
+        call: Option<&Call>,
         seen: &Outlined,
         now: Timestamp,
     ) -> Option<Look> {
@@ -272,8 +279,11 @@ impl OutlineService {
             Form::Code(language) => Some(language),
             Form::Text | Form::Binary(_) => None,
         };
-        let look = Look { digest: seen.digest.clone(), language, time: now };
-        self.looks.replace(session, &seen.path, look)
+        let call = call.map(|call| (call.instance.to_string(), call.number));
+        let look = Look { digest: seen.digest.clone(), language, time: now, call };
+        let (looks, session) = (Arc::clone(&self.looks), session.clone());
+        let path = seen.path.clone();
+        run_blocking(move || looks.replace(&session, &path, look)).await
     }
 
     /// Returns the outline that a session saw, if it is still kept.
@@ -283,18 +293,24 @@ impl OutlineService {
 
     /// Removes every kept outline, because something was purged that they may name.
     pub(crate) async fn forget_all(&self) {
-        self.looks.clear();
-        let cache = Arc::clone(&self.cache);
-        run_blocking(move || cache.clear()).await;
+        let (cache, looks) = (Arc::clone(&self.cache), Arc::clone(&self.looks));
+        run_blocking(move || {
+            looks.clear();
+            cache.clear();
+        })
+        .await;
     }
 }
 
 /// The version of a file that a session saw.
-#[derive(Clone, Debug)]
+#[derive(Serialize, Deserialize, Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) digest: FileDigest,
     pub(crate) language: Option<&'static Language>,
     pub(crate) time: Timestamp,
+    /// The shim's line that asked for it: the shim's instance and the line's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<(String, u64)>,
 }
 
 /// A path beneath one of the roots that may be read.

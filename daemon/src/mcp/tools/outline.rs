@@ -88,7 +88,12 @@ async fn of_file(context: &Context, view: &View, file: &Outlined, asked: &Asked)
     let now = clock::now();
     // A command's session ends with the call.
     let is_lasting = !context.session.is_ephemeral();
-    let look = is_lasting.then(|| context.outlines.look(&context.session.id, file, now)).flatten();
+    let look = if is_lasting {
+        let (session, call) = (&context.session.id, context.call.as_ref());
+        context.outlines.look(session, call, file, now).await
+    } else {
+        None
+    };
     let mut text = head(file);
     let summary = summary_of(context, view, &file.path);
     if let Some(summary) = &summary {
