@@ -12,7 +12,7 @@ mod team;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::rules::{Action, Decided, Effect, Matches, Rule, Verdict};
+use anchord_memory::rules::{Access, Action, Decided, Effect, Matches, Rule, Verdict};
 use anchord_memory::{Memory, Timestamp, check_action, rules_in_force};
 use serde_json::Value;
 
@@ -38,6 +38,8 @@ pub(crate) struct Asked {
     pub(crate) paths: Vec<String>,
     /// Those of them that are written.
     pub(crate) writes: Vec<String>,
+    /// The use of the others.
+    pub(crate) access: Access,
     /// The tool's name in the client.
     pub(crate) tool: Option<String>,
 }
@@ -124,7 +126,7 @@ impl RuleService {
         if all.is_empty() && team.error.is_none() {
             return Checked::default();
         }
-        let verdict = decide(&all, &team, asked, now);
+        let verdict = decide(all, &team, asked, now);
         let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
         if checked.verdict.effect == Effect::Ask {
             let at = located.map(|located| located.root.display().to_string());
@@ -164,18 +166,18 @@ fn all(memory: &Memory, team: &TeamRules, now: Timestamp) -> Vec<Rule> {
     all
 }
 
-fn decide(all: &[Rule], team: &TeamRules, asked: &Asked, now: Timestamp) -> Verdict {
+fn decide(mut rules: Vec<Rule>, team: &TeamRules, asked: &Asked, now: Timestamp) -> Verdict {
     let action = Action {
         action: asked.action.as_deref(),
         command: asked.command.as_deref(),
         paths: &asked.paths,
+        writes: &asked.writes,
+        access: asked.access,
         tool: asked.tool.as_deref(),
         branch: team.branch.as_deref(),
     };
-    let by_rules = check_action(all, &action, now);
-    let of_rules = Action { paths: &asked.writes, ..action };
-    let by_guard = check_action(&guards(), &of_rules, now);
-    let verdict = if by_guard.effect > by_rules.effect { by_guard } else { by_rules };
+    rules.extend(guards());
+    let verdict = check_action(&rules, &action, now);
     let acts = asked.command.is_some() || !asked.paths.is_empty() || asked.action.is_some();
     match &team.error {
         Some(error) if acts && verdict.effect < Effect::Ask => unreadable(error),
@@ -239,14 +241,14 @@ fn guards() -> [Rule; 2] {
         guard(
             "anchord",
             "Only a person changes the file of rules",
-            Matches { paths: vec![FILE.to_owned()], ..Matches::default() },
+            Matches { writes: vec![FILE.to_owned()], ..Matches::default() },
         ),
     ]
 }
 
 /// Returns the log's line for a check.
 pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
-    let Asked { action, command, paths, tool, writes: _ } = asked;
+    let Asked { action, command, paths, tool, writes: _, access: _ } = asked;
     let rules: Vec<&str> = checked.verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
     let mut asked = serde_json::json!({
         "result": checked.word(),

@@ -87,6 +87,8 @@ pub struct ToolUse {
     pub command: Option<String>,
     /// The files that it writes, as the client names them.
     pub writes: Vec<String>,
+    /// Whether it is known to write no others, besides what its command writes.
+    pub only_reads: bool,
     /// Whether the client takes a text for the model before the tool, not only after it.
     pub takes_context: bool,
     /// Whether the client never reports the tool's end, so that this counts as its run too.

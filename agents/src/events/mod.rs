@@ -10,6 +10,7 @@ use anchord_memory::lifecycle::{Answer, Event, Subagent};
 
 pub use envelope::{Envelope, Trigger};
 pub use payload::Payload;
+pub(crate) use payload::only_reads;
 
 use crate::Client;
 

@@ -91,6 +91,7 @@ impl<'a> Payload<'a> {
             // A shell's command may have a patch in it, and is a command all the same.
             command: input.owned("command").filter(|_| tool != PATCH_TOOL),
             writes: edited,
+            only_reads: only_reads(tool) || input.text("command").is_some(),
             is_run: false,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
             files: named.chain(input.patched()).collect(),
@@ -117,6 +118,28 @@ const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absol
 const READ_TOOLS: [&str; 3] = ["Read", "read", "read_file"];
 /// Fields of such a tool's input that limit it to a part of the file.
 const PART_FIELDS: [&str; 5] = ["offset", "limit", "pages", "start_line", "end_line"];
+/// Tools that change no file.
+const ONLY_READ: [&str; 13] = [
+    "Glob",
+    "Grep",
+    "LS",
+    "NotebookRead",
+    "glob",
+    "grep",
+    "grep_search",
+    "list",
+    "list_directory",
+    "ls",
+    "read_many_files",
+    "search_file_content",
+    "view",
+];
+
+/// Returns whether a tool of any client is known to change no file.
+pub(crate) fn only_reads(tool: &str) -> bool {
+    READ_TOOLS.contains(&tool) || ONLY_READ.contains(&tool)
+}
+
 /// Tools that start a subagent.
 const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 

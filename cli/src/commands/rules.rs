@@ -12,7 +12,7 @@ use anchord_memory::defuse::defuse;
 use anchord_memory::lifecycle::{Answer, Event};
 use anchord_memory::lint_rule;
 use anchord_memory::render::{RuleVerdict, rule_stop};
-use anchord_memory::rules::{Action, Effect, parse_rules_file};
+use anchord_memory::rules::{Access, Action, Effect, parse_rules_file};
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::HOOK_EVENT_BYTES_MAX;
 use serde_json::json;
@@ -62,7 +62,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord rules add 'No force push' --deny --command 'git push --force' --reason 'others build on it'
-  anchord rules add 'Ask before a migration' --ask --path 'migrations/**' --reason 'they run live'
+  anchord rules add 'Migrations are final' --deny --write 'migrations/**' --reason 'add a new one'
   anchord rules add 'No deploy' --deny --command 'make deploy' --day fri --from 12:00 --reason 'weekend'")]
 pub(crate) struct AddArgs {
     /// The rule on one line
@@ -78,6 +78,9 @@ pub(crate) struct AddArgs {
     /// A glob of files that the action uses
     #[arg(long = "path", value_name = "GLOB")]
     paths: Vec<String>,
+    /// A glob of files that the action writes; reading them does not match
+    #[arg(long = "write", value_name = "GLOB")]
+    writes: Vec<String>,
     /// A tool's name in the agent
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
@@ -155,7 +158,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord rules test --command 'git push --force origin main'
-  anchord rules test --tool Edit --path migrations/0007.sql
+  anchord rules test --tool Edit --write migrations/0007.sql
   anchord rules test --action 'deploy to production'")]
 pub(crate) struct TestArgs {
     /// A command line
@@ -164,6 +167,9 @@ pub(crate) struct TestArgs {
     /// A file
     #[arg(long = "path", value_name = "PATH")]
     paths: Vec<String>,
+    /// A file that it writes
+    #[arg(long = "write", value_name = "PATH")]
+    writes: Vec<String>,
     /// A tool's name in the agent
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
@@ -238,6 +244,8 @@ impl GuardArgs {
             action: None,
             command: begins.command.as_deref(),
             paths: &paths,
+            writes: &begins.writes,
+            access: if begins.only_reads { Access::Read } else { Access::Unknown },
             tool: Some(begins.tool.as_str()).filter(|tool| !tool.is_empty()),
             branch: None,
         };
@@ -270,6 +278,7 @@ impl AddArgs {
             "effect": self.effect.word(),
             "commands": self.commands,
             "paths": self.paths,
+            "writes": self.writes,
             "tools": self.tools,
             "branches": self.branches,
             "actions": self.actions,
@@ -283,11 +292,14 @@ impl AddArgs {
 
 impl TestArgs {
     fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let paths: Vec<String> =
-            self.paths.into_iter().map(|path| self.project.file(path)).collect();
+        let of = |paths: Vec<String>| -> Vec<String> {
+            paths.into_iter().map(|path| self.project.file(path)).collect()
+        };
+        let (paths, writes) = (of(self.paths), of(self.writes));
         let arguments = json!({
             "command": self.command,
             "paths": paths,
+            "writes": writes,
             "tool": self.tool,
             "action": self.action,
         });

@@ -7,7 +7,7 @@ use anchord_memory::render::hooks::{
     FailureContext, FileContext, OutlineOffer, failure_context, file_context,
 };
 use anchord_memory::render::{RuleVerdict, rule_stop};
-use anchord_memory::rules::Effect;
+use anchord_memory::rules::{Access, Effect};
 use anchord_memory::{FailureView, remedies};
 use anchord_proto::hello::ToolSet;
 
@@ -59,7 +59,9 @@ async fn stopped(
     let read: Vec<String> = read.filter(|file| !writes.contains(file)).collect();
     let paths = [writes.clone(), read].concat();
     let tool = Some(begins.tool.clone()).filter(|tool| !tool.is_empty());
-    let asked = Asked { action: None, command: begins.command.clone(), paths, writes, tool };
+    let access = if begins.only_reads { Access::Read } else { Access::Unknown };
+    let command = begins.command.clone();
+    let asked = Asked { action: None, command, paths, writes, access, tool };
     let located = view.place.located();
     let rules = &call.service.rules;
     let checked = rules.check(&view.memory, located, &asked, !arrival.asks).await;
@@ -116,14 +118,19 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResp
 }
 
 /// Returns what memory has on the first new file on which it has something. Each file is looked up
-/// once for a context. Offers the outline of a long file that is about to be read whole.
+/// once for a context. Offers the outline of a long file that is about to be read whole. Such a
+/// file need not be new: a part of it may have been read before.
 async fn about_files(
     call: &Call<'_>,
     files: &[String],
     reads_whole: bool,
 ) -> Result<HookResponse, HookError> {
-    let new = |file: &&String| call.with_context(|thread| !thread.files.contains(*file));
-    if !files.iter().any(|file| new(&file)) {
+    let is_new = |file: &String| call.with_context(|thread| !thread.files.contains(file));
+    let may_offer =
+        |file: &String| reads_whole && call.with_context(|thread| !thread.offered.contains(file));
+    let due = files.iter().filter(|file| is_new(file) || may_offer(file));
+    let due: Vec<&String> = due.take(limits::ACTION_FILES_MAX).collect();
+    if due.is_empty() {
         return Ok(HookResponse::default());
     }
     let view = call.session.view(&call.service.sessions).await?;
@@ -131,20 +138,25 @@ async fn about_files(
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
-    for file in files.iter().filter(new).take(limits::ACTION_FILES_MAX) {
+    for file in due {
+        let is_told = !is_new(file);
         let given = call.with_context(|thread| {
             if thread.files.len() < limits::FILES_TOLD_MAX {
                 thread.files.insert(file.clone());
             }
             thread.given.clone()
         });
-        let offer = if reads_whole { offer(call, &view, file).await } else { None };
+        let offer = if may_offer(file) { offer(call, &view, file).await } else { None };
+        if offer.is_some() {
+            call.with_context(|thread| thread.offer(file));
+        }
         let context = file_context(
             &view.memory,
             &FileContext {
                 reader: &call.session.reader(&call.service.sessions),
                 file: &view.place.relative(file),
                 given: &given,
+                is_told,
                 now: clock::now(),
                 offer,
             },

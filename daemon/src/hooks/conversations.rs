@@ -41,6 +41,8 @@ pub(crate) struct ConversationState {
     pub(crate) remedies: BTreeSet<RecordId>,
     /// Files that tools used and that were looked up in memory for it.
     pub(crate) files: BTreeSet<String>,
+    /// Files whose outline was offered.
+    pub(crate) offered: BTreeSet<String>,
     /// Texts about actions that the client could not carry. They go with the next prompt.
     pub(crate) waiting: VecDeque<Waiting>,
     /// Tasks of subagents that are about to start.
@@ -68,6 +70,7 @@ impl ConversationState {
             given: BTreeSet::new(),
             remedies: BTreeSet::new(),
             files: BTreeSet::new(),
+            offered: BTreeSet::new(),
             waiting: VecDeque::new(),
             tasks: VecDeque::new(),
             asked: None,
@@ -84,7 +87,7 @@ impl ConversationState {
     pub(crate) fn forget_given(&mut self) {
         self.given.clear();
         self.remedies.clear();
-        self.files.clear();
+        self.forget_files();
         self.waiting.clear();
         self.rebuilt.clear();
     }
@@ -106,6 +109,20 @@ impl ConversationState {
         self.given.retain(|id| !whole.contains(id));
         self.remedies.retain(|id| !shown.contains(id));
         self.files.retain(|file| !files.contains(file));
+        self.offered.retain(|file| !files.contains(file));
+    }
+
+    /// Counts every file as new again.
+    pub(crate) fn forget_files(&mut self) {
+        self.files.clear();
+        self.offered.clear();
+    }
+
+    /// Records that a file's outline was offered.
+    pub(crate) fn offer(&mut self, file: &str) {
+        if self.offered.len() < limits::FILES_TOLD_MAX {
+            self.offered.insert(file.to_owned());
+        }
     }
 }
 

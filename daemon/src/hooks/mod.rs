@@ -196,7 +196,7 @@ impl Handled {
             (Event::PromptSubmitted { .. }, Some(_)) => {}
             (Event::PromptSubmitted { .. }, None) => {
                 // Texts that waited for this prompt are lost, so their files count as new again.
-                thread.files.clear();
+                thread.forget_files();
                 thread.told = told;
                 session.set_revision_seen(seen);
             }

@@ -17,7 +17,7 @@ use crate::wild::{Match, Wild, syms};
 /// read.
 pub fn check(rules: &[Rule], action: &Action<'_>, now: Timestamp) -> Verdict {
     let reading = action.command.map(shell::read).unwrap_or_default();
-    let touched = paths::touched(action.paths, &reading);
+    let touched = paths::touched(action, &reading);
     let subject = Subject { action, reading: &reading, touched };
     let in_force = rules.iter().filter(|rule| is_in_force(rule, now));
     let mut deciding: Vec<Decided> =
@@ -50,14 +50,16 @@ type OfField<'f> = (&'f [String], &'f dyn Fn(&[String]) -> Found);
 impl Subject<'_> {
     fn decide(&self, rule: &Rule, now: Timestamp) -> Option<Decided> {
         let matches = &rule.matches;
-        let other_fields = [&matches.commands, &matches.paths, &matches.tools, &matches.actions];
-        let has_others = other_fields.iter().any(|list| !list.is_empty());
-        let fields: [OfField<'_>; 5] = [
+        let fields = matches.fields().into_iter();
+        let has_others =
+            fields.filter(|(field, _)| *field != Field::Branch).any(|(_, list)| !list.is_empty());
+        let fields: [OfField<'_>; 6] = [
             (&matches.tools, &|patterns| self.of_tool(patterns)),
             (&matches.branches, &|patterns| self.of_branch(patterns, has_others)),
             (&matches.actions, &|entries| self.of_words(entries)),
             (&matches.commands, &|patterns| self.of_commands(patterns)),
-            (&matches.paths, &|globs| self.of_paths(globs)),
+            (&matches.paths, &|globs| self.of_paths(Field::Path, globs)),
+            (&matches.writes, &|globs| self.of_paths(Field::Write, globs)),
         ];
         let (mut worst, mut matched) = (Match::No, Vec::new());
         for (entries, of_field) in fields {
@@ -147,11 +149,11 @@ impl Subject<'_> {
         if found.0 >= unread.0 { found } else { unread }
     }
 
-    fn of_paths(&self, globs: &[String]) -> Found {
-        let unread = self.unread(Field::Path, globs);
+    fn of_paths(&self, field: Field, globs: &[String]) -> Found {
+        let unread = self.unread(field, globs);
         let found = best(globs.iter().filter_map(|glob| {
-            let (found, text) = paths::matches(glob, &self.touched)?;
-            Some((found, Field::Path, glob, text))
+            let (found, text) = paths::matches(glob, &self.touched, field == Field::Write)?;
+            Some((found, field, glob, text))
         }));
         if found.0 >= unread.0 { found } else { unread }
     }
@@ -211,6 +213,8 @@ fn pass(
     for entry in matched {
         pass.push(match entry.field {
             Field::Branch => Pass::OtherBranch(entry.text.clone()),
+            // The words may be plain, and only the program's use of them unknown.
+            Field::Write => Pass::Without(entry.text.clone()),
             _ if found == Match::Maybe => Pass::Literal(entry.text.clone()),
             _ => Pass::Without(entry.text.clone()),
         });

@@ -137,6 +137,7 @@ pub fn render_rules_file(rules: &[Rule]) -> String {
         let lists = [
             ("commands", &rule.matches.commands),
             ("paths", &rule.matches.paths),
+            ("writes", &rule.matches.writes),
             ("tools", &rule.matches.tools),
             ("branches", &rule.matches.branches),
             ("actions", &rule.matches.actions),

@@ -45,7 +45,11 @@
 //! `*` and `?` stay within a part of the path, `**` crosses parts, `[a-z]` is one character, and
 //! `{a,b}` are alternatives. A glob without a slash is of a name in any directory. `dir/**` also
 //! matches `dir`. A relative glob also matches the end of an absolute path.
+//!
+//! A glob in `writes` matches only what the action writes. Where a program may read or write a
+//! file, it may match.
 
+mod access;
 mod check;
 mod command;
 mod file;
@@ -63,7 +67,7 @@ pub use check::check;
 pub use file::{FileError, parse_rules_file, render_rules_file};
 pub use lint::{Finding, lint};
 pub use rule::{Effect, Matches, Rule};
-pub use verdict::{Action, Decided, Field, Matched, Pass, Unparsed, Verdict};
+pub use verdict::{Access, Action, Decided, Field, Matched, Pass, Unparsed, Verdict};
 pub use window::{BadBound, Bound, Day, Window};
 
 #[cfg(test)]

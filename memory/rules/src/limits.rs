@@ -28,6 +28,8 @@ pub const INVOCATIONS_MAX: usize = 2000;
 pub const STEPS_MAX: usize = 4000;
 /// Files that the patches of one command line may name. One with more asks.
 pub const PATCHED_FILES_MAX: usize = 1000;
+/// Places among the arguments of an unknown program at which a command may begin.
+pub const UNKNOWN_PLACES_MAX: usize = 6;
 /// Values that one word or variable may have. One with more counts as unknown.
 pub const VALUES_MAX: usize = 16;
 /// Words that the braces of one word may make. One that makes more counts as unknown.

@@ -90,6 +90,7 @@ impl Field {
         match self {
             Self::Command => "command",
             Self::Path => "path",
+            Self::Write => "written path",
             Self::Tool => "tool",
             Self::Branch => "branch",
             Self::Action => "action",
@@ -155,12 +156,12 @@ fn of_entry(field: Field, entry: &str) -> Option<Finding> {
         }
         Field::Tool => entry.chars().all(|c| c == '*').then(broad),
         Field::Action => None,
-        Field::Path | Field::Branch => match Wild::glob(entry) {
+        Field::Path | Field::Write | Field::Branch => match Wild::glob(entry) {
             Err(BadPattern::Bracket | BadPattern::Brace | BadPattern::Alternatives) => {
                 Some(Finding::BadGlob(field, entry.to_owned()))
             }
             Ok(_) if entry.chars().all(|c| "*/".contains(c)) => Some(broad()),
-            Ok(_) => (field == Field::Path && is_never_a_path(entry)).then(never),
+            Ok(_) => (field != Field::Branch && is_never_a_path(entry)).then(never),
         },
     }
 }

@@ -1,6 +1,8 @@
 //! The paths that an action touches, and their globs.
 
+use crate::access;
 use crate::shell::{Reading, Word, program_name};
+use crate::verdict::{Access, Action};
 use crate::wild::{Match, Sym, Wild, shown, syms};
 
 /// A path that an action touches.
@@ -8,6 +10,7 @@ use crate::wild::{Match, Sym, Wild, shown, syms};
 pub(crate) struct PathWord {
     syms: Vec<Sym>,
     is_rooted: bool,
+    access: Access,
 }
 
 /// Programs whose arguments are texts, not paths.
@@ -16,33 +19,41 @@ const TEXT_ONLY: [&str; 4] = ["echo", "printf", "true", ":"];
 /// Returns the paths of an action: those given, and the words and redirections of its command. A
 /// word that is no path does not match a glob of one. After a change of directory, a word counts
 /// both there and here.
-pub(crate) fn touched(given: &[String], reading: &Reading) -> Vec<PathWord> {
-    let mut words: Vec<Vec<Sym>> = given.iter().map(|path| syms(path)).collect();
-    let named = reading.redirects.iter().chain(&reading.patched);
-    words.extend(named.map(|word| word.syms.clone()));
+pub(crate) fn touched(action: &Action<'_>, reading: &Reading) -> Vec<PathWord> {
+    let of_given = |path: &String| {
+        let is_written = action.writes.contains(path);
+        (syms(path), if is_written { Access::Write } else { action.access })
+    };
+    let mut words: Vec<(Vec<Sym>, Access)> =
+        action.paths.iter().chain(action.writes).map(of_given).collect();
+    words.extend(reading.files.iter().map(|(word, access)| (word.syms.clone(), *access)));
     for invocation in &reading.invocations {
         let name = invocation.words.first().and_then(program_name).unwrap_or_default();
-        if !TEXT_ONLY.contains(&name.as_str()) {
-            words.extend(invocation.words.iter().flat_map(of_word));
+        if TEXT_ONLY.contains(&name.as_str()) {
+            continue;
+        }
+        for (word, access) in invocation.words.iter().zip(access::of(invocation)) {
+            words.extend(of_word(word).into_iter().map(|word| (word, access)));
         }
     }
     let mut all = Vec::new();
-    for word in words {
-        push(&mut all, &word);
+    for (word, access) in words {
+        push(&mut all, &word, access);
         if !is_rooted(&word) {
             for directory in &reading.directories {
-                push(&mut all, &[&directory.syms[..], &[Sym::Char('/')], &word].concat());
+                let below = [&directory.syms[..], &[Sym::Char('/')], &word].concat();
+                push(&mut all, &below, access);
             }
         }
     }
     all
 }
 
-fn push(all: &mut Vec<PathWord>, word: &[Sym]) {
+fn push(all: &mut Vec<PathWord>, word: &[Sym], access: Access) {
     let syms = normal(word);
-    let touched = PathWord { is_rooted: is_rooted(&syms), syms };
-    if !all.contains(&touched) {
-        all.push(touched);
+    match all.iter_mut().find(|touched| touched.syms == syms) {
+        Some(touched) => touched.access = touched.access.max(access),
+        None => all.push(PathWord { is_rooted: is_rooted(&syms), syms, access }),
     }
 }
 
@@ -103,10 +114,14 @@ fn hints_at(glob: &str, path: &[Sym]) -> bool {
     telling.any(|part| glob.contains(&part))
 }
 
-/// Matches a glob with the paths. A glob without a slash is of a file's name in any directory. A
-/// relative one also matches the end of an absolute path, since the project's directory is not
-/// known here.
-pub(crate) fn matches(glob: &str, touched: &[PathWord]) -> Option<(Match, String)> {
+/// Matches a glob with the paths, or only with those that are written. A glob without a slash is of
+/// a file's name in any directory. A relative one also matches the end of an absolute path, since
+/// the project's directory is not known here.
+pub(crate) fn matches(
+    glob: &str,
+    touched: &[PathWord],
+    only_writes: bool,
+) -> Option<(Match, String)> {
     let glob = glob.strip_prefix("./").unwrap_or(glob);
     let is_rooted = glob.starts_with(['/', '~']);
     let anywhere = (!is_rooted).then(|| format!("**/{glob}"));
@@ -121,7 +136,12 @@ pub(crate) fn matches(glob: &str, touched: &[PathWord]) -> Option<(Match, String
         // A glob that cannot be read may match anything.
         let found = wild.as_ref().map_or(Match::Maybe, |wild| wild.matches(&path.syms));
         let is_guess = found == Match::Maybe && wild.is_ok() && !hints_at(glob, &path.syms);
-        (if is_guess { Match::No } else { found }, path)
+        let of_access = match path.access {
+            Access::Read if only_writes => Match::No,
+            Access::Unknown if only_writes => Match::Maybe,
+            _ => Match::Yes,
+        };
+        (if is_guess { Match::No } else { found.min(of_access) }, path)
     });
     let (found, path) = each.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     (found != Match::No).then(|| (found, shown(&path.syms)))

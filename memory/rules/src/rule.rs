@@ -69,6 +69,9 @@ pub struct Matches {
     /// Globs of paths, relative to the project, absolute, or beginning with `~/`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// Globs of paths that the action writes. Reading them does not match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
     /// Names of tools. `*` stands for any characters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
@@ -87,10 +90,11 @@ impl Matches {
     }
 
     /// Returns the fields with their entries.
-    pub(crate) fn fields(&self) -> [(Field, &[String]); 5] {
+    pub(crate) fn fields(&self) -> [(Field, &[String]); 6] {
         [
             (Field::Command, &self.commands),
             (Field::Path, &self.paths),
+            (Field::Write, &self.writes),
             (Field::Tool, &self.tools),
             (Field::Branch, &self.branches),
             (Field::Action, &self.actions),

@@ -10,13 +10,14 @@ mod grammar;
 mod inline_code;
 mod patches;
 mod programs;
+mod scopes;
 mod streams;
 mod walk;
 mod words;
 mod wrappers;
 
-use crate::verdict::Unparsed;
-use crate::wild::{Sym, shown, syms};
+use crate::verdict::{Access, Unparsed};
+use crate::wild::{Match, Sym, Wild, shown, syms};
 
 /// A word after the shell's expansions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,10 +40,8 @@ pub(crate) struct Invocation {
 pub(crate) struct Reading {
     /// All commands that may run, without duplicates.
     pub(crate) invocations: Vec<Invocation>,
-    /// Targets of redirections.
-    pub(crate) redirects: Vec<Word>,
-    /// Files that patches on the command line change.
-    pub(crate) patched: Vec<Word>,
+    /// Files that redirections and patches name, and how they use them.
+    pub(crate) files: Vec<(Word, Access)>,
     /// Directories to which the command line changes.
     pub(crate) directories: Vec<Word>,
     /// The first part that could not be read.
@@ -73,6 +72,16 @@ impl Word {
         shown(&self.syms)
     }
 
+    /// Whether it may be this text.
+    fn may_be(&self, text: &str) -> bool {
+        let known = |sym: &Sym| match sym {
+            Sym::Char(c) => c.to_string(),
+            Sym::Any => "*".to_owned(),
+        };
+        let pattern: String = self.syms.iter().map(known).collect();
+        Wild::word(&pattern, false).matches(&syms(text)) == Match::Yes
+    }
+
     pub(crate) fn is_flag(&self) -> bool {
         self.syms.first() == Some(&Sym::Char('-')) && self.syms.len() > 1
     }
@@ -97,6 +106,11 @@ pub(crate) fn program_name(word: &Word) -> Option<String> {
         .collect();
     let name = name.filter(|name| !name.is_empty())?;
     Some(name.strip_suffix(".exe").map_or(name.clone(), str::to_owned))
+}
+
+/// Whether a program runs another one that its arguments give.
+pub(crate) fn runs_another(name: &str) -> bool {
+    wrappers::find(name).is_some() || programs::SHELLS.contains(&name)
 }
 
 /// Reads a command line.

@@ -14,10 +14,26 @@ pub struct Action<'a> {
     pub command: Option<&'a str>,
     /// Paths that the action touches, in the form of the rules' globs.
     pub paths: &'a [String],
+    /// Paths that the action writes. They need not be among `paths`.
+    pub writes: &'a [String],
+    /// The use of those paths that are not among `writes`.
+    pub access: Access,
     /// The name of the tool that is about to be called.
     pub tool: Option<&'a str>,
     /// The current branch.
     pub branch: Option<&'a str>,
+}
+
+/// The use that an action makes of a file, weakest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// It only reads the file.
+    Read,
+    /// It may write the file.
+    #[default]
+    Unknown,
+    /// It writes the file, creates it or removes it.
+    Write,
 }
 
 /// The result of a check.
@@ -70,6 +86,8 @@ pub enum Field {
     Command,
     /// A glob of paths.
     Path,
+    /// A glob of paths that are written.
+    Write,
     /// A tool's name.
     Tool,
     /// A glob of branches.

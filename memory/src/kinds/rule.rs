@@ -121,10 +121,11 @@ impl Rule {
 
     /// Returns the reason, then what it matches and when, one line each.
     pub(crate) fn block(&self) -> String {
-        let Matches { commands, paths, tools, branches, actions } = &self.matches;
+        let Matches { commands, paths, writes, tools, branches, actions } = &self.matches;
         let lists = [
             ("commands", commands),
             ("files", paths),
+            ("files to write", writes),
             ("tools", tools),
             ("branches", branches),
             ("actions", actions),
@@ -143,8 +144,8 @@ impl Rule {
 
     /// Returns what it matches, as people read it.
     fn matched(&self) -> Vec<&str> {
-        let Matches { commands, paths, tools, branches, actions } = &self.matches;
-        let lists = [commands, paths, tools, branches, actions];
+        let Matches { commands, paths, writes, tools, branches, actions } = &self.matches;
+        let lists = [commands, paths, writes, tools, branches, actions];
         lists.into_iter().flatten().map(String::as_str).collect()
     }
 }

@@ -8,7 +8,7 @@ use anchord_memory::lifecycle::{
     Answer, CommandRun, Event, StartSource, Subagent, ToolRun, ToolUse,
 };
 
-use crate::events::{Adapter, Envelope, Payload, Read};
+use crate::events::{Adapter, Envelope, Payload, Read, only_reads};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -85,7 +85,8 @@ pub(in crate::clients) fn tool_use(payload: Payload<'_>) -> ToolUse {
     let files: Vec<String> = payload.owned("file").into_iter().chain(payload.patched()).collect();
     let writes = if WRITES.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
     let command = payload.owned("command");
-    ToolUse { tool, files, writes, command, ..ToolUse::default() }
+    let only_reads = only_reads(&tool) || command.is_some();
+    ToolUse { tool, files, writes, command, only_reads, ..ToolUse::default() }
 }
 
 /// Reads a tool's run as our plugins send it: a file, or a command with its exit code. A failed

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::event;
 use crate::admin::call_tool;
 use crate::api::{self, ToolParams};
+use crate::metrics::Seen;
 use crate::retrieval_log::Start;
 use crate::testing::{Shim, World};
 
@@ -108,6 +109,37 @@ async fn a_patch_is_stopped_by_the_files_in_its_text() {
 }
 
 #[tokio::test]
+async fn a_rule_about_writing_lets_reading_pass() {
+    let world = World::new().await;
+    rule(&world, "deny", &json!({"writes": ["migrations/**"]})).await;
+    let file = world.directory("demo/migrations").join("1.sql");
+    let of = |tool: &str| {
+        let input = json!({"file_path": file.to_str().unwrap()});
+        let more = json!({"tool_name": tool, "tool_use_id": tool, "tool_input": input});
+        event("PreToolUse", "w", &more)
+    };
+    for (tool, expected) in [("Read", ""), ("Edit", "deny"), ("mcp__files__put", "ask")] {
+        let printed = world.hook("claude-code", &of(tool)).await;
+        let stop = if printed.is_empty() { String::new() } else { decision(&printed).0 };
+        assert_eq!(stop, expected, "{tool}: {printed}");
+    }
+    let bash = world.hook("claude-code", &command("cat migrations/1.sql", "1")).await;
+    assert_eq!(bash, "", "a shell may read it too");
+    let bash = world.hook("claude-code", &command("rm migrations/1.sql", "2")).await;
+    assert_eq!(decision(&bash).0, "deny");
+    for (arguments, said) in [
+        (json!({"paths": ["migrations/1.sql"]}), "Asked"),
+        (json!({"writes": ["migrations/1.sql"]}), "Denied"),
+        (json!({"paths": ["migrations/1.sql"], "writes": ["src/a.rs"]}), "Allowed"),
+    ] {
+        let checked = by_command(&world, "memory_rule_check", arguments).await;
+        assert!(checked.starts_with(said), "{checked}");
+    }
+    let listed = by_command(&world, "memory_rules", json!({})).await;
+    assert!(listed.contains("files to write: migrations/**"), "{listed}");
+}
+
+#[tokio::test]
 async fn a_client_that_asks_gets_ask_and_another_is_told_how_to_approve() {
     let world = World::new().await;
     rule(&world, "ask", &json!({"commands": ["make deploy"]})).await;
@@ -153,6 +185,14 @@ async fn an_agent_proposes_and_cannot_weaken() {
         let said = shim.call(tool, arguments).await;
         assert!(said.contains("only a person changes it"), "{tool}: {said}");
     }
+    for (tool, arguments) in [
+        ("memory_rule_stand", json!({"id": "r1", "disable": true})),
+        ("memory_approve", json!({})),
+        ("memory_rules", json!({})),
+    ] {
+        let said = shim.call(tool, arguments).await;
+        assert!(said.starts_with("FAULT"), "only a command has {tool}: {said}");
+    }
     assert!(!world.hook("claude-code", &command("git push --force", "3")).await.is_empty());
     by_command(&world, "memory_rule_stand", json!({"id": "r1", "disable": true})).await;
     assert_eq!(world.hook("claude-code", &command("git push --force", "4")).await, "");
@@ -189,6 +229,9 @@ async fn an_agent_is_not_its_own_person() {
     };
     assert_eq!(decision(&world.hook("claude-code", &of("Write")).await).0, "ask");
     assert_eq!(world.hook("claude-code", &of("Read")).await, "", "it may be read");
+    let cat = command("cat .anchord/rules.toml", "cat");
+    assert_eq!(world.hook("claude-code", &cat).await, "", "by a command too");
+    assert_eq!(decision(&world.hook("claude-code", &of("mcp__files__put")).await).0, "ask");
 }
 
 #[tokio::test]
@@ -238,6 +281,43 @@ async fn a_load_begins_with_the_rules_in_force() {
     let (rule, blueprint) = (load.find("No force push").unwrap(), load.find("Sockets").unwrap());
     assert!(rule < blueprint, "{load}");
     assert!(load.contains("## Rules in force") && load.contains("others build on it"), "{load}");
+}
+
+#[tokio::test]
+async fn the_rules_come_first_after_a_compaction() {
+    let world = World::new().await;
+    super::saved(&world, "Sockets, not ports").await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    for client in ["claude-code", "codex"] {
+        world.hook(client, &super::started("c", "startup")).await;
+        world.hook(client, &super::prompt("c", "make it faster")).await;
+        let load = super::context(&world.hook(client, &super::started("c", "compact")).await);
+        let at = |text: &str| load.find(text).unwrap_or_else(|| panic!("{client}, {text}: {load}"));
+        assert!(at("others build on it") < at("Sockets"), "{client}: {load}");
+        assert!(at("commands: git push --force") < at("Sockets"), "in full: {load}");
+        assert!(at("## Rules in force") < at("make it faster"), "{client}: {load}");
+    }
+}
+
+#[tokio::test]
+async fn checks_are_counted_by_result() {
+    let world = World::new().await;
+    world.hook("claude-code", &command("git push --force", "0")).await;
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    for (at, line) in ["git push --force", "ls", "cat a", "anchord stop"].into_iter().enumerate() {
+        world.hook("claude-code", &command(line, &format!("m{at}"))).await;
+    }
+    let text = world.daemon.admin.metrics.prometheus(Seen::default());
+    for line in [
+        "anchord_rule_checks_total 4",
+        "anchord_rule_failures_total 2",
+        "anchord_rule_failure_ratio 0.5",
+        "anchord_rule_results_total{result=\"allow\"} 2",
+        "anchord_rule_results_total{result=\"ask\"} 1",
+        "anchord_rule_results_total{result=\"deny\"} 1",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}: {text}");
+    }
 }
 
 #[tokio::test]

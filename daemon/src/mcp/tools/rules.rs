@@ -2,7 +2,7 @@
 //! rules. Commands list rules, put them in force, disable them, and approve an action.
 
 use anchord_memory::render::{self, RuleVerdict};
-use anchord_memory::rules::{Effect as RuleEffect, Matches, Window};
+use anchord_memory::rules::{Access, Effect as RuleEffect, Matches, Window};
 use anchord_memory::{
     Audience, Expires, Memory, Provenance, RecordId, Rule, Staged, Standing, plan_rule,
     plan_rule_standing,
@@ -28,6 +28,9 @@ struct CheckParams {
     command: Option<String>,
     #[serde(default)]
     paths: Vec<String>,
+    /// Those it writes; it then only reads the others
+    #[serde(default)]
+    writes: Vec<String>,
     tool: Option<String>,
 }
 
@@ -42,13 +45,16 @@ pub(super) fn check() -> ToolSpec {
 }
 
 async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, ToolError> {
-    let CheckParams { action, command, paths, tool } = params;
+    let CheckParams { action, command, mut paths, writes, tool } = params;
+    let access = if writes.is_empty() { Access::Unknown } else { Access::Read };
+    paths.extend(writes.iter().cloned());
     if action.is_none() && command.is_none() && paths.is_empty() && tool.is_none() {
         return Err(ToolError::failed("check", "give an action, a command, paths or a tool"));
     }
     let view = context.view().await?;
-    let paths = paths.iter().map(|path| view.place.relative(path)).collect();
-    let asked = Asked { action, command, paths, tool, ..Asked::default() };
+    let relative = |paths: &[String]| paths.iter().map(|path| view.place.relative(path)).collect();
+    let (paths, writes) = (relative(&paths), relative(&writes));
+    let asked = Asked { action, command, paths, writes, access, tool };
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
     let checked = context.rules.check(&view.memory, view.place.located(), &asked, by_agent).await;
@@ -72,9 +78,12 @@ struct SetParams {
     /// git push --force; * is any word
     #[serde(default)]
     commands: Vec<String>,
-    /// Globs
+    /// Globs of files it uses
     #[serde(default)]
     paths: Vec<String>,
+    /// Globs of files it writes
+    #[serde(default)]
+    writes: Vec<String>,
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
@@ -112,6 +121,7 @@ async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, Tool
         matches: Matches {
             commands: params.commands,
             paths: params.paths,
+            writes: params.writes,
             tools: params.tools,
             branches: params.branches,
             actions: params.actions,

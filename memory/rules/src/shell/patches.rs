@@ -4,6 +4,7 @@ use super::Word;
 use super::streams::Stream;
 use super::walk::{Reader, too_much};
 use crate::limits::PATCHED_FILES_MAX;
+use crate::verdict::Access;
 use crate::wild::{Sym, syms};
 
 /// The beginnings of lines that name a file in a patch of `apply_patch`.
@@ -24,11 +25,11 @@ impl Reader<'_> {
             Stream::None | Stream::File(_) | Stream::Unknown => None,
         }));
         for file in texts.into_iter().flat_map(patched) {
-            if self.reading.patched.len() >= PATCHED_FILES_MAX {
+            if self.reading.files.len() >= PATCHED_FILES_MAX {
                 self.unparsed(too_much("patched files", PATCHED_FILES_MAX));
                 return;
             }
-            self.reading.patched.push(file);
+            self.reading.files.push((file, Access::Write));
         }
     }
 }

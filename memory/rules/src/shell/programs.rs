@@ -5,10 +5,11 @@ use super::walk::Reader;
 use super::words::split;
 use super::wrappers::{self, is_assignment};
 use super::{Invocation, Word, program_name};
+use crate::limits::UNKNOWN_PLACES_MAX;
 use crate::wild::{Sym, syms};
 
 /// Shells that take a script behind `-c`, as a file, or on stdin.
-const SHELLS: [&str; 13] = [
+pub(super) const SHELLS: [&str; 13] = [
     "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "pdksh", "yash", "csh",
     "tcsh",
 ];
@@ -152,8 +153,18 @@ impl Reader<'_> {
     /// Follows a command whose program is unknown: it may be a prefix such as `$SUDO`.
     fn run_unknown(&mut self, program: &Word, arguments: &[Word], stdin: &Stream) -> Stream {
         self.unparsed(crate::verdict::Unparsed::Dynamic(program.shown()));
-        self.invoke(arguments, stdin);
-        // It may also be a shell, whose script is an argument.
+        // It may be any wrapper, with any options and operands before its command.
+        let places = arguments.iter().enumerate().filter(|(_, word)| !word.is_flag());
+        for (at, _) in places.take(UNKNOWN_PLACES_MAX) {
+            self.invoke(arguments.get(at..).unwrap_or_default(), stdin);
+        }
+        // It may also be a shell or take words from its input, as `xargs` does.
+        if let Stream::Text(text) = stdin {
+            self.speculative(|reader| reader.child_script(text, &Stream::None));
+            let word = Word { syms: text.clone(), splits: false };
+            let more = split(&word.text().unwrap_or_default());
+            self.invoke(&[arguments, &more].concat(), &Stream::None);
+        }
         for script in arguments.iter().filter(|word| may_be_script(&word.syms)) {
             self.speculative(|reader| reader.script_of(&script.syms, &Stream::None));
         }
@@ -254,7 +265,7 @@ impl Reader<'_> {
         if wants_script {
             let before = self.positional();
             self.set_positional(others.get(1..).unwrap_or_default().to_vec());
-            self.script_of(&first.syms, stdin);
+            self.child_script(&first.syms, stdin);
             self.set_positional(before.unwrap_or_else(|| vec![Word::unknown()]));
         } else if wants_stdin || is_stdin(first) {
             self.script_from(stdin, name);
@@ -265,7 +276,7 @@ impl Reader<'_> {
         if let Some(late) = others.iter().position(|word| word.text().as_deref() == Some("-c"))
             && let Some(script) = others.get(late + 1)
         {
-            self.script_of(&script.syms.clone(), stdin);
+            self.child_script(&script.syms.clone(), stdin);
         }
     }
 
@@ -287,7 +298,7 @@ impl Reader<'_> {
             let is_late = at > 0 || matches!(name, "trap" | "tmux" | "watch" | "hyperfine");
             if may_be_script(&value) {
                 let value = strip_bang(&value);
-                self.speculative(|reader| reader.script_of(&value, &Stream::None));
+                self.speculative(|reader| reader.child_script(&value, &Stream::None));
             } else if is_late && !word.is_flag() && RUN_ARGUMENTS.contains(&name) {
                 self.invoke(arguments.get(at..).unwrap_or_default(), &Stream::None);
             }
@@ -325,7 +336,7 @@ impl Reader<'_> {
                 let value = if text == "-o" { value } else { word };
                 let command = value.shown();
                 if let Some((_, script)) = command.split_once("Command=") {
-                    self.script_of(&syms(script), &Stream::None);
+                    self.child_script(&syms(script), &Stream::None);
                 }
             }
             at += if VALUES.contains(&text.as_str()) { 2 } else { 1 };
@@ -334,7 +345,7 @@ impl Reader<'_> {
         if command.is_empty() {
             self.script_from(stdin, "ssh");
         } else {
-            self.script_of(&spaced(command), stdin);
+            self.child_script(&spaced(command), stdin);
         }
     }
 
@@ -352,7 +363,7 @@ impl Reader<'_> {
         let rest = arguments.get(from + 1..).unwrap_or_default();
         for (at, word) in rest.iter().enumerate() {
             if may_be_script(&word.syms) {
-                self.speculative(|reader| reader.script_of(&word.syms, &Stream::None));
+                self.speculative(|reader| reader.child_script(&word.syms, &Stream::None));
             } else if !word.is_flag() {
                 self.invoke(rest.get(at..).unwrap_or_default(), stdin);
             }
@@ -367,7 +378,11 @@ impl Reader<'_> {
             } else {
                 let attached = text.strip_prefix("-S");
                 let attached = attached.or_else(|| text.strip_prefix("--split-string="));
-                attached.or_else(|| text.strip_prefix("-vS")).map(syms)
+                let attached = attached.or_else(|| text.strip_prefix("-vS")).map(syms);
+                // The letters before it may not be known.
+                let hidden = word.syms.iter().rposition(|sym| *sym == Sym::Any);
+                let hidden = hidden.and_then(|at| word.syms.get(at + 1..));
+                attached.or_else(|| hidden?.strip_prefix(&[Sym::Char('S')]).map(<[Sym]>::to_vec))
             };
             if let Some(value) = value {
                 let more = arguments.get(at + 1..).unwrap_or_default();

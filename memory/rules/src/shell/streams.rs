@@ -3,8 +3,10 @@
 use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
 
 use super::Word;
+use super::scopes::Ending;
 use super::walk::{Reader, file_key};
 use crate::limits::VALUE_CHARS_MAX;
+use crate::verdict::Access;
 use crate::wild::{Sym, syms};
 
 /// The text on a stream, as far as it is known.
@@ -48,7 +50,9 @@ impl Reader<'_> {
                     _ => None,
                 };
                 let file = file.unwrap_or_else(Word::unknown);
-                self.reading.redirects.push(file.clone());
+                let is_read = matches!(kind, IoFileRedirectKind::Read);
+                let access = if is_read { Access::Read } else { Access::Write };
+                self.reading.files.push((file.clone(), access));
                 match kind {
                     IoFileRedirectKind::Read => {
                         *stream = self.written_text(&file).unwrap_or(Stream::File(file));
@@ -57,7 +61,8 @@ impl Reader<'_> {
                 }
             }
             IoRedirect::File(_, kind, IoFileRedirectTarget::ProcessSubstitution(_, shell)) => {
-                let printed = self.list(&shell.list, &Stream::Unknown);
+                let printed = self
+                    .scoped(Ending::Restores, |reader| reader.list(&shell.list, &Stream::Unknown));
                 if matches!(kind, IoFileRedirectKind::Read) {
                     *stream = unknown_unless_text(printed);
                 }
@@ -82,7 +87,8 @@ impl Reader<'_> {
             }
             IoRedirect::OutputAndError(word, _) => {
                 let files = self.argument(&word.value);
-                self.reading.redirects.extend(files.iter().flatten().cloned());
+                let written = files.iter().flatten().map(|file| (file.clone(), Access::Write));
+                self.reading.files.extend(written);
                 targets.extend(files.into_iter().flatten());
             }
         }
@@ -102,7 +108,10 @@ impl Reader<'_> {
                     };
                     self.files.insert(file_key(&name), unknown_unless_text(content));
                 }
-                None => {}
+                None => {
+                    let content = unknown_unless_text(printed.clone());
+                    self.unnamed_files.push((target.clone(), content));
+                }
             }
         }
         if targets.is_empty() { printed } else { Stream::None }

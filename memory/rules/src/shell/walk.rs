@@ -8,17 +8,16 @@ use std::rc::Rc;
 
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
-    CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, ExtendedTestExpr, Pipeline,
-    SimpleCommand,
+    CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, CompoundListItem, ExtendedTestExpr,
+    Pipeline, SeparatorOperator, SimpleCommand,
 };
 
 use super::programs::is_run_by_programs;
+use super::scopes::{Ending, Scope, Values};
 use super::streams::{Stream, concatenated, unknown_unless_text};
 use super::words::{Alternatives, product};
 use super::{Invocation, Reading, Word, grammar};
-use crate::limits::{
-    INVOCATIONS_MAX, NESTING_MAX, SHOWN_CHARS_MAX, STEPS_MAX, VALUE_CHARS_MAX, VALUES_MAX,
-};
+use crate::limits::{INVOCATIONS_MAX, NESTING_MAX, SHOWN_CHARS_MAX, STEPS_MAX};
 use crate::verdict::Unparsed;
 use crate::wild::{Sym, syms};
 
@@ -26,14 +25,17 @@ use crate::wild::{Sym, syms};
 pub(super) struct Reader<'a> {
     pub(super) reading: Reading,
     seen: HashSet<Vec<Vec<Option<char>>>>,
-    variables: HashMap<String, Option<Vec<Vec<Sym>>>>,
-    arrays: HashMap<String, Option<Vec<Word>>>,
+    pub(super) variables: HashMap<String, Values>,
+    pub(super) arrays: HashMap<String, Option<Vec<Word>>>,
+    pub(super) scopes: Vec<Scope>,
     functions: HashMap<String, Rc<CompoundCommand>>,
     called: HashSet<String>,
     pub(super) aliases: HashMap<String, Option<String>>,
     /// Other names under which a program may run, as after `ln -s`.
     pub(super) renamed: HashMap<String, String>,
     pub(super) files: HashMap<String, Stream>,
+    /// Texts that are written to files of which only the run shows the name.
+    pub(super) unnamed_files: Vec<(Word, Stream)>,
     positional: Option<Vec<Word>>,
     depth: usize,
     steps: usize,
@@ -49,11 +51,13 @@ impl<'a> Reader<'a> {
             seen: HashSet::new(),
             variables: [known("HOME", "~"), known("PWD", "."), known("IFS", " ")].into(),
             arrays: HashMap::new(),
+            scopes: Vec::new(),
             functions: HashMap::new(),
             called: HashSet::new(),
             aliases: HashMap::new(),
             renamed: HashMap::new(),
             files: HashMap::new(),
+            unnamed_files: Vec::new(),
             positional: None,
             depth: 0,
             steps: 0,
@@ -216,13 +220,20 @@ impl<'a> Reader<'a> {
 
     /// Returns the text of a file, if the command line wrote it.
     pub(super) fn written_text(&self, file: &Word) -> Option<Stream> {
-        self.files.get(&file_key(&file.text()?)).cloned()
+        let name = file_key(&file.text()?);
+        let unnamed = || {
+            let may_be = |(written, text): &&(Word, Stream)| {
+                written.may_be(&name) && matches!(text, Stream::Text(_))
+            };
+            self.unnamed_files.iter().rfind(may_be).map(|(_, text)| text.clone())
+        };
+        self.files.get(&name).cloned().or_else(unnamed)
     }
 
     /// Returns what a substitution prints, if it is known.
     pub(super) fn output_of(&mut self, script: &str) -> Option<Vec<Sym>> {
         let before = self.positional.clone();
-        let printed = self.script(script);
+        let printed = self.scoped(Ending::Restores, |reader| reader.script(script));
         self.positional = before;
         match printed {
             Stream::Text(text) => Some(text),
@@ -232,24 +243,40 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn list(&mut self, list: &CompoundList, stdin: &Stream) -> Stream {
-        let printed = list.0.iter().map(|item| self.and_or(&item.0, stdin)).collect();
+        let mut printed = Vec::new();
+        for CompoundListItem(item, separator) in &list.0 {
+            printed.push(match separator {
+                SeparatorOperator::Sequence => self.and_or(item, stdin),
+                SeparatorOperator::Async => {
+                    self.scoped(Ending::Restores, |reader| reader.and_or(item, stdin))
+                }
+            });
+        }
         concatenated(printed)
     }
 
     fn and_or(&mut self, list: &AndOrList, stdin: &Stream) -> Stream {
         let mut printed = vec![self.pipeline(&list.first, stdin)];
-        for next in &list.additional {
-            let (AndOr::And(next) | AndOr::Or(next)) = next;
-            printed.push(self.pipeline(next, stdin));
-        }
+        // What follows may not run, and is then not assigned.
+        self.scoped(Ending::MayNotHaveRun, |reader| {
+            for next in &list.additional {
+                let (AndOr::And(next) | AndOr::Or(next)) = next;
+                printed.push(reader.pipeline(next, stdin));
+            }
+        });
         concatenated(printed)
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, stdin: &Stream) -> Stream {
         let mut stream = stdin.clone();
-        for command in &pipeline.seq {
-            let printed = self.deeper(|reader| reader.command(command, &stream));
-            stream = printed;
+        for (at, command) in pipeline.seq.iter().enumerate() {
+            let run = |reader: &mut Self| reader.deeper(|reader| reader.command(command, &stream));
+            // Only some shells run the last one themselves.
+            stream = match pipeline.seq.len() - at {
+                1 if at == 0 => run(self),
+                1 => self.scoped(Ending::MayNotHaveRun, run),
+                _ => self.scoped(Ending::Restores, run),
+            };
         }
         stream
     }
@@ -308,11 +335,13 @@ impl<'a> Reader<'a> {
                 for expr in exprs.into_iter().flatten() {
                     self.value(&expr.value);
                 }
-                self.list(&clause.body.list, stdin);
+                self.maybe([&clause.body.list], stdin);
                 Stream::Unknown
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list, stdin),
-            CompoundCommand::Subshell(group) => self.list(&group.list, stdin),
+            CompoundCommand::Subshell(group) => {
+                self.scoped(Ending::Restores, |reader| reader.list(&group.list, stdin))
+            }
             CompoundCommand::ForClause(clause) => {
                 let words = match &clause.values {
                     Some(words) => {
@@ -321,8 +350,10 @@ impl<'a> Reader<'a> {
                     None => self.positional.clone().unwrap_or_else(|| vec![Word::unknown()]),
                 };
                 let values = words.into_iter().map(|word| word.syms).collect();
-                self.assign(&clause.variable_name, values);
-                self.list(&clause.body.list, stdin);
+                self.scoped(Ending::MayNotHaveRun, |reader| {
+                    reader.assign(&clause.variable_name, values);
+                    reader.list(&clause.body.list, stdin);
+                });
                 Stream::Unknown
             }
             CompoundCommand::CaseClause(clause) => {
@@ -331,39 +362,41 @@ impl<'a> Reader<'a> {
                     for pattern in &case.patterns {
                         self.value(&pattern.value);
                     }
-                    if let Some(list) = &case.cmd {
-                        self.list(list, stdin);
-                    }
+                    self.maybe(&case.cmd, stdin);
                 }
                 Stream::Unknown
             }
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition, stdin);
-                self.list(&clause.then, stdin);
+                self.maybe([&clause.then], stdin);
                 for other in clause.elses.iter().flatten() {
-                    if let Some(condition) = &other.condition {
-                        self.list(condition, stdin);
-                    }
-                    self.list(&other.body, stdin);
+                    self.maybe(&other.condition, stdin);
+                    self.maybe([&other.body], stdin);
                 }
                 Stream::Unknown
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
                 self.list(&clause.0, stdin);
-                self.list(&clause.1.list, stdin);
                 // The second round sees what the first has assigned.
-                self.list(&clause.0, stdin);
-                self.list(&clause.1.list, stdin);
+                self.maybe([&clause.1.list, &clause.0, &clause.1.list], stdin);
                 Stream::Unknown
             }
             CompoundCommand::Coprocess(coprocess) => {
-                self.command(&coprocess.body, stdin);
+                self.scoped(Ending::Restores, |reader| reader.command(&coprocess.body, stdin));
                 Stream::Unknown
             }
         }
     }
 
     fn simple(&mut self, simple: &SimpleCommand, stdin: &Stream) -> Stream {
+        if simple.word_or_name.is_none() || simple.prefix.is_none() {
+            return self.simple_here(simple, stdin);
+        }
+        // An assignment before a command is for that command.
+        self.scoped(Ending::MayNotHaveRun, |reader| reader.simple_here(simple, stdin))
+    }
+
+    fn simple_here(&mut self, simple: &SimpleCommand, stdin: &Stream) -> Stream {
         let mut words: Alternatives = vec![Vec::new()];
         let mut stream = stdin.clone();
         let mut targets = Vec::new();
@@ -380,8 +413,13 @@ impl<'a> Reader<'a> {
         if let Some(name) = &simple.word_or_name {
             words = product(&words, &self.argument(&name.value));
         }
+        let declares = simple.word_or_name.as_ref().is_some_and(|name| {
+            ["declare", "export", "local", "readonly", "typeset"].contains(&name.value.as_str())
+        });
         for item in suffix {
-            if let CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item {
+            if let CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item
+                && declares
+            {
                 self.assignment(assignment, true);
             }
             self.item(item, &mut words, &mut stream, &mut targets);
@@ -414,7 +452,8 @@ impl<'a> Reader<'a> {
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) => {
                 // The command reads its output as a file, or writes its input.
-                let printed = self.list(&shell.list, &Stream::Unknown);
+                let printed = self
+                    .scoped(Ending::Restores, |reader| reader.list(&shell.list, &Stream::Unknown));
                 let name = format!("/dev/fd/{}", self.steps);
                 self.files.insert(file_key(&name), unknown_unless_text(printed));
                 *words = product(words, &vec![vec![Word::literal(&name)]]);
@@ -469,55 +508,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Gives a variable further values.
-    pub(super) fn assign(&mut self, name: &str, values: Vec<Vec<Sym>>) {
-        let is_odd = name == "IFS";
-        let slot = self.variables.entry(name.to_owned()).or_insert_with(|| Some(Vec::new()));
-        let Some(known) = slot else { return };
-        if is_odd {
-            *slot = None;
-            return;
-        }
-        for value in values {
-            if !known.contains(&value) {
-                known.push(value);
-            }
-        }
-        let chars = known.iter().map(Vec::len).sum::<usize>();
-        if known.len() > VALUES_MAX || chars > VALUE_CHARS_MAX {
-            *slot = None;
-        }
-    }
-
-    pub(super) fn forget(&mut self, name: &str) {
-        self.variables.insert(name.to_owned(), None);
-        self.arrays.insert(name.to_owned(), None);
-    }
-
-    fn assign_array(&mut self, name: &str, words: Vec<Word>) {
-        let known = (words.len() <= STEPS_MAX).then_some(words);
-        self.arrays.insert(name.to_owned(), known);
-    }
-
-    /// Returns the values of a variable, or `None` if it is unknown.
-    pub(super) fn variable(&self, name: &str) -> Option<Vec<Vec<Sym>>> {
-        self.variables.get(name).cloned().flatten().filter(|values| !values.is_empty())
-    }
-
-    /// Whether the command line has changed a variable to something that is not followed.
-    pub(super) fn is_set(&self, name: &str) -> bool {
-        self.variables.get(name).is_some_and(Option::is_none)
-    }
-
-    pub(super) fn array(&self, name: &str) -> Option<Vec<Word>> {
-        match self.arrays.get(name) {
-            Some(words) => words.clone(),
-            None => self.variable(name).map(|values| {
-                values.into_iter().map(|syms| Word { syms, splits: false }).collect()
-            }),
-        }
-    }
-
     pub(super) fn positional(&self) -> Option<Vec<Word>> {
         self.positional.clone()
     }
@@ -535,7 +525,10 @@ impl<'a> Reader<'a> {
         let Some(body) = self.functions.get(name).cloned() else { return Stream::Unknown };
         self.called.insert(name.to_owned());
         let before = self.positional.replace(arguments.to_vec());
-        let printed = self.deeper(|reader| reader.compound(&body, stdin));
+        // Its variables may be local.
+        let printed = self.scoped(Ending::MayNotHaveRun, |reader| {
+            reader.deeper(|reader| reader.compound(&body, stdin))
+        });
         self.positional = before;
         printed
     }

@@ -122,7 +122,8 @@ impl Wrapper {
                 begins.push(at + 1);
                 break;
             }
-            if word.is_flag() {
+            // `env -` is `env -i`.
+            if word.is_flag() || text == "-" {
                 let takes = self.values.contains(&text.as_str());
                 after_unknown = !takes && !text.contains('=');
                 at += if takes { 2 } else { 1 };

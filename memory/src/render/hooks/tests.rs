@@ -351,7 +351,14 @@ fn only_records_that_name_a_file_are_given_for_it() {
         let reader = Reader::session(me());
         file_context(
             &memory,
-            &FileContext { reader: &reader, file, given, now: day(60), offer: None },
+            &FileContext {
+                reader: &reader,
+                file,
+                given,
+                is_told: false,
+                now: day(60),
+                offer: None,
+            },
         )
     };
     let first = told("src/billing/tax.py", &nothing);
@@ -385,7 +392,14 @@ fn records_about_a_file_that_do_not_fit_are_counted() {
     part.lessons = lessons.map(about).to_vec();
     save(&mut memory, &origin("other", 3), part);
     let (reader, given) = (Reader::session(me()), BTreeSet::new());
-    let view = FileContext { reader: &reader, file, given: &given, now: day(60), offer: None };
+    let view = FileContext {
+        reader: &reader,
+        file,
+        given: &given,
+        is_told: false,
+        now: day(60),
+        offer: None,
+    };
     let told = file_context(&memory, &view);
     let missing = lessons.len() - told.shown.len();
     assert!(missing > 0 && told.truncated, "{}", told.text);
