@@ -64,6 +64,28 @@ fn two_agents_and_a_person_share_an_outline() {
 }
 
 #[test]
+fn what_a_session_looked_at_survives_a_killed_daemon() {
+    let instance = Instance::new();
+    let project = Project::git();
+    project.write("src/long.rs", "pub fn add(a: u8) -> u8 {\n    a + 1\n}\n");
+    let since = json!({ "path": "src/long.rs", "since_last": true });
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    let whole = agent.tool("memory_outline", &since);
+    assert!(whole.contains("has not looked at it before"), "{whole}");
+    instance.kill9();
+    let same = agent.tool("memory_outline", &since);
+    assert!(same.contains("Unchanged since your last look"), "{same}");
+    instance.kill9();
+    project.write("src/long.rs", "pub fn add(a: u8) -> u8 {\n    a + 1\n}\n\npub fn nil() {}\n");
+    let changed = agent.tool("memory_outline", &since);
+    assert!(changed.contains("Changed since your last look"), "{changed}");
+    assert!(changed.contains("pub fn nil()") && !changed.contains("pub fn add"), "{changed}");
+    let mut other = Agent::with_all_tools(&instance, project.path());
+    let whole = other.tool("memory_outline", &since);
+    assert!(whole.contains("has not looked at it before"), "each session has its own: {whole}");
+}
+
+#[test]
 fn a_file_that_the_parser_cannot_take_is_outlined_by_its_blocks() {
     let instance = Instance::new();
     let project = Project::git();

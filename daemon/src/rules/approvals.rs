@@ -82,7 +82,7 @@ fn minutes(minutes: u32) -> i64 {
 /// Returns the id of an action in a project. A command is the same action whichever tool runs it or
 /// asks about it.
 pub(super) fn key(project: &str, asked: &Asked) -> String {
-    let Asked { action, command, paths, tool, writes: _ } = asked;
+    let Asked { action, command, paths, tool, writes: _, access: _ } = asked;
     let (others, paths) = match command {
         Some(_) => ([&None, &None], &[][..]),
         None => ([action, tool], paths.as_slice()),
@@ -96,3 +96,6 @@ pub(super) fn key(project: &str, asked: &Asked) -> String {
     }
     digest.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -155,3 +155,6 @@ pub fn rules_in_force(memory: &Memory, now: Timestamp) -> Vec<anchord_rules::Rul
     });
     in_force.collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Rules in force: accepted, not expired, and within their windows.
+
+use super::*;
+use crate::check_action;
+use crate::rules::{Action, Effect, Window};
+use crate::testing::{apply, day, origin, rule};
+
+fn set(memory: &mut Memory, rule: Rule, by_person: bool) -> RuleOutcome {
+    let plan = plan_rule(memory, rule, by_person, &origin("s", 1)).unwrap();
+    apply(memory, plan)
+}
+
+fn pushed(memory: &Memory, at: Timestamp) -> Effect {
+    let action = Action { command: Some("git push --force"), ..Action::default() };
+    check_action(&rules_in_force(memory, at), &action, at).effect
+}
+
+#[test]
+fn a_rule_is_in_force_once_accepted_and_until_disabled() {
+    let mut memory = Memory::default();
+    let RuleOutcome { id, .. } = set(&mut memory, rule("No force push", "no"), false);
+    assert_eq!(pushed(&memory, day(2)), Effect::Allow, "it is proposed");
+    for (standing, effect) in
+        [(Standing::Accepted, Effect::Deny), (Standing::Disabled, Effect::Allow)]
+    {
+        let plan = plan_rule_standing(&memory, id, standing, &origin("s", 1)).unwrap();
+        apply(&mut memory, plan);
+        assert_eq!(pushed(&memory, day(2)), effect);
+    }
+}
+
+#[test]
+fn a_rule_ends_when_it_expires() {
+    let mut memory = Memory::default();
+    let expires = Some(day(5));
+    set(&mut memory, Rule { expires, ..rule("No force push", "no") }, true);
+    assert_eq!(pushed(&memory, Timestamp(day(5).0 - 1)), Effect::Deny);
+    assert_eq!(pushed(&memory, day(5)), Effect::Allow);
+}
+
+#[test]
+fn a_rule_applies_in_its_window_by_the_windows_zone() {
+    let mut memory = Memory::default();
+    // 2026-11-06 is a Friday. Noon in Berlin is 11:00 UTC.
+    let window = r#"{"days":["fri"],"from":"12:00","tz":"Europe/Berlin"}"#;
+    let windows = vec![serde_json::from_str::<Window>(window).unwrap()];
+    set(&mut memory, Rule { windows, ..rule("No force push", "no") }, true);
+    let at = |hour: i64| Timestamp(day(6).0 + (hour - 12) * 3_600_000);
+    assert_eq!(pushed(&memory, at(10)), Effect::Allow);
+    assert_eq!(pushed(&memory, at(11)), Effect::Deny);
+    assert_eq!(pushed(&memory, at(22)), Effect::Deny);
+    assert_eq!(pushed(&memory, at(23)), Effect::Allow, "it is Saturday in Berlin");
+}
