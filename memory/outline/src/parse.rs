@@ -13,11 +13,15 @@ use crate::limits::{
 use crate::outline::{Form, Import, Item, ItemKind, Outline, clip, digest, number};
 
 mod comments;
+mod damaged;
+mod macros;
 mod rule;
 
 pub(crate) use comments::{
     COMMENTS_C, COMMENTS_HASH, COMMENTS_NONE, COMMENTS_SQL, Comments, summary,
 };
+pub(crate) use damaged::Damaged;
+use damaged::{add_missing, bytes_lost, functions_by_lines};
 pub(crate) use rule::{Rule, Scope, Seen, declares_function, import, item};
 
 /// The way in which a language's files are read.
@@ -32,6 +36,8 @@ pub(crate) struct Grammar {
     pub(crate) pruned: &'static [&'static str],
     /// The comments that document the item below them.
     pub(crate) comments: Comments,
+    /// The way to treat a text that does not follow the grammar.
+    pub(crate) damaged: Damaged,
 }
 
 /// Outlines a text in a language, by its grammar.
@@ -46,12 +52,24 @@ pub(crate) fn parse(language: &'static Language, grammar: &'static Grammar, text
         left_out: 0,
         has_gaps: false,
     };
-    match tree(grammar, text) {
-        Some(tree) => {
-            outline.has_gaps = tree.root_node().has_error();
-            Walk::new(grammar, text, &mut outline).run(&tree);
-        }
-        None => outline.has_gaps = true,
+    let Some(read) = tree(grammar, text) else {
+        outline.has_gaps = true;
+        return outline;
+    };
+    let has_error = read.root_node().has_error();
+    let mended = has_error.then(|| grammar.damaged.mended(text)).flatten();
+    let mended = mended.and_then(|text| tree(grammar, &text));
+    let mended = mended.filter(|mended| bytes_lost(mended) < bytes_lost(&read));
+    outline.has_gaps = mended.as_ref().unwrap_or(&read).root_node().has_error();
+    let mut other = outline.clone();
+    Walk::new(grammar, text, &mut outline).run(&read);
+    if let Some(mended) = mended {
+        Walk::new(grammar, text, &mut other).run(&mended);
+        std::mem::swap(&mut outline, &mut other);
+        add_missing(&mut outline, other.items);
+    }
+    if has_error && grammar.damaged == Damaged::ByLines {
+        add_missing(&mut outline, functions_by_lines(text, grammar.comments));
     }
     outline
 }

@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_bash::LANGUAGE,
@@ -25,6 +25,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["array", "string", "heredoc_body"],
         comments: COMMENTS_HASH,
+        damaged: Damaged::ByLines,
     };
 
     fn sources(it: &Seen<'_, '_>) -> bool {

@@ -10,7 +10,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, Rule, Seen, declares_function, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, Seen, declares_function, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_c::LANGUAGE,
@@ -18,6 +18,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: PRUNED,
         comments: COMMENTS_C,
+        damaged: Damaged::WithoutMacros,
     };
 
     pub(in crate::languages) const PRUNED: &[&str] = &["initializer_list"];

@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_c_sharp::LANGUAGE,
@@ -41,5 +41,6 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["initializer_expression"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 }

@@ -14,7 +14,7 @@ pub(super) static LANGUAGE: Language = Language {
 pub(super) mod grammar {
     use super::super::c::grammar as c;
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, Rule, declares_function, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, declares_function, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_cpp::LANGUAGE,
@@ -22,6 +22,7 @@ pub(super) mod grammar {
         wrappers: &["template_declaration"],
         pruned: c::PRUNED,
         comments: COMMENTS_C,
+        damaged: Damaged::WithoutMacros,
     };
 
     const OWN: &[Rule] = &[

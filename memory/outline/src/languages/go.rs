@@ -8,7 +8,7 @@ pub(super) static LANGUAGE: Language =
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, Seen, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_go::LANGUAGE,
@@ -27,6 +27,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["literal_value"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 
     fn is(it: &Seen<'_, '_>, kind: &str) -> bool {

@@ -8,7 +8,7 @@ pub(super) static LANGUAGE: Language =
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_java::LANGUAGE,
@@ -27,5 +27,6 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["array_initializer"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 }

@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, Rule, Seen, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, Seen, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_javascript::LANGUAGE,
@@ -23,6 +23,7 @@ pub(super) mod grammar {
         wrappers: WRAPPERS,
         pruned: &["array", "template_string", "jsx_element", "import_statement"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 
     pub(in crate::languages) const WRAPPERS: &[&str] = &["export_statement"];

@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_NONE, Grammar, item};
+    use crate::parse::{COMMENTS_NONE, Damaged, Grammar, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_json::LANGUAGE,
@@ -21,5 +21,6 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &[],
         comments: COMMENTS_NONE,
+        damaged: Damaged::Skipped,
     };
 }

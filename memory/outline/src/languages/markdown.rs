@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_NONE, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_NONE, Damaged, Grammar, Seen, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_md::LANGUAGE,
@@ -30,6 +30,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["list", "pipe_table", "block_quote", "fenced_code_block"],
         comments: COMMENTS_NONE,
+        damaged: Damaged::Skipped,
     };
 
     fn heading<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {

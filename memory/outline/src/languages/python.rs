@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item, summary};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item, summary};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_python::LANGUAGE,
@@ -38,6 +38,7 @@ pub(super) mod grammar {
         wrappers: &["decorated_definition"],
         pruned: &["list", "dictionary", "argument_list", "string"],
         comments: COMMENTS_HASH,
+        damaged: Damaged::Skipped,
     };
 
     /// Returns the summary of the string with which a body begins.

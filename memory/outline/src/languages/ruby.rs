@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_ruby::LANGUAGE,
@@ -32,6 +32,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["array", "hash", "string"],
         comments: COMMENTS_HASH,
+        damaged: Damaged::Skipped,
     };
 
     fn requires(it: &Seen<'_, '_>) -> bool {

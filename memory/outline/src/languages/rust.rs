@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_rust::LANGUAGE,
@@ -37,5 +37,6 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["token_tree", "array_expression"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 }

@@ -10,7 +10,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_SQL, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_SQL, Damaged, Grammar, Seen, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_sequel::LANGUAGE,
@@ -28,6 +28,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &[],
         comments: COMMENTS_SQL,
+        damaged: Damaged::Skipped,
     };
 
     fn object<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {

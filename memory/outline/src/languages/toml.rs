@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_toml_ng::LANGUAGE,
@@ -27,6 +27,7 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &["array"],
         comments: COMMENTS_HASH,
+        damaged: Damaged::Skipped,
     };
 
     fn key<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {

@@ -8,7 +8,7 @@ pub(super) static LANGUAGE: Language =
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use super::super::typescript::grammar as typescript;
-    use crate::parse::{COMMENTS_C, Grammar};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_typescript::LANGUAGE_TSX,
@@ -16,5 +16,6 @@ pub(super) mod grammar {
         wrappers: typescript::WRAPPERS,
         pruned: &["array", "template_string", "import_statement"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 }

@@ -14,7 +14,7 @@ pub(super) static LANGUAGE: Language = Language {
 pub(super) mod grammar {
     use super::super::javascript::grammar as javascript;
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Grammar, Rule, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
@@ -22,6 +22,7 @@ pub(super) mod grammar {
         wrappers: WRAPPERS,
         pruned: &["array", "template_string", "import_statement"],
         comments: COMMENTS_C,
+        damaged: Damaged::Skipped,
     };
 
     pub(in crate::languages) const WRAPPERS: &[&str] =

@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Grammar, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_yaml::LANGUAGE,
@@ -24,5 +24,6 @@ pub(super) mod grammar {
         wrappers: &[],
         pruned: &[],
         comments: COMMENTS_HASH,
+        damaged: Damaged::Skipped,
     };
 }

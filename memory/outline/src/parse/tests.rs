@@ -75,6 +75,80 @@ fn a_text_that_does_not_follow_its_grammar_keeps_what_does() {
     assert_eq!(outline.items[0].name, "whole");
 }
 
+fn lines_of(outline: &Outline) -> Vec<(&str, u32, u32)> {
+    outline.items.iter().map(|item| (item.name.as_str(), item.line, item.last)).collect()
+}
+
+#[test]
+fn macros_before_declarations_hide_nothing() {
+    let text = "\
+#define really_inline inline __attribute__((always_inline))
+LIB_NAMESPACE_BEGIN
+namespace a {
+template <typename T>
+class LIB_API Box {
+  LIB_PRIVATE_UNLESS_TESTED:
+    LIB_NON_NULL(1, 2)
+    LIB_NODISCARD int size() const LIB_NOEXCEPT { return 1; }
+};
+constexpr really_inline int one() { return 1; }
+}
+LIB_NAMESPACE_END
+";
+    let outline = outline("a.hpp", text);
+    let expected =
+        [("really_inline", 1, 1), ("a", 3, 11), ("Box", 5, 9), ("size", 8, 8), ("one", 10, 10)];
+    assert_eq!(lines_of(&outline), expected);
+    assert!(outline.items[2].signature.contains("class LIB_API Box"), "as it is written");
+    assert!(!outline.has_gaps);
+    let test = "TEST_BEGIN(rotates) {\n\tx();\n}\nTEST_END\nTEST_BEGIN(turns) {\n}\nTEST_END\n";
+    let lines = crate::parse(Language::by_id("c").unwrap(), test);
+    assert_eq!(lines_of(&lines), [("rotates", 1, 3), ("turns", 5, 6)]);
+}
+
+#[test]
+fn functions_of_zsh_are_found_among_what_bash_cannot_read() {
+    let text = "\
+function first {
+  for x ($list) { echo ${(%)x} }
+  (( $+commands[git] )) || return
+}
+
+# Shows it.
+function second third {
+  [[ -n ${x:#*(a|b)} ]] && { echo a } always { echo b }
+}
+short() { echo ${${x}:h} }
+";
+    let outline = outline("a.zsh", text);
+    let all = lines_of(&outline);
+    for expected in [("first", 1, 4), ("short", 10, 10)] {
+        assert!(all.contains(&expected), "{expected:?} in {all:?}");
+    }
+    let both = outline.items.iter().find(|item| item.line == 7).unwrap();
+    assert_eq!((both.last, both.doc.as_str()), (9, "Shows it"));
+    assert!(both.signature.contains("second third"), "{}", both.signature);
+    assert!(outline.has_gaps, "something may be missing all the same");
+}
+
+#[test]
+fn a_text_that_is_no_function_begins_none() {
+    let text = "if [ ; then\nwords=()\necho foo () bar\ncase x in a) ;; esac\nx=$(f)\n";
+    let outline = outline("a.zsh", text);
+    assert!(outline.items.iter().all(|item| item.kind != ItemKind::Function), "{outline:?}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_text_without_its_macros_has_the_same_lines(
+        text in r#"[A-Z_a-z(){}#:;<>/*"'\\ \né]{0,200}"#,
+    ) {
+        let without = macros::without_macros(&text);
+        proptest::prop_assert_eq!(without.len(), text.len());
+        proptest::prop_assert_eq!(without.lines().count(), text.lines().count());
+    }
+}
+
 #[test]
 fn a_deep_tree_does_not_overflow_the_stack() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
