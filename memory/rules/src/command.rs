@@ -75,13 +75,13 @@ impl CommandPattern {
                 let last = word.syms.iter().rposition(|sym| *sym == Sym::Any).unwrap_or(0);
                 let tail = word.syms.get(last..).unwrap_or_default();
                 let whole = word.syms.rsplit(|sym| *sym == Sym::Char('/')).next();
-                let found = self.program.matches(tail);
-                let found = found.max(self.program.matches(whole.unwrap_or_default()));
-                if word.splits && found == Match::No {
-                    // The name may also end within the unknown part, as in `${g}x`.
-                    let mut head = word.syms.get(..=last).unwrap_or_default().to_vec();
-                    head.push(Sym::Any);
-                    return self.program.matches(&head).min(Match::Maybe);
+                let mut found = self.program.matches(tail);
+                found = found.max(self.program.matches(whole.unwrap_or_default()));
+                // The name may also end within an unknown part, as in `${g}x` or `git${IFS}push`.
+                let unknown = word.syms.iter().enumerate().filter(|(_, sym)| **sym == Sym::Any);
+                for (at, _) in unknown.filter(|_| word.splits) {
+                    found =
+                        found.max(self.program.matches(word.syms.get(..=at).unwrap_or_default()));
                 }
                 found.min(Match::Maybe)
             }

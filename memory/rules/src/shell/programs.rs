@@ -158,6 +158,10 @@ impl Reader<'_> {
         for (at, _) in places.take(UNKNOWN_PLACES_MAX) {
             self.invoke(arguments.get(at..).unwrap_or_default(), stdin);
         }
+        let is_partly_known = program.syms.iter().any(|sym| *sym != Sym::Any);
+        if is_partly_known && SHELLS.iter().any(|name| program.may_be(name)) {
+            self.script_from(stdin, &program.shown());
+        }
         // It may also be a shell or take words from its input, as `xargs` does.
         if let Stream::Text(text) = stdin {
             self.speculative(|reader| reader.child_script(text, &Stream::None));

@@ -132,11 +132,12 @@ impl Reader<'_> {
     pub(super) fn child_script(&mut self, text: &[Sym], stdin: &Stream) -> Stream {
         self.scoped(Ending::Restores, |reader| {
             let mut names: Vec<String> = reader.variables.keys().cloned().collect();
-            names.retain(|name| !["HOME", "IFS", "PWD"].contains(&name.as_str()));
+            names.retain(|name| !["HOME", "PWD"].contains(&name.as_str()));
             for name in names {
                 reader.before_change(&name);
                 reader.may_be_empty(&name);
             }
+            reader.variables.insert("IFS".to_owned(), Some(vec![vec![Sym::Char(' ')]]));
             reader.script_of(text, stdin)
         })
     }

@@ -402,10 +402,11 @@ impl<'a> Reader<'a> {
         let mut targets = Vec::new();
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
         let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        let mut assignments = Vec::new();
         for item in prefix {
             match item {
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    self.assignment(assignment, simple.word_or_name.is_some());
+                    assignments.push(assignment);
                 }
                 item => self.item(item, &mut words, &mut stream, &mut targets),
             }
@@ -423,6 +424,10 @@ impl<'a> Reader<'a> {
                 self.assignment(assignment, true);
             }
             self.item(item, &mut words, &mut stream, &mut targets);
+        }
+        // The command's words are expanded before.
+        for assignment in assignments {
+            self.assignment(assignment, simple.word_or_name.is_some());
         }
         let mut printed = Vec::new();
         for words in words {
