@@ -71,6 +71,7 @@ pub enum StartSource {
 
 /// A use of a tool that is about to begin, as far as memory needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct ToolUse {
     /// The client's own id of this use, which identifies the call when it arrives; empty if the
     /// client sends none.

@@ -93,7 +93,7 @@ impl Looks {
     pub(super) fn replace(&self, session: &SessionId, path: &str, look: Look) -> Option<Look> {
         let file = self.file(session);
         let is_known = self.sessions().contains_key(session);
-        let kept = if is_known { SessionLooks::default() } else { self.kept(&file) };
+        let kept = if is_known { SessionLooks::default() } else { kept(&file) };
         let (before, lines, whole) = {
             let mut sessions = self.sessions();
             if !sessions.contains_key(session) && sessions.len() >= LOOKING_SESSIONS_MAX {
@@ -141,33 +141,6 @@ impl Looks {
         self.directory.join(format!("{}.jsonl", name.as_str()))
     }
 
-    /// Reads the looks that a daemon before this one kept.
-    fn kept(&self, file: &Path) -> SessionLooks {
-        let mut looks = SessionLooks::default();
-        let text = match read(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return looks,
-            Err(error) => {
-                tracing::warn!(%error, file = %file.display(), "could not read what a session looked at");
-                return looks;
-            }
-        };
-        for text in text.split_inclusive('\n') {
-            match serde_json::from_str::<Line>(text) {
-                Ok(Line { path, look }) => drop(looks.replace(&path, look)),
-                Err(error) => {
-                    tracing::warn!(%error, file = %file.display(), "a look is not readable");
-                }
-            }
-            looks.lines += 1;
-        }
-        // A line that was cut off must not spoil the next one.
-        if !text.is_empty() && !text.ends_with('\n') {
-            looks.lines = LOOK_LINES_MAX;
-        }
-        looks
-    }
-
     fn append(&self, file: &Path, line: &str, is_first: bool) -> io::Result<()> {
         if is_first {
             fs::create_dir_all(&self.directory)?;
@@ -189,6 +162,33 @@ impl Looks {
         let surplus = (files.len() + 1).saturating_sub(LOOKING_SESSIONS_MAX);
         files.iter().take(surplus).try_for_each(|(_, file)| fs::remove_file(file))
     }
+}
+
+/// Reads the looks that a daemon before this one kept.
+fn kept(file: &Path) -> SessionLooks {
+    let mut looks = SessionLooks::default();
+    let text = match read(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return looks,
+        Err(error) => {
+            tracing::warn!(%error, file = %file.display(), "could not read what a session looked at");
+            return looks;
+        }
+    };
+    for text in text.split_inclusive('\n') {
+        match serde_json::from_str::<Line>(text) {
+            Ok(Line { path, look }) => drop(looks.replace(&path, look)),
+            Err(error) => {
+                tracing::warn!(%error, file = %file.display(), "a look is not readable");
+            }
+        }
+        looks.lines += 1;
+    }
+    // A line that was cut off must not spoil the next one.
+    if !text.is_empty() && !text.ends_with('\n') {
+        looks.lines = LOOK_LINES_MAX;
+    }
+    looks
 }
 
 fn newest(looks: &SessionLooks) -> Option<anchord_memory::Timestamp> {

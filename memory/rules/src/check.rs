@@ -138,6 +138,9 @@ impl Subject<'_> {
 
     fn of_commands(&self, patterns: &[String]) -> Found {
         let unread = self.unread(Field::Command, patterns);
+        if self.reading.invocations.is_empty() {
+            return unread;
+        }
         let found = best(patterns.iter().filter_map(|pattern| {
             let compiled = CommandPattern::new(pattern)?;
             let each = self.reading.invocations.iter();

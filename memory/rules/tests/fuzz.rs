@@ -4,6 +4,13 @@
 //! laws. Nothing panics, and the same action gives the same verdict. A command that cannot be read
 //! asks. A check takes a bounded time.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic"
+)]
+
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;

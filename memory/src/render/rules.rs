@@ -97,7 +97,7 @@ fn way(pass: &Pass) -> Option<String> {
     Some(match pass {
         Pass::Approval => return None,
         Pass::Wait(time) => {
-            format!("wait until {} UTC", Timestamp(time.as_millisecond()).minute())
+            format!("wait until {}", Timestamp(time.as_millisecond()).minute())
         }
         Pass::Without(part) => format!("leave out `{}`", one_line(part)),
         Pass::Literal(part) => {
@@ -180,5 +180,5 @@ pub fn approvals(pending: &[(String, String, String)]) -> String {
 
 /// Says that an action is approved.
 pub fn approved(action: &str, until: Timestamp) -> String {
-    format!("Approved until {} UTC: {}\n", until.minute(), clip(&one_line(action), 200))
+    format!("Approved until {}: {}\n", until.minute(), clip(&one_line(action), 200))
 }

@@ -151,9 +151,10 @@ async fn a_client_that_asks_gets_ask_and_another_is_told_how_to_approve() {
     let id = reason.split("anchord approve ").nth(1).unwrap().split('`').next().unwrap();
     let approved = by_command(&world, "memory_approve", json!({"id": id})).await;
     assert!(
-        approved.starts_with("Approved until") && approved.contains("make deploy"),
+        approved.starts_with("Approved until") && approved.ends_with(" UTC: make deploy\n"),
         "{approved}"
     );
+    assert!(!approved.contains("UTC UTC"), "{approved}");
     assert_eq!(world.hook("codex", &command("make deploy", "2")).await, "");
     let other = world.hook("codex", &command("make deploy PROD=1", "3")).await;
     assert!(other.contains("deny"), "an approval is for exactly one action: {other}");

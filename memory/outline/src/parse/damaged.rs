@@ -96,13 +96,12 @@ pub(super) fn functions_by_lines(text: &str, comments: Comments) -> Vec<Item> {
 fn name(line: &str) -> Option<&str> {
     let line = line.trim();
     let is_end = |c: char| c.is_whitespace() || "(){}$\"'`=;|&<>#".contains(c);
-    let (name, rest) = match line.strip_prefix("function ").map(str::trim_start) {
-        Some(rest) => rest.split_at(rest.find(is_end).unwrap_or(rest.len())),
-        None => {
-            let (name, rest) = line.split_at(line.find(is_end)?);
-            rest.trim_start().strip_prefix('(')?.trim_start().strip_prefix(')')?;
-            (name, rest)
-        }
+    let (name, rest) = if let Some(rest) = line.strip_prefix("function ").map(str::trim_start) {
+        rest.split_at(rest.find(is_end).unwrap_or(rest.len()))
+    } else {
+        let (name, rest) = line.split_at(line.find(is_end)?);
+        rest.trim_start().strip_prefix('(')?.trim_start().strip_prefix(')')?;
+        (name, rest)
     };
     // zsh gives one body to several names.
     let is_name = |c: char| c.is_whitespace() || c.is_alphanumeric() || "_-".contains(c);

@@ -163,10 +163,16 @@ impl Reader<'_> {
             self.script_from(stdin, &program.shown());
         }
         // It may also be a shell or take words from its input, as `xargs` does.
-        if let Stream::Text(text) = stdin {
-            self.speculative(|reader| reader.child_script(text, &Stream::None));
-            let word = Word { syms: text.clone(), splits: false };
-            let more = split(&word.text().unwrap_or_default());
+        let more = match stdin {
+            Stream::Text(text) => {
+                self.speculative(|reader| reader.child_script(text, &Stream::None));
+                let word = Word { syms: text.clone(), splits: false };
+                word.text().map_or_else(|| vec![Word::unknown()], |text| split(&text))
+            }
+            Stream::File(_) | Stream::Unknown if !arguments.is_empty() => vec![Word::unknown()],
+            Stream::None | Stream::File(_) | Stream::Unknown => Vec::new(),
+        };
+        if !more.is_empty() {
             self.invoke(&[arguments, &more].concat(), &Stream::None);
         }
         for script in arguments.iter().filter(|word| may_be_script(&word.syms)) {
