@@ -11,6 +11,9 @@ mod opencode;
 // Blank lines keep rustfmt from sorting.
 mod openclaw;
 
+mod copilot;
+mod qwen;
+
 mod cursor;
 
 #[cfg(test)]

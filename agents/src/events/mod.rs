@@ -42,6 +42,9 @@ pub struct Adapter {
     pub client: &'static str,
     /// Fields that its payloads are known to have.
     pub(crate) fields: &'static [&'static str],
+    /// Brings a payload into the form that most clients use: the names of its fields, and its
+    /// event's name if it has none.
+    pub(crate) usual: fn(&mut serde_json::Map<String, serde_json::Value>),
     /// Returns the client's id for the conversation.
     pub(crate) session: fn(Payload<'_>) -> Option<&str>,
     /// Returns the client's id for the part of the conversation since its last reset.
@@ -88,10 +91,11 @@ impl Adapter {
 
     /// Reads a payload. Also returns the fields that this build does not know.
     pub fn read(&self, line: &[u8]) -> Result<(ParsedEvent, Vec<String>), Unreadable> {
-        let payload: serde_json::Map<_, _> =
+        let mut payload: serde_json::Map<_, _> =
             serde_json::from_slice(line).map_err(|_| Unreadable::Malformed)?;
         let unknown = payload.keys().filter(|name| !self.fields.contains(&name.as_str()));
         let unknown = unknown.cloned().collect();
+        (self.usual)(&mut payload);
         let payload = Payload::new(&payload);
         let name = payload.text("hook_event_name").ok_or(Unreadable::Missing("hook_event_name"))?;
         let Some(Read { event, trigger }) = (self.read)(name, payload) else {

@@ -115,11 +115,11 @@ const PATCH_TOOL: &str = "apply_patch";
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
 /// Tools that read the file they name.
-const READ_TOOLS: [&str; 3] = ["Read", "read", "read_file"];
+const READ_TOOLS: [&str; 4] = ["Read", "read", "read_file", "view"];
 /// Fields of such a tool's input that limit it to a part of the file.
-const PART_FIELDS: [&str; 5] = ["offset", "limit", "pages", "start_line", "end_line"];
+const PART_FIELDS: [&str; 6] = ["offset", "limit", "pages", "start_line", "end_line", "view_range"];
 /// Tools that change no file.
-const ONLY_READ: [&str; 13] = [
+const ONLY_READ: [&str; 12] = [
     "Glob",
     "Grep",
     "LS",
@@ -132,7 +132,6 @@ const ONLY_READ: [&str; 13] = [
     "ls",
     "read_many_files",
     "search_file_content",
-    "view",
 ];
 
 /// Returns whether a tool of any client is known to change no file.

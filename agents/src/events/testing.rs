@@ -12,7 +12,9 @@ pub(crate) fn told(client: &str, fixture: &str) -> String {
     for payload in payloads {
         let (heard, unknown) = adapter.read(payload.to_string().as_bytes()).unwrap();
         assert!(unknown.is_empty(), "{unknown:?} of {payload}");
-        let name = payload["hook_event_name"].as_str().unwrap();
+        let mut usual = payload.as_object().unwrap().clone();
+        (adapter.usual)(&mut usual);
+        let name = usual["hook_event_name"].as_str().unwrap();
         match heard {
             ParsedEvent::Event(envelope) => {
                 writeln!(told, "{name}: {:?}", envelope.event).unwrap();

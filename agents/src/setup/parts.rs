@@ -188,10 +188,11 @@ pub fn take_out(
                     prune(&mut *document, old.as_deref(), &steps(server.list, &[]));
                 }
             }
-            Part::Hooks(_) => {
+            Part::Hooks(hooks) => {
                 let events = hooks::unhook(&mut *document, old.as_deref(), |_| true);
                 if !events.is_empty() {
                     outcome.changes.push(format!("- hooks: {}", events.join(", ")));
+                    hooks.free(&mut *document, old.as_deref(), before == Before::Absent);
                 }
             }
             Part::Allowed { list, names } => {
@@ -384,7 +385,8 @@ fn words_of(entry: &Value) -> Vec<String> {
         items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
     };
     let args = entry.get("args");
-    match entry.get("command") {
+    // A hook may have a line for each shell.
+    match entry.get("command").or_else(|| entry.get("bash")) {
         Some(Value::String(line)) if args.is_none() => {
             shlex::split(line).unwrap_or_else(|| vec![line.clone()])
         }

@@ -24,7 +24,7 @@ struct Home {
 
 /// Variants of the clients' files: comments, tabs, trailing commas, CRLF, a byte order mark, no
 /// last newline, entries of others.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 10] = [
     (
         ".claude.json",
         "{\"numStartups\":3,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}},\"z\":[1,2]}",
@@ -45,6 +45,16 @@ const FILES: [(&str, &str); 6] = [
         ".config/opencode/opencode.jsonc",
         "{\n  /* a */ \"mcp\": {\n    \"o\": {\"type\": \"local\",\"command\": [\"x\"],},\n  },\n}\n",
     ),
+    (
+        ".copilot/settings.json",
+        "{\"hooks\": {\"agentStop\": [\n    {\"type\": \"command\", \"bash\": \"say\"}]},\n\n  \"banner\": \"never\"}",
+    ),
+    (".copilot/mcp-config.json", "{\r\n  \"mcpServers\": {}\r\n}"),
+    (
+        ".qwen/settings.json",
+        "{\n // mine\n \"security\": {\"auth\": {\"selectedType\": \"openai\"}}\n}\n",
+    ),
+    (".cursor/hooks.json", "{ \"version\": 1, \"hooks\": {} }\n"),
     (".openclaw/openclaw.json", "{ mcp: { servers: { o: { command: 'x', }, }, }, // theirs\n}\n"),
 ];
 

@@ -41,6 +41,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "transcript_path",
         "trigger",
     ],
+    usual: |_| {},
     session: |payload| payload.session(),
     run: |_| None,
     agent: |payload| payload.agent(),

@@ -66,8 +66,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         }
         Scope::Project(root) => (root.join(".mcp.json"), root.join(".claude/settings.json"), None),
     };
-    let mut parts =
-        vec![Part::Hooks(Hooks { events: EVENTS.to_vec(), handler: handler(programs) })];
+    let mut parts = vec![Part::Hooks(Hooks::grouped(EVENTS.to_vec(), handler(programs)))];
     if wishes.reads {
         let names = READ_TOOLS.map(|tool| format!("mcp__{SERVER}__{tool}")).to_vec();
         parts.push(Part::Allowed { list: &["permissions", "allow"], names });

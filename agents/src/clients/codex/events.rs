@@ -32,6 +32,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "trigger",
         "turn_id",
     ],
+    usual: |_| {},
     session: |payload| payload.session(),
     run: |_| None,
     agent: |payload| payload.agent(),

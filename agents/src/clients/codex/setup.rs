@@ -65,7 +65,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     }
     let line = programs.hook_line(KNOWN.id);
     let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
-    let hooks = Hooks { events: EVENTS.map(|event| (event, None)).to_vec(), handler };
+    let hooks = Hooks::grouped(EVENTS.map(|event| (event, None)).to_vec(), handler);
     vec![
         Target { path: folder.join("config.toml"), format: Format::Toml, parts, own: None },
         Target {

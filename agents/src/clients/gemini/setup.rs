@@ -53,7 +53,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         // Gemini CLI expects milliseconds.
         "timeout": HOOK_SECONDS * 1000,
     });
-    let hooks = Hooks { events: EVENTS.to_vec(), handler };
+    let hooks = Hooks::grouped(EVENTS.to_vec(), handler);
     vec![Target {
         path: folder.join(".gemini/settings.json"),
         format: Format::Jsonc,

@@ -7,6 +7,7 @@ use crate::events::{Adapter, Envelope, Payload, Read};
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
     fields: &["cwd", "hook_event_name", "talk", "words"],
+    usual: |_| {},
     session: |payload| payload.text("talk"),
     run: |_| None,
     agent: |_| None,

@@ -34,7 +34,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let line = setting.programs.hook_line(KNOWN.id);
     let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
     let events = ["talk.begins", "talk.asks", "talk.answers", "talk.ends"];
-    let hooks = Hooks { events: events.map(|event| (event, None)).to_vec(), handler };
+    let hooks = Hooks::grouped(events.map(|event| (event, None)).to_vec(), handler);
     vec![Target {
         path: folder.join("imaginary.json"),
         format: Format::Jsonc,

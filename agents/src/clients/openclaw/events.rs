@@ -35,6 +35,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "tool",
         "trigger",
     ],
+    usual: |_| {},
     session: |payload| payload.text("session_key"),
     run: |payload| payload.text("session_id"),
     agent: |_| None,

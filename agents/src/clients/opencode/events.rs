@@ -30,6 +30,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
         "summary",
         "tool",
     ],
+    usual: |_| {},
     session: |payload| payload.text("parent_id").or(payload.session()),
     run: |_| None,
     agent: child,

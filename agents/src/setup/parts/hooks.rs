@@ -15,6 +15,10 @@ pub struct Hooks {
     pub events: Vec<(&'static str, Option<&'static str>)>,
     /// The handler that runs at each event.
     pub handler: Value,
+    /// Whether an event lists its handlers directly, without groups.
+    pub is_flat: bool,
+    /// Fields that the file needs next to its hooks.
+    pub needs: Vec<(&'static str, Value)>,
 }
 
 /// A hook of ours.
@@ -22,9 +26,9 @@ pub struct Hooks {
 pub struct FoundHook {
     /// The event.
     pub event: String,
-    /// The index of its group among the event's groups.
+    /// The index of its group among the event's groups; without groups, its own.
     pub group: usize,
-    /// Its index in the group.
+    /// Its index in the group; 0 without groups.
     pub index: usize,
     /// The command that it runs, word by word.
     pub words: Vec<String>,
@@ -36,13 +40,35 @@ pub struct FoundHook {
 /// The field that contains hooks, in every agent that has them.
 const HOOKS: &str = "hooks";
 
+/// The fields that limit how long a hook may run.
+const TIMEOUTS: [&str; 2] = ["timeout", "timeoutSec"];
+
 impl Hooks {
+    /// Returns hooks in groups, as Claude Code introduced them.
+    pub(crate) fn grouped(
+        events: Vec<(&'static str, Option<&'static str>)>,
+        handler: Value,
+    ) -> Self {
+        Self { events, handler, is_flat: false, needs: Vec::new() }
+    }
+
+    /// Returns hooks that each event lists directly.
+    pub(crate) fn flat(events: &[&'static str], handler: Value) -> Self {
+        let events = events.iter().map(|event| (*event, None)).collect();
+        Self { events, handler, is_flat: true, needs: Vec::new() }
+    }
+
     /// Adds the hooks, and updates those that exist.
     pub(super) fn place(
         &self,
         document: &mut dyn Document,
         outcome: &mut Outcome,
     ) -> Result<(), PartError> {
+        for (field, value) in &self.needs {
+            if document.get(&[(*field).into()]).is_none() {
+                document.set(&[(*field).into()], value)?;
+            }
+        }
         let mut added = Vec::new();
         // The changes, each with its events, since most events change in the same way.
         let mut renewed: Vec<(String, Vec<&str>)> = Vec::new();
@@ -94,6 +120,25 @@ impl Hooks {
         Ok(())
     }
 
+    /// Removes the fields that the hooks needed, unless they existed before or other hooks stay.
+    pub(super) fn free(
+        &self,
+        document: &mut dyn Document,
+        old: Option<&dyn Document>,
+        is_our_file: bool,
+    ) {
+        if document.get(&[HOOKS.into()]).is_some() {
+            return;
+        }
+        for (field, value) in &self.needs {
+            let at = [(*field).into()];
+            let is_new = is_our_file || old.is_some_and(|old| old.get(&at).is_none());
+            if is_new && document.get(&at).as_ref() == Some(value) {
+                document.remove(&at);
+            }
+        }
+    }
+
     /// Finds our existing hooks, including those at other events.
     pub(super) fn found(&self, document: &dyn Document) -> Vec<FoundHook> {
         let mut found: Vec<FoundHook> = Vec::new();
@@ -101,7 +146,7 @@ impl Hooks {
             let Some(words) = hook_words(&handler) else { continue };
             let narrowed = matcher_of(document, &event, group);
             let differs = |matcher: Option<&str>| {
-                handler.get("timeout") != self.handler.get("timeout")
+                TIMEOUTS.iter().any(|field| handler.get(field) != self.handler.get(field))
                     || narrowed.as_deref() != matcher
             };
             let first = || !found.iter().any(|known| known.event == event);
@@ -109,6 +154,7 @@ impl Hooks {
                 Some((_, matcher)) => differs(*matcher) && first(),
                 None => true,
             };
+            let index = index.unwrap_or_default();
             found.push(FoundHook { event, group, index, words, outdated });
         }
         found
@@ -124,6 +170,7 @@ impl Hooks {
         let list = steps(&[HOOKS, event], &[]);
         let next = indexed(document, &list).len();
         let group = match matcher {
+            _ if self.is_flat => self.handler.clone(),
             Some(matcher) => json!({"matcher": matcher, HOOKS: [self.handler]}),
             None => json!({HOOKS: [self.handler]}),
         };
@@ -136,7 +183,7 @@ impl Hooks {
         &self,
         document: &mut dyn Document,
         event: &str,
-        (group, index): (usize, usize),
+        (group, index): (usize, Option<usize>),
         matcher: Option<&str>,
     ) -> Result<(), PartError> {
         let at = handler_at(event, group, index);
@@ -172,7 +219,7 @@ fn differences(known: &Value, wanted: &Value) -> Vec<String> {
     }
     let pairs = [known, wanted].into_iter().filter_map(Value::as_object).flatten();
     let keys: BTreeSet<&str> = pairs.map(|(key, _)| key.as_str()).collect();
-    for key in keys.into_iter().filter(|key| !matches!(*key, "command" | "args")) {
+    for key in keys.into_iter().filter(|key| !matches!(*key, "command" | "args" | "bash")) {
         let spoken = |value: Option<&Value>| value.map_or("none".to_owned(), Value::to_string);
         let (old, new) = (known.get(key), wanted.get(key));
         if old != new {
@@ -200,7 +247,9 @@ pub(super) fn unhook(
         let at = handler_at(&event, group, index);
         document.remove(&at);
         let list = at.get(..at.len() - 1).unwrap_or_default();
-        if document.get(list).is_some_and(|rest| rest.as_array().is_some_and(Vec::is_empty)) {
+        if index.is_some()
+            && document.get(list).is_some_and(|rest| rest.as_array().is_some_and(Vec::is_empty))
+        {
             let group = list.get(..list.len() - 1).unwrap_or_default();
             document.remove(group);
         }
@@ -212,20 +261,27 @@ pub(super) fn unhook(
     events
 }
 
-/// Returns every handler with its event, its group and its index in the group.
-fn handlers(document: &dyn Document) -> Vec<(String, usize, usize, Value)> {
+/// Returns every handler with its event, its group and its index in the group. One that the event
+/// lists directly has no index.
+fn handlers(document: &dyn Document) -> Vec<(String, usize, Option<usize>, Value)> {
     let mut found = Vec::new();
     for (event, groups) in entries(document, &[HOOKS.into()]) {
         for (group, value) in groups.as_array().into_iter().flatten().enumerate() {
-            let list = value.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
-            found.extend(list.cloned().enumerate().map(|(i, v)| (event.clone(), group, i, v)));
+            let Some(list) = value.get(HOOKS) else {
+                found.push((event.clone(), group, None, value.clone()));
+                continue;
+            };
+            let list = list.as_array().into_iter().flatten().cloned().enumerate();
+            found.extend(list.map(|(i, v)| (event.clone(), group, Some(i), v)));
         }
     }
     found
 }
 
-fn handler_at(event: &str, group: usize, index: usize) -> Vec<Step> {
-    vec![HOOKS.into(), event.into(), Step::Index(group), HOOKS.into(), Step::Index(index)]
+fn handler_at(event: &str, group: usize, index: Option<usize>) -> Vec<Step> {
+    let mut at = vec![HOOKS.into(), event.into(), Step::Index(group)];
+    at.extend(index.into_iter().flat_map(|index| [HOOKS.into(), Step::Index(index)]));
+    at
 }
 
 fn hook_words(handler: &Value) -> Option<Vec<String>> {

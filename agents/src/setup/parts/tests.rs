@@ -15,7 +15,7 @@ fn server() -> Part {
 
 fn hooks(matcher: Option<&'static str>) -> Part {
     let handler = json!({"type": "command", "command": "/new/anchord-hook codex", "timeout": 5});
-    Part::Hooks(Hooks { events: vec![("Stop", None), ("PostToolUse", matcher)], handler })
+    Part::Hooks(Hooks::grouped(vec![("Stop", None), ("PostToolUse", matcher)], handler))
 }
 
 fn placed(text: &str, part: Part) -> Outcome {
@@ -189,4 +189,30 @@ fn our_file_is_removed_unless_somebody_changed_it() {
     assert_eq!(take_out("plugin\n", Format::Whole, &parts, Before::Absent).unwrap().text, None);
     let kept = take_out("mine\n", Format::Whole, &parts, Before::Absent).unwrap();
     assert_eq!((kept.text.as_deref(), kept.remarks.len()), (Some("mine\n"), 1));
+}
+
+#[test]
+fn a_flat_list_of_hooks_is_kept_and_left_as_it_was() {
+    let handler = json!({"command": "/new/anchord-hook cursor"});
+    let flat = Hooks { needs: vec![("version", json!(1))], ..Hooks::flat(&["stop"], handler) };
+    let part = [Part::Hooks(flat)];
+    let made = place(None, Format::Jsonc, &part).unwrap().text.unwrap();
+    let shown: Value = serde_json::from_str(&made).unwrap();
+    let ours = json!([{"command": "/new/anchord-hook cursor"}]);
+    assert_eq!(shown, json!({"version": 1, "hooks": {"stop": ours}}));
+    assert_eq!(take_out(&made, Format::Jsonc, &part, Before::Absent).unwrap().text, None);
+
+    // Somebody else's hooks stay, and an old one of ours is updated in place.
+    let text = r#"{"version": 1, "hooks": {"stop": [{"command": "x"}, {"command": "/old/anchord-hook cursor"}]}}"#;
+    let outcome = place(Some(text), Format::Jsonc, &part).unwrap();
+    assert_eq!(
+        outcome.changes,
+        ["~ hooks: stop: /old/anchord-hook cursor -> /new/anchord-hook cursor"]
+    );
+    let found = inspect(outcome.text.as_deref().unwrap(), Format::Jsonc, &part).unwrap();
+    assert_eq!((found.hooks.len(), found.hooks[0].outdated), (1, false));
+    let text = outcome.text.unwrap();
+    let rest = take_out(&text, Format::Jsonc, &part, Before::Unknown).unwrap().text.unwrap();
+    let rest: Value = serde_json::from_str(&rest).unwrap();
+    assert_eq!(rest, json!({"version": 1, "hooks": {"stop": [{"command": "x"}]}}));
 }

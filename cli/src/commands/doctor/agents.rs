@@ -31,6 +31,7 @@ pub(super) fn findings(
             continue;
         }
         let mut states = Vec::new();
+        let project = project.filter(|_| agent.facts().has_project_scope);
         for scope in [Some(&Scope::User), project].into_iter().flatten() {
             let (programs, wishes) = (&programs, Wishes::default());
             let setting = Setting { place, scope, programs, wishes };

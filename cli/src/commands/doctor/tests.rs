@@ -157,6 +157,23 @@ fn switched_off_hooks_are_found() {
     }
 }
 
+/// Its files are the user's in every project, so they are not looked at twice.
+#[test]
+fn an_agent_without_files_in_projects_is_checked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = UserEnvironment {
+        home: folder.path().to_owned(),
+        path: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
+    };
+    let file = folder.path().join(".copilot/mcp-config.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, r#"{"mcpServers": {"anchord": {"command": "/gone/anchord-mcp"}}}"#).unwrap();
+    let project = Scope::Project(folder.path().join("project"));
+    let (found, _) = agents::findings(&place, Some(&project), false);
+    assert!(found.iter().all(|finding| !finding.what.contains("2 times")), "{found:?}");
+}
+
 #[test]
 fn a_repair_counts_only_if_its_finding_is_gone() {
     let problem = |what: &str, path: &str| {
