@@ -47,7 +47,7 @@ const OF_PAST: [&str; 2] = ["memory_load", "memory_search"];
 pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
     let ToolParams { mut project, tool, arguments, typed, at } = params;
     if OF_USER.contains(&tool.as_str()) && is_home(&tools.sessions, &project).await? {
-        project = api::USER.to_owned();
+        api::USER.clone_into(&mut project);
     }
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {

@@ -157,3 +157,6 @@ pub fn guard_log(directory: &Path, root: &Path) -> io::Result<Vec<serde_json::Va
         text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     Ok(lines.filter(|line| line["root"].as_str() == root.to_str()).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,10 @@ async fn an_offer_after_a_part_was_read_does_not_repeat_records() {
     let text: String =
         (0..500).map(|at| format!("pub fn thing_{at}() {{ let x = [1; 9]; }}\n")).collect();
     fs::write(world.directory("demo").join("long.rs"), text).unwrap();
-    let lesson = json!({"summary": "Things have no side effects", "files": ["long.rs"]});
+    // Longer than an excerpt, so that it is not given in full.
+    let detail = "They are called in any order. ".repeat(60);
+    let lesson =
+        json!({"summary": "Things have no side effects", "detail": detail, "files": ["long.rs"]});
     let save = json!({"session_summary": "Learned.", "lessons": [lesson]});
     let said = world.shim().await.call("memory_save", save).await;
     assert!(said.starts_with("Saved"), "{said}");

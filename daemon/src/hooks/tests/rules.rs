@@ -287,7 +287,10 @@ async fn a_load_begins_with_the_rules_in_force() {
 #[tokio::test]
 async fn the_rules_come_first_after_a_compaction() {
     let world = World::new().await;
-    super::saved(&world, "Sockets, not ports").await;
+    let mut shim = super::saved(&world, "Sockets, not ports").await;
+    // A pinned record of an earlier id, and others that are not pinned.
+    let pinned = shim.call("memory_update", json!({"id": "b1", "pinned": true})).await;
+    assert!(!pinned.starts_with("ERROR"), "{pinned}");
     rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
     for client in ["claude-code", "codex"] {
         world.hook(client, &super::started("c", "startup")).await;
