@@ -221,11 +221,11 @@ fn staged(number: u64) -> Staged {
     let line = 10 + number % 40 * 25;
     Staged {
         summary: Some(text(number * 17, 25)),
-        anchors: vec![Anchor {
-            file: format!("src/module_{}/part.rs", number % FILES),
-            lines: format!("{line}-{}", line + 12).into(),
-            concept: text(number * 19, 8),
-        }],
+        anchors: vec![Anchor::new(
+            format!("src/module_{}/part.rs", number % FILES),
+            format!("{line}-{}", line + 12).into(),
+            text(number * 19, 8),
+        )],
         topics: vec![TopicPart { status: Some(text(number * 23, 12)), ..TopicPart::default() }],
         ..Staged::default()
     }

@@ -1,10 +1,11 @@
-//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, exchanges
-//! shared files, closes idle projects, and returns free memory. Also checks that this is still the
-//! daemon of its instance.
+//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, moves
+//! anchors, exchanges shared files, closes idle projects, and returns free memory. Also checks that
+//! this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::anchors::AnchorUpkeep;
 use crate::blocking::run_blocking;
 use crate::heap::{self, Heap};
 use crate::hooks::{HookService, stage_silent};
@@ -24,12 +25,14 @@ pub(crate) struct JobService {
     pub(crate) hooks: Arc<HookService>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) mirror: TopicMirror,
+    pub(crate) anchors: AnchorUpkeep,
     pub(crate) shutdown: Shutdown,
 }
 
 /// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(service: JobService) {
-    let JobService { instance, sessions, hooks, metrics, mut mirror, shutdown } = service;
+    let JobService { instance, sessions, hooks, metrics, mut mirror, mut anchors, shutdown } =
+        service;
     let projects = &sessions.projects;
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -54,6 +57,7 @@ pub(crate) async fn run(service: JobService) {
         stage_silent(&hooks, limits::NOTED_STAGED_AFTER).await;
         sweep(&sessions).await;
         mirror.update().await;
+        anchors.update().await;
         sessions.shared.pass_all().await;
         let in_use: BTreeSet<ProjectId> = sessions
             .table

@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod admin;
+mod anchors;
 pub mod api;
 mod blocking;
 mod bounded_fs;

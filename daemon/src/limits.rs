@@ -439,3 +439,28 @@ pub const APPROVALS_MAX: usize = 200;
 pub const APPROVAL_WAITS_MINUTES: u32 = 60;
 /// Bytes of the log of checks without the daemon; then a new one begins, and one older stays.
 pub const GUARD_LOG_BYTES_MAX: u64 = 1 << 20;
+
+/// Time for the states of a load's anchors. Those that are not reached are unchecked.
+pub const ANCHORS_TIME_MAX: Duration = Duration::from_millis(50);
+/// Time for the states of the few anchors of another answer.
+pub const ANCHORS_FEW_TIME_MAX: Duration = Duration::from_millis(20);
+/// Time for the state of one anchor that an agent asks for.
+pub const ANCHOR_TIME_MAX: Duration = Duration::from_secs(1);
+/// Interval at which a project's anchors are looked at in the background, and the time for it.
+pub const ANCHORS_EVERY: Duration = Duration::from_secs(5);
+/// Time for one look in the background.
+pub const ANCHORS_UPKEEP_TIME_MAX: Duration = Duration::from_secs(2);
+/// Files in which an anchor is looked for that is not in its own.
+pub const ANCHOR_CANDIDATES_MAX: usize = 200;
+/// Share of new lines, in percent, up to which an anchor is not looked for in other files.
+pub const ANCHOR_CHANGED_PERCENT_MAX: u8 = 60;
+/// Time for which an anchor that was found nowhere is not looked for again.
+pub const ANCHOR_GONE_FOR: Duration = Duration::from_secs(30);
+/// Time for which a list of a project's files is used.
+pub const ANCHOR_LIST_FOR: Duration = Duration::from_secs(5);
+/// Age in milliseconds from which a file's stamp tells its contents apart.
+pub const ANCHOR_STAMP_AGE: i64 = 2_000;
+/// Files of one project of which something is known.
+pub const ANCHOR_FILES_MAX: usize = 20_000;
+/// Projects of whose files something is known.
+pub const ANCHOR_PROJECTS_MAX: usize = 64;

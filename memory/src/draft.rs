@@ -122,9 +122,14 @@ impl<'a> Draft<'a> {
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
         let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
-        let (lines, mut met) = ranges.take(&new.lines);
+        let (lines, mut met) = ranges.take(&new.lines, new.reach());
         met.sort_unstable();
-        let union = Body::Anchor(Anchor { lines: lines.clone(), ..new.clone() });
+        let mut union = Anchor { unites_adjacent: false, ..new.over(lines.clone()) };
+        // A range that holds the new one keeps what is known of its code.
+        let stored = met.iter().filter_map(|id| self.head.record(*id));
+        let same = stored.filter_map(|it| it.anchor()).find(|it| it.lines == lines);
+        union.print = union.print.or_else(|| same.and_then(|it| it.print.clone()));
+        let union = Body::Anchor(union);
         let survivor = match met.split_first() {
             None => self.create(union, origin),
             Some((survivor, swallowed)) => {
@@ -151,7 +156,7 @@ impl<'a> Draft<'a> {
         let mut ranges = Ranges::default();
         for record in self.head.keyed(&MergeKey::anchor(file)) {
             if let Body::Anchor(anchor) = &record.body {
-                let (lines, mut there) = ranges.take(&anchor.lines);
+                let (lines, mut there) = ranges.take(&anchor.lines, 0);
                 there.push(record.id);
                 ranges.put(lines, there);
             }

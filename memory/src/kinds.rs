@@ -16,7 +16,7 @@ pub(crate) mod session_row;
 mod staging;
 pub(crate) mod topic;
 
-pub use anchor::Anchor;
+pub use anchor::{Anchor, AnchorState};
 pub use blueprint::{Blueprint, Category, ParseCategoryError};
 pub(crate) use fields::{Fields, Searched};
 pub(crate) use key::MergeKey;

@@ -57,6 +57,7 @@ mod testing;
 pub mod topic_file;
 mod when;
 
+pub use anchord_fingerprint as fingerprint;
 pub use anchord_secrets as secrets;
 pub use anchord_tokens as tokens;
 
@@ -89,15 +90,16 @@ pub use memories::Memories;
 pub use memory::{Bound, Counters, Memory, Replay, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
-    AddOutcome, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome, Contradiction,
-    FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome, Plan, Rewrite,
-    Rivals, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TakeItem,
-    TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
-    UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, find, find_fact, find_topic, in_thread,
-    is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture, plan_checkpoint,
-    plan_checkpoint_within, plan_configure, plan_forget, plan_keep, plan_notes, plan_rewrite,
-    plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_topic, plan_undo,
-    plan_update, plan_use, refuse_rule_changes, rules_in_force, shared_rivals, snap_record,
+    AddOutcome, AnchorMove, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome,
+    Contradiction, FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome,
+    Plan, Rewrite, Rivals, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote,
+    TakeItem, TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget,
+    Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, find, find_fact, find_topic,
+    in_thread, is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture,
+    plan_checkpoint, plan_checkpoint_within, plan_configure, plan_forget, plan_keep, plan_notes,
+    plan_rewrite, plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_topic,
+    plan_undo, plan_update, plan_upkeep, plan_use, refuse_rule_changes, rules_in_force,
+    shared_rivals, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -24,12 +24,12 @@ pub enum LineRange {
 }
 
 impl LineRange {
-    /// Returns whether two ranges overlap or touch, so that one anchor over their union is
-    /// equivalent.
-    pub fn meets(&self, other: &Self) -> bool {
+    /// Returns whether two ranges overlap, so that one anchor over their union is equivalent. With
+    /// a `reach` of 1, ranges also meet that touch.
+    pub fn meets(&self, other: &Self, reach: u32) -> bool {
         match (self, other) {
             (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
-                *a <= d.saturating_add(1) && *c <= b.saturating_add(1)
+                *a <= d.saturating_add(reach) && *c <= b.saturating_add(reach)
             }
             (Self::Text(a), Self::Text(b)) => a == b,
             _ => false,

@@ -15,7 +15,7 @@ use crate::limits::NOTICES_MAX;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Anchor, Body, Record, RecordState};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -80,6 +80,20 @@ impl Memory {
     /// Returns a record at its newest version, in any state. Most forgotten records are heads.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         self.records.get(&id)
+    }
+
+    /// Returns a copy in which some anchors are shown with their state now. It is for reading
+    /// alone.
+    #[must_use]
+    pub fn showing(&self, anchors: impl IntoIterator<Item = (RecordId, Anchor)>) -> Self {
+        let mut shown = self.clone();
+        for (id, anchor) in anchors {
+            if let Some(record) = self.records.get(&id) {
+                let record = Record { body: Body::Anchor(anchor), ..Record::clone(record) };
+                shown.records.insert(id, Arc::new(record));
+            }
+        }
+        shown
     }
 
     /// Returns the numbers that remain of a purged record.

@@ -86,6 +86,14 @@ impl Record {
         }
     }
 
+    /// Returns the anchor, if it is one.
+    pub fn anchor(&self) -> Option<&Anchor> {
+        match &self.body {
+            Body::Anchor(anchor) => Some(anchor),
+            _ => None,
+        }
+    }
+
     /// Returns the topic, if it is one.
     pub fn topic(&self) -> Option<&Topic> {
         match &self.body {
@@ -114,6 +122,7 @@ impl Record {
     pub fn content_eq(&self, other: &Self) -> bool {
         let same_body = match (&self.body, &other.body) {
             (Body::Note(one), Body::Note(other)) => one.content_eq(other),
+            (Body::Anchor(one), Body::Anchor(other)) => one.content_eq(other),
             (one, other) => one == other,
         };
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)

@@ -34,7 +34,7 @@ pub(crate) fn mutable(title: &str, content: &str) -> Blueprint {
 }
 
 pub(crate) fn anchor(file: &str, lines: &str, concept: &str) -> Anchor {
-    Anchor { file: file.to_owned(), lines: lines.to_owned().into(), concept: concept.to_owned() }
+    Anchor::new(file.to_owned(), lines.to_owned().into(), concept.to_owned())
 }
 
 pub(crate) fn lesson(summary: &str, detail: &str) -> Lesson {

@@ -19,7 +19,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("anchord-search", &[]),
     ("anchord-secrets", &[]),
     ("anchord-tokens", &[]),
-    ("anchord-memory", &["anchord-rules", "anchord-search", "anchord-secrets", "anchord-tokens"]),
+    (
+        "anchord-memory",
+        &[
+            "anchord-fingerprint",
+            "anchord-rules",
+            "anchord-search",
+            "anchord-secrets",
+            "anchord-tokens",
+        ],
+    ),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
     ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto"]),

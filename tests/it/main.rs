@@ -1,6 +1,7 @@
 //! Integration tests in one binary: checks of the source tree, and tests with real processes.
 #![expect(clippy::unwrap_used, reason = "a test says that it fails by panicking")]
 
+mod anchors;
 mod backups;
 mod clients;
 mod cold_start;

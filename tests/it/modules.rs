@@ -28,15 +28,16 @@ const LAYERS: &[&[&str]] = &[
     &["mcp", "hooks", "mirror"],
     &["outlines"],
     &["sessions", "merging"],
-    &["shared", "rules"],
+    &["shared", "rules", "anchors"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log"],
     &["store"],
 ];
 
 /// The crates that are checked. Each has at least this number of modules.
-const CRATES: [(&str, usize); 6] = [
+const CRATES: [(&str, usize); 7] = [
     ("memory", 40),
+    ("memory/fingerprint", 8),
     ("memory/outline", 20),
     ("memory/search", 20),
     ("memory/secrets", 8),

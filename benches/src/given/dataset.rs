@@ -156,11 +156,9 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
             files: texts(record, "files"),
             captured: None,
         }),
-        "anchor" => part.anchors.push(Anchor {
-            file: text("file"),
-            lines: text("lines").into(),
-            concept: text("concept"),
-        }),
+        "anchor" => {
+            part.anchors.push(Anchor::new(text("file"), text("lines").into(), text("concept")))
+        }
         "note" => part.notes.push(NewNote {
             content: text("content"),
             key: Some(text("key")).filter(|key| !key.is_empty()),

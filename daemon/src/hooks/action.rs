@@ -8,7 +8,7 @@ use anchord_memory::render::hooks::{
 };
 use anchord_memory::render::{RuleVerdict, rule_stop};
 use anchord_memory::rules::{Access, Effect};
-use anchord_memory::{FailureView, remedies};
+use anchord_memory::{FailureView, Record, remedies};
 use anchord_proto::hello::ToolSet;
 
 use super::{Arrival, Call, HookError, HookResponse, subagent};
@@ -138,6 +138,7 @@ async fn about_files(
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
+    let sessions = &call.service.sessions;
     for file in due {
         let is_told = !is_new(file);
         let given = call.with_context(|thread| {
@@ -150,11 +151,19 @@ async fn about_files(
         if offer.is_some() {
             call.with_context(|thread| thread.offer(file));
         }
+        let relative = view.place.relative(file);
+        let folder = relative.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_near = |record: &Record| {
+            record.anchor().is_some_and(|anchor| {
+                anchor.file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder
+            })
+        };
+        let view = view.clone().with_anchors(sessions, limits::ANCHORS_FEW_TIME_MAX, is_near).await;
         let context = file_context(
             &view.memory,
             &FileContext {
                 reader: &call.session.reader(&call.service.sessions),
-                file: &view.place.relative(file),
+                file: &relative,
                 given: &given,
                 is_told,
                 now: clock::now(),

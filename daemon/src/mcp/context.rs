@@ -12,6 +12,7 @@ use anchord_memory::{
 
 use super::answer::ToolAnswer;
 use super::error::ToolError;
+use crate::anchors::capture;
 use crate::budgets::{self, InForce};
 use crate::clock;
 use crate::config::Config;
@@ -175,6 +176,10 @@ impl Context {
         let place = self.session.place(&self.sessions).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
+            None => part,
+        };
+        let part = match place.root().filter(|_| !part.anchors.is_empty()) {
+            Some(root) => Staged { anchors: capture(root, part.anchors).await, ..part },
             None => part,
         };
         let audience = Arc::clone(&self.audience);

@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use anchord_memory::Timestamp;
+use anchord_outline::is_secret_file;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
 use crate::clock;
@@ -141,6 +142,29 @@ impl ProjectFiles {
             Err(FileRefusal::Missing(_)) => Presence::Absent,
             Err(_) => Presence::Unknown,
         }
+    }
+
+    /// Returns the stamp of a file without reading it.
+    pub(crate) fn stamp(&self, relative: &Path) -> Result<FileStamp, FileRefusal> {
+        let path = || relative.display().to_string();
+        let found = beneath::find(self, relative)?;
+        let stat = rustix::fs::statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| FileRefusal::Io { path: path(), source: error.into() })?;
+        match not_a_file(FileType::from_raw_mode(stat.st_mode)) {
+            None => Ok(FileStamp::of(&stat)),
+            Some(what) => Err(FileRefusal::NotAFile { path: path(), what }),
+        }
+    }
+
+    /// Reads a file with its stamp. A file of secrets is refused.
+    pub(crate) fn read_stamped(&self, relative: &Path) -> Result<FileRead, FileRefusal> {
+        if is_secret_file(&relative.to_string_lossy()) {
+            return Err(FileRefusal::Secret(relative.display().to_string()));
+        }
+        // A file that changes meanwhile has another stamp afterwards.
+        let stamp = self.stamp(relative)?;
+        let (bytes, _) = self.read(relative)?;
+        Ok(FileRead { bytes, stamp })
     }
 
     fn read(&self, relative: &Path) -> Result<(Vec<u8>, Timestamp), FileRefusal> {

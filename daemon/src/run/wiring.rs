@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::admin::AdminService;
+use crate::anchors::AnchorUpkeep;
 use crate::clock;
 use crate::config::Config;
 use crate::hooks::HookService;
@@ -81,6 +82,7 @@ impl Daemon {
         ));
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
+            anchors: Arc::default(),
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
             config,
@@ -126,6 +128,7 @@ impl Daemon {
             hooks: Arc::clone(&hooks),
             metrics: Arc::clone(&metrics),
             mirror: TopicMirror::new(Arc::clone(&projects), &sessions.config),
+            anchors: AnchorUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.anchors)),
             shutdown: shutdown.clone(),
         };
         let socket = Arc::new(SocketService {

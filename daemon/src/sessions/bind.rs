@@ -17,6 +17,7 @@ use super::error::BindError;
 use super::processes::{is_dead, is_foreign, is_foreign_process};
 use super::service::SessionService;
 use super::{Session, end};
+use crate::anchors::Place;
 use crate::bounded_fs;
 use crate::clock;
 use crate::project::history::PastMemory;
@@ -141,7 +142,7 @@ impl<O> WriteOutcome<O> {
 }
 
 /// The view that a call reads.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) place: Arc<SessionLocation>,
     /// `None` until the first write here.
@@ -173,6 +174,21 @@ impl View {
     /// Returns how often and when records were read.
     pub(crate) fn accesses(&self) -> Accesses {
         self.project.as_ref().map(|project| project.accesses()).unwrap_or_default()
+    }
+
+    /// Returns a view that shows the state of the anchors that `is_shown` selects.
+    pub(crate) async fn with_anchors(
+        mut self,
+        service: &SessionService,
+        time_max: Duration,
+        is_shown: impl Fn(&Record) -> bool,
+    ) -> Self {
+        // An earlier memory says nothing about the code of now.
+        if let Some(root) = self.place.root().filter(|_| !self.is_past()) {
+            let place = Place { root, repository: self.place.repository() };
+            self.memory = service.anchors.shown(place, &self.memory, time_max, is_shown).await;
+        }
+        self
     }
 
     /// Returns those of these files that do not exist; none if the project's files cannot be seen.

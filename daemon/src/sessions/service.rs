@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::SessionTable;
+use crate::anchors::AnchorService;
 use crate::config::Config;
 use crate::project::ProjectService;
 use crate::projects::Surroundings;
@@ -16,6 +17,7 @@ pub(crate) struct SessionService {
     pub(crate) config: Arc<Config>,
     pub(crate) surroundings: Surroundings,
     pub(crate) shared: Arc<SharedService>,
+    pub(crate) anchors: Arc<AnchorService>,
     /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,
 }

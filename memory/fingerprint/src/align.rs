@@ -2,8 +2,9 @@
 
 use crate::hash;
 use crate::limits::PLACES_MAX;
+use crate::lines::Lines;
 use crate::print::Fingerprint;
-use crate::source::{Lines, Source};
+use crate::source::Source;
 
 /// The weight of a line that occurs once in the region.
 const WEIGHT: u32 = 240;

@@ -1,8 +1,9 @@
 //! A place at which the lines of a fingerprint may be, with the evidence for it.
 
 use crate::limits::CONTEXT_LINES_MAX;
+use crate::lines::Lines;
 use crate::print::Fingerprint;
-use crate::source::{Lines, Source};
+use crate::source::Source;
 use crate::symbols::Definition;
 
 /// The score of a line of the surroundings that is near.

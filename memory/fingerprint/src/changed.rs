@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use crate::align::{Chain, Point, chain};
 use crate::candidate::Candidate;
-use crate::find::Outcome;
 use crate::hash;
 use crate::limits::NAMESAKES_MAX;
+use crate::lines::Lines;
+use crate::outcome::Outcome;
 use crate::print::{Fingerprint, Symbol};
-use crate::source::{Lines, Source};
+use crate::source::Source;
 use crate::symbols::Definition;
 
 /// The shares of lines that must be left, in thousandths. They are for lines without a name, a part
@@ -58,18 +59,20 @@ pub(crate) fn changed(print: &Fingerprint, source: &Source<'_>, is_home: bool) -
         };
         places.extend(place(print, source, &chain(print, source, around, None), Some(definition)));
     }
-    let named: Vec<Lines> = places.iter().filter(|it| it.has_path).map(|it| it.lines).collect();
+    let named: Vec<Lines> = places
+        .iter()
+        .filter(|it| it.has_path && is_enough(print, source, it, is_home))
+        .map(|it| it.lines)
+        .collect();
     for chain in [Some(best), next].into_iter().flatten() {
         let place = place(print, source, &chain, None);
         // Lines that went from a function into the next are in both; the name decides.
         places.extend(place.filter(|it| !named.iter().any(|lines| lines.overlaps(it.lines))));
     }
     places.sort_by_key(|it| Reverse(it.score()));
-    let Some(best) = places.first() else { return Outcome::Gone };
+    let enough = places.iter().find(|it| is_enough(print, source, it, is_home));
+    let Some(best) = enough else { return Outcome::Gone };
     let rival = places.iter().find(|it| !it.lines.overlaps(best.lines));
-    if !is_enough(print, source, best, is_home) {
-        return Outcome::Gone;
-    }
     // A copy under another name is not what the lines became.
     if print.is_at(source, best.lines.first) {
         return Outcome::Unsure;

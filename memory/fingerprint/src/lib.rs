@@ -13,15 +13,19 @@ mod code;
 mod find;
 mod hash;
 pub mod limits;
+mod lines;
 mod nearby;
+mod outcome;
 mod print;
 mod source;
 mod symbols;
 
-pub use find::{Outcome, check, search};
+pub use find::{check, search};
+pub use lines::Lines;
 pub use nearby::nearby;
+pub use outcome::Outcome;
 pub use print::Fingerprint;
-pub use source::{Lines, Source};
+pub use source::Source;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use crate::hash;
 use crate::limits::{CONTEXT_LINES_MAX, HASHES_MAX};
-use crate::source::{Lines, Source};
+use crate::lines::Lines;
+use crate::source::Source;
 
 /// The hashes by which lines are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]

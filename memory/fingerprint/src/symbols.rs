@@ -5,7 +5,7 @@
 
 use crate::hash;
 use crate::limits::{DEFINITIONS_MAX, HEAD_LINES_MAX};
-use crate::source::Lines;
+use crate::lines::Lines;
 
 /// A named part of a file.
 #[derive(Clone, Debug)]

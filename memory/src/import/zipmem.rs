@@ -195,7 +195,7 @@ impl Reader {
             };
             let concept = line(fields, "concept").ok_or("concept is empty")?;
             let concept = within(concept, "concept", notes);
-            Ok(Anchor { file, lines: lines.into(), concept })
+            Ok(Anchor::new(file, lines.into(), concept))
         })
     }
 

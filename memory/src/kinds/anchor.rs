@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anchord_fingerprint::Fingerprint;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ pub(crate) const FACTS: Facts = Facts {
     // It is about this file, and short. A blueprint only mentions it.
     file_place: 1,
     file_texts: &["concept"],
-    local_fields: &[],
+    local_fields: &["print", "unites_adjacent"],
 };
 
 /// The place of some code, and why it matters.
@@ -44,12 +45,66 @@ pub struct Anchor {
     pub lines: LineRange,
     /// The reason why the lines matter, on one line.
     pub concept: String,
+    /// The fingerprint of exactly these lines, as they were when they were stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub print: Option<Fingerprint>,
+    /// Whether the write also unites it with ranges that it touches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unites_adjacent: bool,
+    /// The state of the lines now, in a copy that is shown. It is never stored.
+    #[serde(skip)]
+    pub state: Option<AnchorState>,
+}
+
+/// The state of an anchor's lines now. The lines of the anchor that has it are those of now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum AnchorState {
+    /// The code is where the anchor says.
+    Fresh,
+    /// The code was found elsewhere.
+    Moved {
+        /// The file and the lines that are stored.
+        from: (String, LineRange),
+    },
+    /// The code is there, with changes.
+    Changed {
+        /// The share of the lines that is new or gone, in percent.
+        percent: u8,
+    },
+    /// The code was not found.
+    Gone,
+    /// The code was not looked for, or it is not certain where it is.
+    Unchecked,
 }
 
 impl Anchor {
+    /// Creates an anchor of lines that are not known.
+    pub fn new(file: String, lines: LineRange, concept: String) -> Self {
+        Self { file, lines, concept, print: None, unites_adjacent: false, state: None }
+    }
+
     /// Returns whether one anchor over both is equivalent.
     pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.file == other.file && self.lines.meets(&other.lines)
+        let reach = self.reach().max(other.reach());
+        self.file == other.file && self.lines.meets(&other.lines, reach)
+    }
+
+    /// Returns the number of lines by which its write extends its range to find others.
+    pub(crate) fn reach(&self) -> u32 {
+        u32::from(self.unites_adjacent)
+    }
+
+    /// Returns it with other lines. Their fingerprint is not known, unless they are the same.
+    #[must_use]
+    pub(crate) fn over(&self, lines: LineRange) -> Self {
+        let print = self.print.clone().filter(|_| lines == self.lines);
+        Self { lines, print, ..self.clone() }
+    }
+
+    /// Returns whether both say the same, whatever is known of the code.
+    pub(crate) fn content_eq(&self, other: &Self) -> bool {
+        (&self.file, &self.lines, &self.concept) == (&other.file, &other.lines, &other.concept)
     }
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
@@ -159,12 +214,12 @@ impl StagedItem for Anchor {
         let mut written: Vec<Option<Self>> = Vec::with_capacity(items.len() + later.len());
         for mut anchor in items.drain(..).chain(later.iter().cloned()) {
             let ranges = files.entry(anchor.file.clone()).or_default();
-            let (lines, met) = ranges.take(&anchor.lines);
+            let (lines, met) = ranges.take(&anchor.lines, anchor.reach());
             for at in met {
                 written.get_mut(at).map(Option::take);
             }
             ranges.put(lines.clone(), vec![written.len()]);
-            anchor.lines = lines;
+            anchor = anchor.over(lines);
             written.push(Some(anchor));
         }
         *items = written.into_iter().flatten().collect();

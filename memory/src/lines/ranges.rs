@@ -20,9 +20,9 @@ impl<T> Default for Ranges<T> {
 }
 
 impl<T> Ranges<T> {
-    /// Removes the ranges that `lines` meets, and those that their union meets in turn. Returns the
-    /// union and the removed values.
-    pub(crate) fn take(&mut self, lines: &LineRange) -> (LineRange, Vec<T>) {
+    /// Removes the ranges that `lines` meets with this reach, and those that their union meets in
+    /// turn. Returns the union and the removed values.
+    pub(crate) fn take(&mut self, lines: &LineRange, reach: u32) -> (LineRange, Vec<T>) {
         let (mut first, mut last) = match lines {
             LineRange::Span { first, last } => (*first, *last),
             LineRange::Text(text) => {
@@ -31,8 +31,9 @@ impl<T> Ranges<T> {
         };
         let mut taken = Vec::new();
         // No two ranges meet, so none that begins this early ends later than the last of them.
-        while let Some((&begin, (end, _))) = self.spans.range(..=last.saturating_add(1)).next_back()
-            && first <= end.saturating_add(1)
+        while let Some((&begin, (end, _))) =
+            self.spans.range(..=last.saturating_add(reach)).next_back()
+            && first <= end.saturating_add(reach)
             && let Some((end, there)) = self.spans.remove(&begin)
         {
             (first, last) = (first.min(begin), last.max(end));

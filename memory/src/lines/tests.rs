@@ -38,24 +38,26 @@ proptest! {
 
     #[test]
     fn meeting_is_symmetric_and_reflexive(a in any_range(), b in any_range()) {
-        prop_assert!(a.meets(&a));
-        prop_assert_eq!(a.meets(&b), b.meets(&a));
+        prop_assert!(a.meets(&a, 0));
+        prop_assert_eq!(a.meets(&b, 0), b.meets(&a, 0));
+        prop_assert_eq!(a.meets(&b, 1), b.meets(&a, 1));
     }
 
     #[test]
     fn a_range_unites_with_exactly_the_ranges_it_meets(
         written in prop::collection::vec(any_range(), 1..12),
+        reach in 0_u32..2,
     ) {
         let mut ranges = Ranges::default();
         let mut naive: Vec<(LineRange, Vec<usize>)> = Vec::new();
         for (at, range) in written.iter().enumerate() {
-            let (lines, mut there) = ranges.take(range);
+            let (lines, mut there) = ranges.take(range, reach);
             there.push(at);
             there.sort_unstable();
             ranges.put(lines.clone(), there.clone());
 
             let (mut union, mut all) = (range.clone(), vec![at]);
-            while let Some(met) = naive.iter().position(|(known, _)| known.meets(&union)) {
+            while let Some(met) = naive.iter().position(|(known, _)| known.meets(&union, reach)) {
                 let (known, its) = naive.remove(met);
                 if let (LineRange::Span { first, last }, LineRange::Span { first: a, last: b }) =
                     (&mut union, &known)

@@ -81,16 +81,16 @@ fn check_anchors(written: &[(&str, &str)], merged: &[(&str, &str)]) {
 }
 
 #[test]
-fn anchors_that_overlap_or_touch_are_merged() {
+fn anchors_that_overlap_are_merged_and_neighbours_stay_two() {
     check_anchors(&[("1-10", "old"), ("5-20", "new")], &[("1-20", "new")]);
-    check_anchors(&[("1-10", "old"), ("11-20", "new")], &[("1-20", "new")]);
+    check_anchors(&[("1-10", "a"), ("11-20", "b")], &[("1-10", "a"), ("11-20", "b")]);
     check_anchors(&[("1-10", "a"), ("12-20", "b")], &[("1-10", "a"), ("12-20", "b")]);
     check_anchors(&[("1-30", "old"), ("5", "new")], &[("1-30", "new")]);
 }
 
 #[test]
 fn an_anchor_that_bridges_others_merges_with_all_of_them() {
-    check_anchors(&[("1-10", "a"), ("20-30", "b"), ("11-19", "c")], &[("1-30", "c")]);
+    check_anchors(&[("1-10", "a"), ("20-30", "b"), ("10-20", "c")], &[("1-30", "c")]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn merged_lessons_combine_details_and_files() {
 #[test]
 fn many_anchors_of_one_file_are_merged_in_bounded_time() {
     let of = |shift: u32| {
-        let lines = (0..60_000).map(|at| (3 * at + shift).to_string());
+        let lines = (0..60_000).map(|at| format!("{}-{}", 4 * at + shift, 4 * at + shift + 1));
         anchors(lines.map(|lines| anchor("a", &lines, "x")).collect::<Vec<_>>())
     };
     let staged = absorbed(&[&of(1), &of(1)]);
@@ -179,7 +179,9 @@ fn many_anchors_of_one_file_are_merged_in_bounded_time() {
     assert_eq!(draft.head().totals().active.anchors, 60_000);
     draft.fold(&of(2), &origin("one", 2));
     assert_eq!(draft.head().totals().active.anchors, 60_000);
-    draft.fold(&of(3), &origin("one", 3));
+    draft.fold(&of(4), &origin("one", 3));
+    assert_eq!(draft.head().totals().active.anchors, 60_001);
+    draft.fold(&of(3), &origin("one", 4));
     assert_eq!(draft.head().totals().active.anchors, 1);
 }
 

@@ -22,6 +22,7 @@ mod take_in;
 mod topic;
 mod undo;
 mod update;
+mod upkeep;
 
 pub use add::{AddOutcome, plan_add};
 pub use bind::{BindOutcome, in_thread, plan_bind};
@@ -45,6 +46,7 @@ pub use undo::{
     WhyLeft, plan_undo,
 };
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
+pub use upkeep::{AnchorMove, plan_upkeep};
 
 pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;

@@ -89,6 +89,9 @@ impl Rewrite {
                 set(&mut anchor.file, self.file.as_ref());
                 set(&mut anchor.lines, self.lines.clone().map(Into::into).as_ref());
                 set(&mut anchor.concept, self.concept.as_ref());
+                if self.file.is_some() || self.lines.is_some() {
+                    anchor.print = None;
+                }
                 part.anchors.push(anchor);
             }
             _ => return None,

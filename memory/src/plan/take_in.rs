@@ -19,7 +19,7 @@ use crate::kinds::FoldRule;
 use crate::kinds::note::accept_tags;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
-use crate::record::{Anchor, Body, Record, RecordState};
+use crate::record::{Body, Record, RecordState};
 use crate::room::has_room;
 use crate::shared::{FileForm, FileNames, SharedContent};
 use crate::size::Size;
@@ -246,7 +246,7 @@ fn united(first: &Record, second: &Record, origin: &Provenance) -> Option<Body> 
         (FoldRule::Keyed(item), _) => item.merged(first.body.clone()),
         (FoldRule::Anchor(later), Body::Anchor(earlier)) => {
             let lines = earlier.lines.union(&later.lines);
-            Some(Body::Anchor(Anchor { lines, ..later.clone() }))
+            Some(Body::Anchor(later.over(lines)))
         }
         // The same content, perhaps with other attributes.
         (FoldRule::Note(note), body) if note.key.is_none() => Some(body.clone()),

@@ -220,7 +220,7 @@ fn an_anchor_that_spans_stored_ones_is_merged_into_the_oldest() {
     let by = origin("one", 1);
     let pin = plan_update(&memory, &Reader::anyone(), id("a2"), &pin, None, &by).unwrap();
     apply(&mut memory, pin);
-    let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "6-20", "new")]));
+    let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "5-20", "new")]));
     assert_eq!((outcome.merged, outcome.added), (1, Counts::default()));
     assert_eq!(
         bodies(&memory),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, Body, Record, RecordId, Version, find, is_expired, limits, plan_use, render, tokens,
+    Anchor, AnchorState, Body, Record, RecordId, Version, find, is_expired, limits, plan_use,
+    render, tokens,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,6 +18,7 @@ use super::personal::of_key;
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
+use crate::limits::ANCHOR_TIME_MAX;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -70,6 +72,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         (None, None) => return Err(caller(&"give an id, or a fact's key")),
     };
     let reader = context.keeper();
+    let is_it = |record: &Record| record.id == id;
+    let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, is_it).await;
     let found = find(&view.memory, &reader, id);
     let found = found.map_err(|refusal| context.refused("get", &refusal))?;
     let mut newest = Record::clone(found);
@@ -93,7 +97,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     // A call that fails does not count as use of a record, so everything that can fail comes first.
     let code = match (params.expand, &record.body) {
         (false, _) => None,
-        (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor).await?),
+        (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor, &record).await?),
         (true, _) => {
             return Err(caller(&format!("{id} is not an anchor; only anchors can be expanded")));
         }
@@ -148,7 +152,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             chars: limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count()),
             tokens: tokens_max.map(|max| max.saturating_sub(tokens::count(&text))),
         };
-        text.push_str(&code.text(record.updated.time, room));
+        text.push_str(&code.text(room));
     }
     let answer = ToolAnswer::from(text).with_records([given]);
     Ok(answer.truncated(next.is_some()).with_rest(next, None))
@@ -199,8 +203,13 @@ struct Code {
 }
 
 impl Code {
-    /// Reads the lines from the project's file.
-    async fn read(place: &Arc<SessionLocation>, anchor: &Anchor) -> Result<Self, ToolError> {
+    /// Reads the lines from the project's file, where they are now. Fails if that is not certain:
+    /// no lines are better than wrong ones.
+    async fn read(
+        place: &Arc<SessionLocation>,
+        anchor: &Anchor,
+        of: &Record,
+    ) -> Result<Self, ToolError> {
         let failed = |why: &dyn std::fmt::Display| {
             ToolError::failed(&format!("expand {}", anchor.file), why)
         };
@@ -208,11 +217,26 @@ impl Code {
             let why = format!("`{}` is not a line range; read the file", anchor.lines);
             return Err(ToolError::failed("expand", why));
         };
+        let why = match anchor.state {
+            Some(AnchorState::Gone) => "the code is not there any more; search for it",
+            Some(AnchorState::Unchecked) => {
+                "it is not certain where the code is now; read the file, and store the anchor again"
+            }
+            _ => "",
+        };
+        if !why.is_empty() {
+            return Err(failed(&why));
+        }
         let (there, file) = (Arc::clone(place), anchor.file.clone());
         let reading = bounded_fs::run(place.root().unwrap_or(Path::new("/")), move || {
             there.files().map(|files| files.read_lines(file.as_ref(), first, last))
         });
         match reading.await.map_err(|hangs| failed(&hangs))? {
+            Some(Ok(excerpt)) if anchor.state.is_none() && excerpt.modified > of.updated.time => {
+                let why = "the file changed after the anchor was written, and there is no fingerprint \
+                           of its lines; read the file, and store the anchor again";
+                Err(failed(&why))
+            }
             Some(Ok(excerpt)) => Ok(Self { file: anchor.file.clone(), first, last, excerpt }),
             Some(Err(refusal)) => Err(failed(&refusal)),
             None => {
@@ -222,14 +246,10 @@ impl Code {
         }
     }
 
-    /// Returns as many lines as there is room for, and whether the file changed after the anchor
-    /// was written.
-    fn text(&self, written: anchord_memory::Timestamp, room: Room) -> String {
+    /// Returns as many lines as there is room for.
+    fn text(&self, room: Room) -> String {
         let Self { file, first, last, excerpt } = self;
         let mut text = format!("\n{file} lines {first}-{last} now:\n");
-        if excerpt.modified > written {
-            text.push_str("(the file changed after this anchor was written; check the lines)\n");
-        }
         // Token counts of lines that begin with a number add up: no token spans the end of such a
         // line.
         let (mut chars, mut taken) = (text.chars().count(), tokens::count(&text));

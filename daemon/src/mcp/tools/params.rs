@@ -341,7 +341,7 @@ impl From<BlueprintParams> for Blueprint {
 
 impl From<AnchorParams> for Anchor {
     fn from(params: AnchorParams) -> Self {
-        Self { file: params.file, lines: params.lines.into(), concept: params.concept }
+        Self::new(params.file, params.lines.into(), params.concept)
     }
 }
 

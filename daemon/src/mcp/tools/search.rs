@@ -1,11 +1,12 @@
 //! `memory_search`: finds records of every kind by words, tags, file or time.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::files::normalise;
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
-use anchord_memory::{Kind, Recall, Recalled, Record, limits, parse_past, recall};
+use anchord_memory::{Kind, Recall, Recalled, Record, RecordId, limits, parse_past, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,6 +14,7 @@ use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
 use super::personal::{of_key, own, reading};
 use crate::blocking::run_blocking;
 use crate::clock;
+use crate::limits::ANCHORS_FEW_TIME_MAX;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -58,7 +60,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     if let Some(key) = &params.key {
         return fact(&context, params.scope, key, tokens_max).await;
     }
-    let reading = reading(&context, params.scope).await?;
+    let mut reading = reading(&context, params.scope).await?;
     let (context, view) = (&reading.context, &reading.view);
     let own = own(params.scope);
     // A command has no private notes of its own, so this means the private notes of all sessions.
@@ -113,6 +115,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
     };
     let found = if looks_at_all { run_blocking(searching).await } else { searching() };
+    let hits: BTreeSet<RecordId> = found.hits.iter().map(|hit| hit.id).collect();
+    let (sessions, is_hit) = (Arc::clone(&context.sessions), |it: &Record| hits.contains(&it.id));
+    let context = context.clone();
+    reading.view = reading.view.with_anchors(&sessions, ANCHORS_FEW_TIME_MAX, is_hit).await;
+    let view = &reading.view;
     let explain = |record: &Record| {
         if record.is_personal() { personal.explain(record) } else { ranking.explain(record) }
     };

@@ -222,9 +222,8 @@ fn part(
         anchors: anchors
             .into_iter()
             .map(|params| Anchor {
-                file: params.file_path,
-                lines: params.line_range.into(),
-                concept: params.concept,
+                unites_adjacent: true,
+                ..Anchor::new(params.file_path, params.line_range.into(), params.concept)
             })
             .collect(),
         lessons: lessons

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anchord_memory::Timestamp;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
@@ -43,6 +43,7 @@ impl ProjectFiles {
             files: Vec::new(),
             entries_left: CHANGED_ENTRIES_MAX,
             started: clock::start(),
+            time_max: CHANGED_TIME_MAX,
             complete: true,
         };
         match self.root.try_clone() {
@@ -60,12 +61,39 @@ impl ProjectFiles {
     }
 }
 
+impl ProjectFiles {
+    /// Returns the paths of all files that git would see, and whether the time was enough for all.
+    pub(crate) fn all_files(
+        &self,
+        repository: Option<&Path>,
+        time_max: Duration,
+    ) -> (Vec<String>, bool) {
+        let mut walk = Walk {
+            since: Timestamp(i64::MIN),
+            ignores: Ignores::above(&self.path, repository),
+            files: Vec::new(),
+            entries_left: CHANGED_ENTRIES_MAX,
+            started: clock::start(),
+            time_max,
+            complete: true,
+        };
+        match self.root.try_clone() {
+            Ok(root) => walk.directory(&root, &self.path, 0),
+            Err(_) => walk.complete = false,
+        }
+        let files =
+            walk.files.iter().filter_map(|path| path.strip_prefix(&self.path).ok()?.to_str());
+        (files.map(str::to_owned).collect(), walk.complete)
+    }
+}
+
 struct Walk {
     since: Timestamp,
     ignores: Ignores,
     files: Vec<PathBuf>,
     entries_left: u32,
     started: Instant,
+    time_max: Duration,
     complete: bool,
 }
 
@@ -81,7 +109,7 @@ impl Walk {
         }
         self.ignores.enter(dir, path);
         for name in names.iter().filter(|name| !other_project(name)) {
-            if self.started.elapsed() > CHANGED_TIME_MAX {
+            if self.started.elapsed() > self.time_max {
                 self.complete = false;
                 break;
             }

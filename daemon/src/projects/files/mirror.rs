@@ -62,7 +62,7 @@ pub struct FileStamp {
 
 impl FileStamp {
     #[expect(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
-    fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or_default();
         Self {
             bytes: u64::try_from(stat.st_size).unwrap_or_default(),

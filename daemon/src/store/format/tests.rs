@@ -43,11 +43,11 @@ fn entry() -> Entry<Change> {
         pinned: false,
         share_id: None,
         is_head: false,
-        body: Body::Anchor(Anchor {
-            file: "src/db.rs".to_owned(),
-            lines: "42-67".to_owned().into(),
-            concept: "one writer".to_owned(),
-        }),
+        body: Body::Anchor(Anchor::new(
+            "src/db.rs".to_owned(),
+            "42-67".to_owned().into(),
+            "one writer".to_owned(),
+        )),
     };
     Entry {
         seq: Seq(7),

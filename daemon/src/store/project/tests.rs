@@ -59,11 +59,11 @@ fn changes() -> Vec<Vec<Change>> {
             exact: false,
         })
     };
-    let anchor = Anchor {
-        file: "src/db.rs".to_owned(),
-        lines: "42-67".to_owned().into(),
-        concept: "the \"writer\"\nloop".to_owned(),
-    };
+    let anchor = Anchor::new(
+        "src/db.rs".to_owned(),
+        "42-67".to_owned().into(),
+        "the \"writer\"\nloop".to_owned(),
+    );
     let lesson = Lesson { summary: "sync before reply".to_owned(), ..Lesson::default() };
     let part = |summary: &str| {
         Box::new(Staged {

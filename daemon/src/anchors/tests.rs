@@ -1,0 +1,137 @@
+//! States of anchors in files on disk.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anchord_memory::fingerprint::Lines;
+use anchord_memory::lines::LineRange;
+use anchord_memory::{Anchor, AnchorState, Memory, RecordId};
+
+use super::{AnchorService, Place, Seen, Wanted, capture};
+
+const CODE: &str = "\
+use std::time::Duration;
+
+fn backoff(attempt: u32) -> Duration {
+    let base = Duration::from_millis(50);
+    let factor = 2_u32.pow(attempt.min(6));
+    base * factor + jitter()
+}
+
+fn jitter() -> Duration {
+    let random = getrandom();
+    Duration::from_millis(random % 20)
+}
+";
+
+const LONG: Duration = Duration::from_secs(5);
+
+fn lines(first: u32, last: u32) -> Lines {
+    Lines { first, last }
+}
+
+/// An anchor on `backoff`.
+async fn wanted(root: &Path) -> Wanted {
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::write(root.join("src/retry.rs"), CODE).unwrap();
+    let range = LineRange::Span { first: 3, last: 7 };
+    let anchor = Anchor::new("src/retry.rs".to_owned(), range, "waits".to_owned());
+    let anchor = capture(root, vec![anchor]).await.remove(0);
+    let mut it = one(RecordId::new(anchord_memory::Kind::Anchor, 1));
+    it.print = anchor.print.unwrap();
+    it
+}
+
+fn one(id: RecordId) -> Wanted {
+    let text = super::Source::new("x");
+    Wanted {
+        id,
+        version: anchord_memory::Version(1),
+        file: "src/retry.rs".to_owned(),
+        lines: lines(3, 7),
+        print: super::Fingerprint::capture(&text, lines(1, 1)).unwrap(),
+    }
+}
+
+async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> Seen {
+    let place = Place { root, repository: None };
+    service.look(place, vec![it.clone()], time).await.remove(0)
+}
+
+#[tokio::test]
+async fn each_state_is_found_on_disk_and_again_from_what_is_known() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let service = AnchorService::default();
+    let it = wanted(&root).await;
+    let expect = async |state: AnchorState, file: &str, at: Lines| {
+        for _ in 0..2 {
+            let seen = seen(&service, &root, &it, LONG).await;
+            assert_eq!((&seen.state, seen.file.as_str(), seen.lines), (&state, file, at));
+        }
+    };
+    let moved = || AnchorState::Moved {
+        from: ("src/retry.rs".to_owned(), LineRange::Span { first: 3, last: 7 }),
+    };
+    let write = |file: &str, text: &str| fs::write(root.join(file), text).unwrap();
+    expect(AnchorState::Fresh, "src/retry.rs", lines(3, 7)).await;
+
+    write("src/retry.rs", &format!("//! Retries.\n\n{CODE}"));
+    expect(moved(), "src/retry.rs", lines(5, 9)).await;
+
+    write("src/retry.rs", &CODE.replace("base * factor + jitter()", "base"));
+    expect(AnchorState::Changed { percent: 20 }, "src/retry.rs", lines(3, 7)).await;
+
+    let (head, rest) = CODE.split_at(CODE.find("fn backoff").unwrap());
+    let (own, other) = rest.split_at(rest.find("fn jitter").unwrap());
+    write("src/retry.rs", &format!("{head}{other}"));
+    write("src/delay.rs", &format!("//! Delays.\n\n{own}"));
+    expect(moved(), "src/delay.rs", lines(3, 7)).await;
+
+    fs::remove_file(root.join("src/retry.rs")).unwrap();
+    expect(moved(), "src/delay.rs", lines(3, 7)).await;
+
+    fs::remove_file(root.join("src/delay.rs")).unwrap();
+    expect(AnchorState::Gone, "src/retry.rs", lines(3, 7)).await;
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_looked_at_in_time_is_unchecked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let service = AnchorService::default();
+    let it = wanted(&root).await;
+    assert_eq!(seen(&service, &root, &it, Duration::ZERO).await.state, AnchorState::Unchecked);
+    // A directory has the file's name: nothing is known of the file.
+    fs::remove_file(root.join("src/retry.rs")).unwrap();
+    fs::create_dir(root.join("src/retry.rs")).unwrap();
+    assert_eq!(seen(&service, &root, &it, LONG).await.state, AnchorState::Unchecked);
+    let missing = root.join("none");
+    assert_eq!(seen(&service, &missing, &it, LONG).await.state, AnchorState::Unchecked);
+}
+
+#[tokio::test]
+async fn files_of_secrets_and_missing_lines_get_no_fingerprint() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    fs::write(root.join(".env"), "PASSWORD=1\n").unwrap();
+    fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
+    let anchor = |file: &str, lines: &str| {
+        Anchor::new(file.to_owned(), lines.to_owned().into(), String::new())
+    };
+    let given = [(".env", "1"), ("a.rs", "1"), ("a.rs", "1-2"), ("a.rs", "fn a"), ("b.rs", "1")];
+    let anchors = given.map(|(file, lines)| anchor(file, lines)).to_vec();
+    let anchors = capture(&root, anchors).await;
+    let has: Vec<bool> = anchors.iter().map(|anchor| anchor.print.is_some()).collect();
+    assert_eq!(has, [false, true, false, false, false]);
+}
+
+#[tokio::test]
+async fn an_anchor_without_a_fingerprint_is_shown_without_a_state() {
+    let memory = std::sync::Arc::new(Memory::default());
+    let place = Place { root: Path::new("/"), repository: None };
+    let service = AnchorService::default();
+    let shown = service.shown(place, &memory, LONG, |_| true).await;
+    assert!(std::sync::Arc::ptr_eq(&shown, &memory));
+}

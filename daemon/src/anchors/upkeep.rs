@@ -1,0 +1,94 @@
+//! Moves anchors to where their code is now, in the background. Reads never commit.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anchord_memory::lines::LineRange;
+use anchord_memory::{AnchorMove, AnchorState, Memory, plan_upkeep};
+
+use super::{AnchorService, Place, Seen};
+use crate::limits::{ANCHORS_EVERY, ANCHORS_UPKEEP_TIME_MAX};
+use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
+use crate::projects::ProjectId;
+use crate::{clock, limits};
+
+/// The operation in history.
+pub(crate) const OPERATION: &str = "anchor upkeep";
+
+/// The upkeep of the open projects.
+#[derive(Debug)]
+pub(crate) struct AnchorUpkeep {
+    projects: Arc<ProjectService>,
+    anchors: Arc<AnchorService>,
+    /// The time of each project's last look.
+    looked: HashMap<ProjectId, std::time::Instant>,
+}
+
+impl AnchorUpkeep {
+    pub(crate) fn new(projects: Arc<ProjectService>, anchors: Arc<AnchorService>) -> Self {
+        Self { projects, anchors, looked: HashMap::new() }
+    }
+
+    /// Looks at the anchors of each open project now and then, and commits those that moved.
+    pub(crate) async fn update(&mut self) {
+        let open = self.projects.open.all();
+        self.looked.retain(|id, _| open.iter().any(|project| project.id == *id));
+        for project in open.iter().filter(|project| !project.id.is_personal()) {
+            let last = self.looked.get(&project.id);
+            if last.is_some_and(|last| last.elapsed() < ANCHORS_EVERY) {
+                continue;
+            }
+            self.looked.insert(project.id, clock::start());
+            let root =
+                self.projects.registry.snapshot().project(project.id).map(|it| it.root.clone());
+            let Some(root) = root else { continue };
+            let upkeep = upkeep(&self.anchors, project, root);
+            match tokio::time::timeout(limits::JOB_TIME_MAX, upkeep).await {
+                Ok(Ok(0)) => {}
+                Ok(Ok(moved)) => tracing::info!(project = %project.id, moved, "anchors moved"),
+                Ok(Err(error)) => {
+                    tracing::warn!(project = %project.id, error, "anchors were not moved");
+                }
+                Err(_elapsed) => {
+                    tracing::warn!(project = %project.id, "anchors were not looked at in time");
+                }
+            }
+        }
+    }
+}
+
+async fn upkeep(
+    anchors: &AnchorService,
+    project: &OpenProject,
+    root: PathBuf,
+) -> Result<usize, String> {
+    let memory = project.memory();
+    let place = Place { root: &root, repository: None };
+    let seen = anchors.all(place, &memory, ANCHORS_UPKEEP_TIME_MAX).await;
+    keep(project, &seen).await
+}
+
+/// Commits the moves among the states that were seen. Returns their number.
+pub(crate) async fn keep(project: &OpenProject, seen: &[Seen]) -> Result<usize, String> {
+    let moves: Arc<[AnchorMove]> = seen.iter().filter_map(moved).collect();
+    if moves.is_empty() || project.owner.health().read_only.is_some() {
+        return Ok(0);
+    }
+    let planned = Arc::clone(&moves);
+    let command: WriteCommand<Memory> =
+        Arc::new(move |memory, _| Ok(Transition::silent(plan_upkeep(memory, &planned).changes)));
+    let written = project.owner.write(None, None, OPERATION, command).await;
+    written.map(|_| moves.len()).map_err(|error| error.to_string())
+}
+
+fn moved(seen: &Seen) -> Option<AnchorMove> {
+    let AnchorState::Moved { .. } = seen.state else { return None };
+    Some(AnchorMove {
+        id: seen.id,
+        version: seen.version,
+        file: seen.file.clone(),
+        lines: LineRange::Span { first: seen.lines.first, last: seen.lines.last },
+        print: seen.print.clone()?,
+    })
+}

@@ -1,0 +1,60 @@
+//! Anchors that stay true: a function moves to another file, and its anchor follows.
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, poll};
+use serde_json::json;
+
+const FUNCTION: &str = "\
+/// Waits longer after each attempt.
+fn backoff(attempt: u32) -> Duration {
+    let base = Duration::from_millis(50);
+    let factor = 2_u32.pow(attempt.min(6));
+    base * factor + jitter()
+}
+";
+
+const OTHER: &str = "\
+fn jitter() -> Duration {
+    let random = getrandom();
+    Duration::from_millis(random % 20)
+}
+";
+
+#[test]
+fn an_anchor_survives_the_move_of_its_function_to_another_file() {
+    let instance = Instance::new();
+    let project = Project::git();
+    project.write("src/retry.rs", &format!("use std::time::Duration;\n\n{FUNCTION}\n{OTHER}"));
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    let anchors = json!([
+        { "file": "src/retry.rs", "lines": "3-8", "concept": "backoff with jitter" },
+        { "file": "src/retry.rs", "lines": "9-13", "concept": "the jitter" },
+    ]);
+    agent.tool("memory_save", &json!({ "session_summary": "retries", "anchors": anchors }));
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("src/retry.rs:3-8: backoff with jitter\n"), "{load}");
+    assert!(load.contains("src/retry.rs:9-13: the jitter\n"), "neighbours stay two: {load}");
+
+    project.write("src/retry.rs", &format!("use std::time::Duration;\n\n{OTHER}"));
+    project.write("src/delay.rs", &format!("//! Delays.\n\n{FUNCTION}"));
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("src/delay.rs:3-8: backoff with jitter"), "{load}");
+    let code = agent.tool("memory_get", &json!({ "id": "a1", "expand": true }));
+    assert!(code.contains("src/delay.rs lines 3-8 now:"), "{code}");
+    assert!(code.contains("4\tfn backoff(attempt: u32)"), "{code}");
+
+    // The daemon moves the anchor by itself, in a commit that has a name.
+    let moved = poll(PATIENCE, "the anchor is moved", || {
+        let history = agent.tool("memory_history", &json!({}));
+        history.contains("anchor upkeep").then_some(history)
+    });
+    assert!(moved.contains("a1"), "{moved}");
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("src/delay.rs:3-8: backoff with jitter\n"), "no words: {load}");
+
+    // Gone code is said to be gone, and no wrong lines are given.
+    project.write("src/delay.rs", "//! Delays.\n");
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("backoff with jitter (code is gone)"), "{load}");
+    let code = agent.call("memory_get", &json!({ "id": "a1", "expand": true })).unwrap().text;
+    assert!(code.contains("not there any more") && !code.contains("Delays"), "{code}");
+}
