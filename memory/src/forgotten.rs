@@ -13,7 +13,7 @@ pub(crate) const LEFT_OUT: &str = "…";
 
 impl Record {
     /// Returns the head of a forgotten record. `None` if the record is not forgotten, is a head
-    /// already, or has no more than [`FORGOTTEN_BYTES_MAX`] bytes of text.
+    /// already, has no more than [`FORGOTTEN_BYTES_MAX`] bytes of text, or has no long one.
     pub fn head(&self) -> Option<Self> {
         let is_whole = self.state == RecordState::Forgotten && !self.is_head;
         if !is_whole || self.text_bytes() <= FORGOTTEN_BYTES_MAX {
@@ -21,7 +21,9 @@ impl Record {
         }
         let mut head = self.clone();
         head.is_head = true;
-        head.body.fields_mut().shorten().then_some(head)
+        // Several short texts may be long together. A record with all its text is no head: it could
+        // not be told from one that is brought back.
+        (head.body.fields_mut().shorten() && head.body != self.body).then_some(head)
     }
 }
 

@@ -13,8 +13,8 @@ use crate::purge::Purge;
 use crate::reader::Reader;
 use crate::staged::Staged;
 use crate::testing::{
-    Step, anchor, anchors, any_steps, blueprint, blueprints, changes_of, mutable, note, origin,
-    rule,
+    Step, anchor, anchors, any_steps, blueprint, blueprints, changes_of, lesson, lessons, mutable,
+    note, origin, rule,
 };
 use crate::{NewNote, Save, Update, plan_forget, plan_notes, plan_rule, plan_save, plan_update};
 
@@ -342,6 +342,17 @@ fn a_purged_text_does_not_come_back_in_another_record() {
     let left: Vec<_> = purged.left.iter().map(|it| it.id.to_string()).collect();
     assert_eq!(left, ["n1"]);
     assert!(is_forgotten(&past, "n2"));
+}
+
+/// None of its texts is long, so a forgotten one has all of them.
+#[test]
+fn a_lesson_of_several_short_texts_comes_back() {
+    let mut past = Past::default();
+    past.save("one", lessons([lesson(&"s".repeat(150), &"d".repeat(150))]));
+    past.undo(UndoTarget::Last(1), false);
+    assert!(is_forgotten(&past, "l1"));
+    past.undo(UndoTarget::Last(1), false);
+    assert!(!is_forgotten(&past, "l1"));
 }
 
 #[test]
