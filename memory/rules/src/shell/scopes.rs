@@ -76,6 +76,11 @@ impl Reader<'_> {
         self.variables.get(name).is_some_and(Option::is_none)
     }
 
+    /// Returns whether an array has elements that are not followed.
+    pub(super) fn is_unknown_array(&self, name: &str) -> bool {
+        self.arrays.get(name).map_or_else(|| self.is_set(name), Option::is_none)
+    }
+
     pub(super) fn array(&self, name: &str) -> Option<Vec<Word>> {
         match self.arrays.get(name) {
             Some(words) => words.clone(),

@@ -503,6 +503,10 @@ impl<'a> Reader<'a> {
             }
             (AssignmentName::ArrayElementName(name, index), value) => {
                 self.value(index);
+                if self.is_unknown_array(name) {
+                    // Its other elements are not known, and one more tells nothing of them.
+                    return;
+                }
                 if let AssignmentValue::Scalar(word) = value {
                     let values = self.value(&word.value);
                     let mut words = self.array(name).unwrap_or_default();
