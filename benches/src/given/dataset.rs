@@ -157,7 +157,7 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
             captured: None,
         }),
         "anchor" => {
-            part.anchors.push(Anchor::new(text("file"), text("lines").into(), text("concept")))
+            part.anchors.push(Anchor::new(text("file"), text("lines").into(), text("concept")));
         }
         "note" => part.notes.push(NewNote {
             content: text("content"),

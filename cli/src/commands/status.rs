@@ -192,12 +192,11 @@ fn sessions(
         return writeln!(out, "No session is live.");
     }
     let live = sessions.iter().filter(|session| session.connected).count();
-    let mut heading = show::count(live as u64, "live session").bold().to_string();
-    if live < sessions.len() {
-        let number = sessions.len() - live;
-        heading.push_str(&format!(", {number} without a connection"));
+    write!(out, "{}", show::count(live as u64, "live session").bold())?;
+    match sessions.len() - live {
+        0 => writeln!(out)?,
+        number => writeln!(out, ", {number} without a connection")?,
     }
-    writeln!(out, "{heading}")?;
     let mut table = Table::new(&[
         ("client", Align::Left),
         ("project", Align::Left),

@@ -42,7 +42,7 @@ fn an_anchor_moves_with_its_fingerprint_and_keeps_its_age() {
     };
     let stale = AnchorMove { version: Version(9), ..it.clone() };
     assert_eq!(plan_upkeep(&memory, &[stale]).outcome, 0);
-    let plan = plan_upkeep(&memory, &[it.clone()]);
+    let plan = plan_upkeep(&memory, std::slice::from_ref(&it));
     assert_eq!(apply(&mut memory, plan), 1);
     assert_eq!(stored(&memory), [("b.rs".to_owned(), "14-17".to_owned(), Some(print("other\n")))]);
     let now = memory.record(before.id).unwrap();
