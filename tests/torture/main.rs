@@ -125,9 +125,10 @@ const NOTES_BUDGET_TOKENS: u32 = 2_000;
 
 impl Args {
     fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let program = match &self.program {
-            Some(program) => program,
-            None => &anchord_tests::shipped().anchord,
+        // The daemon and the shims run in other directories.
+        let program = &match &self.program {
+            Some(program) => std::path::absolute(program)?,
+            None => anchord_tests::shipped().anchord.clone(),
         };
         let until =
             self.hours.map(|hours| Duration::from_secs_f64(hours.clamp(0.0, 1_000.0) * 3_600.0));
