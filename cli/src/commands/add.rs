@@ -73,8 +73,7 @@ pub(crate) struct Lesson {
 
 /// Add an anchor: where some code is and why it matters
 ///
-/// An anchor that overlaps or adjoins one of the same file is merged with it, and the new text
-/// covers both.
+/// An anchor that overlaps one of the same file is merged with it, and the new text covers both.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord add anchor src/cache.rs 42-67 'warms the cache at start'
