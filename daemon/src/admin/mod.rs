@@ -153,17 +153,10 @@ async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<A
     .await
 }
 
-/// Returns whether a directory is the user's home and no project.
+/// Returns whether a directory is the user's home.
 pub(super) async fn is_home(service: &SessionService, directory: &str) -> Answer<bool> {
-    let registry = service.projects.registry.snapshot();
-    look_for(service, directory, from_here, move |located| {
-        Ok(match located {
-            Err(NotAProject::Excluded { ref path, .. }) if registry.project_at(path).is_some() => {
-                false
-            }
-            Err(error) => error.is_home(),
-            Ok(_) => false,
-        })
+    look_for(service, directory, from_here, |located| {
+        Ok(located.is_err_and(|error| error.is_home()))
     })
     .await
 }

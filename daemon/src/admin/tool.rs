@@ -45,10 +45,7 @@ const OF_PAST: [&str; 2] = ["memory_load", "memory_search"];
 
 /// Runs a tool.
 pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> Answer<ToolReply> {
-    let ToolParams { mut project, tool, arguments, typed, at } = params;
-    if OF_USER.contains(&tool.as_str()) && is_home(&tools.sessions, &project).await? {
-        api::USER.clone_into(&mut project);
-    }
+    let ToolParams { project, tool, arguments, typed, at } = params;
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
@@ -56,14 +53,21 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             action: Some("`anchord note` and `anchord add` store something at once".to_owned()),
         });
     }
-    if project == api::USER && !OF_USER.contains(&tool.as_str()) {
+    let is_of_user = OF_USER.contains(&tool.as_str());
+    if project == api::USER && !is_of_user {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
             error: format!("{tool} is about a project, and the user's own notes are not one"),
             action: None,
         });
     }
-    let mut session = Session::ephemeral(COMMAND_LINE, place(&tools.sessions, &project).await?);
+    let place = match place(&tools.sessions, &project).await {
+        Err(_) if is_of_user && is_home(&tools.sessions, &project).await? => {
+            SessionLocation::Personal
+        }
+        place => place?,
+    };
+    let mut session = Session::ephemeral(COMMAND_LINE, place);
     let mut as_of = None;
     if let Some(at) = at {
         let past = past(&tools.sessions, &session, &tool, &at).await?;

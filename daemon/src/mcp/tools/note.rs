@@ -78,17 +78,16 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         note.map_err(|refusal| refusal.of_item("items", at))
     });
     let private = scope == Some(ScopeParams::Session);
-    let personal = scope == Some(ScopeParams::User)
-        || context.session.is_in_personal()
-        || (scope.is_none() && personal::is_at_home(&context).await);
+    let personal = scope == Some(ScopeParams::User) || context.session.is_in_personal();
+    let at_home = scope.is_none() && personal::is_at_home(&context).await;
     let scoped = |note: NewNote| NewNote {
         private: note.private || private,
-        personal: note.personal || personal,
+        personal: note.personal || personal || (at_home && !note.private),
         ..note
     };
     let mut notes: Vec<Result<NewNote, Refusal>> =
         first.into_iter().chain(others).map(|note| note.map(scoped)).collect();
-    if !personal {
+    if !personal && !at_home {
         of_files(&context, notes.iter_mut().flatten()).await?;
     }
     let (of_user, of_project): (Vec<&NewNote>, Vec<&NewNote>) =

@@ -107,8 +107,8 @@ fn is_nowhere(error: &BindError) -> bool {
 
 /// Returns whether the session is in the user's home directory, and in no project.
 pub(super) async fn is_at_home(context: &Context) -> bool {
-    let view = context.session.view(&context.sessions).await;
-    matches!(view, Err(BindError::NotAProject(error)) if error.is_home())
+    let place = context.session.place(&context.sessions).await;
+    matches!(place, Err(BindError::NotAProject(error)) if error.is_home())
 }
 
 /// A fact that was found by its key.

@@ -169,6 +169,10 @@ async fn the_users_notes_work_outside_any_project() {
     Stored u2 (3 tokens)
     The user's own notes. Budget: 3/100000 tokens (0.0%), 1 note
     ");
+    // What is meant for one session must not show in every project.
+    let private = json!({ "items": [{ "content": "mine alone", "scope": "session" }] });
+    let refused = shim.call("memory_note", private).await;
+    assert!(refused.starts_with("ERROR failed to find a project"), "{refused}");
     let refused = shim.call("memory_note", json!({ "content": "x", "scope": "project" })).await;
     assert!(refused.starts_with("ERROR failed to find a project"), "{refused}");
     assert_eq!(world.daemon.projects.registry.snapshot().projects().count(), 0, "it is no project");
