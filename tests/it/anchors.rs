@@ -1,6 +1,6 @@
 //! Anchors that stay true: a function moves to another file, and its anchor follows.
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, poll};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll};
 use serde_json::json;
 
 const FUNCTION: &str = "\
@@ -57,4 +57,32 @@ fn an_anchor_survives_the_move_of_its_function_to_another_file() {
     assert!(load.contains("backoff with jitter (code is gone)"), "{load}");
     let code = agent.call("memory_get", &json!({ "id": "a1", "expand": true })).unwrap().text;
     assert!(code.contains("not there any more") && !code.contains("Delays"), "{code}");
+}
+
+/// Every clone would change the same files. A read shows where the code is all the same.
+#[test]
+fn anchors_of_a_shared_memory_are_shown_and_not_moved() {
+    let instance = Instance::new();
+    let (own, shared) = (Project::git(), Project::git());
+    let upkeeps = |project: &Project| {
+        let history = Shell::new(&instance, project.path()).done(&["history"]);
+        history.matches("anchor upkeep").count()
+    };
+    for project in [&own, &shared] {
+        project.write("src/retry.rs", FUNCTION);
+        let anchor = ["add", "anchor", "src/retry.rs", "2-6", "backoff with jitter"];
+        Shell::new(&instance, project.path()).done(&anchor);
+    }
+    let shell = Shell::new(&instance, shared.path());
+    shell.done(&["init", "--shared", "--yes"]);
+    // Two moves of the one show that the daemon had the time to move the other.
+    for round in 1..=2 {
+        for project in [&own, &shared] {
+            project.write("src/retry.rs", &("// a line\n".repeat(round) + FUNCTION));
+        }
+        poll(PATIENCE, "the anchor is moved", || (upkeeps(&own) == round).then_some(()));
+    }
+    assert_eq!(upkeeps(&shared), 0);
+    let load = shell.done(&["load"]);
+    assert!(load.contains("src/retry.rs:4-8: backoff with jitter (moved from 2-6)"), "{load}");
 }

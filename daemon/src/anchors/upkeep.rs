@@ -1,4 +1,7 @@
 //! Moves anchors to where their code is now, in the background. Reads never commit.
+//!
+//! Anchors of a memory that is shared through git stay as they are, since every clone would change
+//! the same files. Reads show where the code is all the same.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -40,9 +43,11 @@ impl AnchorUpkeep {
                 continue;
             }
             self.looked.insert(project.id, clock::start());
-            let root =
-                self.projects.registry.snapshot().project(project.id).map(|it| it.root.clone());
-            let Some(root) = root else { continue };
+            let registry = self.projects.registry.snapshot();
+            let Some(record) = registry.project(project.id).filter(|it| !it.shared) else {
+                continue;
+            };
+            let root = record.root.clone();
             let upkeep = upkeep(&self.anchors, project, root);
             match tokio::time::timeout(limits::JOB_TIME_MAX, upkeep).await {
                 Ok(Ok(0)) => {}
