@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use crate::{Action, Effect, Matches, Pass, Rule, Verdict, Window, check};
+use crate::{Action, Effect, Matches, Pass, Rule, Verdict, Window, check, parse_rules_file};
 
 /// Commands that must not be allowed. A line has the effect, the rule, and the command.
 const EVASIONS: &str = include_str!("corpus/evasions.tsv");
@@ -35,32 +35,9 @@ fn commands(entries: &[&str]) -> Matches {
     Matches { commands: texts(entries), ..Matches::default() }
 }
 
-fn paths(entries: &[&str]) -> Matches {
-    Matches { paths: texts(entries), ..Matches::default() }
-}
-
 /// The rules of the corpus.
 fn rules() -> Vec<Rule> {
-    vec![
-        rule(
-            "no-force",
-            Effect::Deny,
-            commands(&["git push --force", "git push -f", "git push +*"]),
-        ),
-        rule("no-hard-reset", Effect::Deny, commands(&["git reset --hard"])),
-        rule(
-            "no-rm",
-            Effect::Deny,
-            commands(&["rm -rf /", "rm --recursive --force /", "rm -r --force /"]),
-        ),
-        rule("no-publish", Effect::Deny, commands(&["npm publish", "cargo publish"])),
-        rule(
-            "no-deploy",
-            Effect::Deny,
-            commands(&["make deploy", "kubectl delete", "terraform apply", "scripts/deploy.sh"]),
-        ),
-        rule("no-secrets", Effect::Deny, paths(&[".env", "secrets/**"])),
-    ]
+    parse_rules_file(include_str!("corpus/rules.toml")).unwrap()
 }
 
 fn of(command: &str) -> Verdict {
@@ -340,8 +317,8 @@ proptest! {
         let json = serde_json::to_string(&rules).unwrap();
         prop_assert_eq!(serde_json::from_str::<Vec<Rule>>(&json).unwrap(), rules.clone());
         // Faults are found, and nothing panics.
-        let _ = crate::parse_rules_file(&crate::render_rules_file(&rules));
-        let _ = crate::parse_rules_file(&text);
+        let _ = parse_rules_file(&crate::render_rules_file(&rules));
+        let _ = parse_rules_file(&text);
         for rule in &rules {
             crate::lint(rule, now());
         }

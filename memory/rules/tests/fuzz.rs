@@ -26,47 +26,7 @@ use proptest::sample::Index;
 const EVASIONS: &str = include_str!("../src/corpus/evasions.tsv");
 
 /// The rules of the corpus.
-const RULES: &str = r#"
-[[rule]]
-id = "no-force"
-title = "No force push"
-effect = "deny"
-matches.commands = ["git push --force", "git push -f", "git push +*"]
-
-[[rule]]
-id = "no-hard-reset"
-title = "No hard reset"
-effect = "deny"
-matches.commands = ["git reset --hard"]
-
-[[rule]]
-id = "no-rm"
-title = "Not everything"
-effect = "deny"
-matches.commands = ["rm -rf /", "rm --recursive --force /", "rm -r --force /"]
-
-[[rule]]
-id = "no-publish"
-title = "No release from here"
-reason = "the pipeline publishes"
-effect = "deny"
-expires = "2027-01-01T00:00:00Z"
-matches.commands = ["npm publish", "cargo publish"]
-
-[[rule]]
-id = "no-deploy"
-title = "No deploy"
-effect = "deny"
-windows = [{ days = ["wed"], from = "09:00", until = "18:00", tz = "Europe/Berlin" }]
-matches.commands = ["make deploy", "kubectl delete", "terraform apply", "scripts/deploy.sh"]
-
-[[rule]]
-id = "no-secrets"
-title = "No secrets"
-effect = "deny"
-fail_closed = true
-matches.paths = [".env", "secrets/**"]
-"#;
+const RULES: &str = include_str!("../src/corpus/rules.toml");
 
 /// The time of a check after which it counts as endless. This build is slow, and machines are busy.
 const PATIENCE: Duration = Duration::from_secs(20);
