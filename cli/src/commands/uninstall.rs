@@ -121,10 +121,10 @@ impl Args {
         if plans.is_empty() {
             return Ok(());
         }
-        writeln!(out, "Agents are set up to run anchord. This is taken back:")?;
+        writeln!(out, "Agents are set up to run anchord. This can be taken back:")?;
         setup::show_plans(&plans, home.unwrap_or(Path::new("/")), out)?;
         out.flush()?;
-        if confirmed("Take this back first?", self.yes)? {
+        if confirmed("Take it back first, so that agents no longer look for anchord?", self.yes)? {
             setup::take_back_all(&plans, dir)?;
             writeln!(out, "taken back\n")?;
         }

@@ -2,6 +2,11 @@
 
 use super::*;
 
+fn place_of(home: &Path) -> UserEnvironment {
+    let variables = std::collections::BTreeMap::new();
+    UserEnvironment { home: home.to_owned(), path: Vec::new(), variables }
+}
+
 #[test]
 fn findings_say_what_to_do() {
     let findings = [
@@ -40,11 +45,7 @@ fn json_findings_have_the_fields_for_scripts() {
 fn modes_and_leftovers_are_fixed() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, file) = (InstanceDir::named(folder.path()), folder.path().join("sock"));
-    let place = UserEnvironment {
-        home: folder.path().to_owned(),
-        path: Vec::new(),
-        variables: std::collections::BTreeMap::new(),
-    };
+    let place = place_of(folder.path());
     fs::write(&file, "").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     let mut found = Vec::new();
@@ -65,11 +66,7 @@ fn modes_and_leftovers_are_fixed() {
 fn an_agents_files_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let home = fs::canonicalize(folder.path()).unwrap();
-    let place = UserEnvironment {
-        home: home.clone(),
-        path: Vec::new(),
-        variables: std::collections::BTreeMap::new(),
-    };
+    let place = place_of(&home);
     let write = |name: &str, text: &str| {
         let path = home.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -137,11 +134,7 @@ fn an_agents_files_are_checked() {
 #[test]
 fn switched_off_hooks_are_found() {
     let folder = tempfile::tempdir().unwrap();
-    let place = UserEnvironment {
-        home: folder.path().to_owned(),
-        path: Vec::new(),
-        variables: std::collections::BTreeMap::new(),
-    };
+    let place = place_of(folder.path());
     let settings = folder.path().join(".claude/settings.json");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     for (text, found) in
@@ -161,11 +154,7 @@ fn switched_off_hooks_are_found() {
 #[test]
 fn an_agent_without_files_in_projects_is_checked_once() {
     let folder = tempfile::tempdir().unwrap();
-    let place = UserEnvironment {
-        home: folder.path().to_owned(),
-        path: Vec::new(),
-        variables: std::collections::BTreeMap::new(),
-    };
+    let place = place_of(folder.path());
     let file = folder.path().join(".copilot/mcp-config.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, r#"{"mcpServers": {"anchord": {"command": "/gone/anchord-mcp"}}}"#).unwrap();
