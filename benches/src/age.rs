@@ -242,13 +242,8 @@ fn learned(number: u64) -> Staged {
         });
     }
     if number.is_multiple_of(BLUEPRINT_EVERY) {
-        part.blueprints.push(Blueprint {
-            category: Category::Decision,
-            title: text(number * 37, 5),
-            content: text(number * 41, 120),
-            immutable: true,
-            exact: false,
-        });
+        let (title, content) = (text(number * 37, 5), text(number * 41, 120));
+        part.blueprints.push(Blueprint::new(Category::Decision, title, content));
     }
     part
 }

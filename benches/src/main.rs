@@ -32,6 +32,7 @@ mod table;
 mod times;
 mod tokens;
 mod tools;
+mod verify;
 mod writes;
 
 use anyhow::{Result, bail};
@@ -59,6 +60,7 @@ const BENCHES: &[Bench] = &[
     ("tokens", "token counts against the tokenizer: their error and speed", tokens::run),
     ("secrets", "searching notes, Markdown and source for secrets", secrets::run),
     ("outlines", "the outline of a file of 5,000 lines, cold and cached", outlines::run),
+    ("verify", "checking 1,000 anchors, in a tree as it was and in one written again", verify::run),
     ("tools", "what the tools' definitions cost an agent in tokens", tools::run),
 ];
 

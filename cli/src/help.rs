@@ -12,7 +12,7 @@ use crate::Cli;
 /// The groups, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("First steps", &["setup", "init", "doctor", "demo"]),
-    ("Read the memory", &["load", "search", "get", "list", "why", "outline", "log"]),
+    ("Read the memory", &["load", "search", "get", "list", "why", "outline", "anchors", "log"]),
     ("Write to it", &["note", "add", "edit", "pin", "unpin", "forget", "purge", "compact"]),
     ("Look back and undo", &["history", "show", "diff", "undo", "backup", "restore"]),
     ("Rule what agents do", &["rules", "approve"]),

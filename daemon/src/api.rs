@@ -11,6 +11,7 @@
 //! name that is not UTF-8 is shown with replacement characters and cannot be requested. Times are
 //! milliseconds since the Unix epoch.
 
+mod anchors;
 mod backup;
 mod by_kind;
 mod connections;
@@ -25,6 +26,7 @@ mod transfer;
 
 use serde::{Deserialize, Serialize};
 
+pub use anchors::{AnchorPlace, AnchorsParams, AnchorsReply, CheckedAnchor, CodeState};
 pub use backup::{
     BackupContent, BackupQuery, BackupSummary, MemoryHere, RestoreParams, RestorePlan, RestoreReply,
 };
@@ -69,6 +71,8 @@ pub const PROJECT_DELETE: &str = "/v1/projects/delete";
 pub const PROJECT_SPLIT: &str = "/v1/projects/split";
 /// The state of a memory's shared files, and changes of it.
 pub const PROJECT_SHARED: &str = "/v1/projects/shared";
+/// `POST` [`AnchorsParams`]: [`AnchorsReply`], where the code of anchors is.
+pub const ANCHORS: &str = "/v1/anchors";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].
 pub const JOURNAL: &str = "/v1/journal";
 /// `POST` [`ProjectParams`]: [`VerifyReply`]. Damage is reported in the reply, not as an error.

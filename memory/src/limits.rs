@@ -20,6 +20,10 @@ pub const LINE_CHARS_MAX: usize = 1_000;
 pub const PATH_CHARS_MAX: usize = 1_000;
 /// A blueprint's content, a lesson's detail, a session's summary.
 pub const TEXT_BYTES_MAX: usize = 256 * 1024;
+/// Paths that are read out of one text.
+pub const NAMED_FILES_MAX: usize = 64;
+/// Files of one record of which a digest is kept.
+pub const SEEN_FILES_MAX: usize = 16;
 /// Files that one lesson concerns.
 pub const LESSON_FILES_MAX: usize = 100;
 /// Items of one kind in a write of zipmem's tools or of an import.

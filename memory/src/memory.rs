@@ -15,7 +15,7 @@ use crate::limits::NOTICES_MAX;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
-use crate::record::{Anchor, Body, Record, RecordState};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
@@ -82,14 +82,14 @@ impl Memory {
         self.records.get(&id)
     }
 
-    /// Returns a copy in which some anchors are shown with their state now. It is for reading
-    /// alone.
+    /// Returns a copy in which some records are shown with the state of their code or files now. It
+    /// is for reading alone.
     #[must_use]
-    pub fn showing(&self, anchors: impl IntoIterator<Item = (RecordId, Anchor)>) -> Self {
+    pub fn showing(&self, bodies: impl IntoIterator<Item = (RecordId, Body)>) -> Self {
         let mut shown = self.clone();
-        for (id, anchor) in anchors {
+        for (id, body) in bodies {
             if let Some(record) = self.records.get(&id) {
-                let record = Record { body: Body::Anchor(anchor), ..Record::clone(record) };
+                let record = Record { body, ..Record::clone(record) };
                 shown.records.insert(id, Arc::new(record));
             }
         }

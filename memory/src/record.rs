@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Kind, RecordId, Revision, SessionId, ShareId, Version};
-use crate::kinds::{Fields, MergeKey, Scope, each_kind};
+use crate::kinds::{Fields, MergeKey, Scope, SeenFiles, each_kind};
 use crate::provenance::Provenance;
 
 pub(crate) use crate::kinds::{
@@ -123,6 +123,8 @@ impl Record {
         let same_body = match (&self.body, &other.body) {
             (Body::Note(one), Body::Note(other)) => one.content_eq(other),
             (Body::Anchor(one), Body::Anchor(other)) => one.content_eq(other),
+            (Body::Lesson(one), Body::Lesson(other)) => one.content_eq(other),
+            (Body::Blueprint(one), Body::Blueprint(other)) => one.content_eq(other),
             (one, other) => one == other,
         };
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
@@ -196,6 +198,25 @@ impl Body {
     /// Returns the texts that are specific to the record.
     pub fn own_texts(&self) -> Vec<&str> {
         self.fields().own_texts()
+    }
+
+    /// Returns the files that the record names, as they were when it was written; `None` for kinds
+    /// that do not keep them.
+    pub fn seen_files(&self) -> Option<&SeenFiles> {
+        match self {
+            Self::Lesson(lesson) => Some(&lesson.seen),
+            Self::Blueprint(blueprint) => Some(&blueprint.seen),
+            _ => None,
+        }
+    }
+
+    /// Returns them to change what is shown of them.
+    pub fn seen_files_mut(&mut self) -> Option<&mut SeenFiles> {
+        match self {
+            Self::Lesson(lesson) => Some(&mut lesson.seen),
+            Self::Blueprint(blueprint) => Some(&mut blueprint.seen),
+            _ => None,
+        }
     }
 
     /// Returns the property that two merging records share; `None` if no other merges with this

@@ -20,13 +20,7 @@ pub(crate) fn origin(session: &str, on: i64) -> Provenance {
 }
 
 pub(crate) fn blueprint(title: &str, content: &str) -> Blueprint {
-    Blueprint {
-        category: Category::Decision,
-        title: title.to_owned(),
-        content: content.to_owned(),
-        immutable: true,
-        exact: false,
-    }
+    Blueprint::new(Category::Decision, title.to_owned(), content.to_owned())
 }
 
 pub(crate) fn mutable(title: &str, content: &str) -> Blueprint {
@@ -108,12 +102,9 @@ fn any_blueprint() -> impl Strategy<Value = Blueprint> {
     let title = prop::sample::select(vec!["Store", "store ", "Wire", "Locks"]);
     let category = prop::sample::select(vec![Category::Decision, Category::Schema]);
     (category, title, any_text(), any::<bool>()).prop_map(
-        |(category, title, content, immutable)| Blueprint {
-            category,
-            title: title.to_owned(),
-            content,
-            immutable,
-            exact: false,
+        |(category, title, content, immutable)| {
+            let blueprint = Blueprint::new(category, title.to_owned(), content);
+            Blueprint { immutable, ..blueprint }
         },
     )
 }

@@ -86,3 +86,90 @@ fn anchors_of_a_shared_memory_are_shown_and_not_moved() {
     let load = shell.done(&["load"]);
     assert!(load.contains("src/retry.rs:4-8: backoff with jitter (moved from 2-6)"), "{load}");
 }
+
+#[test]
+fn lessons_and_blueprints_say_that_their_files_changed_since() {
+    let instance = Instance::new();
+    let project = Project::git();
+    project.write("src/retry.rs", FUNCTION);
+    project.write("src/random.rs", OTHER);
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    let files = ["src/retry.rs", "src/random.rs"];
+    let told = json!({
+        "session_summary": "retries",
+        "lessons": [{ "summary": "Retries need jitter", "detail": "Or all retry at once.", "files": files }],
+        "blueprints": [{
+            "category": "architecture", "title": "Retries",
+            "content": "Only `src/retry.rs` waits. Everything else asks it.",
+        }],
+    });
+    agent.tool("memory_save", &told);
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(!load.contains("changed since") && !load.contains("unchecked"), "{load}");
+
+    project.write("src/retry.rs", OTHER);
+    std::fs::remove_file(project.path().join("src/random.rs")).unwrap();
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("l2 Retries need jitter (2 files changed since)"), "{load}");
+    assert!(load.contains("b1 [architecture] Retries (1 file changed since)"), "{load}");
+    let found = agent.tool("memory_search", &json!({ "query": "jitter" }));
+    assert!(found.contains("Retries need jitter (2 files changed since)"), "{found}");
+    let lesson = agent.tool("memory_get", &json!({ "id": "l2" }));
+    assert!(lesson.contains("(2 files changed since)"), "{lesson}");
+
+    // Whoever says it again has seen the files as they are.
+    agent.tool("memory_save", &told);
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("l2 Retries need jitter (1 file changed since)"), "{load}");
+    assert!(!load.contains("Retries (1 file changed since)\n"), "{load}");
+}
+
+#[test]
+fn verify_reports_each_state_fixes_what_moved_and_fails_for_the_rest() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = Shell::new(&instance, project.path());
+    let verify = |arguments: &[&str]| shell.said(&[&["anchors", "verify"], arguments].concat());
+    assert_eq!(verify(&[]), (0, "no anchors\n".to_owned()));
+
+    project.write("src/retry.rs", &format!("{FUNCTION}\n{OTHER}"));
+    let add = |file: &str, lines: &str, concept: &str| {
+        shell.done(&["add", "anchor", file, lines, concept]);
+    };
+    add("src/retry.rs", "1-6", "backoff");
+    add("src/retry.rs", "8-11", "jitter");
+    add("missing.rs", "1-2", "never seen");
+    let right = "3 anchors: 2 fresh, 1 without a fingerprint\n".to_owned();
+    assert_eq!(verify(&[]), (0, right));
+
+    // The daemon does not move the anchors of a shared memory by itself.
+    shell.done(&["init", "--shared", "--yes"]);
+    project.write("src/retry.rs", &OTHER.replace("% 20", "% 30"));
+    project.write("src/delay.rs", &format!("//! Delays.\n\n{FUNCTION}"));
+    let (code, wrong) = verify(&[]);
+    assert_eq!(code, 1, "{wrong}");
+    for part in [
+        "  ID  STATE         CODE              WAS                CONCEPT",
+        "  a1  moved         src/delay.rs:3-8  src/retry.rs:1-6   backoff",
+        "  a2  changed 25 %  src/retry.rs:1-4  src/retry.rs:8-11  jitter",
+        "3 anchors: 1 moved, 1 changed, 1 without a fingerprint",
+        "`anchord anchors verify --fix` moves those that moved",
+    ] {
+        assert!(wrong.contains(part), "{part}: {wrong}");
+    }
+    let (code, fixed) = verify(&["--fix"]);
+    assert_eq!(code, 1, "one is still changed: {fixed}");
+    assert!(fixed.contains("a1  moved, fixed"), "{fixed}");
+    let reply = shell.json(&["anchors", "verify"]);
+    let states: Vec<&str> = (0..3)
+        .map(|at| reply.pointer(&format!("/anchors/{at}/state")).unwrap().as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["fresh", "changed", "no_fingerprint"]);
+
+    project.write("src/retry.rs", "");
+    let (_, gone) = verify(&[]);
+    assert!(gone.contains("a2  gone"), "{gone}");
+    assert!(gone.contains("src/retry.rs:8-11  jitter"), "{gone}");
+    shell.done(&["forget", "a2"]);
+    assert_eq!(verify(&[]).0, 0);
+}

@@ -143,18 +143,15 @@ pub(super) fn part(record: &Value) -> Result<Staged> {
     let mut part = Staged::default();
     let text = |field| text_of(record, field);
     match text("kind").as_str() {
-        "blueprint" => part.blueprints.push(Blueprint {
-            category: text("category").parse()?,
-            title: text("title"),
-            content: text("content"),
-            immutable: true,
-            exact: false,
-        }),
+        "blueprint" => {
+            let category = text("category").parse()?;
+            part.blueprints.push(Blueprint::new(category, text("title"), text("content")));
+        }
         "lesson" => part.lessons.push(Lesson {
             summary: text("summary"),
             detail: text("detail"),
             files: texts(record, "files"),
-            captured: None,
+            ..Lesson::default()
         }),
         "anchor" => {
             part.anchors.push(Anchor::new(text("file"), text("lines").into(), text("concept")));

@@ -1,6 +1,7 @@
 //! The commands, one file each, and the arguments that they share.
 
 mod add;
+mod anchors;
 mod approve;
 mod backup;
 mod compact;
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Rules(rules::Command),
     Approve(approve::Args),
+    #[command(subcommand)]
+    Anchors(anchors::Command),
     Setup(setup::Args),
     Init(init::Args),
     #[command(subcommand)]
@@ -147,6 +150,7 @@ impl Command {
             Self::Log(args) => args.run(out).map(|()| done),
             Self::Rules(command) => command.run(out),
             Self::Approve(args) => args.run(out).map(|()| done),
+            Self::Anchors(command) => command.run(out),
             Self::Setup(args) => args.run(out),
             Self::Doctor(args) => args.run(out),
             Self::Service(command) => command.run(out).map(|()| done),

@@ -1,5 +1,6 @@
 //! The daemon's side of the admin interface. Each public function handles one path.
 
+mod anchors;
 mod backup;
 mod export;
 mod forgotten;
@@ -15,6 +16,7 @@ mod split;
 mod status;
 mod tool;
 
+pub(crate) use anchors::verify_anchors;
 pub(crate) use backup::{backup_lines, restore_backup};
 pub(crate) use export::export_document;
 pub(crate) use import::import_memory;

@@ -1,15 +1,15 @@
 //! Looks for the code of anchors in files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anchord_memory::AnchorState;
 use anchord_memory::fingerprint::{Fingerprint, Lines, Outcome, Source, check, nearby, search};
 use anchord_memory::lines::LineRange;
+use anchord_memory::{AnchorState, RecordId, Staleness};
 
 use super::known::{Elsewhere, FoundElsewhere, KnownFile, KnownFiles, KnownOutcome};
-use super::{Seen, Wanted};
+use super::{NamedFiles, Seen, Wanted};
 use crate::clock;
 use crate::limits::{
     ANCHOR_CANDIDATES_MAX, ANCHOR_CHANGED_PERCENT_MAX, ANCHOR_GONE_FOR, ANCHOR_LIST_FOR,
@@ -40,6 +40,34 @@ impl Look<'_> {
         seen
     }
 
+    /// Returns what became of the files that each record names.
+    pub(super) fn files(&mut self, named: &[NamedFiles]) -> Vec<(RecordId, Staleness)> {
+        let mut digests: HashMap<&str, Option<u64>> = HashMap::new();
+        let mut found = Vec::with_capacity(named.len());
+        for it in named {
+            let mut staleness = Staleness::default();
+            for (file, digest) in &it.digests {
+                let now = *digests.entry(file).or_insert_with(|| self.digest(file));
+                match now {
+                    None => staleness.unchecked += 1,
+                    Some(now) if now != *digest => staleness.changed += 1,
+                    Some(_) => {}
+                }
+            }
+            found.push((it.id, staleness));
+        }
+        found
+    }
+
+    /// Returns the digest of a file's content, which is zero if it is missing; `None` if it could
+    /// not be looked at, or not in time.
+    fn digest(&mut self, file: &str) -> Option<u64> {
+        let known = self.current(file)?;
+        let digest = known.digest;
+        self.known.files.insert(file.to_owned(), known);
+        Some(digest)
+    }
+
     fn is_over(&self) -> bool {
         clock::start() >= self.until
     }
@@ -47,22 +75,7 @@ impl Look<'_> {
     /// Returns the states of the anchors of one file.
     fn file(&mut self, file: &str, wanted: &[&Wanted]) -> Vec<Seen> {
         let unchecked = || wanted.iter().map(|it| it.unchecked()).collect();
-        if self.is_over() {
-            return unchecked();
-        }
-        let mut known = self.known.files.remove(file).unwrap_or_default();
-        let is_looked_at = match self.files.stamp(file.as_ref()) {
-            Ok(stamp) => known.stamp == Some(stamp) || self.read(file, &mut known),
-            Err(FileRefusal::Missing(_)) => {
-                known = KnownFile { elsewhere: known.elsewhere, ..KnownFile::default() };
-                true
-            }
-            // Nothing is known of a file that cannot be looked at.
-            Err(_) => false,
-        };
-        if !is_looked_at {
-            return unchecked();
-        }
+        let Some(mut known) = self.current(file) else { return unchecked() };
         let has = |it: &&&Wanted| !known.outcomes.contains_key(&(it.id, it.version));
         if known.digest != 0 && wanted.iter().any(|it| has(&it)) && !self.read(file, &mut known) {
             return unchecked();
@@ -74,6 +87,23 @@ impl Look<'_> {
         let seen = wanted.iter().map(|it| known.seen(it)).collect();
         self.known.files.insert(file.to_owned(), known);
         seen
+    }
+
+    /// Takes out what is known of a file, brought up to date. Returns `None` if it cannot be looked
+    /// at, or not in time: nothing is known of such a file.
+    fn current(&mut self, file: &str) -> Option<KnownFile> {
+        if self.is_over() {
+            return None;
+        }
+        let mut known = self.known.files.remove(file).unwrap_or_default();
+        match self.files.stamp(file.as_ref()) {
+            Ok(stamp) if known.stamp == Some(stamp) => Some(known),
+            Ok(_) => self.read(file, &mut known).then_some(known),
+            Err(FileRefusal::Missing(_)) => {
+                Some(KnownFile { elsewhere: known.elsewhere, ..KnownFile::default() })
+            }
+            Err(_) => None,
+        }
     }
 
     /// Reads a file and forgets what was known if its content is another. Returns whether it was
@@ -240,7 +270,7 @@ fn moved(source: &Source<'_>, outcome: Outcome) -> Option<Fingerprint> {
 }
 
 /// Digests a content; never zero, which is the digest of a missing file.
-fn digest(bytes: &[u8]) -> u64 {
+pub(super) fn digest(bytes: &[u8]) -> u64 {
     use sha2::{Digest, Sha256};
     let digest = Sha256::digest(bytes);
     digest.iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte)) | 1

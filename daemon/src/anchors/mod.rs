@@ -1,4 +1,5 @@
-//! Checks whether the code of anchors is still where they say.
+//! Checks whether the code of anchors is still where they say, and whether the files that lessons
+//! and blueprints name are as they were.
 //!
 //! A check is lazy. A file whose stamp is as it was is not read, and one whose content is as it was
 //! is not compared again. Everything has a time limit: an anchor that is not reached in time is
@@ -14,17 +15,22 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anchord_memory::files::named_in;
 use anchord_memory::fingerprint::{Fingerprint, Lines, Source};
+use anchord_memory::limits::NAMED_FILES_MAX;
 use anchord_memory::lines::LineRange;
-use anchord_memory::{Anchor, AnchorState, Memory, Record, RecordId, RecordState, Version};
+use anchord_memory::{
+    Anchor, AnchorState, Body, Memory, Record, RecordId, RecordState, SeenFiles, Staged, Staleness,
+    Version,
+};
 
 use self::known::Known;
-use self::look::Look;
+use self::look::{Look, digest};
 use crate::bounded_fs;
 use crate::clock;
 use crate::projects::ProjectFiles;
 
-pub(crate) use self::upkeep::AnchorUpkeep;
+pub(crate) use self::upkeep::{AnchorUpkeep, keep};
 
 /// Checks anchors, and keeps what it knows of files.
 #[derive(Debug, Default)]
@@ -50,6 +56,20 @@ struct Wanted {
     print: Fingerprint,
 }
 
+/// The files that a record names, as they were.
+#[derive(Clone, Debug)]
+struct NamedFiles {
+    id: RecordId,
+    digests: BTreeMap<String, u64>,
+}
+
+/// The outcome of a look.
+#[derive(Debug)]
+struct Found {
+    anchors: Vec<Seen>,
+    files: Vec<(RecordId, Staleness)>,
+}
+
 /// The state of an anchor's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
@@ -64,8 +84,8 @@ pub(crate) struct Seen {
 }
 
 impl AnchorService {
-    /// Returns a memory that shows the state of the anchors that `is_shown` selects. Anchors
-    /// without a fingerprint have no state.
+    /// Returns a memory that shows the state of the records that `is_shown` selects: of an anchor's
+    /// code, and of the files that others name. Anchors without a fingerprint have no state.
     pub(crate) async fn shown(
         &self,
         place: Place<'_>,
@@ -73,36 +93,52 @@ impl AnchorService {
         time_max: Duration,
         is_shown: impl Fn(&Record) -> bool,
     ) -> Arc<Memory> {
-        let records = memory.records().filter(|record| is_shown(record));
-        let wanted: Vec<Wanted> = records.filter_map(|record| Wanted::of(record)).collect();
-        if wanted.is_empty() {
+        let wanted = filtered(memory, &is_shown, Wanted::of);
+        let named = filtered(memory, &is_shown, NamedFiles::of);
+        if wanted.is_empty() && named.is_empty() {
             return Arc::clone(memory);
         }
-        let seen = self.look(place, wanted, time_max).await;
-        let shown = seen.into_iter().filter_map(|seen| {
+        let Found { anchors, files } = self.look(place, wanted, named, time_max).await;
+        let anchors = anchors.into_iter().filter_map(|seen| {
             let anchor = memory.record(seen.id)?.anchor()?;
-            Some((seen.id, seen.shown(anchor)))
+            Some((seen.id, Body::Anchor(seen.shown(anchor))))
         });
-        Arc::new(memory.showing(shown))
+        let files = files.into_iter().filter_map(|(id, staleness)| {
+            let mut body = memory.record(id)?.body.clone();
+            body.seen_files_mut()?.staleness = Some(staleness);
+            Some((id, body))
+        });
+        Arc::new(memory.showing(anchors.chain(files)))
     }
 
-    /// Returns the states of all anchors of a memory that have a fingerprint.
+    /// Returns the states of all anchors of a memory that have a fingerprint. Looks at the files
+    /// that other records name too, so that their states are known when they are shown.
     pub(crate) async fn all(
         &self,
         place: Place<'_>,
         memory: &Memory,
         time_max: Duration,
     ) -> Vec<Seen> {
-        let active = memory.records().filter(|record| record.state == RecordState::Active);
-        let wanted = active.filter_map(|record| Wanted::of(record)).collect();
-        self.look(place, wanted, time_max).await
+        let is_active = |record: &Record| record.state == RecordState::Active;
+        let wanted = filtered(memory, is_active, Wanted::of);
+        let named = filtered(memory, is_active, NamedFiles::of);
+        self.look(place, wanted, named, time_max).await.anchors
     }
 
-    /// Returns the state of each anchor. Those that the disk or the time did not allow to look for
-    /// are unchecked.
-    async fn look(&self, place: Place<'_>, wanted: Vec<Wanted>, time_max: Duration) -> Vec<Seen> {
+    /// Returns the state of each anchor and of each record's files. Those that the disk or the time
+    /// did not allow to look for are unchecked.
+    async fn look(
+        &self,
+        place: Place<'_>,
+        wanted: Vec<Wanted>,
+        named: Vec<NamedFiles>,
+        time_max: Duration,
+    ) -> Found {
         let until = clock::start() + time_max;
-        let unchecked: Vec<Seen> = wanted.iter().map(Wanted::unchecked).collect();
+        let unchecked = Found {
+            anchors: wanted.iter().map(Wanted::unchecked).collect(),
+            files: named.iter().map(NamedFiles::unchecked).collect(),
+        };
         let (root, repository) = (place.root.to_owned(), place.repository.map(Path::to_owned));
         let kept = Arc::clone(&self.known);
         let looking = bounded_fs::run(place.root, move || {
@@ -110,49 +146,88 @@ impl AnchorService {
             // What is known is taken out, so that no lock is held while files are read.
             let known = lock(&kept).take(&root);
             let mut look = Look { files: &files, repository: repository.as_deref(), until, known };
-            let seen = look.all(&wanted);
+            let found = Found { anchors: look.all(&wanted), files: look.files(&named) };
             let known = look.known;
             lock(&kept).put(&root, known);
-            Some(seen)
+            Some(found)
         });
         // One file may take longer. The next answer then knows what it says.
         let late = until + time_max;
         match tokio::time::timeout_at(late.into(), looking).await {
-            Ok(Ok(Some(seen))) => seen,
+            Ok(Ok(Some(found))) => found,
             _ => unchecked,
         }
     }
 }
 
-/// Takes the fingerprints of new anchors' lines, as they are now. One whose lines cannot be read
-/// gets none.
-pub(crate) async fn capture(root: &Path, mut anchors: Vec<Anchor>) -> Vec<Anchor> {
-    if anchors.iter().all(|anchor| span(anchor).is_none()) {
-        return anchors;
+/// Takes down how the files of new items are now: fingerprints of anchors' lines, and digests of
+/// the files that lessons and blueprints name. What cannot be read is left out.
+pub(crate) async fn capture(root: &Path, part: Staged) -> Staged {
+    if part.anchors.is_empty() && part.lessons.is_empty() && part.blueprints.is_empty() {
+        return part;
     }
-    let (at, given) = (root.to_owned(), anchors.clone());
+    let (at, given) = (root.to_owned(), part.clone());
     let reading = bounded_fs::run(root, move || {
         let files = ProjectFiles::open(&at).ok()?;
-        let mut texts: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut prints = Vec::with_capacity(given.len());
-        for anchor in &given {
-            let text = texts.entry(anchor.file.clone()).or_insert_with(|| {
-                let read = files.read_stamped(anchor.file.as_ref()).ok()?;
-                Some(String::from_utf8_lossy(&read.bytes).into_owned())
-            });
-            let lines = span(anchor).zip(text.as_ref());
-            prints.push(
-                lines.and_then(|(lines, text)| Fingerprint::capture(&Source::new(text), lines)),
-            );
-        }
-        Some(prints)
+        Some(Capture { files, read: BTreeMap::new() }.all(given))
     });
-    if let Ok(Some(prints)) = reading.await {
-        for (anchor, print) in anchors.iter_mut().zip(prints) {
-            anchor.print = print;
-        }
+    match reading.await {
+        Ok(Some(captured)) => captured,
+        _ => part,
     }
-    anchors
+}
+
+/// Reads each file of a write once.
+struct Capture {
+    files: ProjectFiles,
+    /// The files that were read; `None` for those that could not be.
+    read: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl Capture {
+    fn all(mut self, mut part: Staged) -> Staged {
+        for anchor in &mut part.anchors {
+            anchor.print = span(anchor).and_then(|lines| {
+                let text = String::from_utf8_lossy(self.file(&anchor.file)?);
+                Fingerprint::capture(&Source::new(&text), lines)
+            });
+        }
+        for lesson in &mut part.lessons {
+            lesson.seen = self.seen(&lesson.files);
+        }
+        for blueprint in &mut part.blueprints {
+            blueprint.seen = self.seen(&named_in(&blueprint.content));
+        }
+        part
+    }
+
+    fn seen(&mut self, files: &[String]) -> SeenFiles {
+        let mut digests = Vec::new();
+        for file in files.iter().take(NAMED_FILES_MAX) {
+            if let Some(bytes) = self.file(file) {
+                digests.push((file.clone(), digest(bytes)));
+            }
+        }
+        SeenFiles::new(digests)
+    }
+
+    fn file(&mut self, file: &str) -> Option<&[u8]> {
+        if !self.read.contains_key(file) {
+            let read = self.files.read_stamped(file.as_ref()).ok().map(|read| read.bytes);
+            self.read.insert(file.to_owned(), read);
+        }
+        self.read.get(file)?.as_deref()
+    }
+}
+
+/// Returns what is looked for of the records that `is_wanted` selects.
+fn filtered<T>(
+    memory: &Memory,
+    is_wanted: impl Fn(&Record) -> bool,
+    of: impl Fn(&Record) -> Option<T>,
+) -> Vec<T> {
+    let records = memory.records().filter(|record| is_wanted(record));
+    records.filter_map(|record| of(record)).collect()
 }
 
 /// Returns an anchor's lines, if it has a range of them.
@@ -183,6 +258,18 @@ impl Wanted {
     fn seen(&self, state: AnchorState) -> Seen {
         let Self { id, version, file, lines, .. } = self.clone();
         Seen { id, version, state, file, lines, print: None }
+    }
+}
+
+impl NamedFiles {
+    fn of(record: &Record) -> Option<Self> {
+        let seen = record.body.seen_files().filter(|seen| !seen.is_empty())?;
+        Some(Self { id: record.id, digests: seen.digests().clone() })
+    }
+
+    fn unchecked(&self) -> (RecordId, Staleness) {
+        let unchecked = u32::try_from(self.digests.len()).unwrap_or(u32::MAX);
+        (self.id, Staleness { changed: 0, unchecked })
     }
 }
 

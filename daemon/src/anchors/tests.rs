@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use anchord_memory::fingerprint::Lines;
 use anchord_memory::lines::LineRange;
-use anchord_memory::{Anchor, AnchorState, Memory, RecordId};
+use anchord_memory::{
+    Anchor, AnchorState, Blueprint, Category, Lesson, Memory, RecordId, Staged, Staleness,
+};
 
-use super::{AnchorService, Place, Seen, Wanted, capture};
+use super::{AnchorService, NamedFiles, Place, Seen, Wanted, capture};
 
 const CODE: &str = "\
 use std::time::Duration;
@@ -37,10 +39,14 @@ async fn wanted(root: &Path) -> Wanted {
     fs::write(root.join("src/retry.rs"), CODE).unwrap();
     let range = LineRange::Span { first: 3, last: 7 };
     let anchor = Anchor::new("src/retry.rs".to_owned(), range, "waits".to_owned());
-    let anchor = capture(root, vec![anchor]).await.remove(0);
+    let anchor = captured(root, vec![anchor]).await.remove(0);
     let mut it = one(RecordId::new(anchord_memory::Kind::Anchor, 1));
     it.print = anchor.print.unwrap();
     it
+}
+
+async fn captured(root: &Path, anchors: Vec<Anchor>) -> Vec<Anchor> {
+    capture(root, Staged { anchors, ..Staged::default() }).await.anchors
 }
 
 fn one(id: RecordId) -> Wanted {
@@ -56,7 +62,7 @@ fn one(id: RecordId) -> Wanted {
 
 async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> Seen {
     let place = Place { root, repository: None };
-    service.look(place, vec![it.clone()], time).await.remove(0)
+    service.look(place, vec![it.clone()], Vec::new(), time).await.anchors.remove(0)
 }
 
 #[tokio::test]
@@ -122,7 +128,7 @@ async fn files_of_secrets_and_missing_lines_get_no_fingerprint() {
     };
     let given = [(".env", "1"), ("a.rs", "1"), ("a.rs", "1-2"), ("a.rs", "fn a"), ("b.rs", "1")];
     let anchors = given.map(|(file, lines)| anchor(file, lines)).to_vec();
-    let anchors = capture(&root, anchors).await;
+    let anchors = captured(&root, anchors).await;
     let has: Vec<bool> = anchors.iter().map(|anchor| anchor.print.is_some()).collect();
     assert_eq!(has, [false, true, false, false, false]);
 }
@@ -134,4 +140,62 @@ async fn an_anchor_without_a_fingerprint_is_shown_without_a_state() {
     let service = AnchorService::default();
     let shown = service.shown(place, &memory, LONG, |_| true).await;
     assert!(std::sync::Arc::ptr_eq(&shown, &memory));
+}
+
+/// Captures a lesson that names files, and returns what became of them each time.
+async fn named(root: &Path, files: &[&str]) -> NamedFiles {
+    let files = files.iter().map(|file| (*file).to_owned()).collect();
+    let lesson = Lesson { files, ..Lesson::default() };
+    let part = capture(root, Staged { lessons: vec![lesson], ..Staged::default() }).await;
+    let digests = part.lessons.first().unwrap().seen.digests().clone();
+    NamedFiles { id: RecordId::new(anchord_memory::Kind::Lesson, 1), digests }
+}
+
+#[tokio::test]
+async fn files_that_changed_or_went_are_counted_and_others_are_unchecked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let service = AnchorService::default();
+    for file in ["a.rs", "b.rs", "c.rs", ".env"] {
+        fs::write(root.join(file), "one\n").unwrap();
+    }
+    fs::create_dir(root.join("src")).unwrap();
+    let it = named(&root, &["a.rs", "b.rs", "c.rs", "missing.rs", ".env", "src"]).await;
+    assert_eq!(it.digests.keys().collect::<Vec<_>>(), ["a.rs", "b.rs", "c.rs"]);
+    let became = async |time: Duration| {
+        let place = Place { root: &root, repository: None };
+        let found = service.look(place, Vec::new(), vec![it.clone()], time).await;
+        let (_, Staleness { changed, unchecked }) = found.files.first().unwrap();
+        (*changed, *unchecked)
+    };
+    assert_eq!(became(LONG).await, (0, 0));
+    // Written again, with the same content.
+    fs::write(root.join("a.rs"), "one\n").unwrap();
+    assert_eq!(became(LONG).await, (0, 0));
+    fs::write(root.join("a.rs"), "two\n").unwrap();
+    fs::remove_file(root.join("b.rs")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(became(LONG).await, (2, 0));
+    }
+    assert_eq!(became(Duration::ZERO).await, (0, 3));
+    fs::remove_file(root.join("c.rs")).unwrap();
+    fs::create_dir(root.join("c.rs")).unwrap();
+    assert_eq!(became(LONG).await, (2, 1), "nobody can tell what became of it");
+    fs::write(root.join("a.rs"), "one\n").unwrap();
+    fs::write(root.join("b.rs"), "one\n").unwrap();
+    assert_eq!(became(LONG).await, (0, 1), "what came back is as it was");
+}
+
+#[tokio::test]
+async fn the_files_that_a_blueprint_names_are_those_that_exist() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    fs::write(root.join("src/db.rs"), "one\n").unwrap();
+    let content = "All writes pass `src/db.rs:3`, e.g. those of src/other.rs.".to_owned();
+    let blueprint = Blueprint::new(Category::Decision, "One writer".to_owned(), content);
+    let part = Staged { blueprints: vec![blueprint], ..Staged::default() };
+    let part = capture(&root, part).await;
+    let seen = &part.blueprints.first().unwrap().seen;
+    assert_eq!(seen.digests().keys().collect::<Vec<_>>(), ["src/db.rs"]);
 }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
-use anchord_memory::{AnchorMove, AnchorState, Memory, plan_upkeep};
+use anchord_memory::{AnchorMove, AnchorState, Memory, RecordId, plan_upkeep};
 
 use super::{AnchorService, Place, Seen};
 use crate::limits::{ANCHORS_EVERY, ANCHORS_UPKEEP_TIME_MAX};
-use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
+use crate::project::{OpenProject, ProjectService, WriteCommand};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
 
@@ -50,8 +50,10 @@ impl AnchorUpkeep {
             let root = record.root.clone();
             let upkeep = upkeep(&self.anchors, project, root);
             match tokio::time::timeout(limits::JOB_TIME_MAX, upkeep).await {
-                Ok(Ok(0)) => {}
-                Ok(Ok(moved)) => tracing::info!(project = %project.id, moved, "anchors moved"),
+                Ok(Ok(moved)) if moved.is_empty() => {}
+                Ok(Ok(moved)) => {
+                    tracing::info!(project = %project.id, moved = moved.len(), "anchors moved");
+                }
                 Ok(Err(error)) => {
                     tracing::warn!(project = %project.id, error, "anchors were not moved");
                 }
@@ -67,24 +69,27 @@ async fn upkeep(
     anchors: &AnchorService,
     project: &OpenProject,
     root: PathBuf,
-) -> Result<usize, String> {
+) -> Result<Vec<RecordId>, String> {
     let memory = project.memory();
     let place = Place { root: &root, repository: None };
     let seen = anchors.all(place, &memory, ANCHORS_UPKEEP_TIME_MAX).await;
+    if project.owner.health().read_only.is_some() {
+        return Ok(Vec::new());
+    }
     keep(project, &seen).await
 }
 
-/// Commits the moves among the states that were seen. Returns their number.
-pub(crate) async fn keep(project: &OpenProject, seen: &[Seen]) -> Result<usize, String> {
+/// Commits the moves among the states that were seen. Returns the anchors that moved; one that was
+/// written meanwhile stays.
+pub(crate) async fn keep(project: &OpenProject, seen: &[Seen]) -> Result<Vec<RecordId>, String> {
     let moves: Arc<[AnchorMove]> = seen.iter().filter_map(moved).collect();
-    if moves.is_empty() || project.owner.health().read_only.is_some() {
-        return Ok(0);
+    if moves.is_empty() {
+        return Ok(Vec::new());
     }
-    let planned = Arc::clone(&moves);
-    let command: WriteCommand<Memory> =
-        Arc::new(move |memory, _| Ok(Transition::silent(plan_upkeep(memory, &planned).changes)));
+    let command: WriteCommand<Memory, Vec<RecordId>> =
+        Arc::new(move |memory, _| Ok(plan_upkeep(memory, &moves).into()));
     let written = project.owner.write(None, None, OPERATION, command).await;
-    written.map(|_| moves.len()).map_err(|error| error.to_string())
+    written.map(|written| written.outcome).map_err(|error| error.to_string())
 }
 
 fn moved(seen: &Seen) -> Option<AnchorMove> {

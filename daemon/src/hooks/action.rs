@@ -153,10 +153,9 @@ async fn about_files(
         }
         let relative = view.place.relative(file);
         let folder = relative.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let is_near = |record: &Record| {
-            record.anchor().is_some_and(|anchor| {
-                anchor.file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder
-            })
+        let is_near = |record: &Record| match record.anchor() {
+            Some(anchor) => anchor.file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder,
+            None => record.body.seen_files().is_some_and(|seen| seen.has(&relative)),
         };
         let view = view.clone().with_anchors(sessions, limits::ANCHORS_FEW_TIME_MAX, is_near).await;
         let context = file_context(

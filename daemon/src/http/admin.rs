@@ -32,6 +32,7 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::PROJECT_DELETE, post(delete))
         .route(api::PROJECT_SPLIT, post(split))
         .route(api::PROJECT_SHARED, post(shared))
+        .route(api::ANCHORS, post(anchors))
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
         .route(api::JOURNAL_REBUILD, post(rebuild))
@@ -103,6 +104,13 @@ async fn shared(
     JsonBody(params): JsonBody<api::SharedParams>,
 ) -> Reply<api::SharedReply> {
     admin::shared_files(&service.sessions, params).await.map(Json)
+}
+
+async fn anchors(
+    State(service): Shared,
+    JsonBody(params): JsonBody<api::AnchorsParams>,
+) -> Reply<api::AnchorsReply> {
+    admin::verify_anchors(&service.sessions, params).await.map(Json)
 }
 
 async fn journal(

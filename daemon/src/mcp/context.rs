@@ -178,8 +178,8 @@ impl Context {
             Some(root) => part.relative_to(root),
             None => part,
         };
-        let part = match place.root().filter(|_| !part.anchors.is_empty()) {
-            Some(root) => Staged { anchors: capture(root, part.anchors).await, ..part },
+        let part = match place.root() {
+            Some(root) => capture(root, part).await,
             None => part,
         };
         let audience = Arc::clone(&self.audience);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{is_inside, normalise, relative};
+use super::{is_inside, named_in, normalise, relative};
 
 #[test]
 fn one_file_has_one_spelling() {
@@ -47,6 +47,20 @@ fn only_paths_beneath_the_root_are_inside() {
     ] {
         assert_eq!(is_inside(path), inside, "{path:?}");
     }
+}
+
+#[test]
+fn paths_are_read_out_of_prose() {
+    let text = "Writes pass `src/db.rs:42-67` (see ./docs\\store.md, Cargo.toml). Not e.g. this, \
+                v1.2, https://a.example/x.rs, /etc/passwd or ../other/a.rs. Makefile is not told \
+                apart from a word; src/db.rs comes once, src/auth/ is a directory. End: a.rs!";
+    let found = named_in(text);
+    assert_eq!(
+        found,
+        ["src/db.rs", "docs/store.md", "Cargo.toml", "e.g", "v1.2", "src/auth", "a.rs"]
+    );
+    let many: String = (0..1_000).map(|at| format!("src/{at}.rs ")).collect();
+    assert_eq!(named_in(&many).len(), crate::limits::NAMED_FILES_MAX);
 }
 
 proptest! {

@@ -83,7 +83,7 @@ fn heads_of_long_records_keep_their_titles() {
             summary: summary.to_owned(),
             detail: detail.to_owned(),
             files: files.clone(),
-            captured: None,
+            ..Lesson::default()
         };
         let row = SessionRow {
             number: 1,

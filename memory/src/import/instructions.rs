@@ -73,13 +73,8 @@ fn parse(texts: &[NamedText]) -> Sections {
                 continue;
             }
             let category = Category::Convention;
-            sections.blueprints.push(Blueprint {
-                category,
-                title,
-                content,
-                immutable: false,
-                exact: false,
-            });
+            let blueprint = Blueprint::new(category, title, content);
+            sections.blueprints.push(Blueprint { immutable: false, ..blueprint });
         }
     }
     sections

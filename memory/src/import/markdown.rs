@@ -61,13 +61,9 @@ fn parse(texts: &[NamedText]) -> Notes {
         if note.body.trim().is_empty() {
             parsed.notes.push(format!("{} is empty; left out", text.name));
         } else if let Some((_, category)) = bank {
-            let item = Blueprint {
-                category: *category,
-                title: note.title.clone().unwrap_or_else(|| stem.to_owned()),
-                content: note.body.to_owned(),
-                immutable: false,
-                exact: false,
-            };
+            let title = note.title.clone().unwrap_or_else(|| stem.to_owned());
+            let item = Blueprint::new(*category, title, note.body.to_owned());
+            let item = Blueprint { immutable: false, ..item };
             parsed.blueprints.push(Dated { time: None, item });
         } else {
             match note.item(&text.name, &mut parsed.notes) {

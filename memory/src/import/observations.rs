@@ -153,11 +153,11 @@ impl Rows {
         files.extend(list(fields, "files_read"));
         if kind == "decision" {
             let content = with_files(if body.is_empty() { title.clone() } else { body }, &files);
-            let category = Category::Decision;
-            let item = Blueprint { category, title, content, immutable: false, exact: false };
+            let item = Blueprint::new(Category::Decision, title, content);
+            let item = Blueprint { immutable: false, ..item };
             self.blueprints.push(Dated { time, item });
         } else if kind == "bugfix" || concepts.iter().any(is_lesson) {
-            let item = Lesson { summary: title, detail: body, files, captured: None };
+            let item = Lesson { summary: title, detail: body, files, ..Lesson::default() };
             self.lessons.push(Dated { time, item });
         } else {
             let content = if body.starts_with(&title) { body } else { format!("{title}\n{body}") };

@@ -181,7 +181,8 @@ impl Reader {
                 Category::Decision
             });
             let immutable = fields.get("immutable").and_then(Value::as_bool).unwrap_or(true);
-            Ok(Blueprint { category, title, content, immutable, exact: true })
+            let item = Blueprint::new(category, title, content);
+            Ok(Blueprint { immutable, exact: true, ..item })
         })
     }
 
@@ -219,7 +220,7 @@ impl Reader {
                 files.truncate(WIDE_FILES_MAX);
                 notes.push(format!("the first {WIDE_FILES_MAX} of related_files are kept"));
             }
-            Ok(Lesson { summary, detail, files, captured: None })
+            Ok(Lesson { summary, detail, files, ..Lesson::default() })
         })
     }
 

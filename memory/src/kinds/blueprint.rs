@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    Facts, Fields, FoldRule, Keyed, MergeKey, Searched, Share, StagedItem, Which, accepted_one,
+    Facts, Fields, FoldRule, Keyed, MergeKey, Searched, SeenFiles, Share, StagedItem, Which,
+    accepted_one,
 };
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
@@ -36,7 +37,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 0,
     file_place: 2,
     file_texts: &["content"],
-    local_fields: &[],
+    local_fields: &["seen"],
 };
 
 /// A settled and lasting statement.
@@ -53,9 +54,18 @@ pub struct Blueprint {
     /// Whether its writer means exactly this spelling of the title. zipmem's users do.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exact: bool,
+    /// The files that the content names, as they were when it was written.
+    #[serde(default, skip_serializing_if = "SeenFiles::is_empty")]
+    pub seen: SeenFiles,
 }
 
 impl Blueprint {
+    /// Creates a blueprint that stays as it is. Nothing is known of the files that it names.
+    pub fn new(category: Category, title: String, content: String) -> Self {
+        let seen = SeenFiles::default();
+        Self { category, title, content, immutable: true, exact: false, seen }
+    }
+
     /// Returns the category and the title as its writer tells titles apart. Two staged blueprints
     /// with the same pair are one.
     pub(crate) fn category_and_title(&self) -> (Category, String) {
@@ -97,6 +107,17 @@ impl Blueprint {
         if stored.exact {
             (self.title, self.exact) = (stored.title.clone(), true);
         }
+        self
+    }
+
+    /// Returns whether both say the same, whatever is known of the files.
+    pub(crate) fn content_eq(&self, other: &Self) -> bool {
+        *self == Self { seen: self.seen.clone(), ..other.clone() }
+    }
+
+    /// Takes over what a later write of the same blueprint saw of the files.
+    fn seeing(mut self, later: &Self) -> Self {
+        self.seen.unite(&later.seen);
         self
     }
 
@@ -170,6 +191,11 @@ impl Fields for Blueprint {
         Ok(Body::Blueprint(accepted_one(self.clone())?))
     }
 
+    fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
+        self.seen.move_files(within);
+        true
+    }
+
     fn zipmem(&self, of: &Record) -> Value {
         json!({
             "id": of.id.to_string(),
@@ -217,7 +243,11 @@ impl StagedItem for Blueprint {
                         Verdict::Replaced if new.immutable => entries.push(new.clone()),
                         Verdict::Replaced => *entries = vec![new.clone()],
                         Verdict::Kept => left_out.push(new.body()),
-                        Verdict::Same => {}
+                        Verdict::Same => {
+                            if let Some(stored) = entries.last_mut() {
+                                stored.seen.unite(&new.seen);
+                            }
+                        }
                     }
                 }
             }
@@ -265,7 +295,7 @@ impl Keyed for Blueprint {
         let Body::Blueprint(before) = &stored else { return Some(self.body()) };
         match judge(before, self) {
             Verdict::Replaced => Some(Body::Blueprint(self.clone().replacing(before))),
-            Verdict::Same => Some(stored),
+            Verdict::Same => Some(Body::Blueprint(before.clone().seeing(self))),
             Verdict::Kept => None,
         }
     }

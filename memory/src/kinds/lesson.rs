@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::staging::absorb_by_key;
 use super::{
-    Facts, Fields, FoldRule, Keyed, Kind, MergeKey, Searched, Share, StagedItem, Which,
+    Facts, Fields, FoldRule, Keyed, Kind, MergeKey, Searched, SeenFiles, Share, StagedItem, Which,
     accepted_one,
 };
 use crate::error_line::normalised;
@@ -39,7 +39,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 3,
     file_place: 0,
     file_texts: &["detail"],
-    local_fields: &["captured"],
+    local_fields: &["captured", "seen"],
 };
 
 /// Knowledge gained from a failure.
@@ -53,6 +53,9 @@ pub struct Lesson {
     /// The files that it concerns, relative to the project's root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The files as they were when it was written.
+    #[serde(default, skip_serializing_if = "SeenFiles::is_empty")]
+    pub seen: SeenFiles,
     /// The failure that was fixed, if the lesson was recorded by rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<Box<FixedFailure>>,
@@ -83,6 +86,11 @@ impl Lesson {
             Some(fixed) => format!("{}\n{}", fixed.command, normalised(&fixed.error)),
             None => substance(&self.summary),
         }
+    }
+
+    /// Returns whether both say the same, whatever is known of the files.
+    pub(crate) fn content_eq(&self, other: &Self) -> bool {
+        *self == Self { seen: self.seen.clone(), ..other.clone() }
     }
 
     fn accept(&mut self, limits: &WriteLimits) -> Result<(), Refusal> {
@@ -148,6 +156,7 @@ impl Lesson {
                 self.files.push(file.clone());
             }
         }
+        self.seen.unite(&later.seen);
     }
 }
 
@@ -238,6 +247,7 @@ impl Fields for Lesson {
 
     fn move_files(&mut self, _: &str, within: &dyn Fn(&str) -> Option<String>) -> bool {
         super::move_each(&mut self.files, within);
+        self.seen.move_files(within);
         true
     }
 

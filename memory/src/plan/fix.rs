@@ -74,7 +74,8 @@ fn lesson(fix: &Fix, time: Timestamp) -> Option<Lesson> {
         last: time,
     };
     let (summary, detail) = texts(&captured, &files)?;
-    Some(Lesson { summary, detail, files, captured: Some(Box::new(captured)) })
+    let captured = Some(Box::new(captured));
+    Some(Lesson { summary, detail, files, captured, ..Lesson::default() })
 }
 
 /// Builds the summary and detail of a lesson from a failure and the files edited to fix it; `None`

@@ -25,8 +25,8 @@ pub struct AnchorMove {
 }
 
 /// Moves anchors to the places at which their code was found. One that was written meanwhile stays
-/// as it is. Returns the number of those that move.
-pub fn plan_upkeep(memory: &Memory, moves: &[AnchorMove]) -> Plan<usize> {
+/// as it is. Returns those that move.
+pub fn plan_upkeep(memory: &Memory, moves: &[AnchorMove]) -> Plan<Vec<RecordId>> {
     let mut draft = Draft::new(memory);
     for it in moves {
         let Some(record) = memory.record(it.id) else { continue };
@@ -46,7 +46,7 @@ pub fn plan_upkeep(memory: &Memory, moves: &[AnchorMove]) -> Plan<usize> {
         draft.put(Fields { id, body, state, tags, pinned }, record.updated.clone());
     }
     let changes = draft.finish().changes;
-    let outcome = changes.len();
+    let outcome = changes.iter().filter_map(|change| change.record()).map(|it| it.id).collect();
     Plan { changes, outcome }
 }
 

@@ -13,13 +13,27 @@ mod topic;
 use super::cut::titled;
 use crate::fold::with_block;
 use crate::ids::Kind;
-use crate::kinds::each_kind;
+use crate::kinds::{SeenFiles, each_kind};
 use crate::record::{Body, Record};
 use crate::staged::Staged;
 
 pub use note::end;
 pub(super) use session_row::earlier;
 pub(super) use topic::brief;
+
+/// Words what became of the files that a record names. Files that are as they were cost no words.
+fn since(seen: &SeenFiles) -> String {
+    let staleness = seen.staleness.unwrap_or_default();
+    let files = |count: u32| format!("{count} file{}", if count == 1 { "" } else { "s" });
+    match (staleness.changed, staleness.unchecked) {
+        (0, 0) => String::new(),
+        (0, unchecked) => format!(" ({} unchecked)", files(unchecked)),
+        (changed, 0) => format!(" ({} changed since)", files(changed)),
+        (changed, unchecked) => {
+            format!(" ({} changed since, {unchecked} unchecked)", files(changed))
+        }
+    }
+}
 
 /// The words for the fields of a record. `of` is the record that they are the body of.
 pub(super) trait Worded {

@@ -328,14 +328,8 @@ impl From<CategoryParams> for Category {
 
 impl From<BlueprintParams> for Blueprint {
     fn from(params: BlueprintParams) -> Self {
-        let category = params.category.into();
-        Self {
-            category,
-            title: params.title,
-            content: params.content,
-            immutable: params.immutable,
-            exact: false,
-        }
+        let BlueprintParams { category, title, content, immutable, .. } = params;
+        Self { immutable, ..Self::new(category.into(), title, content) }
     }
 }
 
@@ -348,6 +342,6 @@ impl From<AnchorParams> for Anchor {
 impl From<LessonParams> for Lesson {
     fn from(params: LessonParams) -> Self {
         let LessonParams { summary, detail, files, .. } = params;
-        Self { summary, detail, files, captured: None }
+        Self { summary, detail, files, ..Self::default() }
     }
 }

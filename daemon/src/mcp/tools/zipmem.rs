@@ -208,13 +208,9 @@ fn part(
             .category
             .parse()
             .map_err(|error| ToolError::caller(format!("blueprints[{at}].category {error}")))?;
-        Ok(Blueprint {
-            category,
-            title: params.title,
-            content: params.content,
-            immutable: params.immutable.unwrap_or(true),
-            exact: true,
-        })
+        let immutable = params.immutable.unwrap_or(true);
+        let blueprint = Blueprint::new(category, params.title, params.content);
+        Ok(Blueprint { immutable, exact: true, ..blueprint })
     });
     Ok(Staged {
         summary,
@@ -232,7 +228,7 @@ fn part(
                 summary: params.summary,
                 detail: params.detail,
                 files: params.related_files,
-                captured: None,
+                ..Lesson::default()
             })
             .collect(),
         ..Staged::default()

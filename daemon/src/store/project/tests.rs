@@ -51,13 +51,8 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
 fn changes() -> Vec<Vec<Change>> {
     let session = SessionId::new("s/1 ü");
     let blueprint = |content: &str| {
-        Body::Blueprint(Blueprint {
-            category: Category::Decision,
-            title: "One writer".to_owned(),
-            content: content.to_owned(),
-            immutable: true,
-            exact: false,
-        })
+        let title = "One writer".to_owned();
+        Body::Blueprint(Blueprint::new(Category::Decision, title, content.to_owned()))
     };
     let anchor = Anchor::new(
         "src/db.rs".to_owned(),
@@ -576,6 +571,7 @@ const UPDATE: &str = "UPDATE_FIXTURES";
 fn keep_fixture(written: &Path, format: u32) {
     for part in ["journal", "snapshot"] {
         let kept = fixture(format).join(part);
+        fs::remove_dir_all(&kept).unwrap();
         fs::create_dir_all(&kept).unwrap();
         for file in fs::read_dir(written.join(part)).unwrap().map(Result::unwrap) {
             fs::copy(file.path(), kept.join(file.file_name())).unwrap();

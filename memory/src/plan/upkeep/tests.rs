@@ -8,7 +8,7 @@ use crate::kinds::AnchorState;
 use crate::lines::LineRange;
 use crate::memory::Memory;
 use crate::plan::plan_add;
-use crate::record::{Anchor, Record};
+use crate::record::{Anchor, Body, Record};
 use crate::testing::{anchor, anchors, apply, origin};
 
 fn print(text: &str) -> Fingerprint {
@@ -41,13 +41,13 @@ fn an_anchor_moves_with_its_fingerprint_and_keeps_its_age() {
         print: print("other\n"),
     };
     let stale = AnchorMove { version: Version(9), ..it.clone() };
-    assert_eq!(plan_upkeep(&memory, &[stale]).outcome, 0);
+    assert_eq!(plan_upkeep(&memory, &[stale]).outcome, []);
     let plan = plan_upkeep(&memory, std::slice::from_ref(&it));
-    assert_eq!(apply(&mut memory, plan), 1);
+    assert_eq!(apply(&mut memory, plan), [before.id]);
     assert_eq!(stored(&memory), [("b.rs".to_owned(), "14-17".to_owned(), Some(print("other\n")))]);
     let now = memory.record(before.id).unwrap();
     assert_eq!(now.updated, before.updated);
-    assert_eq!(plan_upkeep(&memory, &[it]).outcome, 0, "it is at another version now");
+    assert_eq!(plan_upkeep(&memory, &[it]).outcome, [], "it is at another version now");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_state_is_shown_in_few_words_and_never_stored() {
     let said = |state: AnchorState| {
         let shown = Anchor { state: Some(state), ..anchor("a.rs", "14-17", "retry") };
         assert_eq!(serde_json::to_value(&shown).unwrap().as_object().unwrap().len(), 3);
-        let shown = memory.showing([(record.id, shown)]);
+        let shown = memory.showing([(record.id, Body::Anchor(shown))]);
         let text = crate::render::record(shown.record(record.id).unwrap());
         text.lines().next().unwrap_or_default().to_owned()
     };

@@ -1,13 +1,14 @@
 //! Blueprints: a title with its category, and the content.
 
-use super::{Worded, WordedItem};
+use super::{Worded, WordedItem, since};
 use crate::fold::with_block;
 use crate::record::{Blueprint, Record};
 
 impl Worded for Blueprint {
     fn full(&self, of: &Record) -> String {
         let mutable = if self.immutable { "" } else { ", mutable" };
-        let head = format!("{} [{}{mutable}] {}", of.id, self.category.name(), self.title);
+        let (category, since) = (self.category.name(), since(&self.seen));
+        let head = format!("{} [{category}{mutable}] {}{since}", of.id, self.title);
         with_block(head, &self.content, "  ")
     }
 
@@ -20,7 +21,8 @@ impl Worded for Blueprint {
     }
 
     fn loaded_title(&self, of: &Record) -> String {
-        format!("{} [{}] {}", of.id, self.category.name(), self.title)
+        let since = since(&self.seen);
+        format!("{} [{}] {}{since}", of.id, self.category.name(), self.title)
     }
 
     fn loaded_excerpt(&self, of: &Record) -> Option<(String, &str)> {

@@ -1,6 +1,6 @@
 //! Lessons: a summary with its files, and the detail. A load's line says what to do.
 
-use super::{Line, Worded, WordedItem};
+use super::{Line, Worded, WordedItem, since};
 use crate::fold::{one_line, with_block};
 use crate::gist::gist;
 use crate::limits::TITLE_CHARS_MAX;
@@ -61,12 +61,12 @@ fn files(lesson: &Lesson) -> String {
     }
 }
 
-/// Renders a lesson's id and summary. For a lesson made by rule, when and how often it was seen
-/// comes in between.
+/// Renders a lesson's id and summary, and whether its files changed since. For a lesson made by
+/// rule, when and how often it was seen comes in between.
 fn head(record: &Record, lesson: &Lesson) -> String {
     let id = record.id;
     match &lesson.captured {
-        None => format!("{id} {}", lesson.summary),
+        None => format!("{id} {}{}", lesson.summary, since(&lesson.seen)),
         Some(fixed) if fixed.times > 1 => {
             let (times, day) = (fixed.times, fixed.last.date());
             format!("{id} (captured, {times} times, last {day}) {}", lesson.summary)
