@@ -20,6 +20,8 @@ pub(super) enum Client {
     ClaudeCode,
     Codex,
     OpenClaw,
+    Copilot,
+    Qwen,
 }
 
 impl Client {
@@ -29,6 +31,8 @@ impl Client {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::OpenClaw => "openclaw",
+            Self::Copilot => "copilot",
+            Self::Qwen => "qwen",
         }
     }
 
@@ -36,13 +40,15 @@ impl Client {
     /// is skipped and says so.
     pub(super) fn program(self) -> Option<PathBuf> {
         if std::env::var_os("ANCHORD_TEST_CLIENTS").is_none_or(|value| value != "1") {
-            skip("set ANCHORD_TEST_CLIENTS=1 to drive the real Claude Code, Codex and OpenClaw");
+            skip("set ANCHORD_TEST_CLIENTS=1 to drive the real clients");
             return None;
         }
         let (variable, name) = match self {
             Self::ClaudeCode => ("CLAUDE_BIN", "claude"),
             Self::Codex => ("CODEX_BIN", "codex"),
             Self::OpenClaw => ("OPENCLAW_BIN", "openclaw"),
+            Self::Copilot => ("COPILOT_BIN", "copilot"),
+            Self::Qwen => ("QWEN_BIN", "qwen"),
         };
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&paths).map(|folder| folder.join(name));
@@ -69,10 +75,9 @@ impl Machine {
     /// Creates a fresh home and runs `anchord setup` for the client in it.
     pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
-        for folder in
-            ["home/.config/anchord", "home/.claude", "home/.codex", "home/.openclaw", "bin", "tmp"]
-        {
-            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        let clients = [".claude", ".codex", ".openclaw", ".copilot", ".qwen"];
+        for folder in clients.into_iter().chain([".config/anchord", "../bin", "../tmp"]) {
+            std::fs::create_dir_all(root.path().join("home").join(folder)).unwrap();
         }
         // Set-up refuses a program in a build's directory, since the next build replaces it.
         let installed = root.path().join("bin/anchord");
@@ -81,7 +86,7 @@ impl Machine {
         std::fs::write(root.path().join("home/.config/anchord/config.toml"), settings).unwrap();
         let machine = Self { root, client, program, project: Project::git(), model };
         match client {
-            Client::ClaudeCode => {}
+            Client::ClaudeCode | Client::Copilot | Client::Qwen => {}
             Client::Codex => machine.configure_codex(),
             Client::OpenClaw => machine.configure_openclaw(),
         }
@@ -244,6 +249,22 @@ impl Machine {
                 let (Session::New(id) | Session::Again(id)) = session;
                 command.args(["agent", "--session-key", &format!("agent:main:{id}")]);
                 command.args(["--message", prompt, "--json"]);
+            }
+            Client::Copilot => {
+                let address = format!("http://127.0.0.1:{}/v1", self.model.port);
+                command
+                    .env("COPILOT_PROVIDER_BASE_URL", address)
+                    .envs([("COPILOT_OFFLINE", "true"), ("COPILOT_PROVIDER_TYPE", "openai")])
+                    .envs([("COPILOT_PROVIDER_API_KEY", "dummy"), ("COPILOT_MODEL", "script")])
+                    .args(["-p", prompt, "--allow-all-tools", "--no-color"]);
+            }
+            Client::Qwen => {
+                let address = format!("http://127.0.0.1:{}/v1", self.model.port);
+                command
+                    .envs([("OPENAI_API_KEY", "dummy"), ("OPENAI_MODEL", "script")])
+                    .env("OPENAI_BASE_URL", &address)
+                    .args([prompt, "--openai-base-url", &address, "--auth-type", "openai"])
+                    .args(["-m", "script", "--approval-mode", "yolo"]);
             }
         }
         command

@@ -1,4 +1,4 @@
-//! Drives the real Claude Code, Codex and OpenClaw, headless, against a scripted model on loopback.
+//! Drives the real Claude Code, Codex, OpenClaw, Copilot and Qwen Code, headless, against a scripted model on loopback.
 //! Memory must work without being asked for.
 //!
 //! The tests run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed. Each client has a
@@ -20,7 +20,8 @@ use model::{Kind, Model, Step, Turn};
 
 #[test]
 fn the_first_request_of_a_run_has_what_the_previous_one_saved() {
-    each(
+    each_of(
+        &[Client::ClaudeCode, Client::Codex, Client::Copilot, Client::Qwen],
         || {
             vec![
                 Turn {
@@ -330,9 +331,14 @@ fn two_conversations_in_one_gateway_keep_their_calls_apart() {
     assert!(!given("Work on the reader."), "the model does not see how calls are told apart");
 }
 
-/// Runs a test with each installed client.
+/// Runs a test with Claude Code and Codex, where they are installed.
 fn each(script: fn() -> Vec<Turn>, test: fn(&Machine)) {
-    for client in [Client::ClaudeCode, Client::Codex] {
+    each_of(&[Client::ClaudeCode, Client::Codex], script, test);
+}
+
+/// Runs a test with each of these clients that is installed.
+fn each_of(clients: &[Client], script: fn() -> Vec<Turn>, test: fn(&Machine)) {
+    for client in clients.iter().copied() {
         let Some(program) = client.program() else { continue };
         let machine = Machine::new(client, program, Model::start(script()));
         test(&machine);

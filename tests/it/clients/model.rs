@@ -327,11 +327,12 @@ impl Inner {
             collect(message.get("content"), &mut texts, &mut calls);
             collect(message.get("tool_calls"), &mut Vec::new(), &mut calls);
         }
-        let said = self.next(&texts, &calls, !array(body.get("tools")).is_empty());
+        let tools = array(body.get("tools"));
+        let said = self.next(&texts, &calls, !tools.is_empty());
         let (delta, stop) = match said {
             ModelOutput::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
             ModelOutput::Call { id, tool, input, own, .. } => {
-                let name = if own { tool.to_owned() } else { format!("anchord__{tool}") };
+                let name = if own { tool.to_owned() } else { offered(tools, tool) };
                 let call = json!({"index": 0, "id": id, "type": "function",
                     "function": {"name": name, "arguments": input.to_string()}});
                 (json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls")
@@ -379,6 +380,14 @@ impl ModelOutput {
         };
         Self::Call { id, tool, input: input.clone(), own, fills }
     }
+}
+
+/// Returns the name under which a client offers a tool of anchord's. Each has its own prefix. Qwen
+/// Code offers tools of servers only in words.
+fn offered(tools: &[Value], tool: &str) -> String {
+    let mut names = tools.iter().filter_map(|it| it.pointer("/function/name")?.as_str());
+    let named = names.find(|name| name.ends_with(tool)).map(str::to_owned);
+    named.unwrap_or_else(|| format!("mcp__anchord__{tool}"))
 }
 
 /// Returns the namespace that Codex has put the server's tools in.

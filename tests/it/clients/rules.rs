@@ -11,6 +11,10 @@ fn script(client: Client) -> Vec<Turn> {
     let line = "touch made.txt && git push --force";
     let (tool, input): (_, Value) = match client {
         Client::Codex => ("exec_command", json!({"cmd": line})),
+        Client::Copilot => {
+            ("bash", json!({"command": line, "description": "as said", "mode": "sync"}))
+        }
+        Client::Qwen => ("run_shell_command", json!({"command": line, "is_background": false})),
         _ => ("Bash", json!({"command": line, "description": "as said"})),
     };
     let steps = vec![Step::Own(tool, input), Step::Say("I see.")];
@@ -31,7 +35,7 @@ fn run(client: Client, effect: &str) -> Option<(Machine, Vec<String>)> {
 
 #[test]
 fn a_denied_command_does_not_run_and_the_model_reads_why() {
-    for client in [Client::ClaudeCode, Client::Codex] {
+    for client in [Client::ClaudeCode, Client::Codex, Client::Copilot, Client::Qwen] {
         let Some((machine, asked)) = run(client, "--deny") else { continue };
         assert!(!machine.project.path().join("made.txt").exists(), "{client:?}: it ran");
         let last = asked.last().expect("the model was asked");
