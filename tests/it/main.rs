@@ -14,6 +14,7 @@ mod failing_tools;
 mod floods;
 mod hook;
 mod identity;
+mod install;
 mod language;
 mod layers;
 mod mcp_revisions;

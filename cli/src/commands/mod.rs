@@ -22,6 +22,7 @@ mod journal;
 mod list;
 mod load;
 mod log;
+mod man;
 mod mcp;
 mod merge;
 mod note;
@@ -116,6 +117,8 @@ pub(crate) enum Command {
     Completions(completions::Args),
     Demo(demo::Args),
     #[command(hide = true)]
+    Man(man::Args),
+    #[command(hide = true)]
     ParseOutline(parse_outline::Args),
 }
 
@@ -168,6 +171,7 @@ impl Command {
             Self::Uninstall(args) => args.run(out).map(|()| done),
             Self::Completions(args) => args.run(out).map(|()| done),
             Self::Demo(args) => args.run(out).map(|()| done),
+            Self::Man(args) => args.run(out).map(|()| done),
             Self::ParseOutline(args) => args.run(out).map(|()| done),
         }
     }
