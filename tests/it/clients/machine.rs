@@ -22,9 +22,15 @@ pub(super) enum Client {
     OpenClaw,
     Copilot,
     Qwen,
+    Gemini,
+    Opencode,
 }
 
 impl Client {
+    /// Those that load memory by themselves, and whose hooks stop a tool.
+    pub(super) const WITH_RULES: [Self; 6] =
+        [Self::ClaudeCode, Self::Codex, Self::Copilot, Self::Qwen, Self::Gemini, Self::Opencode];
+
     /// Returns its name for `anchord setup`.
     fn name(self) -> &'static str {
         match self {
@@ -33,6 +39,8 @@ impl Client {
             Self::OpenClaw => "openclaw",
             Self::Copilot => "copilot",
             Self::Qwen => "qwen",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -49,6 +57,8 @@ impl Client {
             Self::OpenClaw => ("OPENCLAW_BIN", "openclaw"),
             Self::Copilot => ("COPILOT_BIN", "copilot"),
             Self::Qwen => ("QWEN_BIN", "qwen"),
+            Self::Gemini => ("GEMINI_BIN", "gemini"),
+            Self::Opencode => ("OPENCODE_BIN", "opencode"),
         };
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&paths).map(|folder| folder.join(name));
@@ -75,8 +85,9 @@ impl Machine {
     /// Creates a fresh home and runs `anchord setup` for the client in it.
     pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
-        let clients = [".claude", ".codex", ".openclaw", ".copilot", ".qwen"];
-        for folder in clients.into_iter().chain([".config/anchord", "../bin", "../tmp"]) {
+        let clients = [".claude", ".codex", ".openclaw", ".copilot", ".qwen", ".gemini"];
+        let others = [".config/anchord", ".config/opencode", "../bin", "../tmp"];
+        for folder in clients.into_iter().chain(others) {
             std::fs::create_dir_all(root.path().join("home").join(folder)).unwrap();
         }
         // Set-up refuses a program in a build's directory, since the next build replaces it.
@@ -88,6 +99,8 @@ impl Machine {
         match client {
             Client::ClaudeCode | Client::Copilot | Client::Qwen => {}
             Client::Codex => machine.configure_codex(),
+            Client::Gemini => machine.configure_gemini(),
+            Client::Opencode => machine.configure_opencode(),
             Client::OpenClaw => machine.configure_openclaw(),
         }
         let mut setup = machine.anchord();
@@ -109,6 +122,40 @@ impl Machine {
             Value::from(self.project.path().to_string_lossy()),
         );
         std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
+    }
+
+    fn configure_gemini(&self) {
+        let settings = json!({
+            "security": { "auth": { "selectedType": "gemini-api-key" } },
+            "privacy": { "usageStatisticsEnabled": false },
+            "general": { "enableAutoUpdate": false, "disableAutoUpdate": true },
+        });
+        std::fs::write(self.home().join(".gemini/settings.json"), settings.to_string()).unwrap();
+    }
+
+    fn configure_opencode(&self) {
+        let config = json!({
+            "autoupdate": false,
+            "share": "disabled",
+            "model": "script/script",
+            "small_model": "script/script",
+            "permission": { "*": "allow" },
+            "provider": { "script": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "script",
+                "models": { "script": {
+                    "name": "script",
+                    "tool_call": true,
+                    "limit": { "context": 200_000, "output": 8_000 },
+                } },
+                "options": {
+                    "baseURL": format!("http://127.0.0.1:{}/v1", self.model.port),
+                    "apiKey": "dummy",
+                },
+            } },
+        });
+        let path = self.home().join(".config/opencode/opencode.json");
+        std::fs::write(path, config.to_string()).unwrap();
     }
 
     /// Configures the model, a gateway on loopback, and the project as the agent's workspace. Tools
@@ -257,6 +304,21 @@ impl Machine {
                     .envs([("COPILOT_OFFLINE", "true"), ("COPILOT_PROVIDER_TYPE", "openai")])
                     .envs([("COPILOT_PROVIDER_API_KEY", "dummy"), ("COPILOT_MODEL", "script")])
                     .args(["-p", prompt, "--allow-all-tools", "--no-color"]);
+            }
+            Client::Gemini => {
+                command
+                    .env("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{}", self.model.port))
+                    .envs([("GEMINI_API_KEY", "dummy"), ("GEMINI_CLI_TRUST_WORKSPACE", "true")])
+                    .env("GEMINI_CLI_NO_RELAUNCH", "true")
+                    .args(["-p", prompt, "-m", "gemini-2.5-flash", "-o", "stream-json"])
+                    .args(["--skip-trust", "--approval-mode", "yolo"]);
+            }
+            Client::Opencode => {
+                command
+                    .envs([("OPENCODE_DISABLE_AUTOUPDATE", "1")])
+                    .envs([("OPENCODE_DISABLE_MODELS_FETCH", "1")])
+                    .envs([("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")])
+                    .args(["run", "--format", "json", "--title", "script", prompt]);
             }
             Client::Qwen => {
                 let address = format!("http://127.0.0.1:{}/v1", self.model.port);

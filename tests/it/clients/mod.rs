@@ -1,5 +1,5 @@
-//! Drives the real Claude Code, Codex, OpenClaw, Copilot and Qwen Code, headless, against a scripted model on loopback.
-//! Memory must work without being asked for.
+//! Drives the real clients, headless, against a scripted model on loopback. Memory must work
+//! without being asked for.
 //!
 //! The tests run with `ANCHORD_TEST_CLIENTS=1` where the clients are installed. Each client has a
 //! home of its own, no account and no way out of loopback.
@@ -21,7 +21,7 @@ use model::{Kind, Model, Step, Turn};
 #[test]
 fn the_first_request_of_a_run_has_what_the_previous_one_saved() {
     each_of(
-        &[Client::ClaudeCode, Client::Codex, Client::Copilot, Client::Qwen],
+        &Client::WITH_RULES,
         || {
             vec![
                 Turn {

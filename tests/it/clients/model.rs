@@ -1,5 +1,5 @@
 //! A model on loopback that follows a script. It speaks the Messages API for Claude Code, the
-//! Responses API for Codex and the Chat Completions API for OpenClaw.
+//! Responses API for Codex, generateContent for Gemini CLI, and Chat Completions for the others.
 //!
 //! It keeps no conversation. The ids of its own calls, and after a compaction its own summary, tell
 //! it which step comes next. A repeated request therefore gets the same answer, and sessions may
@@ -153,6 +153,8 @@ impl Inner {
             self.responses(&body)
         } else if path.ends_with("/chat/completions") {
             self.completions(&body)
+        } else if path.ends_with("enerateContent") {
+            self.contents(&body, path.contains(":stream"))
         } else if path.ends_with("/models") {
             ("application/json", json!({"object": "list", "data": [], "models": []}).to_string())
         } else {
@@ -210,8 +212,7 @@ impl Inner {
         let turn = texts.iter().rev().find_map(|text| {
             let state = text.rsplit_once(STATE).and_then(|(_, rest)| rest.split_once('-'));
             let by_state = state.and_then(|(turn, _)| turn.parse().ok());
-            // A whole line must match, since memory quotes the prompts of earlier sessions.
-            let asks = |turn: &Turn| text.lines().any(|line| line.trim() == turn.prompt);
+            let asks = |turn: &Turn| is_asked(text, turn.prompt);
             by_state.or_else(|| self.script.iter().position(asks))
         });
         let Some(turn) = turn else { return (None, 0) };
@@ -359,6 +360,57 @@ impl Inner {
         let chunks: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
         ("text/event-stream", chunks + "data: [DONE]\n\n")
     }
+}
+
+impl Inner {
+    /// Answers as Gemini. Its calls have no ids, so they are counted from the last prompt of the
+    /// script.
+    fn contents(&self, body: &Value, streams: bool) -> (&'static str, String) {
+        let (mut texts, mut calls) = (Vec::new(), Vec::new());
+        collect(body.pointer("/systemInstruction/parts"), &mut texts, &mut Vec::new());
+        let (mut turn, mut step) = (None, 0);
+        for content in array(body.get("contents")) {
+            for part in array(content.get("parts")) {
+                if part.get("functionCall").is_some() {
+                    calls.extend(turn.map(|turn: usize| format!("{CALL}{turn}S{step}E")));
+                    step += 1;
+                }
+                let output = part.pointer("/functionResponse/response");
+                texts.extend(output.map(Value::to_string));
+                let Some(text) = part.get("text").and_then(Value::as_str) else { continue };
+                let asks = |turn: &Turn| is_asked(text, turn.prompt);
+                if let Some(at) = self.script.iter().position(asks) {
+                    (turn, step) = (Some(at), 0);
+                    calls.clear();
+                }
+                texts.push(text.to_owned());
+            }
+        }
+        let tools = array(body.pointer("/tools/0/functionDeclarations"));
+        let part = match self.next(&texts, &calls, !tools.is_empty()) {
+            ModelOutput::Text(text) => json!({ "text": text }),
+            ModelOutput::Call { tool, input, own, .. } => {
+                let mut names = tools.iter().filter_map(|it| it.get("name")?.as_str());
+                let named = names.find(|name| !own && name.ends_with(tool)).unwrap_or(tool);
+                json!({ "functionCall": { "name": named, "args": input } })
+            }
+        };
+        let usage =
+            json!({"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120});
+        let candidate = json!({"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0});
+        let reply = json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "script",
+            "responseId": "script"});
+        if streams {
+            return ("text/event-stream", format!("data: {reply}\r\n\r\n"));
+        }
+        ("application/json", reply.to_string())
+    }
+}
+
+/// Returns whether a text has a prompt on a line of its own. Memory quotes the prompts of earlier
+/// sessions within a line. opencode puts quotation marks around a prompt with blanks.
+fn is_asked(text: &str, prompt: &str) -> bool {
+    text.lines().any(|line| line.trim().trim_matches('"') == prompt)
 }
 
 /// The content of the model's answer.

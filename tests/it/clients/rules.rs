@@ -14,6 +14,8 @@ fn script(client: Client) -> Vec<Turn> {
         Client::Copilot => {
             ("bash", json!({"command": line, "description": "as said", "mode": "sync"}))
         }
+        Client::Gemini => ("run_shell_command", json!({"command": line})),
+        Client::Opencode => ("bash", json!({"command": line, "description": "as said"})),
         Client::Qwen => ("run_shell_command", json!({"command": line, "is_background": false})),
         _ => ("Bash", json!({"command": line, "description": "as said"})),
     };
@@ -35,7 +37,7 @@ fn run(client: Client, effect: &str) -> Option<(Machine, Vec<String>)> {
 
 #[test]
 fn a_denied_command_does_not_run_and_the_model_reads_why() {
-    for client in [Client::ClaudeCode, Client::Codex, Client::Copilot, Client::Qwen] {
+    for client in Client::WITH_RULES {
         let Some((machine, asked)) = run(client, "--deny") else { continue };
         assert!(!machine.project.path().join("made.txt").exists(), "{client:?}: it ran");
         let last = asked.last().expect("the model was asked");
