@@ -16,6 +16,12 @@ mod qwen;
 
 mod cursor;
 
+mod vscode;
+mod windsurf;
+mod zed;
+
+mod kiro;
+
 #[cfg(test)]
 mod imaginary;
 

@@ -207,7 +207,12 @@ fn client_names(file: &File) -> Vec<String> {
         .filter(|(_, line)| !examples.iter().any(|example| line.contains(example)))
         .filter_map(|(number, line)| {
             let line = line.to_lowercase();
-            let name = CLIENT_NAMES.iter().find(|name| line.contains(*name))?;
+            // `zed` also ends other words.
+            let begins = |name: &&String| {
+                let found = line.match_indices(name.as_str());
+                found.into_iter().any(|(at, _)| !line[..at].ends_with(char::is_alphabetic))
+            };
+            let name = CLIENT_NAMES.iter().find(begins)?;
             Some(format!("line {number}: `{name}`"))
         })
         .collect()
@@ -399,6 +404,8 @@ mod samples {
         good(client_names, "cli/src/commands/mcp.rs", "  claude mcp add anchord -- anchord mcp");
         good(client_names, "daemon/src/api.rs", "    /// The client, such as `codex`.");
         good(client_names, "daemon/src/hooks/tests.rs", "hook(\"codex\")");
+        bad(client_names, "daemon/src/api.rs", "if client == \"zed\" {");
+        good(client_names, "memory/src/fold.rs", "let text = normalized(text);");
     }
 
     #[test]

@@ -57,6 +57,38 @@ pub struct Facts {
     pub reads: Reads,
 }
 
+impl Facts {
+    /// The facts of an agent that takes a server and has no hooks, known from its documentation
+    /// alone.
+    pub(crate) const fn of_server(
+        program: &'static str,
+        folder: fn(&UserEnvironment) -> PathBuf,
+        targets: fn(&Setting<'_>) -> Vec<Target>,
+        reads: &'static str,
+    ) -> Self {
+        Self {
+            program,
+            folder,
+            has_project_scope: true,
+            instructions: Some("AGENTS.md"),
+            targets,
+            plugin: |_| false,
+            passes: Passes::All,
+            trust: None,
+            hooks_off: |_| Vec::new(),
+            remarks: |_| {
+                vec![
+                    "this is from its documentation; nobody has seen it run with anchord yet. It has \
+                     no hooks that anchord uses: `anchord init` tells the agent what to do."
+                        .to_owned(),
+                ]
+            },
+            leftovers: |_| Vec::new(),
+            reads: Reads::Unlisted(reads),
+        }
+    }
+}
+
 /// The trust that a person has to give an agent's hooks before they run.
 #[derive(Clone, Copy, Debug)]
 pub struct Trust {
@@ -98,6 +130,20 @@ pub struct Target {
     /// The agent's own command that adds the server, if that is safer than writing the file. The
     /// agent rewrites the file while it runs, and takes a lock.
     pub own: Option<OwnCommand>,
+}
+
+impl Target {
+    /// A JSON file, comments allowed, with a list of servers that gets ours.
+    pub(crate) fn server(
+        path: PathBuf,
+        list: &'static [&'static str],
+        more: Vec<(&'static str, serde_json::Value)>,
+        setting: &Setting<'_>,
+    ) -> Self {
+        let launch = setting.programs.server();
+        let server = parts::Server { list, launch, joined: false, more };
+        Self { path, format: Format::Jsonc, parts: vec![Part::Server(server)], own: None }
+    }
 }
 
 /// A command of the agent.

@@ -24,7 +24,7 @@ struct Home {
 
 /// Variants of the clients' files: comments, tabs, trailing commas, CRLF, a byte order mark, no
 /// last newline, entries of others.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 14] = [
     (
         ".claude.json",
         "{\"numStartups\":3,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}},\"z\":[1,2]}",
@@ -55,6 +55,10 @@ const FILES: [(&str, &str); 10] = [
         "{\n // mine\n \"security\": {\"auth\": {\"selectedType\": \"openai\"}}\n}\n",
     ),
     (".cursor/hooks.json", "{ \"version\": 1, \"hooks\": {} }\n"),
+    (".config/zed/settings.json", "// mine\n{\n  \"theme\": \"One\", // dark\n}\n"),
+    (".config/Code/User/mcp.json", "{\n\t\"servers\": {\n\t},\n\t\"inputs\": []\n}\n"),
+    (".codeium/windsurf/mcp_config.json", "{}"),
+    (".kiro/settings/mcp.json", "{\"mcpServers\":{\"o\":{\"command\":\"x\",\"disabled\":false}}}"),
     (".openclaw/openclaw.json", "{ mcp: { servers: { o: { command: 'x', }, }, }, // theirs\n}\n"),
 ];
 

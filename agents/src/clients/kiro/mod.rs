@@ -1,0 +1,14 @@
+//! Kiro. All of this is from its documentation; it was never run with anchord.
+
+#[cfg(feature = "setup")]
+mod setup;
+
+use crate::Client;
+
+const KNOWN: Client = Client::new("kiro", "Kiro");
+
+pub(super) static CLIENT: Client = Client {
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
+    ..KNOWN
+};

@@ -1,0 +1,14 @@
+//! Windsurf. All of this is from its documentation; it was never run with anchord.
+
+#[cfg(feature = "setup")]
+mod setup;
+
+use crate::Client;
+
+const KNOWN: Client = Client::new("windsurf", "Windsurf");
+
+pub(super) static CLIENT: Client = Client {
+    #[cfg(feature = "setup")]
+    setup: Some(setup::FACTS),
+    ..KNOWN
+};
