@@ -34,7 +34,8 @@ pub(crate) fn run() -> Vec<Row> {
     let all: Vec<Value> = (0..FILES)
         .flat_map(|file| (0..ANCHORS).map(move |function| anchor(file, function)))
         .collect();
-    for (project, anchors) in [(&many, all.as_slice()), (&one, &all[..1])] {
+    let first: Vec<Value> = all.iter().take(1).cloned().collect();
+    for (project, anchors) in [(&many, &all), (&one, &first)] {
         let mut agent = Agent::with_all_tools(&instance, project.path());
         for part in anchors.chunks(SAVED) {
             agent.tool("memory_save", &json!({ "session_summary": "code", "anchors": part }));

@@ -451,7 +451,7 @@ pub const ANCHORS_EVERY: Duration = Duration::from_secs(5);
 /// Time for one look in the background.
 pub const ANCHORS_UPKEEP_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for a look at all anchors that a person asks for.
-pub const ANCHORS_VERIFY_TIME_MAX: Duration = Duration::from_secs(60);
+pub const ANCHORS_VERIFY_TIME_MAX: Duration = Duration::from_mins(1);
 /// Files in which an anchor is looked for that is not in its own.
 pub const ANCHOR_CANDIDATES_MAX: usize = 200;
 /// Share of new lines, in percent, up to which an anchor is not looked for in other files.

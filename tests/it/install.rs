@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use anchord_tests::{Instance, binaries};
+use anchord_tests::{Instance, binaries, skip};
 use tempfile::TempDir;
 
 /// A place with releases, and a user's home.
@@ -78,7 +78,7 @@ fn target() -> String {
 fn has_curl() -> bool {
     let found = Command::new("curl").arg("--version").output().is_ok();
     if !found {
-        println!("skipped: curl is not installed");
+        skip("curl is not installed");
     }
     found
 }
