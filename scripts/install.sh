@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs anchord for the user who runs it: its programs, man pages and completions. Nothing runs as
-# root, and nothing is started.
+# Installs anchord for the user who runs it: its programs, man pages and completions. Nothing runs
+# as root, and nothing is started.
 #
 #   curl -fsSL RELEASES/latest/download/install.sh | sh
 #   sh install.sh --version 0.2.0 --dir ~/bin
