@@ -57,10 +57,8 @@ impl VerifyArgs {
         } else {
             print(out, &reply.anchors)?;
         }
-        let is_right = |it: &CheckedAnchor| {
-            it.fixed || matches!(it.state, CodeState::Fresh | CodeState::NoFingerprint)
-        };
-        let code = if reply.anchors.iter().all(is_right) { 0 } else { Kind::Failed.code() };
+        let is_right = reply.anchors.iter().all(CheckedAnchor::is_right);
+        let code = if is_right { 0 } else { Kind::Failed.code() };
         Ok(ExitCode::from(code))
     }
 }
@@ -74,12 +72,13 @@ fn print(out: &mut dyn Write, anchors: &[CheckedAnchor]) -> Result<(), Error> {
         ("WAS", Align::Left),
         ("CONCEPT", Align::Left),
     ]);
-    let mut counts: BTreeMap<CodeState, usize> = BTreeMap::new();
+    let (mut counts, mut has_rows) = (BTreeMap::<CodeState, usize>::new(), false);
     for it in anchors {
         *counts.entry(it.state).or_default() += 1;
-        if matches!(it.state, CodeState::Fresh | CodeState::NoFingerprint) {
+        if it.is_right() && !it.fixed {
             continue;
         }
+        has_rows = true;
         let was = it.was.as_ref().map(|was| format!("{}:{}", was.file, was.lines));
         let place = format!("{}:{}", it.file, it.lines);
         table.row([
@@ -90,16 +89,16 @@ fn print(out: &mut dyn Write, anchors: &[CheckedAnchor]) -> Result<(), Error> {
             it.concept.clone(),
         ]);
     }
-    if counts.keys().any(|it| !matches!(it, CodeState::Fresh | CodeState::NoFingerprint)) {
+    if has_rows {
         table.print(out)?;
         writeln!(out)?;
     }
     let counted: Vec<String> =
         counts.iter().map(|(state, count)| format!("{count} {}", word(*state))).collect();
-    match (anchors.len(), counted.as_slice()) {
-        (0, _) => writeln!(out, "no anchors")?,
-        (1, [only]) => writeln!(out, "1 anchor: {}", only.trim_start_matches("1 "))?,
-        (all, _) => writeln!(out, "{all} anchors: {}", counted.join(", "))?,
+    match anchors {
+        [] => writeln!(out, "no anchors")?,
+        [only] => writeln!(out, "1 anchor: {}", word(only.state))?,
+        all => writeln!(out, "{} anchors: {}", all.len(), counted.join(", "))?,
     }
     let has =
         |wanted: &[CodeState]| anchors.iter().any(|it| wanted.contains(&it.state) && !it.fixed);

@@ -169,7 +169,7 @@ pub(crate) async fn capture(root: &Path, part: Staged) -> Staged {
     let (at, given) = (root.to_owned(), part.clone());
     let reading = bounded_fs::run(root, move || {
         let files = ProjectFiles::open(&at).ok()?;
-        Some(Capture { files, read: BTreeMap::new() }.all(given))
+        Some(Capture { files, texts: BTreeMap::new(), digests: BTreeMap::new() }.all(given))
     });
     match reading.await {
         Ok(Some(captured)) => captured,
@@ -177,19 +177,20 @@ pub(crate) async fn capture(root: &Path, part: Staged) -> Staged {
     }
 }
 
-/// Reads each file of a write once.
+/// Reads the files of a write, those of anchors and those that are named once each.
 struct Capture {
     files: ProjectFiles,
-    /// The files that were read; `None` for those that could not be.
-    read: BTreeMap<String, Option<Vec<u8>>>,
+    /// The texts of anchors' files; `None` for those that could not be read.
+    texts: BTreeMap<String, Option<String>>,
+    /// The digests of named files. Their contents are not kept: there may be many.
+    digests: BTreeMap<String, Option<u64>>,
 }
 
 impl Capture {
     fn all(mut self, mut part: Staged) -> Staged {
         for anchor in &mut part.anchors {
             anchor.print = span(anchor).and_then(|lines| {
-                let text = String::from_utf8_lossy(self.file(&anchor.file)?);
-                Fingerprint::capture(&Source::new(&text), lines)
+                Fingerprint::capture(&Source::new(self.text(&anchor.file)?), lines)
             });
         }
         for lesson in &mut part.lessons {
@@ -202,21 +203,19 @@ impl Capture {
     }
 
     fn seen(&mut self, files: &[String]) -> SeenFiles {
-        let mut digests = Vec::new();
-        for file in files.iter().take(NAMED_FILES_MAX) {
-            if let Some(bytes) = self.file(file) {
-                digests.push((file.clone(), digest(bytes)));
-            }
-        }
-        SeenFiles::new(digests)
+        let named = files.iter().take(NAMED_FILES_MAX);
+        SeenFiles::new(named.filter_map(|file| Some((file.clone(), self.digest(file)?))))
     }
 
-    fn file(&mut self, file: &str) -> Option<&[u8]> {
-        if !self.read.contains_key(file) {
-            let read = self.files.read_stamped(file.as_ref()).ok().map(|read| read.bytes);
-            self.read.insert(file.to_owned(), read);
-        }
-        self.read.get(file)?.as_deref()
+    fn digest(&mut self, file: &str) -> Option<u64> {
+        let read = || self.files.read_stamped(file.as_ref()).ok();
+        *self.digests.entry(file.to_owned()).or_insert_with(|| Some(digest(&read()?.bytes)))
+    }
+
+    fn text(&mut self, file: &str) -> Option<&str> {
+        let read = || self.files.read_stamped(file.as_ref()).ok();
+        let text = || Some(String::from_utf8_lossy(&read()?.bytes).into_owned());
+        self.texts.entry(file.to_owned()).or_insert_with(text).as_deref()
     }
 }
 

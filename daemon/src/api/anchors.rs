@@ -77,3 +77,11 @@ pub enum CodeState {
     #[serde(other)]
     Unchecked,
 }
+
+impl CheckedAnchor {
+    /// Returns whether nothing is left to do: the code is where the anchor says, or it cannot be
+    /// known.
+    pub fn is_right(&self) -> bool {
+        self.fixed || matches!(self.state, CodeState::Fresh | CodeState::NoFingerprint)
+    }
+}
