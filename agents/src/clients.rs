@@ -14,12 +14,20 @@ mod openclaw;
 mod copilot;
 mod qwen;
 
+mod cline;
+mod droid;
+mod kilo;
+mod pi;
+
 mod cursor;
 
 mod vscode;
 mod windsurf;
 mod zed;
 
+mod amp;
+mod crush;
+mod junie;
 mod kiro;
 
 #[cfg(test)]

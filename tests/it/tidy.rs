@@ -171,13 +171,16 @@ fn machine_paths(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// The first words of clients' names, by their folders. `cursor` has other meanings in code.
+/// The first words of clients' names, by their folders.
 static CLIENT_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folders = root().join(CLIENTS).read_dir().unwrap();
     let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
     let first = names.map(|name| name.split('_').next().unwrap_or_default().to_owned());
-    first.filter(|name| name != "cursor").collect()
+    first.filter(|name| !WORDS.contains(&name.as_str())).collect()
 });
+
+/// Names of clients that are also words of a program, or begin such a word.
+const WORDS: [&str; 4] = ["amp", "cursor", "kilo", "pi"];
 
 /// The folder of the clients' folders.
 const CLIENTS: &str = "agents/src/clients";

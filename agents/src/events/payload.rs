@@ -119,7 +119,7 @@ const READ_TOOLS: [&str; 4] = ["Read", "read", "read_file", "view"];
 /// Fields of such a tool's input that limit it to a part of the file.
 const PART_FIELDS: [&str; 6] = ["offset", "limit", "pages", "start_line", "end_line", "view_range"];
 /// Tools that change no file.
-const ONLY_READ: [&str; 12] = [
+const ONLY_READ: [&str; 14] = [
     "Glob",
     "Grep",
     "LS",
@@ -130,7 +130,9 @@ const ONLY_READ: [&str; 12] = [
     "list",
     "list_directory",
     "ls",
+    "read_files",
     "read_many_files",
+    "search_codebase",
     "search_file_content",
 ];
 

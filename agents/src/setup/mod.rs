@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use edit::Clash;
 pub(crate) use edit::{Document, Json, Step, Toml};
-pub use programs::{PLUGIN_PROGRAM_LINE, Programs, ProgramsError};
+pub use programs::{PLUGIN_PROGRAM_LINE, PLUGIN_SERVER_LINE, Programs, ProgramsError};
 pub(crate) use read::text_of;
 
 use anchord_memory::shell_line;

@@ -15,6 +15,9 @@ const PLUGIN_PROGRAM: &str = "const PROGRAM = \"anchord\"";
 /// The beginning of the line of a plugin that names the program it runs.
 pub const PLUGIN_PROGRAM_LINE: &str = "const PROGRAM = ";
 
+/// The beginning of the line with the arguments of the server that a plugin starts by itself.
+pub const PLUGIN_SERVER_LINE: &str = "const SERVER_ARGUMENTS = ";
+
 /// The absolute paths of our programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Programs {

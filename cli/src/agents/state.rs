@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anchord_agents::setup::parts::{self, FoundHook, Part};
-use anchord_agents::setup::{Agent, PLUGIN_PROGRAM_LINE, Setting};
+use anchord_agents::setup::parts::{self, FoundHook, Part, SERVER};
+use anchord_agents::setup::{Agent, PLUGIN_PROGRAM_LINE, PLUGIN_SERVER_LINE, Setting};
 
 use crate::edit::Original;
 
@@ -43,6 +43,13 @@ fn program_in(text: &str) -> Option<String> {
     serde_json::from_str(line).ok()
 }
 
+/// Returns the command of the server that a plugin starts by itself, for agents without MCP.
+fn server_in(text: &str) -> Option<Vec<String>> {
+    let line = text.lines().find_map(|line| line.strip_prefix(PLUGIN_SERVER_LINE))?;
+    let arguments: Vec<String> = serde_json::from_str(line).ok()?;
+    Some([vec![program_in(text)?], arguments].concat())
+}
+
 impl State {
     /// Returns every program that these files make the agent run, as they name it.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
@@ -64,6 +71,9 @@ impl State {
             };
             if let [Part::Whole(wanted)] = target.parts.as_slice() {
                 state.plugins_run.extend(text.as_deref().and_then(program_in));
+                let server = text.as_deref().and_then(server_in);
+                let entry = |words| (target.path.clone(), SERVER.to_owned(), words);
+                state.servers.extend(server.map(entry));
                 let right = text.is_some_and(|text| is_same(&text, wanted));
                 state.whole.push((target.path, right));
                 continue;

@@ -24,7 +24,7 @@ struct Home {
 
 /// Variants of the clients' files: comments, tabs, trailing commas, CRLF, a byte order mark, no
 /// last newline, entries of others.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 22] = [
     (
         ".claude.json",
         "{\"numStartups\":3,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}},\"z\":[1,2]}",
@@ -54,6 +54,23 @@ const FILES: [(&str, &str); 14] = [
         ".qwen/settings.json",
         "{\n // mine\n \"security\": {\"auth\": {\"selectedType\": \"openai\"}}\n}\n",
     ),
+    (
+        ".cline/data/settings/cline_mcp_settings.json",
+        "{\n  \"mcpServers\": {\n    \"o\": {\"transport\": {\"type\": \"stdio\", \"command\": \"x\"}}\n  }\n}",
+    ),
+    (".factory/mcp.json", "{\n\t\"mcpServers\": {}\n}\n"),
+    (
+        ".factory/settings.json",
+        "{\"model\":\"x\",\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say\"}]}]}}",
+    ),
+    (".pi/agent/settings.json", "{ \"theme\": \"dark\" }\n"),
+    (".config/kilo/kilo.jsonc", "{\n  // theirs\n  \"model\": \"x/y\"\n}\n"),
+    (".config/amp/settings.json", "{\n  \"amp.showCosts\": true,\n}\n"),
+    (
+        ".config/crush/crush.json",
+        "{\"mcp\":{},\"hooks\":{\"PreToolUse\":[{\"matcher\":\"^bash$\",\"command\":\"./say.sh\"}]}}",
+    ),
+    (".junie/mcp/mcp.json", "{\r\n\t\"mcpServers\": {}\r\n}\r\n"),
     (".cursor/hooks.json", "{ \"version\": 1, \"hooks\": {} }\n"),
     (".config/zed/settings.json", "// mine\n{\n  \"theme\": \"One\", // dark\n}\n"),
     (".config/Code/User/mcp.json", "{\n\t\"servers\": {\n\t},\n\t\"inputs\": []\n}\n"),

@@ -109,6 +109,7 @@ pub(super) const JOINED: &[&str] = &[
     "user-action",
     "user-claude-md",
     "user-info",
+    "user-input",
     "user-instructions",
     "user-memory-input",
     "user-message",

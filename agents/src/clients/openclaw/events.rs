@@ -51,8 +51,8 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         "prompt_submitted" => {
             Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
         }
-        "before_tool_call" => Event::ToolBegins(opencode::tool_use(payload)),
-        "after_tool_call" => Event::ToolRan(opencode::tool(payload)),
+        "before_tool_call" => Event::ToolBegins(opencode::tool_use(payload, &opencode::WRITES)),
+        "after_tool_call" => Event::ToolRan(opencode::tool(payload, &opencode::WRITES)),
         "before_compaction" => Event::CompactionBegins { messages },
         "after_compaction" => Event::Compacted { summary: payload.owned("summary"), messages },
         "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },

@@ -10,7 +10,7 @@ use anchord_memory::lifecycle::{
 
 use crate::events::{Adapter, Envelope, Payload, Read, only_reads};
 
-pub(super) const ADAPTER: Adapter = Adapter {
+pub(in crate::clients) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
     fields: &[
         "call_id",
@@ -45,8 +45,8 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         // No answer is possible here; the system prompt follows.
         "session.created" => return Some(Read::nothing()),
         "system.transform" => Event::SessionStarted { source: StartSource::Rebuilt },
-        "tool.execute.before" => Event::ToolBegins(tool_use(payload)),
-        "tool.execute.after" => Event::ToolRan(tool(payload)),
+        "tool.execute.before" => Event::ToolBegins(tool_use(payload, &WRITES)),
+        "tool.execute.after" => Event::ToolRan(tool(payload, &WRITES)),
         "session.idle" => {
             let last_message = payload.owned("last_message");
             match child {
@@ -78,13 +78,15 @@ fn child(payload: Payload<'_>) -> Option<Subagent> {
 }
 
 /// Tools that write the file they name.
-const WRITES: [&str; 5] = ["edit", "write", "patch", "multiedit", "apply_patch"];
+pub(in crate::clients) const WRITES: [&str; 5] =
+    ["edit", "write", "patch", "multiedit", "apply_patch"];
 
 /// Reads a tool that is about to run, as our plugins send it. They take a text only after it.
-pub(in crate::clients) fn tool_use(payload: Payload<'_>) -> ToolUse {
+/// `writes` are the tools that write the file they name.
+pub(in crate::clients) fn tool_use(payload: Payload<'_>, writes: &[&str]) -> ToolUse {
     let tool = payload.owned("tool").unwrap_or_default();
     let files: Vec<String> = payload.owned("file").into_iter().chain(payload.patched()).collect();
-    let writes = if WRITES.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
+    let writes = if writes.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
     let command = payload.owned("command");
     let only_reads = only_reads(&tool) || command.is_some();
     ToolUse { tool, files, writes, command, only_reads, ..ToolUse::default() }
@@ -92,7 +94,7 @@ pub(in crate::clients) fn tool_use(payload: Payload<'_>) -> ToolUse {
 
 /// Reads a tool's run as our plugins send it: a file, or a command with its exit code. A failed
 /// command also has the beginning and the end of its output.
-pub(in crate::clients) fn tool(payload: Payload<'_>) -> ToolRun {
+pub(in crate::clients) fn tool(payload: Payload<'_>, writes: &[&str]) -> ToolRun {
     let exit = payload.value("exit").and_then(serde_json::Value::as_i64);
     let output = payload.text("output").unwrap_or_default();
     let command = payload.owned("command").filter(|_| exit.is_some());
@@ -101,7 +103,7 @@ pub(in crate::clients) fn tool(payload: Payload<'_>) -> ToolRun {
         .owned("file")
         .into_iter()
         .chain(payload.patched())
-        .partition(|_| WRITES.contains(&tool.as_str()));
+        .partition(|_| writes.contains(&tool.as_str()));
     ToolRun {
         tool,
         edited,

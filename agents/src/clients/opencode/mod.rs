@@ -3,7 +3,7 @@
 #[cfg(feature = "events")]
 pub(super) mod events;
 #[cfg(feature = "setup")]
-mod setup;
+pub(super) mod setup;
 
 use crate::{Client, Environment};
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::CLIENT;
+use super::{CLIENT, KNOWN};
 use crate::setup::parts::{Format, Part, Server};
 use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
 
-pub(super) const FACTS: Facts = Facts {
+pub(in crate::clients) const FACTS: Facts = Facts {
     program: "opencode",
     folder,
     has_project_scope: true,
@@ -24,42 +24,66 @@ pub(super) const FACTS: Facts = Facts {
     reads: Reads::Unasked,
 };
 
-/// The files of the plugin: their paths beneath opencode's folder, and their contents.
-const PLUGIN_FILES: [(&str, &str); 1] =
-    [("plugin/anchord.js", include_str!("../../../../integrations/opencode/anchord.js"))];
+/// The plugin's text. It names opencode as the client of its events.
+const PLUGIN: &str = include_str!("../../../../integrations/opencode/anchord.js");
 
-/// The files that opencode reads. An existing one is used; otherwise `opencode.json` is created.
-const CONFIGS: [&str; 2] = ["opencode.jsonc", "opencode.json"];
+/// The files of opencode, or of a program that was made from it.
+pub(in crate::clients) struct Files {
+    /// The client that the plugin's events name.
+    pub(in crate::clients) client: &'static str,
+    /// The user's folder.
+    pub(in crate::clients) folder: fn(&UserEnvironment) -> PathBuf,
+    /// The configurations that it reads. An existing one is used; otherwise the last is created.
+    pub(in crate::clients) configs: [&'static str; 2],
+    /// The folder for plugins in a project.
+    pub(in crate::clients) in_project: &'static str,
+}
 
 fn folder(place: &UserEnvironment) -> PathBuf {
     place.folder(&CLIENT, ".config").join("opencode")
 }
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
-    let Setting { place, scope, programs, .. } = *setting;
-    let (configs, plugins) = match scope {
-        Scope::User => (folder(place), folder(place)),
-        Scope::Project(root) => (root.clone(), root.join(".opencode")),
+    let files = Files {
+        client: KNOWN.id,
+        folder,
+        configs: ["opencode.jsonc", "opencode.json"],
+        in_project: ".opencode",
     };
-    let launch = programs.server();
-    let more = vec![("type", json!("local")), ("enabled", json!(true))];
-    let server = Server { list: &["mcp"], launch, joined: true, more };
-    let mut targets = vec![Target {
-        path: config(&configs),
-        format: Format::Jsonc,
-        parts: vec![Part::Server(server)],
-        own: None,
-    }];
-    targets.extend(PLUGIN_FILES.iter().map(|(path, text)| Target {
-        path: plugins.join(path),
-        format: Format::Whole,
-        parts: vec![Part::Whole(programs.in_plugin(text))],
-        own: None,
-    }));
-    targets
+    files.targets(setting)
 }
 
-fn config(folder: &Path) -> PathBuf {
-    let found = CONFIGS.map(|name| folder.join(name)).into_iter().find(|path| path.exists());
-    found.unwrap_or_else(|| folder.join(CONFIGS[1]))
+impl Files {
+    /// Returns the configuration and the plugin.
+    pub(in crate::clients) fn targets(&self, setting: &Setting<'_>) -> Vec<Target> {
+        let Setting { place, scope, programs, .. } = *setting;
+        let (configs, plugins) = match scope {
+            Scope::User => ((self.folder)(place), (self.folder)(place)),
+            Scope::Project(root) => (root.clone(), root.join(self.in_project)),
+        };
+        let launch = programs.server();
+        let more = vec![("type", json!("local")), ("enabled", json!(true))];
+        let server = Server { list: &["mcp"], launch, joined: true, more };
+        let hook = |client: &str| format!("[\"hook\", \"{client}\"]");
+        let plugin = PLUGIN.replace(&hook(KNOWN.id), &hook(self.client));
+        vec![
+            Target {
+                path: self.config(&configs),
+                format: Format::Jsonc,
+                parts: vec![Part::Server(server)],
+                own: None,
+            },
+            Target {
+                path: plugins.join("plugin/anchord.js"),
+                format: Format::Whole,
+                parts: vec![Part::Whole(programs.in_plugin(&plugin))],
+                own: None,
+            },
+        ]
+    }
+
+    fn config(&self, folder: &Path) -> PathBuf {
+        let [first, last] = self.configs.map(|name| folder.join(name));
+        if first.exists() { first } else { last }
+    }
 }

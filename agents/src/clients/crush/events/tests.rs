@@ -1,0 +1,8 @@
+//! Payloads written after its documentation.
+
+use crate::events::testing::told;
+
+#[test]
+fn payloads_are_understood() {
+    insta::assert_snapshot!(told(super::super::KNOWN.id, include_str!("../fixtures/events.json")));
+}
