@@ -24,12 +24,24 @@ pub(super) enum Client {
     Qwen,
     Gemini,
     Opencode,
+    Cline,
+    Droid,
+    Pi,
 }
 
 impl Client {
     /// Those that load memory by themselves, and whose hooks stop a tool.
-    pub(super) const WITH_RULES: [Self; 6] =
-        [Self::ClaudeCode, Self::Codex, Self::Copilot, Self::Qwen, Self::Gemini, Self::Opencode];
+    pub(super) const WITH_RULES: [Self; 9] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Copilot,
+        Self::Qwen,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Cline,
+        Self::Droid,
+        Self::Pi,
+    ];
 
     /// Returns its name for `anchord setup`.
     fn name(self) -> &'static str {
@@ -41,6 +53,9 @@ impl Client {
             Self::Qwen => "qwen",
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
+            Self::Cline => "cline",
+            Self::Droid => "droid",
+            Self::Pi => "pi",
         }
     }
 
@@ -59,6 +74,9 @@ impl Client {
             Self::Qwen => ("QWEN_BIN", "qwen"),
             Self::Gemini => ("GEMINI_BIN", "gemini"),
             Self::Opencode => ("OPENCODE_BIN", "opencode"),
+            Self::Cline => ("CLINE_BIN", "cline"),
+            Self::Droid => ("DROID_BIN", "droid"),
+            Self::Pi => ("PI_BIN", "pi"),
         };
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&paths).map(|folder| folder.join(name));
@@ -87,7 +105,8 @@ impl Machine {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
         let clients = [".claude", ".codex", ".openclaw", ".copilot", ".qwen", ".gemini"];
         let others = [".config/anchord", ".config/opencode", "../bin", "../tmp"];
-        for folder in clients.into_iter().chain(others) {
+        let more = [".cline/data/settings", ".factory", ".pi/agent"];
+        for folder in clients.into_iter().chain(others).chain(more) {
             std::fs::create_dir_all(root.path().join("home").join(folder)).unwrap();
         }
         // Set-up refuses a program in a build's directory, since the next build replaces it.
@@ -102,6 +121,9 @@ impl Machine {
             Client::Gemini => machine.configure_gemini(),
             Client::Opencode => machine.configure_opencode(),
             Client::OpenClaw => machine.configure_openclaw(),
+            Client::Cline => machine.configure_cline(),
+            Client::Droid => machine.configure_droid(),
+            Client::Pi => machine.configure_pi(),
         }
         let mut setup = machine.anchord();
         let output = setup.args(["setup", client.name(), "--yes"]).output().unwrap();
@@ -183,6 +205,55 @@ impl Machine {
             },
         });
         std::fs::write(self.home().join(".openclaw/openclaw.json"), config.to_string()).unwrap();
+    }
+
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.model.port)
+    }
+
+    fn configure_cline(&self) {
+        let provider = json!({
+            "provider": "openai-compatible",
+            "apiKey": "dummy",
+            "model": "script",
+            "baseUrl": self.address(),
+        });
+        let entry = json!({
+            "settings": provider,
+            "updatedAt": "2026-11-26T00:00:00.000Z",
+            "tokenSource": "manual",
+        });
+        let settings = json!({
+            "version": 1,
+            "lastUsedProvider": "openai-compatible",
+            "modes": {},
+            "providers": { "openai-compatible": entry },
+        });
+        let path = self.home().join(".cline/data/settings/providers.json");
+        std::fs::write(path, settings.to_string()).unwrap();
+    }
+
+    fn configure_droid(&self) {
+        let settings = json!({ "customModels": [{
+            "id": "custom:script",
+            "model": "script",
+            "displayName": "script",
+            "baseUrl": self.address(),
+            "apiKey": "dummy",
+            "provider": "generic-chat-completion-api",
+            "maxOutputTokens": 4_096,
+        }] });
+        std::fs::write(self.home().join(".factory/settings.json"), settings.to_string()).unwrap();
+    }
+
+    fn configure_pi(&self) {
+        let models = json!({ "providers": { "script": {
+            "baseUrl": self.address(),
+            "api": "openai-completions",
+            "apiKey": "dummy",
+            "models": [{ "id": "script", "contextWindow": 200_000, "maxTokens": 4_096 }],
+        } } });
+        std::fs::write(self.home().join(".pi/agent/models.json"), models.to_string()).unwrap();
     }
 
     /// Accepts the plugin that set-up put in place, as a person does.
@@ -320,6 +391,17 @@ impl Machine {
                     .envs([("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")])
                     .args(["run", "--format", "json", "--title", "script", prompt]);
             }
+            Client::Cline => {
+                command.env("CLINE_TELEMETRY_DISABLED", "1").args(["--json", prompt]);
+            }
+            Client::Droid => {
+                command.env("FACTORY_API_KEY", "dummy");
+                command.args(["exec", "--auto", "high", "-m", "custom:script", prompt]);
+            }
+            Client::Pi => {
+                command.envs([("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")]);
+                command.args(["-p", "--model", "script/script", prompt]);
+            }
             Client::Qwen => {
                 let address = format!("http://127.0.0.1:{}/v1", self.model.port);
                 command
@@ -347,7 +429,10 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // If the daemon does not stop, nothing more can be done. Its home is removed.
+        // If a daemon does not stop, nothing more can be done. Its home is removed.
+        if self.client == Client::Cline {
+            let _ = self.command(&self.program).args(["hub", "stop"]).output();
+        }
         let _ = self.anchord().arg("stop").output();
     }
 }

@@ -217,7 +217,8 @@ impl Inner {
         });
         let Some(turn) = turn else { return (None, 0) };
         let by_call = calls.iter().rev().find_map(|id| {
-            let rest = id.strip_prefix(&format!("{CALL}{turn}S"))?;
+            // A client may put something before the id.
+            let (_, rest) = id.split_once(&format!("{CALL}{turn}S"))?;
             rest.split('E').next()?.parse::<usize>().ok()
         });
         let by_state = texts.iter().rev().find_map(|text| {
@@ -435,11 +436,13 @@ impl ModelOutput {
 }
 
 /// Returns the name under which a client offers a tool of anchord's. Each has its own prefix. Qwen
-/// Code offers tools of servers only in words.
+/// Code and Droid offer tools of servers only in words.
 fn offered(tools: &[Value], tool: &str) -> String {
-    let mut names = tools.iter().filter_map(|it| it.pointer("/function/name")?.as_str());
-    let named = names.find(|name| name.ends_with(tool)).map(str::to_owned);
-    named.unwrap_or_else(|| format!("mcp__anchord__{tool}"))
+    let names = || tools.iter().filter_map(|it| it.pointer("/function/name")?.as_str());
+    let named = names().find(|name| name.ends_with(tool)).map(str::to_owned);
+    let prefix =
+        if names().any(|name| name == "ToolSearch") { "anchord___" } else { "mcp__anchord__" };
+    named.unwrap_or_else(|| format!("{prefix}{tool}"))
 }
 
 /// Returns the namespace that Codex has put the server's tools in.

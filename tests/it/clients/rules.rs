@@ -10,12 +10,20 @@ use super::new;
 fn script(client: Client) -> Vec<Turn> {
     let line = "touch made.txt && git push --force";
     let (tool, input): (_, Value) = match client {
+        Client::Cline => ("run_commands", json!({"commands": [line]})),
         Client::Codex => ("exec_command", json!({"cmd": line})),
         Client::Copilot => {
             ("bash", json!({"command": line, "description": "as said", "mode": "sync"}))
         }
+        Client::Droid => (
+            "Execute",
+            json!({"command": line, "summary": "as said", "riskLevel": "low",
+                "riskLevelReason": "as said"}),
+        ),
         Client::Gemini => ("run_shell_command", json!({"command": line})),
-        Client::Opencode => ("bash", json!({"command": line, "description": "as said"})),
+        Client::Opencode | Client::Pi => {
+            ("bash", json!({"command": line, "description": "as said"}))
+        }
         Client::Qwen => ("run_shell_command", json!({"command": line, "is_background": false})),
         _ => ("Bash", json!({"command": line, "description": "as said"})),
     };
