@@ -23,6 +23,7 @@ mod modules;
 mod one_daemon;
 mod one_session_twice;
 mod outlines;
+mod past_sessions;
 mod personal;
 mod purge;
 mod restart;

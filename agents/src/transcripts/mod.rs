@@ -130,10 +130,11 @@ impl Transcript {
     }
 
     /// Returns whether its session worked in a directory or beneath it. Without a directory, every
-    /// session qualifies.
+    /// session qualifies. So does what cannot be read as a file, since it may hold such sessions.
     pub fn is_within(&self, directory: Option<&Path>) -> bool {
         directory.is_none_or(|directory| {
-            self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
+            !self.path.is_file()
+                || self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
         })
     }
 
@@ -164,13 +165,17 @@ impl Transcript {
         self.read_from(self.open()?)
     }
 
-    /// Opens the file. Rejects a directory, which cannot be read, and a pipe, which would block.
+    /// Opens the file. Rejects a directory, which may be one that could not be listed, and a pipe,
+    /// which would block.
     fn open(&self) -> io::Result<File> {
-        if fs::metadata(&self.path)?.is_file() {
-            File::open(&self.path)
-        } else {
-            Err(io::Error::other("it is not a regular file"))
+        let about = fs::metadata(&self.path)?;
+        if about.is_file() {
+            return File::open(&self.path);
         }
+        if about.is_dir() {
+            fs::read_dir(&self.path)?;
+        }
+        Err(io::Error::other("it is not a regular file"))
     }
 
     fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
@@ -196,26 +201,48 @@ impl Transcript {
     }
 }
 
-/// Returns the directories in a directory, by name; none if it cannot be read.
+/// Returns the directories in a directory, by name. If the directory is there and cannot be read,
+/// returns itself, so that its reading reports why.
 pub(crate) fn directories(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let mut paths = match entries(directory) {
+        Ok(paths) => paths,
+        Err(unread) => return unread,
+    };
+    // One that cannot be examined stays, and is reported.
+    paths.retain(|path| {
+        let about = fs::metadata(path);
+        about.map_or_else(|reason| reason.kind() != io::ErrorKind::NotFound, |about| about.is_dir())
+    });
     paths.sort();
     paths
 }
 
-/// Returns a directory's JSON lines whose names are those of sessions.
+/// Returns a directory's JSON lines whose names are those of sessions. If the directory is there
+/// and cannot be read, returns itself, so that its reading reports why.
 pub(crate) fn files(directory: &Path, of_sessions: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let fits = |path: &PathBuf| {
+    let mut paths = match entries(directory) {
+        Ok(paths) => paths,
+        Err(unread) => return unread,
+    };
+    paths.retain(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         path.extension().is_some_and(|kind| kind == "jsonl") && name.is_some_and(&of_sessions)
-    };
-    entries.filter_map(Result::ok).map(|entry| entry.path()).filter(fits).collect()
+    });
+    paths
+}
+
+/// Returns the entries of a directory; none if it does not exist. An error is the directory itself.
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, Vec<PathBuf>> {
+    match fs::read_dir(directory) {
+        Ok(entries) => Ok(entries.filter_map(Result::ok).map(|entry| entry.path()).collect()),
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(_) => Err(vec![directory.to_owned()]),
+    }
+}
+
+/// Returns a field that is a text, else an empty text.
+pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,6 +7,101 @@ use super::*;
 const CLAUDE_CODE: &str = include_str!("../clients/claude_code/fixtures/transcript.jsonl");
 const CODEX: &str = include_str!("../clients/codex/fixtures/transcript.jsonl");
 
+/// Every client's transcript: where it is beneath the home, and its text.
+const ALL: [(&str, &str, &str); 7] = [
+    ("claude-code", ".claude/projects/-src-app/5f1c.jsonl", CLAUDE_CODE),
+    ("codex", ".codex/sessions/2026/11/22/rollout-1.jsonl", CODEX),
+    (
+        "gemini",
+        ".gemini/tmp/app/chats/session-1.jsonl",
+        include_str!("../clients/gemini/fixtures/transcript.jsonl"),
+    ),
+    (
+        "copilot",
+        ".copilot/session-state/479a/events.jsonl",
+        include_str!("../clients/copilot/fixtures/transcript.jsonl"),
+    ),
+    (
+        "qwen",
+        ".qwen/projects/-src-app/chats/9efc.jsonl",
+        include_str!("../clients/qwen/fixtures/transcript.jsonl"),
+    ),
+    (
+        "droid",
+        ".factory/sessions/-src-app/ab4d.jsonl",
+        include_str!("../clients/droid/fixtures/transcript.jsonl"),
+    ),
+    (
+        "pi",
+        ".pi/agent/sessions/--src-app--/1_01a2.jsonl",
+        include_str!("../clients/pi/fixtures/transcript.jsonl"),
+    ),
+];
+
+/// Creates a home with every client's transcript.
+fn home() -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = (".gemini/tmp/app/.project_root", "/src/app");
+    for (path, text) in ALL.map(|(_, path, text)| (path, text)).into_iter().chain([root]) {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    scratch
+}
+
+#[test]
+fn every_clients_transcript_gives_its_sessions_activity() {
+    let home = home();
+    let found = Places::told(home.path(), |_| None).transcripts();
+    assert_eq!(found.len(), ALL.len(), "{found:?}");
+    for (client, path, _) in ALL {
+        let transcript = found.iter().find(|found| found.path.ends_with(path)).unwrap();
+        assert_eq!(transcript.client.id, client);
+        assert!(transcript.is_within(Some(Path::new("/src/app"))), "{client}");
+        let past = transcript.read().unwrap();
+        assert_eq!((past.cwd.as_deref(), past.unread.lines()), (Some("/src/app"), 0), "{client}");
+        assert!(past.captured.key().starts_with(&format!("{client}:")), "{client}");
+        let (first, last) = past.captured.times();
+        assert!(first.iso().starts_with("2026-11-2") && last > first, "{client}: {first:?}");
+        insta::assert_snapshot!(
+            format!("summary_of_{client}"),
+            past.captured.relative_to("/src/app").row_summary()
+        );
+    }
+}
+
+#[test]
+fn every_client_skips_broken_lines_and_counts_them() {
+    for (client, path, text) in ALL {
+        let home = home();
+        let (head, last) = text.trim_end().rsplit_once('\n').unwrap();
+        let torn = &last[..last.len() / 2];
+        fs::write(home.path().join(path), format!("no json\n{{}}\n[1]\n{head}\n{torn}")).unwrap();
+        let found = Places::told(home.path(), |_| None).transcripts();
+        let broken = found.iter().find(|found| found.path.ends_with(path)).unwrap();
+        let past = broken.read().unwrap();
+        assert_eq!(past.unread, Unread { no_json: 1, too_long: 0, torn: true }, "{client}");
+        assert!(past.captured.prompts() >= 1, "{client}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_listed_is_reported_and_not_taken_for_empty() {
+    for (client, path, _) in ALL {
+        let home = home();
+        let folder = home.path().join(path).parent().unwrap().to_owned();
+        fs::remove_dir_all(&folder).unwrap();
+        // A link to itself cannot be opened, whoever tries.
+        std::os::unix::fs::symlink(&folder, &folder).unwrap();
+        let found = Places::told(home.path(), |_| None).transcripts();
+        let unread: Vec<_> = found.iter().filter(|found| found.read().is_err()).collect();
+        let [unread] = unread.as_slice() else { panic!("{client}: {unread:?}") };
+        assert!(folder.starts_with(&unread.path), "{client}: {unread:?}");
+        assert!(unread.is_within(Some(Path::new("/elsewhere"))), "{client}");
+    }
+}
+
 fn past(client: &str, name: &str, text: &str) -> Past {
     let transcript = Transcript {
         client: Client::named(client).unwrap(),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files};
+use crate::transcripts::{Reader, Transcripts, directories, files, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".claude",
@@ -155,8 +155,4 @@ fn said(result: &Value) -> String {
         Some(Value::Array(blocks)) => blocks.iter().map(|block| text(block, "text")).collect(),
         _ => String::new(),
     }
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

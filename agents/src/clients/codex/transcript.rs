@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files};
+use crate::transcripts::{Reader, Transcripts, directories, files, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".codex",
@@ -217,8 +217,4 @@ fn output(payload: &Value) -> String {
 fn said(message: &Value) -> String {
     let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
     parts.map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 use anchord_memory::lifecycle::{Answer, Event};
 use serde_json::{Map, Value, json};
 
+use super::printed::without_exit_code;
 use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read};
 
@@ -99,18 +100,6 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
-}
-
-/// Splits off the line with a command's exit code, which the client adds; 0 without one.
-fn without_exit_code(output: &str) -> (&str, i64) {
-    const ADDED: &str = " completed with exit code ";
-    let text = output.trim_end();
-    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
-    let code = last.strip_prefix('<').and_then(|line| line.rsplit_once(ADDED));
-    match code.and_then(|(_, code)| code.trim_end_matches('>').parse().ok()) {
-        Some(code) => (before, code),
-        None => (output, 0),
-    }
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {

@@ -3,6 +3,7 @@
 
 use anchord_memory::lifecycle::{Answer, Event, ToolUse};
 
+use super::printed::without_exit_code;
 use crate::clients::claude_code::events::{source, write_context};
 use crate::events::{Adapter, Envelope, Payload, Read};
 
@@ -43,9 +44,6 @@ pub(super) const ADAPTER: Adapter = Adapter {
 /// Tools that write the file they name.
 const WRITES: [&str; 2] = ["Create", "Edit"];
 
-/// The beginning of the line with a command's exit code, which the client adds.
-const EXIT: &str = "[Process exited with code ";
-
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "SessionStart" => Event::SessionStarted { source: source(payload) },
@@ -71,17 +69,6 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
         _ => return None,
     };
     Some(Read::event(event))
-}
-
-/// Splits off the line with a command's exit code. Returns whether the command passed, if the line
-/// is there.
-fn without_exit_code(output: &str) -> (&str, Option<bool>) {
-    let text = output.trim_end();
-    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
-    match last.strip_prefix(EXIT).and_then(|rest| rest.strip_suffix(']')) {
-        Some(code) => (before.trim_end(), Some(code == "0")),
-        None => (output, None),
-    }
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {

@@ -2,8 +2,12 @@
 
 #[cfg(feature = "events")]
 mod events;
+#[cfg(any(feature = "events", feature = "transcripts"))]
+mod printed;
 #[cfg(feature = "setup")]
 mod setup;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, McpNames};
 
@@ -16,5 +20,7 @@ pub(super) static CLIENT: Client = Client {
     events: Some(events::ADAPTER),
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN
 };

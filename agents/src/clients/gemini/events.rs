@@ -3,6 +3,7 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
 
+use super::printed::{is_failed, printed};
 use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
@@ -86,40 +87,20 @@ fn asked(prompt: &str) -> &str {
 /// a failed tool has an error next to it.
 fn passed(payload: Payload<'_>) -> bool {
     let response = payload.object("tool_response");
-    let failed = |line: &str| {
-        let code = line.strip_prefix("Exit Code: ").or_else(|| line.strip_prefix("Signal: "));
-        code.is_some_and(|code| !matches!(code.trim(), "0" | "(none)"))
-    };
     let text = response.text("llmContent").unwrap_or_default();
-    response.value("error").is_none_or(serde_json::Value::is_null) && !text.lines().any(failed)
+    response.value("error").is_none_or(serde_json::Value::is_null) && !is_failed(text)
 }
 
 /// Returns what a command printed and its error message, without the lines that the client adds.
 fn output(payload: Payload<'_>) -> String {
     let response = payload.object("tool_response");
-    let text = response.text("llmContent").unwrap_or_default();
-    let own = |line: &&str| {
-        const OWN: [&str; 9] = [
-            "<untrusted_context>",
-            "</untrusted_context>",
-            "Command: ",
-            "Directory: ",
-            "Exit Code: ",
-            "Signal: ",
-            "Background PIDs: ",
-            "Process Group PGID: ",
-            "Output: (empty)",
-        ];
-        !OWN.iter().any(|own| line.starts_with(own))
-    };
-    let printed = text.lines().filter(own);
-    let printed = printed.map(|line| line.strip_prefix("Output: ").unwrap_or(line));
+    let printed = printed(response.text("llmContent").unwrap_or_default());
     let message = match response.value("error") {
         Some(serde_json::Value::String(message)) => Some(message.as_str()),
         _ => response.object("error").text("message"),
     };
-    let lines: Vec<&str> = printed.chain(message).collect();
-    lines.join("\n")
+    let lines = [Some(printed.as_str()).filter(|text| !text.is_empty()), message];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {

@@ -124,16 +124,17 @@ impl Args {
                 })?),
                 None => None,
             };
-        if transcripts::count(&home, within.as_deref()) == 0 {
-            // Without transcripts no daemon is started.
-            let (tally, nothing) = (Tally::default(), PastSessionsReply::default());
-            if !self.json {
-                show_plan(out, &nothing, &tally, &home)?;
-            }
-            return self.report(out, false, &tally, &nothing);
-        }
         let transcripts = Places::of(&home).transcripts();
         let found = read(&transcripts, within.as_deref(), SystemTime::now());
+        if found.sessions.is_empty() {
+            // Without sessions no daemon is started.
+            let nothing = PastSessionsReply::default();
+            if !self.json {
+                show_plan(out, &nothing, &found.tally, &home)?;
+                say_nothing_is_new(out, &found.tally)?;
+            }
+            return self.report(out, false, &found.tally, &nothing);
+        }
         let mut client = Client::started(&InstanceDir::locate()?)?;
         let plan = hand_over(&mut client, &found.sessions, true)?;
         if !self.json {
@@ -141,8 +142,8 @@ impl Args {
             out.flush()?;
         }
         if self.dry_run || changed(&plan).is_none() {
-            if !self.json && changed(&plan).is_none() && found.tally.transcripts > 0 {
-                writeln!(out, "nothing is new")?;
+            if !self.json && changed(&plan).is_none() {
+                say_nothing_is_new(out, &found.tally)?;
             }
             return self.report(out, false, &found.tally, &plan);
         }
@@ -173,6 +174,14 @@ impl Args {
         let message = format!("{damaged} could not be read, or not all of it; see above");
         Err(Error::new(Kind::Damaged, message).with_action("Everything else was done."))
     }
+}
+
+/// Says that nothing would change, if there was anything to read.
+fn say_nothing_is_new(out: &mut dyn Write, tally: &Tally) -> Result<(), Error> {
+    if tally.transcripts > 0 {
+        writeln!(out, "nothing is new")?;
+    }
+    Ok(())
 }
 
 /// Describes the changes, made or planned; `None` if there are none.

@@ -1,0 +1,94 @@
+//! Past sessions of every client, imported from the transcripts that the clients wrote.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anchord_tests::{Instance, Project};
+use serde_json::Value;
+
+/// The transcripts, as `agents` keeps them: where they are in a home, and their texts.
+const TRANSCRIPTS: [(&str, &str); 7] = [
+    (
+        ".claude/projects/-src-app/5f1c.jsonl",
+        include_str!("../../agents/src/clients/claude_code/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".codex/sessions/2026/11/22/rollout-1.jsonl",
+        include_str!("../../agents/src/clients/codex/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".gemini/tmp/app/chats/session-1.jsonl",
+        include_str!("../../agents/src/clients/gemini/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".copilot/session-state/479a/events.jsonl",
+        include_str!("../../agents/src/clients/copilot/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".qwen/projects/-src-app/chats/9efc.jsonl",
+        include_str!("../../agents/src/clients/qwen/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".factory/sessions/-src-app/ab4d.jsonl",
+        include_str!("../../agents/src/clients/droid/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".pi/agent/sessions/--src-app--/1_01a2.jsonl",
+        include_str!("../../agents/src/clients/pi/fixtures/transcript.jsonl"),
+    ),
+];
+
+/// Puts a transcript into the home, as one that nobody writes to any more.
+fn write(home: &Path, name: &str, text: &str) {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+}
+
+/// Runs the import. Returns its exit code and all that it printed.
+fn import(instance: &Instance, project: &Project, arguments: &[&str]) -> (i32, String) {
+    let mut command = instance.anchord();
+    command.args(["import", "sessions", "--yes"]).args(arguments).current_dir(project.path());
+    let output = command.output().unwrap();
+    let printed = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.code().unwrap(), printed.concat())
+}
+
+fn sum(report: &str, field: &str) -> u64 {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let projects = report.get("projects").and_then(Value::as_array).unwrap();
+    projects.iter().map(|project| project.get(field).and_then(Value::as_u64).unwrap()).sum()
+}
+
+#[test]
+fn sessions_of_every_client_are_imported_once() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let root = project.path().to_str().unwrap();
+    for (name, text) in TRANSCRIPTS {
+        write(&instance.user_home(), name, &text.replace("/src/app", root));
+    }
+    write(&instance.user_home(), ".gemini/tmp/app/.project_root", root);
+    let all = TRANSCRIPTS.len() as u64;
+    let (code, done) = import(&instance, &project, &["--json"]);
+    assert_eq!((code, sum(&done, "added")), (0, all), "{done}");
+    let (code, again) = import(&instance, &project, &["--json"]);
+    assert_eq!((code, sum(&again, "added"), sum(&again, "known")), (0, 0, all), "{again}");
+}
+
+#[test]
+fn an_import_that_could_not_look_says_so_and_does_not_say_nothing() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let chats = instance.user_home().join(".qwen/projects/-src-app/chats");
+    fs::create_dir_all(chats.parent().unwrap()).unwrap();
+    symlink(&chats, &chats).unwrap();
+    for arguments in [&[][..], &["--project", project.path().to_str().unwrap()]] {
+        let (code, text) = import(&instance, &project, arguments);
+        assert_eq!(code, 5, "{text}");
+        assert!(text.contains("-src-app/chats: cannot be read"), "{text}");
+        assert!(!text.contains("no transcripts"), "{text}");
+    }
+}
