@@ -9,3 +9,6 @@ pub const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
 /// The longest instruction file (`CLAUDE.md`) or agent's configuration that is read. Claude Code
 /// keeps the history of all projects in one file.
 pub const EDITED_BYTES_MAX: u64 = 64 << 20;
+
+/// Seconds to wait for a database that its client is writing to.
+pub const DATABASE_BUSY_SECONDS_MAX: u64 = 5;

@@ -5,16 +5,19 @@
 //! Nothing is written. A client may change its format at any time, so a reader ignores what it does
 //! not know.
 
+mod database;
 mod lines;
 
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anchord_memory::lifecycle::Event;
 use anchord_memory::{SessionActivity, Timestamp};
+pub use database::Conversation;
+pub(crate) use database::Database;
 use lines::Lines;
 pub use lines::Unread;
 use serde_json::Value;
@@ -22,7 +25,7 @@ use serde_json::Value;
 use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
 use crate::{CLIENTS, Client};
 
-/// The transcripts that a client keeps, one file for each conversation.
+/// The transcripts that a client keeps: a file for each conversation, or a database of all.
 #[derive(Clone, Copy, Debug)]
 pub struct Transcripts {
     /// The folder of its files, beneath the home directory unless a variable moves it.
@@ -31,6 +34,8 @@ pub struct Transcripts {
     pub(crate) files: fn(&Path) -> Vec<PathBuf>,
     /// Creates a reader for the transcript at a path.
     pub(crate) reader: fn(&Path) -> Box<dyn Reader>,
+    /// The queries, if the files are databases.
+    pub(crate) database: Option<Database>,
 }
 
 /// Turns the lines of one transcript into events.
@@ -52,7 +57,9 @@ pub struct Transcript {
     pub client: &'static Client,
     /// The path.
     pub path: PathBuf,
-    /// The length; 0 if it is not a file.
+    /// The conversation, if the file is a database that could be read.
+    pub conversation: Option<Conversation>,
+    /// The length; 0 if it is not a file. Conversations of a database share its length.
     pub bytes: u64,
     /// The time of the last write.
     pub modified: SystemTime,
@@ -99,10 +106,13 @@ impl Places {
         let mut found = Vec::new();
         for (client, place) in &self.0 {
             let paths = client.transcripts.map(|transcripts| (transcripts.files)(place));
-            found.extend(paths.into_iter().flatten().map(|path| Transcript::new(client, path)));
+            let paths = paths.into_iter().flatten();
+            found.extend(paths.flat_map(|path| Transcript::at(client, path)));
         }
-        found.sort_by(|one, other| (one.client, &one.path).cmp(&(other.client, &other.path)));
-        found.dedup_by(|one, other| one.path == other.path);
+        let place =
+            |found: &Transcript| (found.client, found.path.clone(), found.conversation.clone());
+        found.sort_by_key(place);
+        found.dedup_by_key(|found| (found.path.clone(), found.conversation.clone()));
         found
     }
 }
@@ -120,26 +130,45 @@ pub fn count(home: &Path, project: Option<&Path>) -> usize {
 }
 
 impl Transcript {
+    /// Returns the transcripts in a file. A database that cannot be read is one that fails.
+    fn at(client: &'static Client, path: PathBuf) -> Vec<Self> {
+        let database = client.transcripts.and_then(|transcripts| transcripts.database);
+        let Some(Ok(listed)) = database.map(|database| database.conversations(&path)) else {
+            return vec![Self::new(client, path)];
+        };
+        let whole = Self::new(client, path);
+        let bytes = (whole.bytes / (listed.len() as u64).max(1)).max(1);
+        let of = |conversation: Conversation| {
+            let millis = u64::try_from(conversation.modified.0).unwrap_or_default();
+            let modified = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+            Self { conversation: Some(conversation), bytes, modified, ..whole.clone() }
+        };
+        listed.into_iter().map(of).collect()
+    }
+
     fn new(client: &'static Client, path: PathBuf) -> Self {
         // An entry that is not a file, or cannot be examined, is reported when it is read.
         let about = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
         let bytes = about.as_ref().map_or(0, fs::Metadata::len);
         let modified = about.and_then(|about| about.modified().ok());
         let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
-        Self { client, path, bytes, modified }
+        Self { client, path, conversation: None, bytes, modified }
     }
 
     /// Returns whether its session worked in a directory or beneath it. Without a directory, every
     /// session qualifies. So does what cannot be read as a file, since it may hold such sessions.
     pub fn is_within(&self, directory: Option<&Path>) -> bool {
         directory.is_none_or(|directory| {
-            !self.path.is_file()
+            self.is_unlisted()
                 || self.cwd().is_some_and(|cwd| Path::new(&cwd).starts_with(directory))
         })
     }
 
     /// Returns the directory the session worked in, from the transcript's first lines.
     fn cwd(&self) -> Option<String> {
+        if let Some(conversation) = &self.conversation {
+            return Some(conversation.cwd.clone());
+        }
         let mut reader = self.reader()?;
         let mut lines = Lines::new(BufReader::new(self.open().ok()?));
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
@@ -160,9 +189,36 @@ impl Transcript {
         self.client.transcripts.map(|transcripts| (transcripts.reader)(&self.path))
     }
 
+    /// Returns whether it stands for transcripts that could not be listed.
+    fn is_unlisted(&self) -> bool {
+        let database = self.client.transcripts.and_then(|transcripts| transcripts.database);
+        !self.path.is_file() || (database.is_some() && self.conversation.is_none())
+    }
+
     /// Reads the whole transcript.
     pub fn read(&self) -> io::Result<Past> {
-        self.read_from(self.open()?)
+        match self.client.transcripts.and_then(|transcripts| transcripts.database) {
+            Some(database) => self.read_rows(&database),
+            None => self.read_from(self.open()?),
+        }
+    }
+
+    fn read_rows(&self, database: &Database) -> io::Result<Past> {
+        let Some(conversation) = &self.conversation else {
+            // Listing failed before, and says why again.
+            database.conversations(&self.path)?;
+            return Err(io::Error::other("it changed while it was read"));
+        };
+        let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
+        let mut noted = SessionActivity::default();
+        let unread = database.lines(&self.path, &conversation.id, |line, time| {
+            for event in reader.read(line) {
+                noted.saw(&event, time);
+            }
+        })?;
+        let mut captured = SessionActivity::of(&format!("{}:{}", self.client.id, conversation.id));
+        captured.absorb(&noted);
+        Ok(Past { cwd: Some(conversation.cwd.clone()), captured, unread })
     }
 
     /// Opens the file. Rejects a directory, which may be one that could not be listed, and a pipe,

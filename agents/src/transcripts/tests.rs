@@ -106,6 +106,7 @@ fn past(client: &str, name: &str, text: &str) -> Past {
     let transcript = Transcript {
         client: Client::named(client).unwrap(),
         path: PathBuf::from(name),
+        conversation: None,
         bytes: 0,
         modified: SystemTime::UNIX_EPOCH,
     };
@@ -238,4 +239,57 @@ fn transcripts_are_found_in_the_clients_directories() {
     };
     assert_eq!((of("/src/app"), of("/src"), of("/src/application")), (3, 3, 0));
     assert_eq!(Places::told(&scratch.path().join("none"), |_| None).transcripts(), []);
+}
+
+const OPENCODE: &str = include_str!("../clients/opencode/fixtures/transcript.sql");
+
+/// Creates a home with opencode's database.
+fn home_with_database(statements: &str) -> (tempfile::TempDir, PathBuf) {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join(".local/share/opencode/opencode.db");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();
+    (scratch, path)
+}
+
+#[test]
+fn a_database_gives_the_activity_of_each_conversation() {
+    let subagent = "INSERT INTO session VALUES ('ses_2', 'ses_dea4', '/src/app', 1, 2);";
+    let other = "INSERT INTO session VALUES ('ses_3', NULL, '/src/lib', 1, 2);";
+    let (home, _) = home_with_database(&format!("{OPENCODE}{subagent}{other}"));
+    let found = Places::told(home.path(), |_| None).transcripts();
+    assert_eq!(found.len(), 2, "{found:?}");
+    let of = |cwd: &str| {
+        let mut within = found.iter().filter(|found| found.is_within(Some(Path::new(cwd))));
+        within.next().unwrap().read().unwrap()
+    };
+    let past = of("/src/app");
+    assert_eq!((past.cwd.as_deref(), past.unread.lines()), (Some("/src/app"), 0));
+    assert_eq!(past.captured.key(), "opencode:ses_dea4fe880ffe6Q9FeZ1cD80Ku1");
+    assert!(past.captured.times().0.iso().starts_with("2026-11-26T"));
+    insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r#"
+    Asked: "fix the flaky login test please"
+    Edited: check.sh, new.sh
+    Failed, then passed: `sh ./check.sh`
+    Said last: Fixed: the check passes now.
+    "#);
+    assert!(of("/src/lib").captured.is_empty());
+}
+
+#[test]
+fn a_broken_row_is_counted_and_a_broken_database_is_reported() {
+    let broken = "UPDATE part SET data = 'no json' WHERE data LIKE '%step-start%';";
+    let (home, path) = home_with_database(&format!("{OPENCODE}{broken}"));
+    let read = || {
+        let found = Places::told(home.path(), |_| None).transcripts();
+        let [found] = found.as_slice() else { panic!("{found:?}") };
+        found.read()
+    };
+    let past = read().unwrap();
+    assert_eq!((past.unread.no_json, past.captured.prompts()), (6, 1));
+    fs::write(&path, "no database at all, and long enough to be taken for its header").unwrap();
+    assert!(read().is_err());
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    assert!(read().is_err());
 }

@@ -17,6 +17,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".claude",
     files: of_sessions,
     reader: |path| Box::new(Transcript::new(path)),
+    database: None,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {

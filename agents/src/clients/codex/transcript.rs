@@ -17,6 +17,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".codex",
     files: of_sessions,
     reader: |_| Box::new(Transcript::default()),
+    database: None,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {

@@ -14,6 +14,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".factory",
     files: of_sessions,
     reader: |_| Box::new(Transcript::default()),
+    database: None,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {

@@ -18,6 +18,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".gemini",
     files: of_sessions,
     reader: |path| Box::new(Transcript::new(path)),
+    database: None,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {

@@ -11,6 +11,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".imaginary",
     files: |folder| files(&folder.join("talks"), |_| true),
     reader: |path| Box::new(Talk::new(path)),
+    database: None,
 };
 
 struct Talk {

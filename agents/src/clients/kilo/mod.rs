@@ -4,6 +4,8 @@
 use super::opencode::events;
 #[cfg(feature = "setup")]
 mod setup;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, Environment};
 
@@ -21,5 +23,7 @@ pub(super) static CLIENT: Client = Client {
     events: Some(crate::events::Adapter { client: KNOWN.id, ..events::ADAPTER }),
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN
 };

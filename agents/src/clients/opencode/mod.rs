@@ -4,6 +4,8 @@
 pub(super) mod events;
 #[cfg(feature = "setup")]
 pub(super) mod setup;
+#[cfg(feature = "transcripts")]
+pub(super) mod transcript;
 
 use crate::{Client, Environment};
 
@@ -21,5 +23,7 @@ pub(super) static CLIENT: Client = Client {
     events: Some(events::ADAPTER),
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN
 };

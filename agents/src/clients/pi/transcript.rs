@@ -13,6 +13,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".pi/agent",
     files: of_sessions,
     reader: |_| Box::new(Transcript::default()),
+    database: None,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {
