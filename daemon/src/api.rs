@@ -15,9 +15,12 @@ mod anchors;
 mod backup;
 mod by_kind;
 mod connections;
+mod growth;
 mod hooks;
 mod merge;
+mod now;
 mod purge;
+mod records;
 mod sessions;
 mod shared;
 mod split;
@@ -32,9 +35,14 @@ pub use backup::{
 };
 pub use by_kind::ByKind;
 pub use connections::ConnectionStatus;
+pub use growth::{CompactionRun, GrowthDay, GrowthReply};
 pub use hooks::{HookEventsStatus, HookFailureStatus, HooksStatus};
 pub use merge::{MergeParams, MergeQuery, MergeReply, MergeTask};
+pub use now::{
+    GivenQuery, GivenRecord, GivenReply, Lane, NowReply, SavedRecord, WaitingApproval, Waits,
+};
 pub use purge::{PurgeParams, PurgeReply, PurgedStatus, SecretEntry, SecretRecord, SecretsReply};
+pub use records::{RecordPick, RecordsParams, RecordsReply, ShownRecord};
 pub use sessions::{
     PastSessionParams, PastSessionsLeftOut, PastSessionsParams, PastSessionsProject,
     PastSessionsReply,
@@ -101,6 +109,14 @@ pub const PURGE: &str = "/v1/purge";
 pub const SECRETS: &str = "/v1/secrets";
 /// `POST` [`ToolParams`]: [`ToolReply`], the text that a reader gets and the records it is about.
 pub const TOOL: &str = "/v1/tool";
+/// `GET`: [`NowReply`], the live sessions.
+pub const NOW: &str = "/v1/now";
+/// `GET` with [`GivenQuery`]: [`GivenReply`], the text of an answer that is still in memory.
+pub const GIVEN: &str = "/v1/given";
+/// `POST` [`RecordsParams`]: [`RecordsReply`], records for a view.
+pub const RECORDS: &str = "/v1/records";
+/// `GET` with [`ProjectQuery`]: [`GrowthReply`].
+pub const GROWTH: &str = "/v1/growth";
 /// `GET` with [`LogQuery`]: [`Retrieval`]s, oldest first, as [`JSON_LINES`].
 pub const LOG: &str = "/v1/log";
 /// `POST` [`StopParams`]: [`StopReply`]. The daemon then drains and exits.

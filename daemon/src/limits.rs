@@ -329,6 +329,30 @@ pub const RETRIEVAL_ASKED_BYTES_MAX: usize = 2_000;
 /// Lines of the retrieval log in one answer.
 pub const RETRIEVAL_PAGE_LINES_MAX: usize = 10_000;
 
+/// Items of each list of a live session that a view shows.
+pub const LANE_ITEMS_MAX: usize = 12;
+
+/// Records that are looked at, the newest first, for those that a live session wrote.
+pub const LANE_RECORDS_LOOKED_AT_MAX: usize = 500;
+
+/// Days of a memory's growth.
+pub const GROWTH_DAYS_MAX: i64 = 90;
+
+/// Commits, the newest first, among which a view of growth looks for compactions.
+pub const GROWTH_COMMITS_MAX: usize = 1_000;
+
+/// Records in one page of a view.
+pub const VIEW_RECORDS_MAX: usize = 200;
+
+/// Bytes of a record's text in a page of a view.
+pub const VIEW_TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// Bytes of the texts of the last answers that are kept in memory, of all sessions.
+pub const TEXTS_BYTES_MAX: usize = 512 << 10;
+
+/// Answers of one session whose texts are kept in memory.
+pub const TEXTS_OF_SESSION_MAX: usize = 8;
+
 /// Time that a reader that follows the retrieval log waits before it has to ask again.
 pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);
 

@@ -2,11 +2,11 @@
 //! files next to the project's journal; the older one is deleted when the newer one is full.
 //!
 //! No call waits for a line, and none fails because of one: a separate task counts tokens and
-//! writes. Lines are not synced, and are dropped when the task is [`RETRIEVALS_QUEUED_MAX`] lines
+//! writes. It also keeps the texts of the last answers to agents, in memory alone. Lines are not synced, and are dropped when the task is [`RETRIEVALS_QUEUED_MAX`] lines
 //! behind. The content of a line has passed the filter in `secrets.rs`. Nothing here creates a
 //! directory, so a deleted project stays deleted.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::limits::{
     RETRIEVAL_ASKED_BYTES_MAX, RETRIEVAL_FILE_BYTES_MAX, RETRIEVAL_IDS_MAX, RETRIEVALS_QUEUED_MAX,
+    TEXTS_BYTES_MAX, TEXTS_OF_SESSION_MAX,
 };
 use crate::store::{Disk, RealDisk};
 
@@ -98,6 +99,38 @@ impl Retrieval {
     }
 }
 
+/// What an answer was: its text, and what caused it if the arguments do not say so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The text; empty for a document that goes to a file.
+    pub(crate) text: String,
+    /// The prompt, the file or the failed command of a hook event.
+    pub(crate) cause: Option<String>,
+}
+
+impl From<String> for Given {
+    fn from(text: String) -> Self {
+        Self { text, cause: None }
+    }
+}
+
+/// An answer that is still in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recent {
+    /// The directory of the project.
+    pub(crate) directory: PathBuf,
+    /// The line of the log.
+    pub(crate) line: Retrieval,
+    /// The text and its cause.
+    pub(crate) given: Arc<Given>,
+}
+
+impl Recent {
+    fn bytes(&self) -> usize {
+        self.given.text.len() + self.given.cause.as_ref().map_or(0, String::len)
+    }
+}
+
 /// The logs of all projects. All clones use the same task, which ends with the last of them.
 #[derive(Clone, Debug)]
 pub(crate) struct RetrievalLog {
@@ -108,7 +141,8 @@ pub(crate) struct RetrievalLog {
 
 #[derive(Debug)]
 enum Job {
-    Write { directory: Option<PathBuf>, line: Box<Retrieval>, text: String },
+    Write { directory: Option<PathBuf>, line: Box<Retrieval>, given: Given },
+    Recent(oneshot::Sender<Vec<Recent>>),
     Read { directory: PathBuf, from: Start, limit: usize, reply: oneshot::Sender<Vec<Retrieval>> },
     Forget { directory: PathBuf, ids: BTreeSet<String>, reply: oneshot::Sender<io::Result<()>> },
     Flush(oneshot::Sender<()>),
@@ -134,9 +168,8 @@ impl RetrievalLog {
     }
 
     /// Counts the tokens of an answer's text, and writes its line if the project has a directory.
-    /// `text` is empty for a document that goes to a file.
-    pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, text: String) {
-        if self.jobs.try_send(Job::Write { directory, line: Box::new(line), text }).is_err() {
+    pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, given: Given) {
+        if self.jobs.try_send(Job::Write { directory, line: Box::new(line), given }).is_err() {
             tracing::debug!("the retrieval log is behind; a line was dropped");
         }
     }
@@ -154,6 +187,15 @@ impl RetrievalLog {
             return Vec::new();
         }
         lines.await.unwrap_or_default()
+    }
+
+    /// Returns the last answers to agents, the newest first.
+    pub(crate) async fn recent(&self) -> Vec<Recent> {
+        let (reply, answers) = oneshot::channel();
+        if self.jobs.send(Job::Recent(reply)).await.is_err() {
+            return Vec::new();
+        }
+        answers.await.unwrap_or_default()
     }
 
     /// Redacts the arguments in lines that name one of these records, or too many records to list
@@ -210,22 +252,30 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
     }
 }
 
-/// The writing end of the logs: the number of the last line of each log in use.
+/// The writing end of the logs.
 #[derive(Debug, Default)]
-struct Writer(HashMap<PathBuf, u64>);
+struct Writer {
+    /// The number of the last line of each log in use.
+    last: HashMap<PathBuf, u64>,
+    /// The last answers to agents, oldest first.
+    recent: VecDeque<Recent>,
+}
 
 impl Writer {
     /// Runs a job. Returns the number of lines written.
     fn serve(&mut self, job: Job, given: &AtomicU64) -> u64 {
         match job {
-            Job::Write { directory, mut line, text } => {
-                line.tokens = tokens::count(&text);
+            Job::Write { directory, mut line, given: answer } => {
+                line.tokens = tokens::count(&answer.text);
                 if line.client != COMMAND_LINE {
                     given.fetch_add(line.tokens.into(), Ordering::Relaxed);
                 }
                 let Some(directory) = directory else { return 0 };
                 match self.append(&directory, *line) {
-                    Ok(()) => return 1,
+                    Ok(line) => {
+                        self.keep(Recent { directory, line, given: Arc::new(answer) });
+                        return 1;
+                    }
                     Err(error) => tracing::debug!(%error, "a line of the retrieval log was lost"),
                 }
             }
@@ -233,7 +283,12 @@ impl Writer {
             Job::Read { directory, from, limit, reply } => {
                 let _ = reply.send(self.read(&directory, from, limit));
             }
+            Job::Recent(reply) => {
+                let _ = reply.send(self.recent.iter().rev().cloned().collect());
+            }
             Job::Forget { directory, ids, reply } => {
+                // A text may quote a record that its line does not name.
+                self.recent.retain(|recent| ids.is_empty() || recent.directory != directory);
                 let _ = reply.send(forget(&directory, &ids));
             }
             Job::Flush(done) => {
@@ -243,9 +298,32 @@ impl Writer {
         0
     }
 
-    fn append(&mut self, directory: &Path, line: Retrieval) -> io::Result<()> {
+    /// Keeps an answer to an agent while there is room. Each session keeps a few, so that a busy one
+    /// does not displace the others'.
+    fn keep(&mut self, recent: Recent) {
+        if recent.line.client == COMMAND_LINE || recent.given.text.is_empty() {
+            return;
+        }
+        let of_session = |kept: &&Recent| kept.line.session == recent.line.session;
+        if self.recent.iter().filter(of_session).count() >= TEXTS_OF_SESSION_MAX
+            && let Some(oldest) = self.recent.iter().position(|kept| of_session(&kept))
+        {
+            self.recent.remove(oldest);
+        }
+        self.recent.push_back(recent);
+        let mut bytes: usize = self.recent.iter().map(Recent::bytes).sum();
+        while bytes > TEXTS_BYTES_MAX
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            bytes -= oldest.bytes();
+        }
+    }
+
+    /// Appends a line, and returns it as written.
+    fn append(&mut self, directory: &Path, line: Retrieval) -> io::Result<Retrieval> {
         let number = self.last(directory)? + 1;
-        let mut text = serde_json::to_vec(&Retrieval { number, ..line }.shortened())?;
+        let line = Retrieval { number, ..line }.shortened();
+        let mut text = serde_json::to_vec(&line)?;
         text.push(b'\n');
         let [older, newer] = files(directory);
         let mut file = open(&newer)?;
@@ -254,14 +332,14 @@ impl Writer {
             file = open(&newer)?;
         }
         file.write_all(&text)?;
-        self.0.insert(directory.to_owned(), number);
-        Ok(())
+        self.last.insert(directory.to_owned(), number);
+        Ok(line)
     }
 
     /// Returns the number of the last line. The first call also ends a line that an earlier daemon
     /// left half written.
     fn last(&mut self, directory: &Path) -> io::Result<u64> {
-        if let Some(number) = self.0.get(directory) {
+        if let Some(number) = self.last.get(directory) {
             return Ok(*number);
         }
         let [_, newer] = files(directory);
@@ -272,7 +350,7 @@ impl Writer {
     }
 
     fn read(&mut self, directory: &Path, from: Start, limit: usize) -> Vec<Retrieval> {
-        if let (Start::After(after), Some(last)) = (from, self.0.get(directory))
+        if let (Start::After(after), Some(last)) = (from, self.last.get(directory))
             && *last <= after
         {
             return Vec::new();

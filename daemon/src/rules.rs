@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::rules::{Access, Action, Decided, Effect, Matches, Rule, Verdict};
-use anchord_memory::{Memory, Timestamp, check_action, rules_in_force};
+use anchord_memory::{Memory, SessionId, Timestamp, check_action, rules_in_force};
 use serde_json::Value;
 
 use self::approvals::Approvals;
@@ -108,14 +108,14 @@ impl RuleService {
         }
     }
 
-    /// Checks an action. With `may_approve`, an action that asks gets an id with which a person can
-    /// approve it.
+    /// Checks an action. If a session `asks`, an action that needs approval gets an id with which a
+    /// person can approve it.
     pub(crate) async fn check(
         &self,
         memory: &Memory,
         located: Option<&Located>,
         asked: &Asked,
-        may_approve: bool,
+        asks: Option<&SessionId>,
     ) -> Checked {
         let now = clock::now();
         let team = self.team(located).await;
@@ -133,9 +133,10 @@ impl RuleService {
             let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
             let mut approvals = self.approvals();
             checked.is_approved = approvals.is_approved(&key, now);
-            if may_approve && !checked.is_approved {
+            if let Some(session) = asks.filter(|_| !checked.is_approved) {
                 let titles = checked.verdict.deciding.iter().map(|it| it.title.clone());
-                let pending = Pending { action: shown(asked), rules: titles.collect(), since: now };
+                let (action, session) = (shown(asked), session.to_string());
+                let pending = Pending { action, rules: titles.collect(), session, since: now };
                 approvals.ask(&key, pending);
                 checked.approval = Some(key);
             }

@@ -3,6 +3,7 @@
 //! records alone and updated with each record. So the cost of a save depends on what it writes, not
 //! on what is stored.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
@@ -78,6 +79,15 @@ impl Index {
     pub(crate) fn written_since(&self, since: Revision) -> impl Iterator<Item = RecordId> {
         let first = (Revision(since.0.saturating_add(1)), LOWEST);
         self.written.range(first..).map(|(_, id)| *id)
+    }
+
+    /// Returns the same records, newest first, from the one before `before` on.
+    pub(crate) fn written_before(
+        &self,
+        before: Option<(Revision, RecordId)>,
+    ) -> impl Iterator<Item = RecordId> {
+        let end = before.map_or(Bound::Unbounded, Bound::Excluded);
+        self.written.range((Bound::Unbounded, end)).rev().map(|(_, id)| *id)
     }
 
     pub(crate) fn last_written(&self) -> Option<RecordId> {

@@ -241,6 +241,15 @@ impl Memory {
         self.index.written_since(since).filter_map(|id| self.records.get(&id))
     }
 
+    /// Returns the shared records, the last written first. With `before`, begins after the record
+    /// whose content has that id and came with that revision.
+    pub fn newest(
+        &self,
+        before: Option<(Revision, RecordId)>,
+    ) -> impl Iterator<Item = &Arc<Record>> {
+        self.index.written_before(before).filter_map(|id| self.records.get(&id))
+    }
+
     /// Returns the shared record that was written last, in any state.
     pub fn last_written(&self) -> Option<&Arc<Record>> {
         self.index.last_written().and_then(|id| self.records.get(&id))

@@ -119,7 +119,7 @@ fn connections(service: &SessionService) -> Vec<ConnectionStatus> {
     connections
 }
 
-fn sessions(service: &SessionService) -> Vec<SessionStatus> {
+pub(super) fn sessions(service: &SessionService) -> Vec<SessionStatus> {
     let mut sessions: Vec<SessionStatus> = service
         .table
         .all()

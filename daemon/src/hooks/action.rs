@@ -64,7 +64,9 @@ async fn stopped(
     let asked = Asked { action: None, command, paths, writes, access, tool };
     let located = view.place.located();
     let rules = &call.service.rules;
-    let checked = rules.check(&view.memory, located, &asked, !arrival.asks).await;
+    // A client that asks in its own prompt needs no approval here.
+    let asks = (!arrival.asks).then_some(&call.session.id);
+    let checked = rules.check(&view.memory, located, &asked, asks).await;
     if !checked.has_rules {
         return Ok(None);
     }

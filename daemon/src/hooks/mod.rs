@@ -36,11 +36,11 @@ use self::conversations::{Conversations, Name, Waiting};
 pub(crate) use activity::{stage_of, stage_silent};
 
 pub(crate) use self::service::HookService;
-use crate::retrieval_log::Retrieval;
+use crate::retrieval_log::{Given, Retrieval};
 use crate::sessions::{
     self, BindError, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
 };
-use crate::{clock, limits};
+use crate::{clock, limits, secrets};
 
 /// Programs with which clients run hooks.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "fish"];
@@ -174,11 +174,12 @@ impl Handled {
     /// Records that the hook received its answer.
     pub(crate) fn delivered(self, service: &HookService) {
         let Some(telling) = self.told else { return };
-        let Delivery { session, shown, line: (line, took, text), .. } = *telling;
+        let Delivery { session, event, shown, line: (line, took, text), .. } = *telling;
+        let cause = cause_of(&event);
         if let Some(project) = session.project() {
             project.mark_shown(shown.notices);
         }
-        session.log(&service.sessions, line, took, text);
+        session.log(&service.sessions, line, took, Given { text, cause });
     }
 
     /// Takes back an answer that the hook did not receive because it had left. The model's context
@@ -328,6 +329,21 @@ fn keep_for_prompt(service: &HookService, envelope: &Envelope, name: &Name, said
         let waiting = Waiting { context, files };
         service.state.threads.with(name, |thread| thread.keep_waiting(waiting));
     }
+}
+
+/// Returns what caused a text, for those who look at it later.
+fn cause_of(event: &Event) -> Option<String> {
+    let cause = match event {
+        Event::PromptSubmitted { prompt } => prompt.clone(),
+        Event::ToolBegins(begins) => begins.files.first()?.clone(),
+        Event::ToolRan(run) => match &run.command {
+            Some(run) => run.command.clone(),
+            None => run.read.iter().chain(&run.edited).next()?.clone(),
+        },
+        _ => return None,
+    };
+    let end = cause.floor_char_boundary(limits::RETRIEVAL_ASKED_BYTES_MAX);
+    Some(secrets::clean(cause.get(..end).unwrap_or_default()).into_owned())
 }
 
 /// Returns the files of the tool that an event is about.

@@ -47,6 +47,10 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::PURGE, post(purge))
         .route(api::SECRETS, get(secrets))
         .route(api::TOOL, post(tool))
+        .route(api::NOW, get(now))
+        .route(api::GIVEN, get(given))
+        .route(api::RECORDS, post(records))
+        .route(api::GROWTH, get(growth))
         .route(api::LOG, get(log))
         .route(api::STOP, post(stop))
         .fallback(unknown)
@@ -143,6 +147,31 @@ async fn tool(
     JsonBody(params): JsonBody<ToolParams>,
 ) -> Reply<api::ToolReply> {
     admin::call_tool(&service.tools, params).await.map(Json)
+}
+
+async fn now(State(service): Shared) -> Json<api::NowReply> {
+    Json(admin::now(&service).await)
+}
+
+async fn given(
+    State(service): Shared,
+    Asked(query): Asked<api::GivenQuery>,
+) -> Reply<api::GivenReply> {
+    admin::given(&service, &query).await.map(Json)
+}
+
+async fn records(
+    State(service): Shared,
+    JsonBody(params): JsonBody<api::RecordsParams>,
+) -> Reply<api::RecordsReply> {
+    admin::records(&service.sessions, params).await.map(Json)
+}
+
+async fn growth(
+    State(service): Shared,
+    Asked(query): Asked<ProjectQuery>,
+) -> Reply<api::GrowthReply> {
+    admin::growth(&service.sessions, &query.project).await.map(Json)
 }
 
 async fn verify(

@@ -20,6 +20,7 @@ use access_counts::AccessCounts;
 pub(crate) use budget::{
     BudgetKeeper, Compacted, OwnNotes, WriteSet, carry_out, plan as plan_within, sum,
 };
+pub use queue::QueuedSession;
 pub(crate) use service::ProjectService;
 pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
 

@@ -46,7 +46,21 @@ struct Lanes<T> {
     by_session: HashMap<SessionId, VecDeque<T>>,
     /// Sessions with something queued, in the order in which they are served.
     turn: VecDeque<SessionId>,
+    /// Sessions of the batch that was taken last.
+    served: Vec<SessionId>,
     closed: bool,
+}
+
+/// A session whose jobs wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedSession {
+    /// The session; an empty id for the daemon's own jobs.
+    pub session: SessionId,
+    /// The number of its waiting jobs.
+    pub jobs: usize,
+    /// The sessions that are served before it: those of the current batch, and those whose turn is
+    /// earlier.
+    pub behind: Vec<SessionId>,
 }
 
 impl<T> FairQueue<T> {
@@ -56,6 +70,7 @@ impl<T> FairQueue<T> {
             lanes: Mutex::new(Lanes {
                 by_session: HashMap::new(),
                 turn: VecDeque::new(),
+                served: Vec::new(),
                 closed: false,
             }),
             filled: Condvar::new(),
@@ -108,6 +123,7 @@ impl<T> FairQueue<T> {
             .wait_timeout_while(lanes, idle, |lanes| lanes.turn.is_empty() && !lanes.closed)
             .unwrap_or_else(PoisonError::into_inner);
         let mut batch = Vec::new();
+        lanes.served.clear();
         while batch.len() < jobs_max
             && let Some(session) = lanes.turn.pop_front()
         {
@@ -116,7 +132,10 @@ impl<T> FairQueue<T> {
             if lane.is_empty() {
                 lanes.by_session.remove(&session);
             } else {
-                lanes.turn.push_back(session);
+                lanes.turn.push_back(session.clone());
+            }
+            if !lanes.served.contains(&session) {
+                lanes.served.push(session);
             }
         }
         let closed = lanes.closed;
@@ -146,6 +165,20 @@ impl<T> FairQueue<T> {
     /// Returns the number of waiting jobs.
     pub(crate) fn len(&self) -> usize {
         self.lock().by_session.values().map(VecDeque::len).sum()
+    }
+
+    /// Returns the sessions whose jobs wait, in the order in which they are served.
+    pub(crate) fn queued(&self) -> Vec<QueuedSession> {
+        let lanes = self.lock();
+        let mut behind = lanes.served.clone();
+        let mut queued = Vec::with_capacity(lanes.turn.len());
+        for session in &lanes.turn {
+            let jobs = lanes.by_session.get(session).map_or(0, VecDeque::len);
+            let others = behind.iter().filter(|other| *other != session).cloned();
+            queued.push(QueuedSession { session: session.clone(), jobs, behind: others.collect() });
+            behind.push(session.clone());
+        }
+        queued
     }
 
     fn lock(&self) -> MutexGuard<'_, Lanes<T>> {

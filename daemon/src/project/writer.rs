@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::queue::{FairQueue, NotQueued, Taken};
+use super::queue::{FairQueue, NotQueued, QueuedSession, Taken};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{
     Answer, Call, Entry, Health, LookUp, PendingFlush, ReadBack, Replies, StateMachine, Store,
@@ -315,6 +315,11 @@ impl<M: StateMachine> WriterHandle<M> {
     /// Returns the number of waiting jobs.
     pub fn waiting(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Returns the sessions whose jobs wait, in the order in which they are served.
+    pub fn queued(&self) -> Vec<QueuedSession> {
+        self.queue.queued()
     }
 
     /// Returns whether no more jobs are accepted: the writer was closed, or its thread has died.

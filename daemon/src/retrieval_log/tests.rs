@@ -18,8 +18,12 @@ fn numbers(lines: &[Retrieval]) -> Vec<u64> {
 async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
     let dir = tempfile::tempdir().unwrap();
     let log = RetrievalLog::start();
-    log.write(Some(dir.path().to_owned()), line("memory_load"), "three short words".to_owned());
-    log.write(None, line("memory_status"), "one".to_owned());
+    log.write(
+        Some(dir.path().to_owned()),
+        line("memory_load"),
+        Given { text: "three short words".to_owned(), cause: None },
+    );
+    log.write(None, line("memory_status"), Given { text: "one".to_owned(), cause: None });
     log.flush().await;
     assert_eq!(log.tokens(), 4, "also of what belongs to no project yet");
     let newer = dir.path().join(NEWER);
@@ -29,7 +33,7 @@ async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
 
     let log = RetrievalLog::start();
     let dir = dir.path().to_owned();
-    log.write(Some(dir.clone()), line("memory_get"), String::new());
+    log.write(Some(dir.clone()), line("memory_get"), Given::default());
     let lines = log.read(dir.clone(), Start::Last, 10).await;
     assert_eq!(numbers(&lines), [1, 2]);
     assert_eq!(lines[1].tool, "memory_get");
@@ -72,7 +76,7 @@ async fn a_removed_directory_is_not_recreated() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     let log = RetrievalLog::start();
-    log.write(Some(gone.clone()), line("memory_load"), String::new());
+    log.write(Some(gone.clone()), line("memory_load"), Given::default());
     assert_eq!(log.read(gone.clone(), Start::Last, 10).await, []);
     assert!(!gone.exists());
 }
@@ -84,7 +88,64 @@ async fn a_symlink_instead_of_the_file_is_not_followed() {
     std::fs::write(&other, "mine\n").unwrap();
     std::os::unix::fs::symlink(&other, dir.path().join(NEWER)).unwrap();
     let log = RetrievalLog::start();
-    log.write(Some(dir.path().to_owned()), line("memory_load"), String::new());
+    log.write(Some(dir.path().to_owned()), line("memory_load"), Given::default());
     log.flush().await;
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "mine\n");
+}
+
+/// Returns what is still in memory, by session and number, newest first.
+async fn recent(log: &RetrievalLog) -> Vec<(String, u64)> {
+    let recent = log.recent().await;
+    recent.into_iter().map(|recent| (recent.line.session, recent.line.number)).collect()
+}
+
+fn given(text: &str) -> Given {
+    Given { text: text.to_owned(), cause: Some("a prompt".to_owned()) }
+}
+
+#[tokio::test]
+async fn a_busy_session_does_not_displace_the_texts_of_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().to_owned();
+    let log = RetrievalLog::start();
+    let of = |session: &str| Retrieval { session: session.to_owned(), ..line("memory_load") };
+    log.write(Some(dir.clone()), of("calm"), given("one"));
+    for _ in 0..20 {
+        log.write(Some(dir.clone()), of("busy"), given("two"));
+    }
+    log.write(
+        Some(dir.clone()),
+        Retrieval { client: COMMAND_LINE.to_owned(), ..of("cli") },
+        given("three"),
+    );
+    log.write(Some(dir.clone()), of("silent"), Given::default());
+    let kept = recent(&log).await;
+    assert_eq!(kept.len(), TEXTS_OF_SESSION_MAX + 1, "{kept:?}");
+    assert_eq!(kept.first(), Some(&("busy".to_owned(), 21)));
+    assert_eq!(kept.last(), Some(&("calm".to_owned(), 1)));
+    let text = std::fs::read_to_string(dir.join(NEWER)).unwrap();
+    assert!(!text.contains("a prompt"), "texts and causes are in memory alone");
+}
+
+#[tokio::test]
+async fn texts_take_a_bounded_room_and_a_purge_removes_those_of_its_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    [&one, &other].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+    let log = RetrievalLog::start();
+    let large = "x".repeat(TEXTS_BYTES_MAX / 4);
+    for session in ["a", "b", "c", "d", "e"] {
+        let line = Retrieval { session: session.to_owned(), ..line("memory_load") };
+        log.write(Some(one.clone()), line, given(&large));
+    }
+    let kept = recent(&log).await;
+    assert_eq!(
+        kept.iter().map(|(session, _)| session.as_str()).collect::<Vec<_>>(),
+        ["e", "d", "c"]
+    );
+    log.write(Some(other.clone()), line("memory_load"), given("small"));
+    log.forget(one, BTreeSet::from(["n1".to_owned()])).await.unwrap();
+    let kept = log.recent().await;
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].directory, other);
 }

@@ -19,6 +19,8 @@ pub(crate) struct Pending {
     pub(crate) action: String,
     /// The titles of the rules that ask.
     pub(crate) rules: Vec<String>,
+    /// The session that asked last.
+    pub(crate) session: String,
     /// The time at which it last asked.
     pub(crate) since: Timestamp,
 }

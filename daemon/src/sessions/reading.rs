@@ -10,7 +10,7 @@ use super::service::SessionService;
 use super::{Session, View, session_key};
 use crate::bounded_fs;
 use crate::clock;
-use crate::retrieval_log::Retrieval;
+use crate::retrieval_log::{Given, Retrieval};
 use crate::shared::{DIRECTORY, has_shared_files};
 
 /// Another session that is live in the same project.
@@ -68,7 +68,7 @@ impl Session {
         service: &SessionService,
         line: Retrieval,
         took: Duration,
-        text: String,
+        given: impl Into<Given>,
     ) {
         let line = Retrieval {
             time: clock::now().0,
@@ -78,7 +78,7 @@ impl Session {
             ..line
         };
         let directory = self.project_id().map(|id| service.projects.open.directory(id));
-        service.projects.open.retrievals().write(directory, line, text);
+        service.projects.open.retrievals().write(directory, line, given.into());
     }
 
     /// Returns the other conversations that are live in this project, oldest first. A conversation

@@ -3,7 +3,7 @@
 //! They do not merge, since the key is category and title. Both are stored, and the reply names
 //! them: only the writer knows which one holds.
 
-use crate::ids::RecordId;
+use crate::ids::{Kind, RecordId};
 use crate::memory::Memory;
 use crate::record::{Blueprint, Body, Category, Record};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,19 @@ pub(crate) fn contradictions<'a>(
         }
     }
     found
+}
+
+/// Lists the pairs of active blueprints that contradict each other, by the number of the first.
+pub fn contradicting(memory: &Memory) -> Vec<(RecordId, RecordId)> {
+    let mut pairs = Vec::new();
+    for record in memory.active_of(Kind::Blueprint) {
+        let Body::Blueprint(blueprint) = &record.body else { continue };
+        let others = Category::ALL.into_iter().filter(|other| *other != blueprint.category);
+        let others = others.filter_map(|category| stored(memory, category, blueprint));
+        let against = others.filter(|(_, other)| other.content != blueprint.content);
+        pairs.extend(against.map(|(id, _)| (record.id, id)).filter(|(one, other)| one < other));
+    }
+    pairs
 }
 
 /// Finds the active blueprint of a category with the same title as `title_of`.

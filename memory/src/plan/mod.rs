@@ -30,7 +30,7 @@ pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint, plan_checkpoint_within};
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;
-pub use contradict::Contradiction;
+pub use contradict::{Contradiction, contradicting};
 pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use keep::{plan_adopt, plan_keep};

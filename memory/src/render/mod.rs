@@ -22,6 +22,7 @@ mod loaded;
 mod notice;
 mod page;
 mod personal;
+mod reason;
 mod record;
 mod refusal;
 mod replies;
@@ -47,7 +48,8 @@ pub use kinds::end;
 pub use list::{ListText, ListView, list};
 pub use load::{LiveSession, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
-pub use record::{currency, end_with_a_line, page_of, record, record_page};
+pub use reason::{Cause, reasons};
+pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, update};
 pub use rules::{
     RuleVerdict, approvals, approved, rule_check, rule_ids, rule_set, rule_stop, rules,

@@ -2,7 +2,7 @@
 
 use super::cut::clip_within;
 use super::list::marks;
-use super::{append, item, title};
+use super::{append, item, plain_name, title};
 use crate::audience::{Audience, Tool};
 use crate::fold::clip;
 use crate::ids::Timestamp;
@@ -11,7 +11,7 @@ use crate::memory::Memory;
 use crate::plan::find_fact;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::{Record, RecordState};
+use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::tokens;
 
@@ -29,11 +29,7 @@ const CURRENCY_KEY_TOKENS: u32 = 30;
 /// Renders a record in full: the text of a load without its indentation, and a line on its version.
 pub fn record(record: &Record) -> String {
     let id = record.id;
-    let mut lines = item::whole(record)
-        .lines()
-        .map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned())
-        .collect::<Vec<_>>()
-        .join("\n");
+    let mut lines = record_text(record);
     append(&mut lines, format_args!("\n\n{id} version {}", record.version.0));
     match record.state {
         RecordState::Active => {}
@@ -51,6 +47,29 @@ pub fn record(record: &Record) -> String {
     }
     lines.push_str(".\n");
     lines
+}
+
+/// Renders a record in full, without its version and state.
+fn record_text(record: &Record) -> String {
+    let whole = item::whole(record);
+    let lines: Vec<&str> =
+        whole.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
+    lines.join("\n")
+}
+
+/// Renders a record as a heading of one line, without its id, and the text below it. The text is
+/// empty if the heading says everything.
+pub fn headed(record: &Record) -> (String, String) {
+    let heading = plain_name(record);
+    let whole = record_text(record);
+    let text = match (&record.body, whole.split_once('\n')) {
+        (Body::Note(note), _) => note.content.trim_end().to_owned(),
+        (_, Some((_, rest))) => rest.to_owned(),
+        (_, None) if heading.ends_with('…') => whole,
+        (_, None) => String::new(),
+    };
+    let says_all = text.trim() == heading;
+    (heading, if says_all { String::new() } else { text })
 }
 
 /// Renders a page of [`record`] from the character that the cursor names, and returns the next

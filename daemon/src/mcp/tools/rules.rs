@@ -57,7 +57,8 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     let asked = Asked { action, command, paths, writes, access, tool };
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
-    let checked = context.rules.check(&view.memory, view.place.located(), &asked, by_agent).await;
+    let asks = by_agent.then_some(&context.session.id);
+    let checked = context.rules.check(&view.memory, view.place.located(), &asked, asks).await;
     let text = render::rule_check(&RuleVerdict {
         verdict: &checked.verdict,
         approval: checked.approval.as_deref(),

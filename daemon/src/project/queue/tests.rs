@@ -129,3 +129,26 @@ fn an_empty_queue_reports_idle_after_the_timeout() {
     let queue = FairQueue::<Job>::new();
     assert!(matches!(queue.take(1, Duration::ZERO), Taken::Idle));
 }
+
+#[tokio::test]
+async fn those_who_wait_are_told_who_is_before_them() {
+    let queue = FairQueue::new();
+    let id = |name: &str| SessionId::new(name);
+    for (session, job) in [("a", 1), ("b", 2), ("b", 3), ("c", 4)] {
+        queue.push(&id(session), job).await.unwrap();
+    }
+    let Taken::Batch(batch) = queue.take(1, Duration::ZERO) else { panic!("a job waits") };
+    assert_eq!(batch, [1]);
+    let queued: Vec<(String, usize, Vec<String>)> = queue
+        .queued()
+        .into_iter()
+        .map(|it| {
+            (it.session.to_string(), it.jobs, it.behind.iter().map(ToString::to_string).collect())
+        })
+        .collect();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        queued,
+        [("b".to_owned(), 2, names(&["a"])), ("c".to_owned(), 1, names(&["a", "b"]))]
+    );
+}

@@ -9,7 +9,8 @@ fn command(line: &str) -> Asked {
 }
 
 fn pending(since: i64) -> Pending {
-    Pending { action: "make deploy".to_owned(), rules: Vec::new(), since: Timestamp(since) }
+    let (action, session) = ("make deploy".to_owned(), "s1".to_owned());
+    Pending { action, rules: Vec::new(), session, since: Timestamp(since) }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Contradicting blueprints, and the replies that name them.
 
-use crate::Memory;
 use crate::plan::plan_checkpoint;
 use crate::record::{Blueprint, Category};
 use crate::render;
 use crate::testing::{apply, blueprint, blueprints, checkpoint, origin, save};
+use crate::{Memory, contradicting};
 
 fn of(category: Category, title: &str, content: &str) -> Blueprint {
     Blueprint { category, ..blueprint(title, content) }
@@ -95,4 +95,20 @@ fn each_of_several_staged_contradictions_is_named() {
     ]);
     let staged = plan_checkpoint(&memory, &origin("two", 2), part).unwrap().outcome;
     assert_eq!(staged.contradicts.len(), 2, "{:?}", staged.contradicts);
+}
+
+#[test]
+fn every_pair_that_contradicts_is_listed_once() {
+    let mut memory = Memory::default();
+    let of = |category, content: &str| Blueprint { category, ..blueprint("Ports", content) };
+    let part = blueprints([
+        of(Category::Decision, "None."),
+        of(Category::Architecture, "One."),
+        of(Category::Convention, "None."),
+        blueprint("Other", "None."),
+    ]);
+    save(&mut memory, &origin("one", 1), part);
+    let pairs: Vec<String> =
+        contradicting(&memory).into_iter().map(|(one, other)| format!("{one} {other}")).collect();
+    assert_eq!(pairs, ["b1 b2", "b2 b3"]);
 }

@@ -178,6 +178,13 @@ fn staged_items(staged: &Staged) -> Vec<String> {
     lines
 }
 
+/// Renders what a session has staged and not saved, one text for each item.
+pub fn staged_work(staged: &Staged) -> Vec<String> {
+    let mut lines = staged_items(staged);
+    lines.extend(staged.topics.iter().filter_map(staged_topic));
+    lines.iter().map(|line| line.strip_prefix("- ").unwrap_or(line).to_owned()).collect()
+}
+
 /// Renders the staged part of a topic. Returns `None` if it was noted by rule.
 fn staged_topic(part: &TopicPart) -> Option<String> {
     let status = part.status.as_deref().unwrap_or_default();
