@@ -10,17 +10,15 @@ use clap::{Command, CommandFactory};
 use crate::Cli;
 
 /// The groups, in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("First steps", &["setup", "init", "doctor", "demo"]),
-    ("Read the memory", &["load", "search", "get", "list", "why", "outline", "anchors", "log"]),
+    ("Watch", &["dashboard", "top", "status", "log"]),
+    ("Read the memory", &["load", "search", "get", "list", "why", "outline", "anchors"]),
     ("Write to it", &["note", "add", "edit", "pin", "unpin", "forget", "purge", "compact"]),
     ("Look back and undo", &["history", "show", "diff", "undo", "backup", "restore"]),
     ("Rule what agents do", &["rules", "approve"]),
     ("Bring in, share, take out", &["import", "export", "shared", "merge", "project", "secrets"]),
-    (
-        "Run the daemon",
-        &["status", "restart", "stop", "service", "journal", "completions", "uninstall"],
-    ),
+    ("Run the daemon", &["restart", "stop", "service", "journal", "completions", "uninstall"]),
 ];
 
 /// Commands that programs run, not people. They have one line.

@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "anchord-agents",
             "anchord-daemon",
+            "anchord-dashboard",
             "anchord-memory",
             "anchord-merge",
             "anchord-outline",
@@ -45,6 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("anchord-merge", &["anchord-daemon"]),
+    ("anchord-dashboard", &["anchord-daemon", "anchord-memory"]),
     (
         "anchord-tests",
         &[

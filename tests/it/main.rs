@@ -7,6 +7,7 @@ mod clients;
 mod cold_start;
 mod commands;
 mod damage;
+mod dashboard;
 mod disk;
 mod endings;
 mod exactly_once;

@@ -118,17 +118,7 @@ impl Finding {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let dir = InstanceDir::locate()?;
-        let place = user_environment()?;
-        let mut findings = examined(&dir, &place);
-        if self.fix {
-            let repaired = repaired(findings, &dir, &place);
-            findings = if repaired.is_empty() {
-                examined(&dir, &place)
-            } else {
-                checked_again(repaired, examined(&dir, &place))
-            };
-        }
+        let findings = found(&InstanceDir::locate()?, self.fix)?;
         let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);
         if self.json {
             print_json(out, &findings)?;
@@ -137,6 +127,39 @@ impl Args {
         }
         Ok(if wrong { ExitCode::from(Kind::Failed.code()) } else { ExitCode::SUCCESS })
     }
+}
+
+/// Examines this machine for the dashboard.
+pub(super) fn for_dashboard(
+    dir: &InstanceDir,
+    fix: bool,
+) -> Result<Vec<anchord_dashboard::Finding>, Error> {
+    use anchord_dashboard::Severity as Shown;
+    let shown = |finding: Finding| anchord_dashboard::Finding {
+        severity: match finding.severity {
+            Severity::Good => Shown::Good,
+            Severity::Note => Shown::Note,
+            Severity::Problem => Shown::Problem,
+        },
+        about: finding.about,
+        what: finding.what,
+        action: finding.action,
+        fixed: finding.fixed,
+        is_repairable: finding.fix.is_some(),
+    };
+    Ok(found(dir, fix)?.into_iter().map(shown).collect())
+}
+
+/// Looks at everything. With `fix`, repairs what is safe to repair, and looks again.
+fn found(dir: &InstanceDir, fix: bool) -> Result<Vec<Finding>, Error> {
+    let place = user_environment()?;
+    let findings = examined(dir, &place);
+    if !fix {
+        return Ok(findings);
+    }
+    let repaired = repaired(findings, dir, &place);
+    let again = examined(dir, &place);
+    Ok(if repaired.is_empty() { again } else { checked_again(repaired, again) })
 }
 
 /// Looks at everything. Changes nothing, but starts the daemon.

@@ -7,6 +7,7 @@ mod backup;
 mod compact;
 mod completions;
 mod daemon;
+mod dashboard;
 mod demo;
 mod diff;
 mod doctor;
@@ -42,6 +43,7 @@ mod shared;
 mod show;
 mod status;
 mod stop;
+mod top;
 mod undo;
 mod uninstall;
 mod unpin;
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Backup(backup::Args),
     Restore(restore::Args),
     Log(log::Args),
+    Dashboard(dashboard::Args),
+    Top(top::Args),
     #[command(subcommand)]
     Rules(rules::Command),
     Approve(approve::Args),
@@ -151,6 +155,8 @@ impl Command {
             Self::Backup(args) => args.run(out).map(|()| done),
             Self::Restore(args) => args.run(out).map(|()| done),
             Self::Log(args) => args.run(out).map(|()| done),
+            Self::Dashboard(args) => args.run(out).map(|()| done),
+            Self::Top(args) => args.run(out).map(|()| done),
             Self::Rules(command) => command.run(out),
             Self::Approve(args) => args.run(out).map(|()| done),
             Self::Anchors(command) => command.run(out),

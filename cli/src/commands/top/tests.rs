@@ -1,0 +1,109 @@
+//! What the screen shows, and what keys do.
+
+use anchord_daemon::api::{SavedRecord, SessionStatus, StagedStatus, WaitingApproval};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+
+fn lane(client: &str, given: u64) -> Lane {
+    let line = |number| Retrieval {
+        number,
+        session: client.to_owned(),
+        tool: "hook prompt".to_owned(),
+        ids: vec!["n1".to_owned()],
+        tokens: 120,
+        ..Retrieval::default()
+    };
+    Lane {
+        session: SessionStatus {
+            id: client.to_owned(),
+            client: client.to_owned(),
+            pid: None,
+            project: None,
+            since: 0,
+            last_call: 0,
+            connected: true,
+            staged: StagedStatus::default(),
+            joined: None,
+        },
+        staged: vec!["- blueprint: Ports\nsecond line".to_owned()],
+        staged_more: 2,
+        saved: vec![SavedRecord {
+            id: "l1".parse().unwrap(),
+            title: "A lesson".to_owned(),
+            time: 0,
+        }],
+        given: (1..=given).map(line).collect(),
+        waits: Some(Waits::Writer { jobs: 3, behind: vec!["other".to_owned()] }),
+    }
+}
+
+fn screen() -> Screen {
+    let approval = WaitingApproval {
+        id: "3fa2".to_owned(),
+        action: "make deploy".to_owned(),
+        rules: Vec::new(),
+        session: "codex".to_owned(),
+        since: 0,
+    };
+    let now = NowReply {
+        lanes: vec![lane("claude-code", 2), lane("codex", 0)],
+        approvals: vec![approval],
+    };
+    let text = Some((
+        ("claude-code".to_owned(), 1),
+        "n1: has deploy of the prompt\n\nThe text".to_owned(),
+    ));
+    Screen { now, text, ..Screen::default() }
+}
+
+fn drawn(screen: &Screen) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(130, 30)).unwrap();
+    terminal.draw(|frame| screen.draw(frame)).unwrap();
+    terminal.backend().to_string()
+}
+
+#[test]
+fn sessions_lists_and_the_text_are_shown() {
+    let shown = drawn(&screen());
+    for wanted in [
+        "claude-code",
+        "codex",
+        "waits for you: make deploy (anchord approve 3fa2)",
+        "3 writes behind 1 session",
+        "- blueprint: Ports",
+        "A lesson",
+        "hook prompt · 1 record, 120 tokens",
+        "has deploy of the prompt",
+        "The text",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
+    assert!(!shown.contains("second line"), "an item has one line\n{shown}");
+}
+
+#[test]
+fn keys_choose_within_what_is_there_and_end_the_view() {
+    let mut screen = screen();
+    let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    for _ in 0..5 {
+        assert!(!screen.press(key(KeyCode::Right)));
+    }
+    assert_eq!((screen.session, screen.answer), (0, 1));
+    for _ in 0..5 {
+        screen.press(key(KeyCode::Down));
+    }
+    assert_eq!((screen.session, screen.answer), (1, 0), "the other session begins anew");
+    screen.press(key(KeyCode::Up));
+    assert_eq!(screen.chosen().map(|line| line.number), Some(1));
+    assert!(screen.press(key(KeyCode::Char('q'))));
+    assert!(screen.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)));
+}
+
+#[test]
+fn a_daemon_that_is_gone_is_said() {
+    let screen =
+        Screen { failure: Some("error: no daemon is running".to_owned()), ..Screen::default() };
+    assert!(drawn(&screen).contains("no daemon is running"));
+}

@@ -1,0 +1,256 @@
+//! The dashboard of a real daemon in a real Chromium.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, skip};
+use fantoccini::{Client, ClientBuilder, Locator};
+use serde_json::json;
+
+/// A process that is ended with the test.
+struct Running {
+    child: Child,
+    /// Open until the end, so that the process can go on to write.
+    _lines: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Starts a command, and reads its lines up to the first for which `wanted` gives a text.
+    fn start(mut command: Command, wanted: impl Fn(&str) -> Option<String>) -> (Self, String) {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it ended without the line");
+            if let Some(found) = wanted(&line) {
+                return (Self { child, _lines: lines }, found);
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn dashboard(shell: &Shell<'_>) -> (Running, String) {
+    let command = shell.command(&["dashboard", "--no-open"]);
+    Running::start(command, |line| {
+        line.split_whitespace().find(|word| word.starts_with("http://")).map(str::to_owned)
+    })
+}
+
+/// Starts chromedriver; `None` where it or Chromium is missing.
+fn driver() -> Option<(Running, String)> {
+    let is_there = |program: &str| {
+        Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success())
+    };
+    if !is_there("chromedriver") || !is_there("chromium") {
+        return None;
+    }
+    let mut command = Command::new("chromedriver");
+    command.arg("--port=0");
+    Some(Running::start(command, |line| {
+        let (_, port) = line.split_once("started successfully on port ")?;
+        Some(format!("http://127.0.0.1:{}", port.trim().trim_end_matches('.')))
+    }))
+}
+
+async fn browser(driver: &str) -> Client {
+    let options = json!({
+        "binary": "/usr/bin/chromium",
+        "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1000,900"],
+    });
+    let mut capabilities = serde_json::Map::new();
+    capabilities.insert("goog:chromeOptions".to_owned(), options);
+    let connector = hyper_util::client::legacy::connect::HttpConnector::new();
+    ClientBuilder::new(connector).capabilities(capabilities).connect(driver).await.unwrap()
+}
+
+/// Waits until the page has a text, and returns how long that took.
+async fn until(page: &Client, wanted: &str) -> Duration {
+    let began = Instant::now();
+    loop {
+        let text = page.source().await.unwrap();
+        if text.contains(wanted) {
+            return began.elapsed();
+        }
+        assert!(began.elapsed() < PATIENCE, "the page lacks `{wanted}`:\n{text}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Presses a key where the focus is.
+async fn press(page: &Client, key: char) {
+    let body = page.active_element().await.unwrap();
+    body.send_keys(&key.to_string()).await.unwrap();
+}
+
+#[test]
+fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
+    let Some((_driver, address)) = driver() else {
+        return skip("chromium and chromedriver are not installed");
+    };
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    agent.tool("memory_note", &json!({"content": "The fixture needs port 4000", "importance": 6}));
+    agent.tool("memory_note", &json!({"content": "Deploys happen before noon"}));
+    agent.tool("memory_search", &json!({"query": "fixture"}));
+    let (_dashboard, url) = dashboard(&shell);
+    let base = url.split("/open").next().unwrap().to_owned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let page = browser(&address).await;
+        page.goto(&url).await.unwrap();
+        until(&page, "Live sessions in all projects").await;
+        until(&page, "The fixture needs port 4000").await;
+
+        // A text is fetched when it is opened, with the reason for each record.
+        let given = page.find(Locator::Css("details[data-source] summary")).await.unwrap();
+        given.click().await.unwrap();
+        until(&page, "place 1 for “fixture”").await;
+
+        // What an agent does appears by itself, and what was opened stays open.
+        let content = "Retries have jitter";
+        agent.tool("memory_note", &json!({"content": content}));
+        until(&page, content).await;
+        let open = page.find_all(Locator::Css("details[data-source][open]")).await.unwrap();
+        assert_eq!(open.len(), 1);
+
+        // Each view by its key.
+        for (key, wanted) in [
+            ('2', "New since yesterday"),
+            ('3', "Your own memory"),
+            ('4', "Tokens given to agents on each day"),
+            ('5', "as `anchord doctor` finds them"),
+            ('2', "Deploys happen before noon"),
+        ] {
+            press(&page, key).await;
+            until(&page, wanted).await;
+        }
+
+        // The newest card is edited with keys.
+        press(&page, 'j').await;
+        press(&page, 'e').await;
+        let text = page.wait().for_element(Locator::Css("textarea[name=content]")).await.unwrap();
+        text.send_keys(" of 20 %").await.unwrap();
+        page.find(Locator::Css("form.edit button")).await.unwrap().click().await.unwrap();
+        until(&page, "Changed n3.").await;
+        until(&page, "Retries have jitter of 20 %").await;
+
+        // It is forgotten and brought back.
+        press(&page, '2').await;
+        until(&page, "New since yesterday").await;
+        press(&page, 'j').await;
+        press(&page, 'f').await;
+        until(&page, "Forgot n3").await;
+        let gone = agent.tool("memory_search", &json!({"query": "jitter"}));
+        assert!(!gone.contains("n3"), "{gone}");
+        press(&page, 'u').await;
+        until(&page, "Undid revision").await;
+        let found = agent.tool("memory_search", &json!({"query": "jitter"}));
+        assert!(found.contains("n3"), "{found}");
+
+        // The page is as wide as its window, also on a phone.
+        for width in [1_000, 400] {
+            page.set_window_size(width, 900).await.unwrap();
+            for path in ["/now", "/learned", "/memory", "/growth", "/health"] {
+                page.goto(&format!("{base}{path}")).await.unwrap();
+                let script = "return document.documentElement.scrollWidth - window.innerWidth";
+                let over = page.execute(script, Vec::new()).await.unwrap();
+                assert!(over.as_i64().unwrap() <= 0, "{path} at {width}: {over}");
+            }
+        }
+
+        // Another site's form changes nothing: it has no cookie, no origin and no token.
+        let form = format!(
+            "data:text/html,<form method=post action={base}/do/forget>\
+             <input name=id value=n1><input name=project value=x></form>\
+             <script>document.forms[0].submit()</script>"
+        );
+        page.goto(&form).await.unwrap();
+        until(&page, "has not been let in").await;
+        page.close().await.unwrap();
+    });
+    let kept = agent.tool("memory_get", &json!({"id": "n1"}));
+    assert!(kept.contains("The fixture needs port 4000"), "{kept}");
+}
+
+/// Sends a request as any local process could, and returns the reply.
+fn request(base: &str, text: &str) -> String {
+    let mut stream = TcpStream::connect(base.trim_start_matches("http://")).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply
+}
+
+#[test]
+fn the_address_works_once_and_nothing_is_shown_without_it() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "a secret plan"]);
+    let (dashboard, url) = dashboard(&shell);
+    let base = url.split("/open").next().unwrap();
+    let host = base.trim_start_matches("http://");
+    let get = |path: &str, more: &str| {
+        request(
+            base,
+            &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n"),
+        )
+    };
+    let without = get("/memory", "");
+    assert!(without.starts_with("HTTP/1.1 403") && !without.contains("plan"), "{without}");
+    let wrong = get("/open?token=00112233445566778899aabbccddeeff", "");
+    assert!(wrong.starts_with("HTTP/1.1 403"), "{wrong}");
+    let path = url.strip_prefix(base).unwrap();
+    let opened = get(path, "");
+    let cookie = opened.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    assert!(cookie.contains("SameSite=Strict"), "{cookie}");
+    let cookie = format!("Cookie: {}\r\n", cookie.split(';').next().unwrap());
+    let seen = get("/memory", &cookie);
+    assert!(seen.starts_with("HTTP/1.1 200") && seen.contains("a secret plan"), "{seen}");
+    let again = get(path, "");
+    assert!(again.starts_with("HTTP/1.1 403"), "{again}");
+
+    // A daemon that a person stops stays stopped, and the page says so.
+    shell.done(&["stop"]);
+    let gone = get("/memory", &cookie);
+    assert!(gone.contains("no daemon is running"), "{gone}");
+    assert_eq!(instance.daemon_pid(), None);
+    drop(dashboard);
+}
+
+#[test]
+fn a_static_page_is_one_file_without_script_or_address() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "Deploys happen before noon"]);
+    let file = project.path().join("memory.html");
+    let said = shell.done(&["dashboard", "--static", file.to_str().unwrap()]);
+    assert!(said.contains("It holds the texts of the memory."), "{said}");
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains("Deploys happen before noon"), "{page}");
+    for unwanted in ["<script", "<form", "src=", "http://", "https://", "@import", "url("] {
+        // The name of SVG is an address that nothing is loaded from.
+        let page = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!page.contains(unwanted), "{unwanted}: {page}");
+    }
+    let (code, said) = shell.said(&["dashboard", "--static", "/nowhere/memory.html"]);
+    assert!(code == 1 && said.contains("cannot write /nowhere/memory.html"), "{said}");
+    let (code, said) = shell.said(&["top"]);
+    assert!(code == 2 && said.contains("anchord status --json"), "{said}");
+}
