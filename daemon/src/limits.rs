@@ -338,8 +338,8 @@ pub const LANE_RECORDS_LOOKED_AT_MAX: usize = 500;
 /// Days of a memory's growth.
 pub const GROWTH_DAYS_MAX: i64 = 90;
 
-/// Commits, the newest first, among which a view of growth looks for compactions.
-pub const GROWTH_COMMITS_MAX: usize = 1_000;
+/// Compactions in a view of growth.
+pub const GROWTH_COMPACTIONS_MAX: usize = 30;
 
 /// Records in one page of a view.
 pub const VIEW_RECORDS_MAX: usize = 200;

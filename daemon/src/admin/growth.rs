@@ -9,7 +9,7 @@ use crate::api::{CompactionRun, GrowthDay, GrowthReply};
 use crate::blocking::run_blocking;
 use crate::budgets;
 use crate::clock;
-use crate::limits::{GROWTH_COMMITS_MAX, GROWTH_DAYS_MAX};
+use crate::limits::{GROWTH_COMPACTIONS_MAX, GROWTH_DAYS_MAX};
 use crate::project::history::{CommitQuery, HistoryError, HistoryReader};
 use crate::sessions::SessionService;
 
@@ -71,13 +71,13 @@ fn days(memory: &Memory) -> Vec<GrowthDay> {
     (oldest..=today).map(day).collect()
 }
 
-/// Finds the compactions among the newest commits. Also returns whether there are older commits.
+/// Finds the last compactions. Also returns whether there are older ones.
 fn compactions(history: &HistoryReader) -> Result<(Vec<CompactionRun>, bool), HistoryError> {
-    let query = CommitQuery { limit: GROWTH_COMMITS_MAX, ..CommitQuery::default() };
+    let (limit, operation) = (GROWTH_COMPACTIONS_MAX, Some("compact"));
+    let query = CommitQuery { limit, operation, ..CommitQuery::default() };
     let reader = Reader::owner();
     let (commits, next) = history.commits(&query, &reader)?;
-    let compacted = commits.iter().filter(|commit| commit.head.operation == "compact");
-    let runs = compacted.map(|commit| {
+    let runs = commits.iter().map(|commit| {
         let counts = commit.described(&reader).counts;
         CompactionRun {
             revision: commit.head.revision.0,

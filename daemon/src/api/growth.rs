@@ -20,7 +20,7 @@ pub struct GrowthReply {
     pub load_tokens: u32,
     /// The last compactions, the newest first.
     pub compactions: Vec<CompactionRun>,
-    /// Whether older commits were not looked at for compactions.
+    /// Whether there are older compactions.
     pub more: bool,
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct CommitQuery {
     pub(crate) kinds: Vec<Kind>,
     /// Only commits that wrote a record about this file.
     pub(crate) file: Option<String>,
+    /// Only commits of this operation.
+    pub(crate) operation: Option<&'static str>,
     /// Only commits from this time on.
     pub(crate) since: Option<Timestamp>,
     /// Only commits before this time.
@@ -182,6 +184,7 @@ impl HistoryReader {
             };
             query.newest.is_none_or(|newest| head.revision <= newest)
                 && query.session.as_ref().is_none_or(by)
+                && query.operation.is_none_or(|operation| head.op == operation)
                 && query.since.is_none_or(|since| head.time >= since)
                 && query.until.is_none_or(|until| head.time < until)
         };

@@ -204,7 +204,7 @@ fn compactions(scene: &Scene<'_>, growth: &GrowthReply) -> Markup {
     html! {
         h2 { "What compaction took" }
         @if growth.compactions.is_empty() {
-            p { "No compaction was needed" @if growth.more { " in the last 1,000 commits" } "." }
+            p { "No compaction was needed yet." }
         } @else {
             table {
                 thead { tr { th { "when" } th { "revision" } th { "archived" } th { "shortened" } th { "folded" } } }
@@ -213,6 +213,7 @@ fn compactions(scene: &Scene<'_>, growth: &GrowthReply) -> Markup {
                     td { (run.changed) } td { (run.forgotten) }
                 } } }
             }
+            @if growth.more { p.faint { "Older ones are in `anchord history`." } }
         }
     }
 }

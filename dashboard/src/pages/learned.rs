@@ -1,5 +1,7 @@
 //! The view `learned`: what is new since the last visit, and what a person should decide.
 
+use std::collections::BTreeSet;
+
 use anchord_daemon::api::{
     self, AnchorsParams, AnchorsReply, CheckedAnchor, CodeState, RecordPick, RecordsParams,
     RecordsReply, SharedRemark, ShownRecord,
@@ -31,9 +33,10 @@ pub(super) async fn view(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, F
     let kinds = Kind::ALL.into_iter().filter(|kind| *kind != Kind::SessionRow).collect();
     let page: RecordsReply =
         pick(scene, RecordPick::Newest { kinds, since: Some(since) }, PAGE, fields).await?;
+    let (decide, above) = decide(scene).await;
+    let below = page.records.iter().filter(|shown| !above.contains(&shown.record.id));
     let (kept, fresh): (Vec<&ShownRecord>, Vec<&ShownRecord>) =
-        page.records.iter().partition(|shown| is_kept(scene, shown));
-    let decide = decide(scene).await;
+        below.partition(|shown| is_kept(scene, shown));
     if !scene.is_file {
         let project = scene.project.clone();
         scene.app.see(|visits| visits.visit(&project, scene.now)).await?;
@@ -119,14 +122,18 @@ pub(super) fn more(scene: &Scene<'_>, path: &str, fields: &Fields, cursor: Optio
     html! { p { a.button href=(parts::link(path, &pairs)) rel="next" { "Older records" } } }
 }
 
-/// Renders what a person should decide. A part that cannot be looked at says so.
-async fn decide(scene: &Scene<'_>) -> Markup {
+/// Renders what a person should decide. A part that cannot be looked at says so. Also returns the
+/// records that it shows as cards.
+async fn decide(scene: &Scene<'_>) -> (Markup, BTreeSet<RecordId>) {
     let none = Fields::new();
     let proposed = pick(scene, RecordPick::ProposedRules, 200, &none).await;
     let contradicting = pick(scene, RecordPick::Contradicting, 200, &none).await;
     let written_before = scene.now - UNUSED_DAYS * DAY_MS;
     let unused = pick(scene, RecordPick::NeverRead { written_before }, 200, &none).await;
     let anchors = anchors(scene).await;
+    let pages = [&proposed, &contradicting].into_iter().flatten();
+    let shown = pages.flat_map(|page| page.records.iter().take(DECIDE_MAX));
+    let shown = shown.map(|shown| shown.record.id).collect();
     let parts = [
         proposed.map(|page| rules(scene, &page)),
         contradicting.map(|page| contradictions(scene, &page)),
@@ -139,14 +146,15 @@ async fn decide(scene: &Scene<'_>) -> Markup {
         .map(|part| part.unwrap_or_else(|failure| super::problem(&failure)))
         .filter(|part| !part.0.is_empty())
         .collect();
-    html! {
+    let html = html! {
         @if !parts.is_empty() {
             section.decide aria-label="To decide" {
                 h2 { "To decide" }
                 @for part in &parts { (part) }
             }
         }
-    }
+    };
+    (html, shown)
 }
 
 async fn anchors(scene: &Scene<'_>) -> Result<AnchorsReply, Failure> {

@@ -163,13 +163,13 @@ pub(super) async fn edit(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, F
         return Err(Failure::new(format!("a {kind} is not edited here")));
     }
     let tags = shown.record.tags.join(", ");
-    Ok(change_form(scene, "edit", "Save", &shown, values, Some(&tags), &[]))
+    let title = format!("Edit {}", shown.title);
+    Ok(change_form(scene, ("edit", "Save", &title), &shown, values, Some(&tags), &[]))
 }
 
 fn change_form(
     scene: &Scene<'_>,
-    action: &str,
-    label: &str,
+    (action, label, title): (&str, &str, &str),
     shown: &ShownRecord,
     values: Vec<(&'static str, String)>,
     tags: Option<&str>,
@@ -177,7 +177,7 @@ fn change_form(
 ) -> Markup {
     let id = shown.record.id.to_string();
     html! {
-        h2 { (label) " " (shown.title) }
+        h2 { (title) }
         form.edit action={ "/do/" (action) } method="post" {
             input type="hidden" name="csrf" value=(scene.app.guard.csrf());
             input type="hidden" name="back" value=(parts::link("/memory/record", &[("project", &scene.project), ("id", &id)]));
@@ -225,8 +225,9 @@ pub(super) async fn merge(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, 
         };
         (name, value)
     });
-    let form =
-        change_form(scene, "merge", "Merge", &shown, joint.collect(), None, &[("other", &gone)]);
+    let title = format!("Merge {gone} into {}", shown.title);
+    let (names, other_id) = (("merge", "Merge", title.as_str()), [("other", gone.as_str())]);
+    let form = change_form(scene, names, &shown, joint.collect(), None, &other_id);
     Ok(html! {
         (form)
         p { "The other record is forgotten:" }

@@ -36,24 +36,39 @@ pub(crate) async fn lanes(app: &App) -> Markup {
 
 async fn sessions(scene: &Scene<'_>) -> Markup {
     let reply: Result<NowReply, Failure> = scene.app.daemon.get(api::NOW, json!({})).await;
-    let NowReply { lanes, approvals } = match reply {
+    let NowReply { lanes: all, approvals } = match reply {
         Ok(reply) => reply,
         Err(failure) => return problem(&failure),
     };
     let mut texts = Vec::new();
     if scene.is_file {
         // A file cannot fetch a text when it is opened.
-        for line in lanes.iter().flat_map(|lane| &lane.given) {
+        for line in all.iter().flat_map(|lane| &lane.given) {
             texts.push((line.session.clone(), line.number, text_of(scene.app, line).await));
         }
     }
     html! {
-        @for approval in &approvals { (waiting(scene, &lanes, approval)) }
+        @for approval in &approvals { (waiting(scene, &all, approval)) }
+        @let (idle, lanes): (Vec<&Lane>, Vec<&Lane>) = all.iter().partition(|lane| is_idle(lane));
         @if lanes.is_empty() {
             p { "No session is live. One appears here as soon as an agent starts in a project." }
         }
-        @for lane in &lanes { (session(scene, &lanes, lane, &texts)) }
+        @for lane in &lanes { (session(scene, &all, lane, &texts)) }
+        @if !idle.is_empty() {
+            p.faint {
+                "Not connected, and with nothing to show: "
+                (idle.iter().map(|lane| name(&all, &lane.session.id)).collect::<Vec<_>>().join(", "))
+            }
+        }
     }
+}
+
+/// Returns whether a session is away and has nothing to show.
+fn is_idle(lane: &Lane) -> bool {
+    !lane.session.connected
+        && lane.staged.is_empty()
+        && lane.saved.is_empty()
+        && lane.given.is_empty()
 }
 
 fn waiting(scene: &Scene<'_>, lanes: &[Lane], approval: &WaitingApproval) -> Markup {

@@ -64,11 +64,13 @@ pub fn headed(record: &Record) -> (String, String) {
     let whole = record_text(record);
     let text = match (&record.body, whole.split_once('\n')) {
         (Body::Note(note), _) => note.content.trim_end().to_owned(),
+        (Body::Anchor(anchor), _) => format!("{}:{}", anchor.file, anchor.lines),
         (_, Some((_, rest))) => rest.to_owned(),
         (_, None) if heading.ends_with('…') => whole,
         (_, None) => String::new(),
     };
-    let says_all = text.trim() == heading;
+    // The heading of a fact begins with its key.
+    let says_all = heading == text.trim() || heading.ends_with(&format!(": {}", text.trim()));
     (heading, if says_all { String::new() } else { text })
 }
 

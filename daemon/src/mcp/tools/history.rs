@@ -82,6 +82,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         session: params.session,
         kinds: params.kinds.into_iter().map(|KindParams(kind)| kind).collect(),
         file: params.file.map(|file| view.place.relative(&file)),
+        operation: None,
         since: time("since", params.since.as_ref())?,
         until: time("until", params.until.as_ref())?,
         limit: number,

@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::{currency, item, record, record_page};
+use super::{currency, headed, item, record, record_page};
 use crate::limits::ANSWER_TOKENS_MIN;
 use crate::record::RecordState;
-use crate::testing::{apply, blueprint, blueprints, day, mutable, note, origin, save};
+use crate::testing::{
+    anchor, anchors, apply, blueprint, blueprints, day, mutable, note, origin, save,
+};
 use crate::{
     Audience, Body, Kind, Memory, NewNote, Note, Reader, Record, Staged, Version, limits,
     plan_forget, plan_notes, tokens,
@@ -227,4 +229,25 @@ fn a_person_is_shown_the_command_for_the_rest() {
     let (agents, _) = record_page(of, None, 4_000, None, &Audience::Agent).unwrap();
     let without_last = |page: &str| page.trim_end().rsplit_once('\n').unwrap().0.to_owned();
     assert_eq!(without_last(&page), without_last(&agents));
+}
+
+#[test]
+fn a_heading_names_the_record_and_the_text_says_the_rest() {
+    let mut memory = Memory::default();
+    let by = origin("one", 1);
+    save(&mut memory, &by, blueprints([blueprint("Ports", "None.\nNot even one.")]));
+    save(&mut memory, &by, anchors([anchor("src/a.rs", "3-8", "the bound")]));
+    let items = vec![
+        Ok(note("short")),
+        Ok(note("first line\nsecond line")),
+        Ok(NewNote { key: Some("build".to_owned()), ..note("make all") }),
+    ];
+    apply(&mut memory, plan_notes(&memory, &by, items).unwrap());
+    let headed = |id: &str| headed(memory.record(id.parse().unwrap()).unwrap());
+    let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+    assert_eq!(headed("b1"), pair("Ports", "None.\nNot even one."));
+    assert_eq!(headed("a3"), pair("src/a.rs the bound", "src/a.rs:3-8"));
+    assert_eq!(headed("n4"), pair("short", ""));
+    assert_eq!(headed("n5"), pair("first line second line", "first line\nsecond line"));
+    assert_eq!(headed("n6"), pair("build: make all", ""));
 }
