@@ -13,25 +13,22 @@ use serde_json::json;
 struct Running {
     child: Child,
     /// Open until the end, so that the process can go on to write.
-    _lines: BufReader<ChildStdout>,
+    lines: BufReader<ChildStdout>,
 }
 
 impl Running {
     /// Starts a command, and reads its lines up to the first for which `wanted` gives a text.
     fn start(mut command: Command, wanted: impl Fn(&str) -> Option<String>) -> (Self, String) {
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = piped.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut running = Self { child, lines };
         let mut line = String::new();
         loop {
             line.clear();
-            assert!(lines.read_line(&mut line).unwrap() > 0, "it ended without the line");
+            assert!(running.lines.read_line(&mut line).unwrap() > 0, "it ended without the line");
             if let Some(found) = wanted(&line) {
-                return (Self { child, _lines: lines }, found);
+                return (running, found);
             }
         }
     }

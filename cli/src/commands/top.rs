@@ -256,13 +256,9 @@ fn waits(waits: &Waits) -> String {
 
 /// Words an answer: what caused it, the reason for each record, and the text.
 fn words(given: &GivenReply) -> String {
-    let mut words = String::new();
-    if let Some(cause) = &given.cause {
-        words = format!("Because of: {cause}\n");
-    }
-    for record in &given.records {
-        words.push_str(&format!("{}: {}\n", record.id, record.why));
-    }
+    let cause = given.cause.iter().map(|cause| format!("Because of: {cause}\n"));
+    let reasons = given.records.iter().map(|record| format!("{}: {}\n", record.id, record.why));
+    let words: String = cause.chain(reasons).collect();
     if words.is_empty() { given.text.clone() } else { format!("{words}\n{}", given.text) }
 }
 

@@ -73,8 +73,8 @@ fn days(memory: &Memory) -> Vec<GrowthDay> {
 
 /// Finds the last compactions. Also returns whether there are older ones.
 fn compactions(history: &HistoryReader) -> Result<(Vec<CompactionRun>, bool), HistoryError> {
-    let (limit, operation) = (GROWTH_COMPACTIONS_MAX, Some("compact"));
-    let query = CommitQuery { limit, operation, ..CommitQuery::default() };
+    let (operation, limit) = (Some("compact"), GROWTH_COMPACTIONS_MAX);
+    let query = CommitQuery { operation, limit, ..CommitQuery::default() };
     let reader = Reader::owner();
     let (commits, next) = history.commits(&query, &reader)?;
     let runs = commits.iter().map(|commit| {

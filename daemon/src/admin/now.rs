@@ -134,7 +134,7 @@ pub(crate) async fn given(admin: &AdminService, query: &GivenQuery) -> Answer<Gi
 /// Returns the cause of an answer.
 fn cause(recent: &Recent) -> Cause<'_> {
     let cause = recent.given.cause.as_deref().unwrap_or_default();
-    let asked = |field: &str| recent.line.asked[field].as_str();
+    let asked = |field: &str| recent.line.asked.get(field).and_then(|value| value.as_str());
     match recent.line.tool.as_str() {
         "hook prompt" | "hook subagent" => Cause::Prompt(cause),
         "hook file" => Cause::File(cause),

@@ -131,7 +131,9 @@ async fn a_busy_session_does_not_displace_the_texts_of_another() {
 async fn texts_take_a_bounded_room_and_a_purge_removes_those_of_its_project() {
     let dir = tempfile::tempdir().unwrap();
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
-    [&one, &other].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
+    for dir in [&one, &other] {
+        std::fs::create_dir(dir).unwrap();
+    }
     let log = RetrievalLog::start();
     let large = "x".repeat(TEXTS_BYTES_MAX / 4);
     for session in ["a", "b", "c", "d", "e"] {

@@ -92,10 +92,10 @@ fn by_day(lines: &[Retrieval], now: i64) -> BTreeMap<i64, Day> {
     days
 }
 
-fn chart<const N: usize>(
-    days: &BTreeMap<i64, Day>,
-    series: [(&'static str, fn(&Day) -> Option<f64>); N],
-) -> Chart {
+/// A value of a day, if it has one.
+type Of = fn(&Day) -> Option<f64>;
+
+fn chart<const N: usize>(days: &BTreeMap<i64, Day>, series: [(&'static str, Of); N]) -> Chart {
     Chart {
         days: days.keys().map(|day| name(day * DAY_MS)).collect(),
         series: series

@@ -1,5 +1,5 @@
-//! Junie, in JetBrains' editors and on the command line. All of this is from its documentation; it
-//! was never run with anchord.
+//! Junie, in the JetBrains editors and on the command line. All of this is from its documentation;
+//! it was never run with anchord.
 
 #[cfg(feature = "setup")]
 mod setup;

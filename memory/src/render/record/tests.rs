@@ -242,7 +242,8 @@ fn a_heading_names_the_record_and_the_text_says_the_rest() {
         Ok(note("first line\nsecond line")),
         Ok(NewNote { key: Some("build".to_owned()), ..note("make all") }),
     ];
-    apply(&mut memory, plan_notes(&memory, &by, items).unwrap());
+    let plan = plan_notes(&memory, &by, items).unwrap();
+    apply(&mut memory, plan);
     let headed = |id: &str| headed(memory.record(id.parse().unwrap()).unwrap());
     let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
     assert_eq!(headed("b1"), pair("Ports", "None.\nNot even one."));
