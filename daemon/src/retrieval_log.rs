@@ -2,9 +2,11 @@
 //! files next to the project's journal; the older one is deleted when the newer one is full.
 //!
 //! No call waits for a line, and none fails because of one: a separate task counts tokens and
-//! writes. It also keeps the texts of the last answers to agents, in memory alone. Lines are not synced, and are dropped when the task is [`RETRIEVALS_QUEUED_MAX`] lines
+//! writes. Lines are not synced, and are dropped when the task is [`RETRIEVALS_QUEUED_MAX`] lines
 //! behind. The content of a line has passed the filter in `secrets.rs`. Nothing here creates a
 //! directory, so a deleted project stays deleted.
+//!
+//! The task also keeps the texts of the last answers to agents, in memory alone.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::OpenOptions;
@@ -99,7 +101,7 @@ impl Retrieval {
     }
 }
 
-/// What an answer was: its text, and what caused it if the arguments do not say so.
+/// An answer's text, and what caused it if the arguments do not say so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given {
     /// The text; empty for a document that goes to a file.
@@ -298,8 +300,8 @@ impl Writer {
         0
     }
 
-    /// Keeps an answer to an agent while there is room. Each session keeps a few, so that a busy one
-    /// does not displace the others'.
+    /// Keeps an answer to an agent while there is room. Each session keeps a few, so that a busy
+    /// one does not displace the others'.
     fn keep(&mut self, recent: Recent) {
         if recent.line.client == COMMAND_LINE || recent.given.text.is_empty() {
             return;

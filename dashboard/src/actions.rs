@@ -1,4 +1,4 @@
-//! What a person changes, by the tools that commands use.
+//! The changes that a person makes, by the tools that commands use.
 
 use anchord_daemon::api::{
     self, AnchorsParams, AnchorsReply, RecordPick, RecordsParams, RecordsReply, SharedAction,

@@ -107,7 +107,7 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    //! What is drawn, and what is not.
+    //! Points, gaps and labels.
 
     use super::*;
 

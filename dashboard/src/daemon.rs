@@ -39,7 +39,7 @@ impl Failure {
 /// Something that `anchord doctor` found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The subject: `daemon`, `data`, an agent.
     pub about: String,
@@ -53,7 +53,7 @@ pub struct Finding {
     pub is_repairable: bool,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Everything is as it should be.

@@ -1,5 +1,4 @@
-//! Who may see the pages: the browser that was opened with the one-time token, and no other site in
-//! it.
+//! Lets in the browser that was opened with the one-time token, and no other site in it.
 //!
 //! The token in the address is exchanged once for a cookie that other sites' requests do not carry.
 //! Each request must name the server's own address as its host, so that no other name can be

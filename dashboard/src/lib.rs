@@ -21,7 +21,7 @@ use daemon::Requests;
 pub use daemon::{Daemon, Failure, Finding, Severity};
 use server::App;
 
-/// What a person chose.
+/// A person's choices.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The memory that is shown first: a directory or an id.

@@ -44,7 +44,7 @@ pub(crate) struct App {
     said: Mutex<Option<Said>>,
 }
 
-/// What the next page says about the last change.
+/// Words about the last change, for the next page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) text: String,

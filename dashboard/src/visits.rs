@@ -1,5 +1,5 @@
-//! What a person has seen: the time of the last visit to each memory, and the records that were
-//! kept. One small file, written atomically, for this user alone.
+//! The time of a person's last visit to each memory, and the records that were kept. One small file,
+//! written atomically, for this user alone.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 /// Kept records of one memory that are remembered; the oldest go first.
 const KEPT_MAX: usize = 5_000;
 
-/// What was seen of each memory, by project id.
+/// A person's visits to memories, by project id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Visits {
     memories: BTreeMap<String, Visit>,
 }
 
-/// What was seen of one memory.
+/// The visits to one memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Visit {

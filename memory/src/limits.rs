@@ -399,6 +399,8 @@ pub const RESTORED_LOAD_CHARS: usize = 4_000;
 pub const SUBAGENT_CHARS_MAX: usize = 3_000;
 /// Records that an explanation names, of those given and of those not given.
 pub const WHY_CANDIDATES_MAX: usize = 8;
+/// Words of a prompt in the reason why a record was given.
+pub const REASON_WORDS_MAX: usize = 6;
 /// Bytes of a record's text that are read to decide whether it is about a prompt.
 pub const PROMPT_TEXT_BYTES_READ: usize = 8 * 1024;
 /// Clauses of a prompt for which memory is searched.

@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, skip};
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -76,16 +75,12 @@ async fn browser(driver: &str) -> Client {
     ClientBuilder::new(connector).capabilities(capabilities).connect(driver).await.unwrap()
 }
 
-/// Waits until the page has a text, and returns how long that took.
-async fn until(page: &Client, wanted: &str) -> Duration {
-    let began = Instant::now();
-    loop {
-        let text = page.source().await.unwrap();
-        if text.contains(wanted) {
-            return began.elapsed();
-        }
-        assert!(began.elapsed() < PATIENCE, "the page lacks `{wanted}`:\n{text}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+/// Waits until the page has a text, which has no quotation mark.
+async fn until(page: &Client, wanted: &str) {
+    let path = format!("//body[contains(., \"{wanted}\")]");
+    let found = page.wait().at_most(PATIENCE).for_element(Locator::XPath(&path)).await;
+    if let Err(why) = found {
+        panic!("the page lacks `{wanted}` ({why}):\n{}", page.source().await.unwrap());
     }
 }
 

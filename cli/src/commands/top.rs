@@ -50,7 +50,7 @@ impl Args {
     }
 }
 
-/// What is shown.
+/// The state of the view.
 #[derive(Debug, Default)]
 struct Screen {
     now: NowReply,

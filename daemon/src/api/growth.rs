@@ -1,4 +1,4 @@
-//! How a memory grows.
+//! The growth of a memory.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is happening now: each live session with what it staged, saved and was given.
+//! The live sessions: what each staged, saved and was given.
 
 use anchord_memory::RecordId;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Lane {
     /// and no more than it keeps.
     #[serde(default)]
     pub given: Vec<Retrieval>,
-    /// What it waits for.
+    /// The thing that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
 }
@@ -49,7 +49,7 @@ pub struct SavedRecord {
     pub time: i64,
 }
 
-/// What a session waits for.
+/// Something that a session waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum Waits {

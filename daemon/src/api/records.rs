@@ -10,7 +10,7 @@ use super::ProjectRef;
 pub struct RecordsParams {
     /// A directory or an id.
     pub project: String,
-    /// Which records.
+    /// The choice of records.
     pub pick: RecordPick,
     /// The maximum number of records. The daemon may return fewer.
     pub limit: u32,

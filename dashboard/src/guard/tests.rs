@@ -1,4 +1,4 @@
-//! What lets a request in, and what does not.
+//! Requests that are let in, and others that are not.
 
 use super::*;
 

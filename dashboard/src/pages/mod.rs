@@ -49,7 +49,7 @@ pub(crate) struct Page {
     pub(crate) is_failure: bool,
 }
 
-/// What every part of a page needs.
+/// The values that every part of a page needs.
 pub(crate) struct Scene<'a> {
     pub(crate) app: &'a App,
     /// The id of the memory that is shown; empty if there is none.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::plain_name;
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::limits::IMPORTANT_MIN;
+use crate::limits::{IMPORTANT_MIN, REASON_WORDS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::{Candidate, PromptQuery, for_prompt};
@@ -90,13 +90,15 @@ fn of_prompt(record: &Record, candidates: &[Candidate]) -> String {
     let Some(candidate) = candidates.iter().find(|candidate| candidate.id == record.id) else {
         return "changed by another session since the last prompt".to_owned();
     };
-    let words: Vec<&str> =
-        candidate.evidence.words.iter().map(|(word, _)| word.as_str()).take(WORDS_MAX).collect();
+    let words: Vec<&str> = candidate
+        .evidence
+        .words
+        .iter()
+        .map(|(word, _)| word.as_str())
+        .take(REASON_WORDS_MAX)
+        .collect();
     format!("has {} of the prompt (score {:.1})", words.join(", "), candidate.score)
 }
-
-/// Words of a prompt that a reason names.
-const WORDS_MAX: usize = 6;
 
 fn of_file(record: &Record, file: &str) -> String {
     let names = record.body.own_texts().iter().any(|text| text.contains(file));

@@ -1,4 +1,4 @@
-//! What the screen shows, and what keys do.
+//! The drawn screen, and the keys.
 
 use anchord_daemon::api::{SavedRecord, SessionStatus, StagedStatus, WaitingApproval};
 use ratatui::Terminal;
