@@ -79,9 +79,8 @@ async fn browser(driver: &str) -> Client {
 async fn until(page: &Client, wanted: &str) {
     let path = format!("//body[contains(., \"{wanted}\")]");
     let found = page.wait().at_most(PATIENCE).for_element(Locator::XPath(&path)).await;
-    if let Err(why) = found {
-        panic!("the page lacks `{wanted}` ({why}):\n{}", page.source().await.unwrap());
-    }
+    let shown = page.source().await.unwrap();
+    assert!(found.is_ok(), "the page lacks `{wanted}`:\n{shown}");
 }
 
 /// Presses a key where the focus is.
