@@ -1,5 +1,5 @@
-//! The time of a person's last visit to each memory, and the records that were kept. One small file,
-//! written atomically, for this user alone.
+//! The time of a person's last visit to each memory, and the records that were kept. One small
+//! file, written atomically, for this user alone.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};

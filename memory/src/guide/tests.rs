@@ -20,8 +20,8 @@ fn instructions_are_short() {
 }
 
 #[test]
-fn the_readme_has_the_same_table() {
-    assert!(include_str!("../../../README.md").contains(&which_kind()));
+fn the_page_on_kinds_has_the_same_table() {
+    assert!(include_str!("../../../docs/memory.md").contains(&which_kind()));
 }
 
 #[test]

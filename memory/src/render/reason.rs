@@ -87,7 +87,9 @@ fn in_load(record: &Record) -> String {
 }
 
 fn of_prompt(record: &Record, candidates: &[Candidate]) -> String {
-    let Some(candidate) = candidates.iter().find(|candidate| candidate.id == record.id) else {
+    let is_of =
+        |candidate: &&Candidate| candidate.id == record.id && !candidate.evidence.words.is_empty();
+    let Some(candidate) = candidates.iter().find(is_of) else {
         return "changed by another session since the last prompt".to_owned();
     };
     let words: Vec<&str> = candidate
