@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, skip};
+use fantoccini::error::NewSessionError;
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::json;
 
@@ -64,15 +65,15 @@ fn driver() -> Option<(Running, String)> {
     }))
 }
 
-async fn browser(driver: &str) -> Client {
-    let options = json!({
-        "binary": "/usr/bin/chromium",
-        "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1000,900"],
-    });
+async fn browser(driver: &str) -> Result<Client, NewSessionError> {
+    let size = "--window-size=1000,900";
+    // A container may have no sandbox, and little shared memory.
+    let args = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", size];
+    let options = json!({ "args": args });
     let mut capabilities = serde_json::Map::new();
     capabilities.insert("goog:chromeOptions".to_owned(), options);
     let connector = hyper_util::client::legacy::connect::HttpConnector::new();
-    ClientBuilder::new(connector).capabilities(capabilities).connect(driver).await.unwrap()
+    ClientBuilder::new(connector).capabilities(capabilities).connect(driver).await
 }
 
 /// Waits until the page has a text, which has no quotation mark.
@@ -104,7 +105,10 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
     let base = url.split("/open").next().unwrap().to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let page = browser(&address).await;
+        let page = match browser(&address).await {
+            Ok(page) => page,
+            Err(why) => return skip(&format!("chromium does not start: {why}")),
+        };
         page.goto(&url).await.unwrap();
         until(&page, "Live sessions in all projects").await;
         until(&page, "The fixture needs port 4000").await;
