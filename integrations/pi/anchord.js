@@ -1,69 +1,13 @@
-// anchord for pi: brings its tools, tells the daemon what happens in a session, and hands what it answers to the
-// model. pi has no MCP, so this file talks to anchord's server itself.
-//
-// Goes into ~/.pi/agent/extensions/ (`anchord setup pi` does that). Whatever goes wrong, pi goes on: a hook that fails
-// or is late says nothing.
+// anchord for pi: brings its tools, tells the daemon what happens in a session, and hands what it
+// answers to the model. pi has no MCP, so this file talks to anchord's server itself. Goes into
+// ~/.pi/agent/extensions/ (`anchord setup pi` does that), with hook.js below.
 
-import { spawn } from "node:child_process"
+const CLIENT = "pi"
 
-const PROGRAM = "anchord"
 const SERVER_ARGUMENTS = ["mcp"]
-
-// A little longer than the hook gives itself.
-const DEADLINE_MS = 1500
 
 // How long pi's start waits for the server's tools.
 const START_MS = 5000
-
-// The output of a failed command is sent as its beginning and its end.
-const HEAD_CHARS = 1000
-const TAIL_CHARS = 4000
-
-/** The beginning and the end of a text. */
-function ends(text) {
-  if (typeof text !== "string" || !text) return undefined
-  if (text.length <= HEAD_CHARS + TAIL_CHARS) return text
-  return `${text.slice(0, HEAD_CHARS)}\n…\n${text.slice(-TAIL_CHARS)}`
-}
-
-/** For JSON.stringify: half of a character, as a cut may leave it, makes an event unreadable. */
-const wellFormed = (_, value) =>
-  typeof value === "string" && value.toWellFormed ? value.toWellFormed() : value
-
-/** Hands one event to anchord; gives its answer, or nothing. */
-function tell(event) {
-  return new Promise((resolve) => {
-    let said = ""
-    let timer
-    const done = (answer) => {
-      clearTimeout(timer)
-      resolve(answer)
-    }
-    try {
-      const hook = spawn(PROGRAM, ["hook", "pi"], {
-        cwd: event.cwd,
-        stdio: ["pipe", "pipe", "ignore"],
-      })
-      timer = setTimeout(() => {
-        hook.kill("SIGKILL")
-        done({})
-      }, DEADLINE_MS)
-      hook.on("error", () => done({}))
-      hook.stdin.on("error", () => {})
-      hook.stdout.on("data", (part) => (said += part))
-      hook.on("close", () => {
-        try {
-          done(said.trim() ? JSON.parse(said) : {})
-        } catch {
-          done({})
-        }
-      })
-      hook.stdin.end(JSON.stringify(event, wellFormed))
-    } catch {
-      done({})
-    }
-  })
-}
 
 /** anchord's server, as a child that speaks lines of JSON. It is started again if it has ended. */
 class Server {

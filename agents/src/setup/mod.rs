@@ -23,6 +23,19 @@ use anchord_memory::shell_line;
 use crate::{CLIENTS, Client};
 use parts::{Format, FoundHook, Part};
 
+/// Expands to a plugin's text: its file in `integrations/`, and below it the part that all plugins
+/// have.
+macro_rules! plugin {
+    ($file:literal) => {
+        concat!(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../integrations/", $file)),
+            "\n",
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../integrations/hook.js")),
+        )
+    };
+}
+pub(crate) use plugin;
+
 /// An agent that anchord can set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Agent(&'static Client);
@@ -58,13 +71,13 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts of an agent that takes a server and has no hooks, known from its documentation
-    /// alone.
-    pub(crate) const fn of_server(
+    /// The facts of an agent that can be set up for a project, reads AGENTS.md, passes its whole
+    /// environment on, and sees a set-up after a restart. `folder` shows that it is installed.
+    pub(crate) const fn of(
         program: &'static str,
         folder: fn(&UserEnvironment) -> PathBuf,
         targets: fn(&Setting<'_>) -> Vec<Target>,
-        reads: &'static str,
+        reads: Reads,
     ) -> Self {
         Self {
             program,
@@ -76,16 +89,28 @@ impl Facts {
             passes: Passes::All,
             trust: None,
             hooks_off: |_| Vec::new(),
-            remarks: |_| {
-                vec![
-                    "this is from its documentation; nobody has seen it run with anchord yet. It has \
-                     no hooks that anchord uses: `anchord init` tells the agent what to do."
-                        .to_owned(),
-                ]
-            },
+            remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
             leftovers: |_| Vec::new(),
-            reads: Reads::Unlisted(reads),
+            reads,
         }
+    }
+
+    /// The facts of an agent that takes a server and has no hooks, known from its documentation
+    /// alone.
+    pub(crate) const fn of_server(
+        program: &'static str,
+        folder: fn(&UserEnvironment) -> PathBuf,
+        targets: fn(&Setting<'_>) -> Vec<Target>,
+        reads: &'static str,
+    ) -> Self {
+        let remarks: fn(&UserEnvironment) -> Vec<String> = |_| {
+            vec![
+                "this is from its documentation; nobody has seen it run with anchord yet. It has \
+                 no hooks that anchord uses: `anchord init` tells the agent what to do."
+                    .to_owned(),
+            ]
+        };
+        Self { remarks, ..Self::of(program, folder, targets, Reads::Unlisted(reads)) }
     }
 }
 

@@ -89,7 +89,7 @@ impl Programs {
         program.into_iter().chain([client.to_owned()]).collect()
     }
 
-    /// Returns a plugin's text that runs this program.
+    /// Returns a file of a plugin, which runs this program.
     pub(crate) fn in_plugin(&self, text: &str) -> String {
         let program = serde_json::Value::from(self.anchord.as_str());
         text.replace(PLUGIN_PROGRAM, &format!("{PLUGIN_PROGRAM_LINE}{program}"))

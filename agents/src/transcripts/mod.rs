@@ -42,12 +42,37 @@ pub struct Transcripts {
 pub(crate) trait Reader {
     /// Returns a line's events, in order.
     fn read(&mut self, line: &Value) -> Vec<Event>;
-    /// Returns the conversation's id, once it is known.
-    fn session(&self) -> Option<&str>;
-    /// Returns the directory it worked in, once that is known.
-    fn cwd(&self) -> Option<&str>;
-    /// Returns whether it belongs to a subagent, and so to another conversation.
-    fn is_subagent(&self) -> bool;
+    /// Returns the conversation that the lines so far belong to.
+    fn origin(&self) -> &Origin;
+}
+
+/// The conversation that a transcript is of, as far as its lines tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Its id.
+    pub(crate) session: Option<String>,
+    /// The directory it worked in.
+    pub(crate) cwd: Option<String>,
+    /// Whether it is a subagent's, and so part of another conversation.
+    pub(crate) is_subagent: bool,
+}
+
+impl Origin {
+    /// Returns the origin of a transcript that is named after its conversation.
+    pub(crate) fn of_file(path: &Path) -> Self {
+        let session = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+        Self { session, ..Self::default() }
+    }
+
+    /// Takes the id and the directory from fields of a line, unless they are known already.
+    pub(crate) fn note(&mut self, line: &Value, session: &str, cwd: &str) {
+        for (known, pointer) in [(&mut self.session, session), (&mut self.cwd, cwd)] {
+            if known.is_none() {
+                let named = line.pointer(pointer).and_then(Value::as_str);
+                *known = named.filter(|named| !named.is_empty()).map(str::to_owned);
+            }
+        }
+    }
 }
 
 /// A transcript on disk.
@@ -174,11 +199,12 @@ impl Transcript {
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
             let line = lines.next().ok()??;
             reader.read(&line);
-            if reader.is_subagent() {
+            let origin = reader.origin();
+            if origin.is_subagent {
                 return None;
             }
-            if let Some(cwd) = reader.cwd() {
-                return Some(cwd.to_owned());
+            if let Some(cwd) = &origin.cwd {
+                return Some(cwd.clone());
             }
         }
         None
@@ -247,30 +273,52 @@ impl Transcript {
                 noted.saw(&event, time);
             }
         }
-        let session = reader.session().filter(|_| !reader.is_subagent());
-        let Some(session) = session else {
+        let Origin { session, cwd, is_subagent } = reader.origin().clone();
+        let Some(session) = session.filter(|_| !is_subagent) else {
             return Ok(Past { unread: lines.unread(), ..Past::default() });
         };
         let mut captured = SessionActivity::of(&format!("{}:{session}", self.client.id));
         captured.absorb(&noted);
-        Ok(Past { cwd: reader.cwd().map(str::to_owned), captured, unread: lines.unread() })
+        Ok(Past { cwd, captured, unread: lines.unread() })
     }
+}
+
+/// Returns a person's prompt; `None` if it is blank.
+pub(crate) fn prompted(prompt: String) -> Option<Event> {
+    (!prompt.trim().is_empty()).then_some(Event::PromptSubmitted { prompt })
+}
+
+/// Returns the transcripts of each directory in a directory; those in its folder `within`, unless
+/// that is empty. If the directory is there and cannot be read, returns itself, so that its reading
+/// reports why.
+pub(crate) fn files_in_each(
+    directory: &Path,
+    within: &str,
+    of_sessions: impl Fn(&str) -> bool,
+) -> Vec<PathBuf> {
+    let each = match listed_directories(directory) {
+        Ok(each) => each,
+        Err(unread) => return unread,
+    };
+    let place = |each: PathBuf| if within.is_empty() { each } else { each.join(within) };
+    each.into_iter().map(place).flat_map(|place| files(&place, &of_sessions)).collect()
 }
 
 /// Returns the directories in a directory, by name. If the directory is there and cannot be read,
 /// returns itself, so that its reading reports why.
 pub(crate) fn directories(directory: &Path) -> Vec<PathBuf> {
-    let mut paths = match entries(directory) {
-        Ok(paths) => paths,
-        Err(unread) => return unread,
-    };
+    listed_directories(directory).unwrap_or_else(|unread| unread)
+}
+
+fn listed_directories(directory: &Path) -> Result<Vec<PathBuf>, Vec<PathBuf>> {
+    let mut paths = entries(directory)?;
     // One that cannot be examined stays, and is reported.
     paths.retain(|path| {
         let about = fs::metadata(path);
         about.map_or_else(|reason| reason.kind() != io::ErrorKind::NotFound, |about| about.is_dir())
     });
     paths.sort();
-    paths
+    Ok(paths)
 }
 
 /// Returns a directory's JSON lines whose names are those of sessions. If the directory is there
@@ -289,8 +337,9 @@ pub(crate) fn files(directory: &Path, of_sessions: impl Fn(&str) -> bool) -> Vec
 
 /// Returns the entries of a directory; none if it does not exist. An error is the directory itself.
 fn entries(directory: &Path) -> Result<Vec<PathBuf>, Vec<PathBuf>> {
-    match fs::read_dir(directory) {
-        Ok(entries) => Ok(entries.filter_map(Result::ok).map(|entry| entry.path()).collect()),
+    let read = fs::read_dir(directory);
+    match read.and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect()) {
+        Ok(paths) => Ok(paths),
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(_) => Err(vec![directory.to_owned()]),
     }

@@ -8,23 +8,15 @@ use serde_json::{Value, json};
 use super::{CLIENT, KNOWN};
 use crate::setup::parts::{Format, Hooks, Part, SERVER, Server};
 use crate::setup::{
-    Document, Facts, HOOK_SECONDS, Json, OwnCommand, Passes, Programs, READ_TOOLS, Reads, Scope,
-    Setting, Target, UserEnvironment, text_of,
+    Document, Facts, HOOK_SECONDS, Json, OwnCommand, Programs, READ_TOOLS, Reads, Scope, Setting,
+    Target, UserEnvironment, text_of,
 };
 
 pub(super) const FACTS: Facts = Facts {
-    program: "claude",
-    folder: |place| place.folder(&CLIENT, ".claude"),
-    has_project_scope: true,
     instructions: Some("CLAUDE.md"),
-    targets,
     plugin,
-    passes: Passes::All,
-    trust: None,
     hooks_off,
-    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Listed,
+    ..Facts::of("claude", |place| place.folder(&CLIENT, ".claude"), targets, Reads::Listed)
 };
 
 /// The events that matter to a memory. Every tool is reported before it runs, since a rule may stop

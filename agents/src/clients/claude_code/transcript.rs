@@ -6,37 +6,29 @@
 //! marked or begin with a tag.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".claude",
-    files: of_sessions,
+    files: |folder| files_in_each(&folder.join("projects"), "", |name| !name.starts_with("agent-")),
     reader: |path| Box::new(Transcript::new(path)),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let projects = directories(&folder.join("projects"));
-    let of_project = |project: &PathBuf| files(project, |name| !name.starts_with("agent-"));
-    projects.iter().flat_map(of_project).collect()
-}
-
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
+    origin: Origin,
     /// Uses of tools that have no result yet.
     uses: HashMap<String, (String, Value)>,
 }
 
 impl Transcript {
     fn new(path: &Path) -> Self {
-        let session = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
-        Self { session, cwd: None, uses: HashMap::new() }
+        Self { origin: Origin::of_file(path), uses: HashMap::new() }
     }
 
     fn of_agent(&mut self, content: &Value) -> Vec<Event> {
@@ -80,9 +72,7 @@ impl Transcript {
 
 impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
-        if self.cwd.is_none() {
-            self.cwd = line.get("cwd").and_then(Value::as_str).map(str::to_owned);
-        }
+        self.origin.note(line, "/sessionId", "/cwd");
         let marked = |name: &str| line.get(name) == Some(&Value::Bool(true));
         let not_said = ["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
             .into_iter()
@@ -97,16 +87,8 @@ impl Reader for Transcript {
         }
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

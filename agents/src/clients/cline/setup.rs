@@ -3,25 +3,19 @@
 
 use super::CLIENT;
 use crate::setup::parts::{Format, Part};
-use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target};
+use crate::setup::{Facts, Reads, Scope, Setting, Target, plugin};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "cline",
-    folder: |place| place.folder(&CLIENT, ".cline"),
     has_project_scope: false,
-    instructions: Some("AGENTS.md"),
-    targets,
-    // Its plugin is one of the files that set-up writes.
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
-    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted("it asks about tools only with `--auto-approve false`, then about all"),
+    ..Facts::of(
+        "cline",
+        |place| place.folder(&CLIENT, ".cline"),
+        targets,
+        Reads::Unlisted("it asks about tools only with `--auto-approve false`, then about all"),
+    )
 };
 
-const PLUGIN: &str = include_str!("../../../../integrations/cline/anchord.js");
+const PLUGIN: &str = plugin!("cline/anchord.js");
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let Setting { place, scope, programs, .. } = *setting;

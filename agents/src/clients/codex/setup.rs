@@ -16,20 +16,14 @@ use crate::setup::{
 };
 
 pub(super) const FACTS: Facts = Facts {
-    program: "codex",
-    folder: |place| place.folder(&CLIENT, ".codex"),
-    has_project_scope: true,
-    instructions: Some("AGENTS.md"),
-    targets,
     plugin,
     passes: Passes::Only(&[
         "HOME", "LANG", "LC_ALL", "LOGNAME", "USER", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     ]),
     trust: Some(Trust { remark: TRUST, untrusted }),
-    hooks_off: |_| Vec::new(),
     remarks: |_| Vec::new(),
     leftovers,
-    reads: Reads::Listed,
+    ..Facts::of("codex", |place| place.folder(&CLIENT, ".codex"), targets, Reads::Listed)
 };
 
 /// Instructions for the person who has to trust the hooks before they run.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, directories, files, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".codex",
@@ -31,9 +31,7 @@ fn of_sessions(folder: &Path) -> Vec<PathBuf> {
 
 #[derive(Default)]
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
-    subagent: bool,
+    origin: Origin,
     /// Calls that have no output yet.
     calls: HashMap<String, Call>,
     /// The last prompt, until something follows it. Some versions write it twice.
@@ -49,12 +47,11 @@ struct Call {
 impl Transcript {
     fn meta(&mut self, payload: &Value) {
         // A fork repeats the metadata of its origin.
-        if self.session.is_some() {
+        if self.origin.session.is_some() {
             return;
         }
-        self.session = Some(text(payload, "id").to_owned()).filter(|id| !id.is_empty());
-        self.cwd = Some(text(payload, "cwd").to_owned()).filter(|cwd| !cwd.is_empty());
-        self.subagent =
+        self.origin.note(payload, "/id", "/cwd");
+        self.origin.is_subagent =
             payload.get("source").is_some_and(|source| source.get("subagent").is_some())
                 || text(payload, "thread_source").contains("subagent");
     }
@@ -113,16 +110,8 @@ impl Reader for Transcript {
         }
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        self.subagent
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

@@ -5,21 +5,16 @@ use serde_json::json;
 
 use super::KNOWN;
 use crate::setup::parts::{Format, Hooks, Part, Server};
-use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Setting, Target};
+use crate::setup::{Facts, HOOK_SECONDS, Reads, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "copilot",
-    folder: |place| place.home.join(".copilot"),
     has_project_scope: false,
-    instructions: Some("AGENTS.md"),
-    targets,
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
-    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted("`copilot --allow-tool` allows tools for one run"),
+    ..Facts::of(
+        "copilot",
+        |place| place.home.join(".copilot"),
+        targets,
+        Reads::Unlisted("`copilot --allow-tool` allows tools for one run"),
+    )
 };
 
 const EVENTS: [&str; 6] =

@@ -2,30 +2,23 @@
 //! and its `data`. The begin and the end of a tool are joined by the call's id.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
 use super::printed::without_exit_code;
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".copilot",
-    files: of_sessions,
+    files: |folder| files_in_each(&folder.join("session-state"), "", |name| name == "events.jsonl"),
     reader: |_| Box::new(Transcript::default()),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let sessions = directories(&folder.join("session-state"));
-    sessions.iter().flat_map(|session| files(session, |name| name == "events.jsonl")).collect()
-}
-
 #[derive(Default)]
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
+    origin: Origin,
     /// Calls that have not ended yet: the tool and its arguments.
     calls: HashMap<String, (String, Value)>,
 }
@@ -55,16 +48,10 @@ impl Reader for Transcript {
         let of_subagent = data.get("parentToolCallId").is_some_and(|call| !call.is_null());
         let event = match text(line, "type") {
             "session.start" | "session.resume" => {
-                let cwd = data.pointer("/context/cwd").and_then(Value::as_str);
-                let session = data.get("sessionId").and_then(Value::as_str);
-                self.session = self.session.take().or_else(|| session.map(str::to_owned));
-                self.cwd = self.cwd.take().or_else(|| cwd.map(str::to_owned));
+                self.origin.note(data, "/sessionId", "/context/cwd");
                 None
             }
-            "user.message" if !of_subagent => {
-                let prompt = text(data, "content").to_owned();
-                (!prompt.trim().is_empty()).then_some(Event::PromptSubmitted { prompt })
-            }
+            "user.message" if !of_subagent => prompted(text(data, "content").to_owned()),
             "assistant.message" if !of_subagent => {
                 let said = text(data, "content");
                 let last_message = Some(said.to_owned()).filter(|said| !said.is_empty());
@@ -82,15 +69,7 @@ impl Reader for Transcript {
         event.into_iter().collect()
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }

@@ -5,23 +5,18 @@ use serde_json::json;
 
 use super::KNOWN;
 use crate::setup::parts::{Format, Hooks, Part, Server};
-use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target};
+use crate::setup::{Facts, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "cursor-agent",
-    folder: |place| place.home.join(".cursor"),
-    has_project_scope: true,
-    instructions: Some("AGENTS.md"),
-    targets,
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
     remarks: |_| {
         vec!["this is from its documentation; nobody has seen it run with anchord yet.".to_owned()]
     },
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted("Cursor asks in its own window and keeps the answer itself"),
+    ..Facts::of(
+        "cursor-agent",
+        |place| place.home.join(".cursor"),
+        targets,
+        Reads::Unlisted("Cursor asks in its own window and keeps the answer itself"),
+    )
 };
 
 const EVENTS: [&str; 6] =

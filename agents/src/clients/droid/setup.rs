@@ -4,22 +4,14 @@ use serde_json::json;
 
 use super::KNOWN;
 use crate::setup::parts::{Format, Hooks, Part};
-use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
+use crate::setup::{Facts, HOOK_SECONDS, Reads, Scope, Setting, Target};
 
-pub(super) const FACTS: Facts = Facts {
-    program: "droid",
-    folder: |place| place.home.join(".factory"),
-    has_project_scope: true,
-    instructions: Some("AGENTS.md"),
+pub(super) const FACTS: Facts = Facts::of(
+    "droid",
+    |place| place.home.join(".factory"),
     targets,
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
-    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted("`droid mcp permissions` lists tools that it does not ask about"),
-};
+    Reads::Unlisted("`droid mcp permissions` lists tools that it does not ask about"),
+);
 
 const EVENTS: [(&str, Option<&str>); 7] = [
     ("SessionStart", None),

@@ -2,30 +2,23 @@
 //! session. A tool's use and its result are on separate lines, joined by the use's id.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
 use super::printed::without_exit_code;
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".factory",
-    files: of_sessions,
+    files: |folder| files_in_each(&folder.join("sessions"), "", |_| true),
     reader: |_| Box::new(Transcript::default()),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let projects = directories(&folder.join("sessions"));
-    projects.iter().flat_map(|project| files(project, |_| true)).collect()
-}
-
 #[derive(Default)]
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
+    origin: Origin,
     /// Uses of tools that have no result yet: the tool and its input.
     uses: HashMap<String, (String, Value)>,
 }
@@ -34,9 +27,9 @@ impl Transcript {
     fn block(&mut self, role: &str, block: &Value) -> Option<Event> {
         match (role, text(block, "type")) {
             ("user", "text") => {
-                let prompt = text(block, "text").to_owned();
+                let prompt = text(block, "text");
                 let is_own = prompt.trim_start().starts_with("<system-reminder>");
-                (!is_own && !prompt.trim().is_empty()).then_some(Event::PromptSubmitted { prompt })
+                (!is_own).then(|| prompted(prompt.to_owned())).flatten()
             }
             ("assistant", "text") => {
                 Some(Event::TurnEnded { last_message: Some(text(block, "text").to_owned()) })
@@ -59,8 +52,8 @@ impl Transcript {
 impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
         if text(line, "type") == "session_start" {
-            let field = |name| line.get(name).and_then(Value::as_str).map(str::to_owned);
-            (self.session, self.cwd) = (field("id"), field("cwd"));
+            self.origin = Origin::default();
+            self.origin.note(line, "/id", "/cwd");
         }
         // Hooks and the client's own remarks are for one of the two alone.
         let message = line.get("message").filter(|it| text(it, "visibility").is_empty());
@@ -70,16 +63,8 @@ impl Reader for Transcript {
         blocks.filter_map(|block| self.block(role, block)).collect()
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

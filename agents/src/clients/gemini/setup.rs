@@ -10,22 +10,20 @@ use crate::setup::parts::{Format, Hooks, Part, Server};
 use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "gemini",
-    folder: |place| place.home.join(".gemini"),
-    has_project_scope: true,
     instructions: Some("GEMINI.md"),
-    targets,
     plugin: |place| place.home.join(".gemini/extensions/anchord").exists(),
     passes: Passes::Without(&["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "CREDENTIAL"]),
-    trust: None,
-    hooks_off: |_| Vec::new(),
     remarks: |_| {
         vec!["it starts servers and hooks in folders that you trust, and in no other.".to_owned()]
     },
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted(
-        "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
-    ),
+    ..Facts::of(
+        "gemini",
+        |place| place.home.join(".gemini"),
+        targets,
+        Reads::Unlisted(
+            "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
+        ),
+    )
 };
 
 const EVENTS: [(&str, Option<&str>); 6] = [

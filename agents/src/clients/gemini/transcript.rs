@@ -6,32 +6,25 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
 use super::printed::{is_failed, printed};
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".gemini",
-    files: of_sessions,
+    files: |folder| {
+        files_in_each(&folder.join("tmp"), "chats", |name| name.starts_with("session-"))
+    },
     reader: |path| Box::new(Transcript::new(path)),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let projects = directories(&folder.join("tmp"));
-    let of_project =
-        |project: &PathBuf| files(&project.join("chats"), |name| name.starts_with("session-"));
-    projects.iter().flat_map(of_project).collect()
-}
-
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
-    subagent: bool,
+    origin: Origin,
     /// Calls that were reported already.
     ran: HashSet<String>,
 }
@@ -41,7 +34,7 @@ impl Transcript {
         let project = path.parent().and_then(Path::parent);
         let root = project.and_then(|project| fs::read_to_string(project.join(ROOT)).ok());
         let cwd = root.map(|root| root.trim().to_owned()).filter(|root| !root.is_empty());
-        Self { session: None, cwd, subagent: false, ran: HashSet::new() }
+        Self { origin: Origin { cwd, ..Origin::default() }, ran: HashSet::new() }
     }
 
     fn of_person(line: &Value) -> Vec<Event> {
@@ -50,11 +43,7 @@ impl Transcript {
         // The client's own texts are in tags.
         let own = |text: &&str| OWN.iter().any(|own| text.trim_start().starts_with(own));
         let said: Vec<&str> = said.filter(|text| !text.is_empty() && !own(text)).collect();
-        let prompt = said.join("\n");
-        if prompt.trim().is_empty() {
-            return Vec::new();
-        }
-        vec![Event::PromptSubmitted { prompt }]
+        prompted(said.join("\n")).into_iter().collect()
     }
 
     fn of_agent(&mut self, line: &Value) -> Vec<Event> {
@@ -77,11 +66,9 @@ const OWN: [&str; 2] = ["<session_context>", "<hook_context>"];
 
 impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
-        if let (None, Some(session)) =
-            (&self.session, line.get("sessionId").and_then(Value::as_str))
-        {
-            self.session = Some(session.to_owned());
-            self.subagent = !matches!(text(line, "kind"), "" | "main");
+        if self.origin.session.is_none() {
+            self.origin.note(line, "/sessionId", "");
+            self.origin.is_subagent = !matches!(text(line, "kind"), "" | "main");
         }
         match text(line, "type") {
             "user" => Self::of_person(line),
@@ -90,16 +77,8 @@ impl Reader for Transcript {
         }
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        self.subagent
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

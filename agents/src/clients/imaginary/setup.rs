@@ -4,24 +4,16 @@ use serde_json::json;
 
 use super::{CLIENT, KNOWN};
 use crate::setup::parts::{Format, Hooks, Part, Server};
-use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target, Trust};
+use crate::setup::{Facts, HOOK_SECONDS, Reads, Scope, Setting, Target, Trust};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "imaginary",
-    folder: |place| place.folder(&CLIENT, ".imaginary"),
-    has_project_scope: true,
     instructions: Some("IMAGINARY.md"),
-    targets,
-    plugin: |_| false,
-    passes: Passes::All,
     trust: Some(Trust {
         remark: "It asks you whether its hooks may run.",
         untrusted: |_, _, _| Vec::new(),
     }),
-    hooks_off: |_| Vec::new(),
     remarks: |_| Vec::new(),
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unasked,
+    ..Facts::of("imaginary", |place| place.folder(&CLIENT, ".imaginary"), targets, Reads::Unasked)
 };
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {

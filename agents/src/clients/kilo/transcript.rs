@@ -6,6 +6,6 @@ use crate::transcripts::Transcripts;
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".local/share/kilo",
     files: |folder| opencode::database(folder, "kilo.db"),
-    reader: |_| Box::new(opencode::Transcript),
+    reader: |_| Box::new(opencode::Transcript::default()),
     database: Some(opencode::DATABASE),
 };

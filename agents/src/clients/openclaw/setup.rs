@@ -9,23 +9,16 @@ use serde_json::Value;
 use super::CLIENT;
 use crate::setup::parts::{Format, Part, Server};
 use crate::setup::{
-    Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, text_of,
+    Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, plugin, text_of,
 };
 
 pub(super) const FACTS: Facts = Facts {
-    program: "openclaw",
-    folder,
     has_project_scope: false,
     instructions: None,
-    targets,
-    // Its plugin is one of the files that set-up writes.
-    plugin: |_| false,
     passes: Passes::Only(&["HOME", "PATH", "TERM", "PWD"]),
-    trust: None,
-    hooks_off: |_| Vec::new(),
     remarks,
     leftovers,
-    reads: Reads::Unasked,
+    ..Facts::of("openclaw", folder, targets, Reads::Unasked)
 };
 
 /// The files of the plugin: their paths beneath OpenClaw's folder, and their contents.
@@ -33,7 +26,7 @@ pub(super) const FACTS: Facts = Facts {
 /// OpenClaw installs a plugin when a person accepts its permissions, so set-up only puts the files
 /// in place.
 const PLUGIN_FILES: [(&str, &str); 3] = [
-    ("index.js", include_str!("../../../../integrations/openclaw/index.js")),
+    ("index.js", plugin!("openclaw/index.js")),
     ("package.json", include_str!("../../../../integrations/openclaw/package.json")),
     (
         "openclaw.plugin.json",

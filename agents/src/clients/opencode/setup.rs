@@ -6,26 +6,13 @@ use serde_json::json;
 
 use super::{CLIENT, KNOWN};
 use crate::setup::parts::{Format, Part, Server};
-use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target, UserEnvironment};
+use crate::setup::{Facts, Reads, Scope, Setting, Target, UserEnvironment, plugin};
 
-pub(in crate::clients) const FACTS: Facts = Facts {
-    program: "opencode",
-    folder,
-    has_project_scope: true,
-    instructions: Some("AGENTS.md"),
-    targets,
-    // Its plugin is one of the files that set-up writes.
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
-    remarks: |_| Vec::new(),
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unasked,
-};
+pub(in crate::clients) const FACTS: Facts =
+    Facts { remarks: |_| Vec::new(), ..Facts::of("opencode", folder, targets, Reads::Unasked) };
 
 /// The plugin's text. It names opencode as the client of its events.
-const PLUGIN: &str = include_str!("../../../../integrations/opencode/anchord.js");
+const PLUGIN: &str = plugin!("opencode/anchord.js");
 
 /// The files of opencode, or of a program that was made from it.
 pub(in crate::clients) struct Files {
@@ -64,8 +51,8 @@ impl Files {
         let launch = programs.server();
         let more = vec![("type", json!("local")), ("enabled", json!(true))];
         let server = Server { list: &["mcp"], launch, joined: true, more };
-        let hook = |client: &str| format!("[\"hook\", \"{client}\"]");
-        let plugin = PLUGIN.replace(&hook(KNOWN.id), &hook(self.client));
+        let named = |client: &str| format!("const CLIENT = \"{client}\"");
+        let plugin = PLUGIN.replace(&named(KNOWN.id), &named(self.client));
         vec![
             Target {
                 path: self.config(&configs),

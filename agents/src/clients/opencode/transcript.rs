@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Database, Reader, Transcripts, text};
+use crate::transcripts::{Database, Origin, Reader, Transcripts, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".local/share/opencode",
     files: |folder| database(folder, "opencode.db"),
-    reader: |_| Box::new(Transcript),
+    reader: |_| Box::new(Transcript::default()),
     database: Some(DATABASE),
 };
 
@@ -33,7 +33,11 @@ pub(in crate::clients) fn database(folder: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 /// A reader of lines that are a message and one of its parts.
-pub(in crate::clients) struct Transcript;
+#[derive(Default)]
+pub(in crate::clients) struct Transcript {
+    /// Stays empty: the database names each conversation.
+    origin: Origin,
+}
 
 impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
@@ -44,9 +48,7 @@ impl Reader for Transcript {
         }
         let said = text(part, "text");
         let event = match (text(part, "type"), text(message, "role")) {
-            ("text", "user") if !said.trim().is_empty() => {
-                Some(Event::PromptSubmitted { prompt: said.to_owned() })
-            }
+            ("text", "user") => prompted(said.to_owned()),
             ("text", "assistant") if !said.is_empty() => {
                 Some(Event::TurnEnded { last_message: Some(said.to_owned()) })
             }
@@ -56,16 +58,8 @@ impl Reader for Transcript {
         event.into_iter().collect()
     }
 
-    fn session(&self) -> Option<&str> {
-        None
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        None
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

@@ -2,25 +2,14 @@
 
 use super::CLIENT;
 use crate::setup::parts::{Format, Part};
-use crate::setup::{Facts, Passes, Reads, Scope, Setting, Target};
+use crate::setup::{Facts, Reads, Scope, Setting, Target, plugin};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "pi",
-    folder: |place| place.folder(&CLIENT, ".pi/agent"),
-    has_project_scope: true,
-    instructions: Some("AGENTS.md"),
-    targets,
-    // Its extension is the file that set-up writes.
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
     remarks: |_| vec!["sessions that run now see it after `/reload`.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unasked,
+    ..Facts::of("pi", |place| place.folder(&CLIENT, ".pi/agent"), targets, Reads::Unasked)
 };
 
-const EXTENSION: &str = include_str!("../../../../integrations/pi/anchord.js");
+const EXTENSION: &str = plugin!("pi/anchord.js");
 
 fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let Setting { place, scope, programs, .. } = *setting;

@@ -2,29 +2,22 @@
 //! Calls and their results are joined by the call's id.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".pi/agent",
-    files: of_sessions,
+    files: |folder| files_in_each(&folder.join("sessions"), "", |_| true),
     reader: |_| Box::new(Transcript::default()),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let projects = directories(&folder.join("sessions"));
-    projects.iter().flat_map(|project| files(project, |_| true)).collect()
-}
-
 #[derive(Default)]
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
+    origin: Origin,
     /// The arguments of calls that have no result yet.
     calls: HashMap<String, Value>,
 }
@@ -73,33 +66,21 @@ impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
         let Some(message) = line.get("message") else {
             if text(line, "type") == "session" {
-                let field = |name| line.get(name).and_then(Value::as_str).map(str::to_owned);
-                (self.session, self.cwd) = (field("id"), field("cwd"));
+                self.origin = Origin::default();
+                self.origin.note(line, "/id", "/cwd");
             }
             return Vec::new();
         };
         match text(message, "role") {
-            "user" => {
-                let prompt = said(message);
-                let is_asked = !prompt.trim().is_empty();
-                is_asked.then_some(Event::PromptSubmitted { prompt }).into_iter().collect()
-            }
+            "user" => prompted(said(message)).into_iter().collect(),
             "assistant" => self.of_agent(message),
             "toolResult" => self.ran(message).map(Event::ToolRan).into_iter().collect(),
             _ => Vec::new(),
         }
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
 

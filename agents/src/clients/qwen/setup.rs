@@ -4,23 +4,18 @@ use serde_json::json;
 
 use super::KNOWN;
 use crate::setup::parts::{Format, Hooks, Part, Server};
-use crate::setup::{Facts, HOOK_SECONDS, Passes, Reads, Scope, Setting, Target};
+use crate::setup::{Facts, HOOK_SECONDS, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
-    program: "qwen",
-    folder: |place| place.home.join(".qwen"),
-    has_project_scope: true,
     instructions: Some("QWEN.md"),
-    targets,
-    plugin: |_| false,
-    passes: Passes::All,
-    trust: None,
-    hooks_off: |_| Vec::new(),
-    remarks: |_| vec!["sessions that run now see it after a restart.".to_owned()],
-    leftovers: |_| Vec::new(),
-    reads: Reads::Unlisted(
-        "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
-    ),
+    ..Facts::of(
+        "qwen",
+        |place| place.home.join(".qwen"),
+        targets,
+        Reads::Unlisted(
+            "it knows only `\"trust\": true` for a whole server, writing tools included; add that by hand if you want it",
+        ),
+    )
 };
 
 const EVENTS: [(&str, Option<&str>); 7] = [

@@ -2,29 +2,22 @@
 //! and for much else. Calls and their results are joined by the call's id.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Reader, Transcripts, directories, files, text};
+use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".qwen",
-    files: of_sessions,
+    files: |folder| files_in_each(&folder.join("projects"), "chats", |_| true),
     reader: |_| Box::new(Transcript::default()),
     database: None,
 };
 
-fn of_sessions(folder: &Path) -> Vec<PathBuf> {
-    let projects = directories(&folder.join("projects"));
-    projects.iter().flat_map(|project| files(&project.join("chats"), |_| true)).collect()
-}
-
 #[derive(Default)]
 struct Transcript {
-    session: Option<String>,
-    cwd: Option<String>,
+    origin: Origin,
     /// Calls that have no result yet: the tool and its arguments.
     calls: HashMap<String, (String, Value)>,
 }
@@ -74,20 +67,14 @@ impl Transcript {
 
 impl Reader for Transcript {
     fn read(&mut self, line: &Value) -> Vec<Event> {
-        for (known, name) in [(&mut self.session, "sessionId"), (&mut self.cwd, "cwd")] {
-            if known.is_none() {
-                *known = line.get(name).and_then(Value::as_str).map(str::to_owned);
-            }
-        }
+        self.origin.note(line, "/sessionId", "/cwd");
         let parts = line.pointer("/message/parts").and_then(Value::as_array);
         let parts = parts.map(Vec::as_slice).unwrap_or_default();
         match text(line, "type") {
             // The client also speaks in the person's place.
             "user" if matches!(text(line, "provenance"), "" | "real_user") => {
                 let said: Vec<&str> = parts.iter().map(|part| text(part, "text")).collect();
-                let prompt = said.join("\n");
-                let is_asked = !prompt.trim().is_empty();
-                is_asked.then_some(Event::PromptSubmitted { prompt }).into_iter().collect()
+                prompted(said.join("\n")).into_iter().collect()
             }
             "assistant" => self.of_agent(parts),
             "tool_result" => {
@@ -99,15 +86,7 @@ impl Reader for Transcript {
         }
     }
 
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    fn is_subagent(&self) -> bool {
-        false
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 }
