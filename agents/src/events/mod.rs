@@ -3,6 +3,7 @@
 
 mod envelope;
 mod payload;
+pub(crate) mod plugin;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -1,6 +1,6 @@
 //! Reads fields of a payload. A field of another type counts as missing.
 
-use anchord_memory::lifecycle::{CommandRun, Subagent, Task, ToolRun, ToolUse};
+use anchord_memory::lifecycle::{CommandRun, Event, StartSource, Subagent, Task, ToolRun, ToolUse};
 use serde_json::{Map, Value};
 
 /// The beginnings of the lines in a patch that name a file.
@@ -47,6 +47,22 @@ impl<'a> Payload<'a> {
     /// Returns the conversation's id, from the field that most clients use.
     pub(crate) fn session(self) -> Option<&'a str> {
         self.text("session_id")
+    }
+
+    /// Returns the source of a start, by the names that Claude Code and others use.
+    pub(crate) fn source(self) -> StartSource {
+        match self.text("source").unwrap_or_default() {
+            "resume" => StartSource::Resume,
+            "clear" => StartSource::Clear,
+            "fork" => StartSource::Fork,
+            "compact" => StartSource::Compact,
+            _ => StartSource::Startup,
+        }
+    }
+
+    /// Returns the prompt that a person sent; empty if there is none.
+    pub(crate) fn prompted(self) -> Event {
+        Event::PromptSubmitted { prompt: self.owned("prompt").unwrap_or_default() }
     }
 
     /// Returns the subagent that a payload in Claude Code's format names.

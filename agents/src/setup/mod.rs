@@ -71,8 +71,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts of an agent that can be set up for a project, reads AGENTS.md, passes its whole
-    /// environment on, and sees a set-up after a restart. `folder` shows that it is installed.
+    /// The facts of most agents. They can be set up for a project, read AGENTS.md, pass their whole
+    /// environment on, and see a set-up after a restart. `folder` shows that one is installed.
     pub(crate) const fn of(
         program: &'static str,
         folder: fn(&UserEnvironment) -> PathBuf,

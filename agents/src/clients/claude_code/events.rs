@@ -2,7 +2,7 @@
 //! `PreCompact` tells the compaction what to keep. Afterwards only `SessionStart` with source
 //! `compact` brings context back.
 
-use anchord_memory::lifecycle::{Answer, Event, StartSource};
+use anchord_memory::lifecycle::{Answer, Event};
 
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific, permission_decision};
 
@@ -59,7 +59,7 @@ const NOTIFICATION: &str = "<task-notification>";
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let agent = || payload.agent().unwrap_or_default();
     let event = match name {
-        "SessionStart" => Event::SessionStarted { source: source(payload) },
+        "SessionStart" => Event::SessionStarted { source: payload.source() },
         "UserPromptSubmit" => {
             let prompt = payload.owned("prompt").unwrap_or_default();
             if prompt.trim_start().starts_with(NOTIFICATION) {
@@ -102,17 +102,6 @@ fn summary(payload: Payload<'_>) -> Option<String> {
     let text = payload.text("compact_summary")?;
     let inner = text.split_once("<summary>").map_or(text, |(_, summary)| summary);
     Some(inner.split("</summary>").next().unwrap_or_default().trim().to_owned())
-}
-
-/// Returns the source of a start. Other clients use the same names.
-pub(in crate::clients) fn source(payload: Payload<'_>) -> StartSource {
-    match payload.text("source").unwrap_or_default() {
-        "resume" => StartSource::Resume,
-        "clear" => StartSource::Clear,
-        "fork" => StartSource::Fork,
-        "compact" => StartSource::Compact,
-        _ => StartSource::Startup,
-    }
 }
 
 fn write(envelope: &Envelope, answer: &Answer) -> String {

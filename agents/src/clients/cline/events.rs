@@ -7,9 +7,7 @@
 use anchord_memory::lifecycle::{Answer, Event, Subagent};
 use serde_json::json;
 
-use crate::clients::claude_code::events::source;
-use crate::clients::opencode::events as opencode;
-use crate::events::{Adapter, Envelope, Payload, Read};
+use crate::events::{Adapter, Envelope, Payload, Read, plugin};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -45,12 +43,10 @@ const WRITES: [&str; 2] = ["editor", "apply_patch"];
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match (name, agent(payload)) {
         ("start", Some(agent)) => Event::SubagentStarted(agent),
-        ("start", None) => Event::SessionStarted { source: source(payload) },
-        ("beforeRun", _) => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
-        ("beforeTool", _) => Event::ToolBegins(opencode::tool_use(payload, &WRITES)),
-        ("afterTool", _) => Event::ToolRan(opencode::tool(payload, &WRITES)),
+        ("start", None) => Event::SessionStarted { source: payload.source() },
+        ("beforeRun", _) => payload.prompted(),
+        ("beforeTool", _) => Event::ToolBegins(plugin::tool_use(payload, &WRITES)),
+        ("afterTool", _) => Event::ToolRan(plugin::tool(payload, &WRITES)),
         ("afterRun", Some(agent)) => Event::SubagentEnded(agent),
         ("afterRun", None) => Event::TurnEnded { last_message: payload.owned("last_message") },
         _ => return None,
@@ -69,7 +65,7 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
         (Answer::Context(text), Event::SubagentStarted(_)) => {
             json!({ "context": text }).to_string()
         }
-        _ => opencode::write(envelope, answer),
+        _ => plugin::write(envelope, answer),
     }
 }
 

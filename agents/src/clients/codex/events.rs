@@ -5,7 +5,7 @@
 
 use anchord_memory::lifecycle::{Event, ToolUse};
 
-use crate::clients::claude_code::events::{source, write_context};
+use crate::clients::claude_code::events::write_context;
 use crate::events::{Adapter, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -45,10 +45,8 @@ pub(super) const ADAPTER: Adapter = Adapter {
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let agent = || payload.agent().unwrap_or_default();
     let event = match name {
-        "SessionStart" => Event::SessionStarted { source: source(payload) },
-        "UserPromptSubmit" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
+        "SessionStart" => Event::SessionStarted { source: payload.source() },
+        "UserPromptSubmit" => payload.prompted(),
         "PreToolUse" => Event::ToolBegins(shell(payload).unwrap_or_else(|| payload.tool_use(&[]))),
         "PostToolUse" => {
             let output = payload.text("tool_response").unwrap_or_default();

@@ -5,7 +5,6 @@ use anchord_memory::lifecycle::{Answer, Event};
 use serde_json::{Map, Value, json};
 
 use super::printed::without_exit_code;
-use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -79,10 +78,8 @@ const WRITES: [&str; 2] = ["create", "edit"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
-        "sessionStart" => Event::SessionStarted { source: source(payload) },
-        "userPromptSubmitted" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
+        "sessionStart" => Event::SessionStarted { source: payload.source() },
+        "userPromptSubmitted" => payload.prompted(),
         "preToolUse" => Event::ToolBegins(payload.tool_use(&WRITES)),
         "postToolUse" => {
             let result = payload.object("tool_response");

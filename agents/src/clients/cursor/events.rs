@@ -57,9 +57,7 @@ const WRITES: [&str; 3] = ["Write", "Edit", "StrReplace"];
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "sessionStart" => Event::SessionStarted { source: StartSource::Startup },
-        "beforeSubmitPrompt" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
+        "beforeSubmitPrompt" => payload.prompted(),
         "preToolUse" => {
             let begins = payload.tool_use(&WRITES);
             Event::ToolBegins(ToolUse { takes_context: false, ..begins })

@@ -4,7 +4,7 @@
 use anchord_memory::lifecycle::{Answer, Event, ToolUse};
 
 use super::printed::without_exit_code;
-use crate::clients::claude_code::events::{source, write_context};
+use crate::clients::claude_code::events::write_context;
 use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -46,10 +46,8 @@ const WRITES: [&str; 2] = ["Create", "Edit"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
-        "SessionStart" => Event::SessionStarted { source: source(payload) },
-        "UserPromptSubmit" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
+        "SessionStart" => Event::SessionStarted { source: payload.source() },
+        "UserPromptSubmit" => payload.prompted(),
         "PreToolUse" => {
             let begins = payload.tool_use(&WRITES);
             Event::ToolBegins(ToolUse { takes_context: false, ..begins })

@@ -4,7 +4,6 @@
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
 
 use super::printed::{is_failed, printed};
-use crate::clients::claude_code::events::source;
 use crate::events::{Adapter, Envelope, Payload, Read, hook_specific};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -44,7 +43,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
         "SessionStart" => Event::SessionStarted {
             // Gemini CLI resumes without the first message, which held its hooks' context.
-            source: match source(payload) {
+            source: match payload.source() {
                 StartSource::Resume => StartSource::Startup,
                 source => source,
             },

@@ -7,8 +7,7 @@
 
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
 
-use crate::clients::opencode::events as opencode;
-use crate::events::{Adapter, Envelope, Payload, Read, Trigger};
+use crate::events::{Adapter, Envelope, Payload, Read, Trigger, plugin};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -48,11 +47,9 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let messages = payload.number("message_count");
     let event = match name {
         "before_prompt_build" => Event::SessionStarted { source: StartSource::Rebuilt },
-        "prompt_submitted" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
-        "before_tool_call" => Event::ToolBegins(opencode::tool_use(payload, &opencode::WRITES)),
-        "after_tool_call" => Event::ToolRan(opencode::tool(payload, &opencode::WRITES)),
+        "prompt_submitted" => payload.prompted(),
+        "before_tool_call" => Event::ToolBegins(plugin::tool_use(payload, &plugin::WRITES)),
+        "after_tool_call" => Event::ToolRan(plugin::tool(payload, &plugin::WRITES)),
         "before_compaction" => Event::CompactionBegins { messages },
         "after_compaction" => Event::Compacted { summary: payload.owned("summary"), messages },
         "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },
@@ -80,7 +77,7 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
     match envelope.event {
         // Its hook after a tool only observes, so it cannot carry a text.
         Event::ToolRan(_) => String::new(),
-        _ => opencode::write(envelope, answer),
+        _ => plugin::write(envelope, answer),
     }
 }
 

@@ -7,9 +7,7 @@
 use anchord_memory::lifecycle::{Answer, Event};
 use serde_json::json;
 
-use crate::clients::claude_code::events::source;
-use crate::clients::opencode::events as opencode;
-use crate::events::{Adapter, Envelope, Payload, Read};
+use crate::events::{Adapter, Envelope, Payload, Read, plugin};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -40,12 +38,10 @@ pub(super) const ADAPTER: Adapter = Adapter {
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
-        "session_start" => Event::SessionStarted { source: source(payload) },
-        "before_agent_start" => {
-            Event::PromptSubmitted { prompt: payload.owned("prompt").unwrap_or_default() }
-        }
-        "tool_call" => Event::ToolBegins(opencode::tool_use(payload, &opencode::WRITES)),
-        "tool_result" => Event::ToolRan(opencode::tool(payload, &opencode::WRITES)),
+        "session_start" => Event::SessionStarted { source: payload.source() },
+        "before_agent_start" => payload.prompted(),
+        "tool_call" => Event::ToolBegins(plugin::tool_use(payload, &plugin::WRITES)),
+        "tool_result" => Event::ToolRan(plugin::tool(payload, &plugin::WRITES)),
         "session_before_compact" => Event::CompactionBegins { messages: None },
         "session_compact" => Event::Compacted { summary: payload.owned("summary"), messages: None },
         "agent_end" => Event::TurnEnded { last_message: payload.owned("last_message") },
@@ -60,7 +56,7 @@ fn write(envelope: &Envelope, answer: &Answer) -> String {
         (Answer::Context(text), Event::Compacted { .. }) => json!({ "context": text }).to_string(),
         // It takes no instructions for a compaction.
         (Answer::Instructions(_), _) => String::new(),
-        _ => opencode::write(envelope, answer),
+        _ => plugin::write(envelope, answer),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use anchord_memory::lifecycle::{Answer, Event, ToolUse};
 
-use crate::clients::claude_code::events::{source, write_context};
+use crate::clients::claude_code::events::write_context;
 use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -53,7 +53,7 @@ const READS: [&str; 1] = ["read_file"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {
-        "SessionStart" => Event::SessionStarted { source: source(payload) },
+        "SessionStart" => Event::SessionStarted { source: payload.source() },
         "UserPromptSubmit" => match payload.owned("prompt") {
             Some(prompt) => Event::PromptSubmitted { prompt },
             None => return Some(Read::nothing()),
