@@ -1,7 +1,7 @@
 //! The live sessions: what each staged, saved and was given, and what it waits for.
 
 use anchord_memory::render::{self, Cause};
-use anchord_memory::{Memory, Reader, RecordId, SessionId, Timestamp};
+use anchord_memory::{Memory, Reader, RecordId, SessionId};
 
 use super::status::sessions;
 use super::{AdminService, Answer};
@@ -18,6 +18,13 @@ use crate::retrieval_log::Recent;
 /// Reports the live sessions.
 pub(crate) async fn now(admin: &AdminService) -> NowReply {
     let recent = admin.sessions.projects.open.retrievals().recent().await;
+    let live: Vec<Vec<SessionId>> =
+        admin.sessions.table.all().iter().map(|status| status.session.ids()).collect();
+    // A conversation that hooks named meanwhile has another id now.
+    let newest = |id: String| {
+        let ids = live.iter().find(|ids| ids.iter().any(|known| *known.0 == *id));
+        ids.and_then(|ids| ids.last()).map_or(id.clone(), ToString::to_string)
+    };
     let approvals: Vec<WaitingApproval> = admin
         .tools
         .rules
@@ -27,24 +34,28 @@ pub(crate) async fn now(admin: &AdminService) -> NowReply {
             id,
             action: pending.action,
             rules: pending.rules,
-            session: pending.session,
+            session: newest(pending.session),
             since: pending.since.0,
         })
         .collect();
-    let lanes = sessions(&admin.sessions).into_iter();
-    let lanes = lanes.map(|session| lane(admin, session, &recent, &approvals)).collect();
+    let lane = |session: SessionStatus| {
+        let own = live.iter().find(|ids| ids.last().is_some_and(|id| *id.0 == *session.id));
+        let ids = own.cloned().unwrap_or_else(|| vec![SessionId::new(session.id.as_str())]);
+        lane(admin, session, &ids, &recent, &approvals)
+    };
+    let lanes = sessions(&admin.sessions).into_iter().map(lane).collect();
     NowReply { lanes, approvals }
 }
 
 fn lane(
     admin: &AdminService,
     session: SessionStatus,
+    ids: &[SessionId],
     recent: &[Recent],
     approvals: &[WaitingApproval],
 ) -> Lane {
-    let given = recent.iter().filter(|recent| recent.line.session == session.id);
-    let given = given.map(|recent| recent.line.clone()).collect();
-    let id = SessionId::new(session.id.as_str());
+    let is_own = |recent: &&Recent| ids.iter().any(|id| *id.0 == *recent.line.session);
+    let given = recent.iter().filter(is_own).map(|recent| recent.line.clone()).collect();
     let project = session.project.as_ref().and_then(|project| project.id.parse().ok());
     let open = project.and_then(|id| admin.sessions.projects.open.get(ProjectId(id)));
     let mut lane =
@@ -52,24 +63,24 @@ fn lane(
     let mut queued = Vec::new();
     if let Some(open) = open {
         let memory = open.memory();
-        let staged = memory.staged_by(&id).map(|staged| render::hooks::staged_work(staged));
-        let staged = staged.unwrap_or_default();
+        let parts = ids.iter().filter_map(|id| memory.staged_by(id));
+        let staged: Vec<String> =
+            parts.flat_map(|staged| render::hooks::staged_work(staged)).collect();
         lane.staged_more = staged.len().saturating_sub(LANE_ITEMS_MAX);
         lane.staged = staged.into_iter().take(LANE_ITEMS_MAX).collect();
-        lane.saved = saved(&memory, &id, Timestamp(lane.session.since));
+        lane.saved = saved(&memory, ids);
         queued = open.owner.queued();
     }
-    lane.waits = waits(&lane.session, &id, queued, approvals);
+    lane.waits = waits(&lane.session, queued, approvals);
     lane
 }
 
 /// Returns the records that a session wrote last.
-fn saved(memory: &Memory, session: &SessionId, since: Timestamp) -> Vec<SavedRecord> {
+fn saved(memory: &Memory, ids: &[SessionId]) -> Vec<SavedRecord> {
     memory
         .newest(None)
         .take(LANE_RECORDS_LOOKED_AT_MAX)
-        .take_while(|record| record.updated.time >= since)
-        .filter(|record| record.updated.session == *session)
+        .filter(|record| ids.contains(&record.updated.session))
         .take(LANE_ITEMS_MAX)
         .map(|record| SavedRecord {
             id: record.id,
@@ -81,11 +92,10 @@ fn saved(memory: &Memory, session: &SessionId, since: Timestamp) -> Vec<SavedRec
 
 fn waits(
     session: &SessionStatus,
-    id: &SessionId,
     queued: Vec<QueuedSession>,
     approvals: &[WaitingApproval],
 ) -> Option<Waits> {
-    if let Some(own) = queued.into_iter().find(|queued| queued.session == *id) {
+    if let Some(own) = queued.into_iter().find(|queued| *queued.session.0 == *session.id) {
         let behind = own.behind.iter().filter(|other| !other.0.is_empty());
         let behind = behind.map(ToString::to_string).collect();
         return Some(Waits::Writer { jobs: own.jobs, behind });

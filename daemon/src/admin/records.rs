@@ -11,7 +11,6 @@ use super::{Answer, ask, store_error};
 use crate::api::{ErrorCode, ErrorReply, RecordPick, RecordsParams, RecordsReply, ShownRecord};
 use crate::blocking::run_blocking;
 use crate::limits::{VIEW_RECORDS_MAX, VIEW_TEXT_BYTES_MAX};
-use crate::projects::ProjectId;
 use crate::sessions::SessionService;
 
 /// Returns a page of records.
@@ -34,15 +33,13 @@ pub(crate) async fn records(
         let page = picked(&memory, &accesses, &pick, cursor, limit);
         let shown = page.records.iter().map(|record| shown(record, &accesses)).collect();
         RecordsReply {
-            project: None,
             revision: memory.revision().0,
             records: shown,
             total: page.total,
             cursor: page.next,
         }
     });
-    let id = asked.id.unwrap_or(ProjectId::PERSONAL);
-    Ok(RecordsReply { project: Some(asked.reference(service, id)), ..page.await })
+    Ok(page.await)
 }
 
 /// Records that were picked.

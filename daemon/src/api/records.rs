@@ -3,8 +3,6 @@
 use anchord_memory::{Kind, Record, RecordId};
 use serde::{Deserialize, Serialize};
 
-use super::ProjectRef;
-
 /// The records to return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordsParams {
@@ -52,9 +50,7 @@ pub enum RecordPick {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecordsReply {
-    /// The project; `None` if nothing is remembered there yet.
-    pub project: Option<ProjectRef>,
-    /// The newest commit.
+    /// The newest commit; 0 if nothing is remembered there yet.
     pub revision: u64,
     /// The records.
     pub records: Vec<ShownRecord>,

@@ -384,6 +384,7 @@ async fn answer(
         service.sessions.table.resolve_session(&source(arrival.hello, envelope));
     match replaced {
         Some(Replaced::Same(before)) => {
+            session.continues(&before);
             sessions::hand_over(&service.sessions, &before, &session).await?;
         }
         Some(Replaced::Cleared(before)) => {

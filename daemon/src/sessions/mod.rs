@@ -150,6 +150,8 @@ pub(crate) struct Session {
     /// The flags of the shim that forwards its calls, set by the session table.
     flags: ArcSwap<Flags>,
     pub(crate) started: Timestamp,
+    /// Ids under which the same conversation was known before hooks named it.
+    former: ArcSwap<Vec<SessionId>>,
     client: Mutex<Arc<str>>,
     place: Mutex<Option<Arc<SessionLocation>>>,
     working: ArcSwapOption<Working>,
@@ -178,6 +180,7 @@ impl Session {
             flags: ArcSwap::from_pointee(Flags::of(&hello)),
             hello,
             started: now,
+            former: ArcSwap::default(),
             client: Mutex::default(),
             place: Mutex::default(),
             working: ArcSwapOption::empty(),
@@ -188,6 +191,21 @@ impl Session {
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
         }
+    }
+
+    /// Records that this conversation was known as another session, and under that one's names.
+    pub(crate) fn continues(&self, before: &Self) {
+        let names = |known: &Arc<Vec<SessionId>>| {
+            let of_before = before.former.load_full();
+            let more = of_before.iter().chain([&before.id]).cloned();
+            known.iter().cloned().chain(more).collect::<Vec<_>>()
+        };
+        self.former.rcu(names);
+    }
+
+    /// Returns every id under which this conversation was known.
+    pub(crate) fn ids(&self) -> Vec<SessionId> {
+        self.former.load().iter().chain([&self.id]).cloned().collect()
     }
 
     /// Creates an ephemeral session for one call that a command makes, not an agent. It ends with

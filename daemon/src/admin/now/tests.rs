@@ -1,5 +1,6 @@
 //! Lanes, and the exact texts that sessions were given.
 
+use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::*;
@@ -87,6 +88,27 @@ async fn a_text_that_is_gone_is_said_to_be_gone() {
     assert_eq!(refused.code, ErrorCode::NotFound);
 }
 
+#[tokio::test]
+async fn a_conversation_that_hooks_name_later_keeps_its_lane() {
+    let world = World::new().await;
+    let hello = Hello { agent_pid: Some(std::process::id()), ..world.hello() };
+    let mut shim = world.connect(hello.clone()).await;
+    shim.initialize_as("claude-code", "2025-06-18").await;
+    shim.call("memory_note", json!({"content": "the fixture needs port 4000"})).await;
+    shim.call("memory_checkpoint", json!({"summary": "Half done"})).await;
+    shim.call("memory_search", json!({"query": "fixture"})).await;
+    let before = now(&world.daemon.admin).await;
+    let event =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "talk", "prompt": "go on"});
+    world.hook_by(Hello { client: Some("claude-code".to_owned()), ..hello }, &event).await;
+    let after = now(&world.daemon.admin).await;
+    let [lane] = &after.lanes[..] else { panic!("{after:?}") };
+    assert_ne!(lane.session.id, before.lanes[0].session.id, "it has another id now");
+    assert_eq!(lane.saved[0].title, "the fixture needs port 4000");
+    assert_eq!(lane.staged, ["Half done"]);
+    assert!(lane.given.iter().any(|line| line.tool == "memory_search"), "{lane:?}");
+}
+
 #[test]
 fn a_session_in_the_queue_names_those_before_it() {
     let session = serde_json::from_value(json!({
@@ -99,7 +121,7 @@ fn a_session_in_the_queue_names_those_before_it() {
         QueuedSession { session: id("b"), jobs: 2, behind: vec![id(""), id("a")] },
     ];
     let behind = vec!["a".to_owned()];
-    assert_eq!(waits(&session, &id("b"), queued, &[]), Some(Waits::Writer { jobs: 2, behind }));
+    assert_eq!(waits(&session, queued, &[]), Some(Waits::Writer { jobs: 2, behind }));
     let away = SessionStatus { connected: false, ..session };
-    assert_eq!(waits(&away, &id("b"), Vec::new(), &[]), Some(Waits::Agent));
+    assert_eq!(waits(&away, Vec::new(), &[]), Some(Waits::Agent));
 }

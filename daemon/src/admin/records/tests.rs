@@ -89,7 +89,7 @@ async fn contradictions_come_in_pairs_and_proposed_rules_alone() {
 async fn a_directory_without_memory_has_no_records_and_a_bad_cursor_is_refused() {
     let world = World::new().await;
     let none = page(&world, json!({"by": "newest"}), 9, None).await;
-    assert_eq!((none.project, none.records.len()), (None, 0));
+    assert_eq!((none.revision, none.records.len()), (0, 0));
     with_notes(&world, 1).await;
     let project = world.hello().cwd.unwrap();
     for cursor in ["x", "1", "1.", ".n1", "-1.n1"] {
