@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anchord_memory::defuse::{defuse, defuse_line};
+pub use anchord_memory::render::{ago, duration};
 pub use anchord_memory::shell_line;
 
 /// Formats a number with its noun: `1 session`, `2 sessions`.
@@ -48,27 +49,6 @@ pub fn bytes(number: u64) -> String {
         format!("{}.{} {unit}", tenths / 10, tenths % 10)
     } else {
         format!("{} {unit}", rounded(1, divisor))
-    }
-}
-
-/// Formats a duration in at most its two largest units: `3 s`, `12 min`, `2 h 13 min`, `5 days`.
-pub fn duration(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
-    match (minutes, hours, days) {
-        (0, ..) => format!("{seconds} s"),
-        (_, 0, _) => format!("{minutes} min"),
-        (_, _, 0) if minutes % 60 == 0 => format!("{hours} h"),
-        (_, _, 0) => format!("{hours} h {} min", minutes % 60),
-        (_, _, days) => count(days, "day"),
-    }
-}
-
-/// Formats the time from `then` to `now`: `just now`, `3 s ago`.
-pub fn ago(now: i64, then: i64) -> String {
-    match u64::try_from(now.saturating_sub(then)) {
-        Ok(gone) if gone >= 1000 => format!("{} ago", duration(gone)),
-        _ => "just now".to_owned(),
     }
 }
 

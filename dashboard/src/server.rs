@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use futures::Stream;
 use maud::Markup;
 
@@ -116,18 +116,14 @@ pub(crate) fn now() -> i64 {
 }
 
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let pages = Router::new()
-        .route("/", get(|| async { Redirect::to("/now") }))
-        .route("/now", get(now_view))
+    let mut pages = Router::new();
+    for view in View::ALL {
+        pages = pages.route(view.path(), shows(view));
+    }
+    let pages = pages
+        .route("/", get(|| async { Redirect::to(View::Now.path()) }))
         .route("/now/given", get(given))
         .route("/now/events", get(events))
-        .route("/learned", get(learned))
-        .route("/memory", get(memory))
-        .route("/memory/record", get(record))
-        .route("/memory/edit", get(edit))
-        .route("/memory/merge", get(merge))
-        .route("/growth", get(growth))
-        .route("/health", get(health))
         .route("/do/{action}", post(act))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), only_let_in));
     Router::new()
@@ -180,43 +176,13 @@ async fn open(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Resp
     }
 }
 
-/// Renders a view, or what went wrong, in the frame of all pages.
-async fn view(app: &App, view: View, fields: &Fields) -> Response {
-    let page = pages::render(app, view, fields).await;
-    let status = if page.is_failure { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
-    (status, Html(page.html.into_string())).into_response()
-}
-
-async fn now_view(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Now, &fields).await
-}
-
-async fn learned(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Learned, &fields).await
-}
-
-async fn memory(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Memory, &fields).await
-}
-
-async fn record(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Record, &fields).await
-}
-
-async fn edit(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Edit, &fields).await
-}
-
-async fn merge(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Merge, &fields).await
-}
-
-async fn growth(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Growth, &fields).await
-}
-
-async fn health(State(app): State<Arc<App>>, Query(fields): Query<Fields>) -> Response {
-    view(&app, View::Health, &fields).await
+/// Serves a view, or what went wrong, in the frame of all pages.
+fn shows(view: View) -> MethodRouter<Arc<App>> {
+    get(async move |State(app): State<Arc<App>>, Query(fields): Query<Fields>| {
+        let page = pages::render(&app, view, &fields).await;
+        let status = if page.is_failure { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
+        (status, Html(page.html.into_string())).into_response()
+    })
 }
 
 /// Returns the text of one answer, without a frame.
@@ -263,7 +229,7 @@ async fn act(
     };
     app.say(said);
     let back = fields.get("back").filter(|back| back.starts_with('/') && !back.starts_with("//"));
-    Redirect::to(back.map_or("/now", String::as_str)).into_response()
+    Redirect::to(back.map_or(View::Now.path(), String::as_str)).into_response()
 }
 
 #[cfg(test)]

@@ -46,11 +46,11 @@ pub(super) async fn view(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, F
         (decide)
         h2 { "New " (words) }
         @if fresh.is_empty() { p { "Nothing new that you have not kept." } }
-        @for shown in fresh.iter().copied() { (parts::card(scene, shown, &html! {})) }
+        @for shown in fresh.iter().copied() { (parts::card(scene, shown)) }
         @if !kept.is_empty() && !scene.is_file {
             @if shows_kept {
                 h2 { "Kept" }
-                @for shown in &kept { (parts::card(scene, shown, &html! {})) }
+                @for shown in &kept { (parts::card(scene, shown)) }
             } @else {
                 p { a href=(parts::link("/learned", &[("project", &scene.project), ("kept", "1")])) {
                     "Show the " (parts::count(kept.len() as u64, "record")) " that you kept"
@@ -170,7 +170,7 @@ fn rules(scene: &Scene<'_>, page: &RecordsReply) -> Markup {
         page.records.iter().filter(|shown| !is_kept(scene, shown)).collect();
     html! {
         @if !open.is_empty() { h3 { "Proposed rules: not enforced until you accept them" } }
-        @for shown in open.iter().take(DECIDE_MAX) { (parts::card(scene, shown, &html! {})) }
+        @for shown in open.iter().take(DECIDE_MAX) { (parts::card(scene, shown)) }
         (rest(open.len(), "rule"))
     }
 }
@@ -182,7 +182,7 @@ fn contradictions(scene: &Scene<'_>, page: &RecordsReply) -> Markup {
     html! {
         @if !open.is_empty() { h3 { "Contradictions: forget the one that no longer holds" } }
         @for pair in open.iter().take(DECIDE_MAX) {
-            div.pair { @for shown in *pair { (parts::card(scene, shown, &html! {})) } }
+            div.pair { @for shown in *pair { (parts::card(scene, shown)) } }
         }
         (rest(open.len(), "contradiction"))
     }

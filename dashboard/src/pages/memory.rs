@@ -44,7 +44,7 @@ fn form(scene: &Scene<'_>, fields: &Fields) -> Markup {
             label { "Kind"
                 select name="kind" {
                     option value="" { "all" }
-                    @for kind in parts::kinds() {
+                    @for kind in Kind::ALL.into_iter() {
                         option value=(kind.noun()) selected[value("kind") == kind.noun()] { (kind.plural()) }
                     }
                 }
@@ -65,7 +65,7 @@ fn form(scene: &Scene<'_>, fields: &Fields) -> Markup {
 
 fn wanted_kinds(fields: &Fields) -> Vec<Kind> {
     let noun = fields.get("kind").map_or("", String::as_str);
-    parts::kinds().filter(|kind| kind.noun() == noun).collect()
+    Kind::ALL.into_iter().filter(|kind| kind.noun() == noun).collect()
 }
 
 async fn newest(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, Failure> {
@@ -74,7 +74,7 @@ async fn newest(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, Failure> {
     let page: RecordsReply = pick(scene, by, limit, fields).await?;
     Ok(html! {
         @if page.records.is_empty() { p { "There are no such records." } }
-        @for shown in &page.records { (parts::card(scene, shown, &html! {})) }
+        @for shown in &page.records { (parts::card(scene, shown)) }
         (more(scene, "/memory", fields, page.cursor.as_deref()))
         @if scene.is_file && page.cursor.is_some() {
             p.faint { "Older records are left out. `anchord export` writes all." }
@@ -106,7 +106,7 @@ async fn search(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, Failure> {
     Ok(html! {
         p { (parts::count(shown.len() as u64, "record")) " found"
             @if let Some(left) = reply.left_out { ", at least " (parts::grouped(left)) " more" } "." }
-        @for shown in &shown { (parts::card(scene, shown, &html! {})) }
+        @for shown in &shown { (parts::card(scene, shown)) }
         details { summary { "Why in this order" } pre.text { (reply.text.trim_end()) } }
         (more(scene, "/memory", fields, reply.cursor.as_deref()))
     })
@@ -132,7 +132,7 @@ pub(super) async fn record(scene: &Scene<'_>, fields: &Fields) -> Result<Markup,
     let reader = Audience::Person(Shell { typed: vec!["dashboard".to_owned()] });
     let versions = reply.map(|reply| reply.history.map(|view| render::history(&view, &reader)));
     Ok(html! {
-        (parts::card(scene, &shown, &html! {}))
+        (parts::card(scene, &shown))
         p.faint {
             "Created " (parts::ago(scene, shown.record.created.time.0))
             @if !shown.record.created.client.is_empty() { " by " (shown.record.created.client) }

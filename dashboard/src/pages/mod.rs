@@ -34,14 +34,44 @@ pub(crate) enum View {
     Health,
 }
 
-/// The views that the head of each page leads to: name, path, and key.
-const TABS: [(View, &str, &str); 5] = [
-    (View::Now, "Now", "/now"),
-    (View::Learned, "Learned", "/learned"),
-    (View::Memory, "Memory", "/memory"),
-    (View::Growth, "Growth", "/growth"),
-    (View::Health, "Health", "/health"),
-];
+impl View {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Now,
+        Self::Learned,
+        Self::Memory,
+        Self::Record,
+        Self::Edit,
+        Self::Merge,
+        Self::Growth,
+        Self::Health,
+    ];
+
+    /// The views that the head of each page leads to, in the order of their keys.
+    const TABS: [Self; 5] = [Self::Now, Self::Learned, Self::Memory, Self::Growth, Self::Health];
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Now => "/now",
+            Self::Learned => "/learned",
+            Self::Memory => "/memory",
+            Self::Record => "/memory/record",
+            Self::Edit => "/memory/edit",
+            Self::Merge => "/memory/merge",
+            Self::Growth => "/growth",
+            Self::Health => "/health",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Now => "Now",
+            Self::Learned => "Learned",
+            Self::Memory | Self::Record | Self::Edit | Self::Merge => "Memory",
+            Self::Growth => "Growth",
+            Self::Health => "Health",
+        }
+    }
+}
 
 /// A page, and whether it shows a failure instead of what was asked for.
 pub(crate) struct Page {
@@ -62,7 +92,13 @@ pub(crate) struct Scene<'a> {
     pub(crate) is_file: bool,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// A scene without a memory.
+    fn bare(app: &'a App) -> Self {
+        let (project, back) = (String::new(), View::Now.path().to_owned());
+        Self { app, project, projects: Vec::new(), back, now: time_now(), is_file: false }
+    }
+
     /// Returns whether the user's own memory is shown.
     fn is_personal(&self) -> bool {
         self.project == api::USER
@@ -74,15 +110,7 @@ pub(crate) async fn render(app: &App, view: View, fields: &Fields) -> Page {
     let scene = match scene(app, view, fields).await {
         Ok(scene) => scene,
         Err(failure) => {
-            let scene = Scene {
-                app,
-                project: String::new(),
-                projects: Vec::new(),
-                back: "/now".to_owned(),
-                now: time_now(),
-                is_file: false,
-            };
-            let html = frame(&scene, view, &problem(&failure));
+            let html = frame(&Scene::bare(app), view, &problem(&failure));
             return Page { html, is_failure: true };
         }
     };
@@ -115,23 +143,16 @@ pub(crate) async fn whole(app: &App) -> Result<String, Failure> {
         ("Health", health::view(&scene).await?),
     ];
     let name = scene.projects.iter().find(|it| it.id == scene.project).map(|it| it.name.as_str());
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "anchord: " (name.unwrap_or("memory")) }
-                style { (PreEscaped(CSS)) }
-            }
-            body {
-                header { h1 { "anchord" } p.faint { (name.unwrap_or_default()) " as of " (parts::minute(scene.now)) } }
-                main {
-                    @for (name, body) in &sections { section { h2 { (name) } (body) } }
-                }
-            }
+    let name = name.unwrap_or("memory");
+    let body = html! {
+        header {
+            h1 { "anchord" }
+            p.faint { (name) " as of " (parts::minute(scene.now)) }
         }
+        main { @for (name, body) in &sections { section { h2 { (name) } (body) } } }
     };
+    let style = html! { style { (PreEscaped(CSS)) } };
+    let page = document(&format!("anchord: {name}"), &style, &body);
     Ok(page.into_string())
 }
 
@@ -167,63 +188,62 @@ async fn scene<'a>(app: &'a App, view: View, fields: &Fields) -> Result<Scene<'a
 
 /// Returns the address of a view with its parameters.
 fn address(view: View, fields: &Fields) -> String {
-    let path = match view {
-        View::Now => "/now",
-        View::Learned => "/learned",
-        View::Memory => "/memory",
-        View::Record | View::Edit | View::Merge => "/memory/record",
-        View::Growth => "/growth",
-        View::Health => "/health",
-    };
+    // A form is left for the record that it was about.
+    let view = if matches!(view, View::Edit | View::Merge) { View::Record } else { view };
     let mut pairs: Vec<(&str, &str)> =
         fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     pairs.sort_unstable();
-    parts::link(path, &pairs)
+    parts::link(view.path(), &pairs)
 }
 
 fn frame(scene: &Scene<'_>, view: View, body: &Markup) -> Markup {
     let said = scene.app.take_said();
-    let current = match view {
-        View::Record | View::Edit | View::Merge => View::Memory,
-        view => view,
+    let more = html! { (style()) script src="/app.js" defer {} };
+    let page = html! {
+        a.skip href="#main" { "Skip to the content" }
+        header {
+            h1 { "anchord" }
+            nav aria-label="Views" {
+                @for (at, tab) in View::TABS.into_iter().enumerate() {
+                    a href=(parts::link(tab.path(), &[("project", &scene.project)]))
+                        aria-current=[(tab.name() == view.name()).then_some("page")]
+                        data-key=(at + 1) { (tab.name()) }
+                }
+            }
+            (choice(scene, view))
+        }
+        (banner(scene, said.as_ref()))
+        main id="main" tabindex="-1" { (body) }
+        footer {
+            details id="keys" {
+                summary { "Keys" }
+                dl {
+                    @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } }
+                }
+            }
+        }
     };
-    let name = TABS.iter().find(|(tab, ..)| *tab == current).map_or("", |(_, name, _)| name);
+    document(&format!("{} · anchord", view.name()), &more, &page)
+}
+
+/// Renders a document with more in its head than the title.
+fn document(title: &str, more: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (name) " · anchord" }
-                link rel="stylesheet" href="/app.css";
-                script src="/app.js" defer {}
+                title { (title) }
+                (more)
             }
-            body {
-                a.skip href="#main" { "Skip to the content" }
-                header {
-                    h1 { "anchord" }
-                    nav aria-label="Views" {
-                        @for (at, (tab, name, path)) in TABS.iter().enumerate() {
-                            a href=(parts::link(path, &[("project", &scene.project)]))
-                                aria-current=[(*tab == current).then_some("page")]
-                                data-key=(at + 1) { (name) }
-                        }
-                    }
-                    (choice(scene, current))
-                }
-                (banner(scene, said.as_ref()))
-                main id="main" tabindex="-1" { (body) }
-                footer {
-                    details id="keys" {
-                        summary { "Keys" }
-                        dl {
-                            @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } }
-                        }
-                    }
-                }
-            }
+            body { (body) }
         }
     }
+}
+
+fn style() -> Markup {
+    html! { link rel="stylesheet" href="/app.css"; }
 }
 
 /// The keys, as the script has them.
@@ -242,10 +262,10 @@ const KEYS: [(&str, &str); 12] = [
     ("?", "show these keys"),
 ];
 
-fn choice(scene: &Scene<'_>, current: View) -> Markup {
-    let path = TABS.iter().find(|(tab, ..)| *tab == current).map_or("/now", |(.., path)| path);
+fn choice(scene: &Scene<'_>, view: View) -> Markup {
+    let tab = View::TABS.into_iter().find(|tab| tab.name() == view.name()).unwrap_or(View::Now);
     html! {
-        form.choice action=(path) method="get" {
+        form.choice action=(tab.path()) method="get" {
             label for="project" { "Memory" }
             select id="project" name="project" data-submits {
                 @for project in &scene.projects {
@@ -287,32 +307,12 @@ fn problem(failure: &Failure) -> Markup {
 
 /// Renders a page with one sentence.
 pub(crate) fn plain(title: &str, words: &str) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                link rel="stylesheet" href="/app.css";
-            }
-            body { main { h1 { "anchord" } p { (words) } } }
-        }
-    }
+    document(title, &style(), &html! { main { h1 { "anchord" } p { (words) } } })
 }
 
 /// Renders the page that a browser sees for a moment once it was let in.
 pub(crate) fn let_in() -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="refresh" content="0;url=/now";
-                title { "anchord" }
-                link rel="stylesheet" href="/app.css";
-            }
-            body { main { h1 { "anchord" } p { a href="/now" { "Go to the dashboard" } } } }
-        }
-    }
+    let more = html! { meta http-equiv="refresh" content="0;url=/now"; (style()) };
+    let body = html! { main { h1 { "anchord" } p { a href="/now" { "Go to the dashboard" } } } };
+    document("anchord", &more, &body)
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Scene, parts, problem};
 use crate::daemon::Failure;
-use crate::server::{App, Fields, now as time_now};
+use crate::server::{App, Fields};
 
 /// Renders the view. It goes on to change by itself.
 pub(super) async fn view(scene: &Scene<'_>) -> Markup {
@@ -23,14 +23,7 @@ pub(super) async fn view(scene: &Scene<'_>) -> Markup {
 
 /// Renders the lanes alone, for those who watch.
 pub(crate) async fn lanes(app: &App) -> Markup {
-    let scene = Scene {
-        app,
-        project: String::new(),
-        projects: Vec::new(),
-        back: "/now".to_owned(),
-        now: time_now(),
-        is_file: false,
-    };
+    let scene = Scene::bare(app);
     sessions(&scene).await
 }
 
@@ -152,8 +145,11 @@ fn waits_for(lanes: &[Lane], waits: &Waits) -> String {
         Waits::Writer { jobs, behind } => {
             let writes = parts::count(*jobs as u64, "write");
             let behind: Vec<String> = behind.iter().map(|id| name(lanes, id)).collect();
-            let of = if behind.is_empty() { "the disk".to_owned() } else { behind.join(", ") };
-            format!("{writes} in the queue, behind {of}")
+            if behind.is_empty() {
+                format!("{writes} queued")
+            } else {
+                format!("{writes} queued behind {}", behind.join(", "))
+            }
         }
         Waits::Approval { ids } if ids.len() == 1 => "waits for your approval".to_owned(),
         Waits::Approval { ids } => format!("waits for {} approvals of yours", ids.len()),

@@ -1,8 +1,8 @@
 //! The parts that several views have: records, actions, times.
 
 use anchord_daemon::api::ShownRecord;
-use anchord_memory::render::{Style, StyledLine};
-use anchord_memory::{Body, Kind, RecordState, Standing, Timestamp};
+use anchord_memory::render::{self, Style, StyledLine};
+use anchord_memory::{Body, RecordState, Standing, Timestamp};
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -46,7 +46,7 @@ pub(crate) fn action(
 }
 
 /// Renders a record with what can be done about it.
-pub(crate) fn card(scene: &Scene<'_>, shown: &ShownRecord, extra: &Markup) -> Markup {
+pub(crate) fn card(scene: &Scene<'_>, shown: &ShownRecord) -> Markup {
     let record = &shown.record;
     let id = record.id.to_string();
     let own = [("project", scene.project.as_str()), ("id", id.as_str())];
@@ -65,7 +65,6 @@ pub(crate) fn card(scene: &Scene<'_>, shown: &ShownRecord, extra: &Markup) -> Ma
                 (ago(scene, record.updated.time.0)) " · " (reads(scene, shown))
                 @if !record.tags.is_empty() { " · " (record.tags.join(", ")) }
             }
-            (extra)
             @if !scene.is_file { (actions(scene, shown, &own)) }
         }
     }
@@ -150,14 +149,11 @@ pub(crate) fn ago(scene: &Scene<'_>, time: i64) -> Markup {
 }
 
 pub(crate) fn relative(now: i64, time: i64) -> String {
-    let seconds = (now - time).max(0) / 1_000;
-    match seconds {
-        0..=4 => "now".to_owned(),
-        5..=59 => format!("{seconds} s ago"),
-        60..=3_599 => format!("{} min ago", seconds / 60),
-        3_600..=86_399 => format!("{} h ago", seconds / 3_600),
-        86_400..=2_591_999 => format!("{} d ago", seconds / 86_400),
-        _ => format!("on {}", Timestamp(time).date()),
+    const MONTH_MS: i64 = 30 * 86_400_000;
+    if now.saturating_sub(time) < MONTH_MS {
+        render::ago(now, time)
+    } else {
+        format!("on {}", Timestamp(time).date())
     }
 }
 
@@ -202,11 +198,6 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns the kinds that a list can be limited to.
-pub(crate) fn kinds() -> impl Iterator<Item = Kind> {
-    Kind::ALL.into_iter()
-}
-
 #[cfg(test)]
 mod tests {
     //! Words and addresses.
@@ -215,10 +206,10 @@ mod tests {
 
     #[test]
     fn times_and_numbers_are_words() {
-        let relative = |seconds: i64| relative(10_000_000_000, 10_000_000_000 - seconds * 1_000);
-        let words = [0, 30, 90, 7_200, 200_000].map(relative);
-        assert_eq!(words, ["now", "30 s ago", "1 min ago", "2 h ago", "2 d ago"]);
-        assert_eq!(super::relative(0, 5_000), "now", "clocks differ");
+        let day = 86_400_000;
+        assert_eq!(relative(40 * day, 40 * day - 90_000), "1 min ago");
+        assert_eq!(relative(40 * day, 0), "on 1970-01-01");
+        assert_eq!(relative(0, 5_000), "just now", "clocks differ");
         assert_eq!([7, 1_234, 1_234_567].map(grouped), ["7", "1,234", "1,234,567"]);
         assert_eq!(
             (count(1, "record"), count(0, "record")),

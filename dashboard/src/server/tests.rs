@@ -189,10 +189,7 @@ struct Reply {
 async fn every_view_shows_its_part_and_no_text_becomes_markup() {
     let browser = Browser::over(Scripted::default()).await;
     for (path, wanted) in [
-        (
-            "/now",
-            &["a staged lesson", "2 writes in the queue, behind session …ession", "make deploy"][..],
-        ),
+        ("/now", &["a staged lesson", "2 writes queued behind session …ession", "make deploy"][..]),
         ("/learned", &["A second note", "New since yesterday", "files cannot be seen from here"]),
         ("/memory", &["A second note", "Older records", "cursor=1.n1"]),
         ("/memory?q=note", &["1 record found", "Why in this order"]),

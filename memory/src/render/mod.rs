@@ -32,6 +32,7 @@ mod search;
 mod shares;
 mod size;
 pub mod snap_memory;
+mod time;
 mod topic;
 mod why;
 mod written;
@@ -56,6 +57,7 @@ pub use rules::{
     rules_unreadable,
 };
 pub use search::{SearchText, SearchView, search};
+pub use time::{ago, duration};
 pub use topic::{BoundSession, bind, decided, topic, topic_written, topics};
 pub use why::{why_file, why_prompt};
 pub use written::{AddReply, ForgetReply, UpdateReply};
