@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the lines of an instruction file that an agent's model is given.
 
-  CLAUDE_BIN=… CODEX_BIN=… scripts/compare/files.py --programs target/debug
+  CLAUDE_BIN=… CODEX_BIN=… scripts/measure/files.py --programs target/debug
 
 A new project has a CLAUDE.md and an AGENTS.md of 1,200 lines each. The real Claude Code and Codex
 run there once, against the scripted model of the picture, which keeps their requests.

@@ -1,64 +1,46 @@
 #!/usr/bin/env python3
 """Fills a project's memory through anchord-mcp: saves of 600 lessons and 400 anchors each.
 
-scripts/fill.py DIRECTORY SAVES
+  scripts/measure/fill.py DIRECTORY SAVES
 """
 
-import json
 import random
-import subprocess
 import sys
 
-WORDS = "queue retry deploy cache token parser schema lock index socket batch worker metric shard".split()
+from session import Session
 
-
-class Agent:
-    """An agent that calls tools over stdio."""
-
-    def __init__(self, directory):
-        self.process = subprocess.Popen(
-            ["anchord-mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory
-        )
-        self.number = 0
-        client = {"name": "fill", "version": "1"}
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, method, params):
-        self.number += 1
-        self.send({"id": self.number, "method": method, "params": params})
-        for line in self.process.stdout:
-            reply = json.loads(line)
-            if reply.get("id") == self.number:
-                return reply
-        sys.exit("anchord-mcp ended")
+WORDS = """queue retry deploy cache token parser schema lock index socket batch worker metric
+shard""".split()
 
 
 def text(words):
     return " ".join(random.choice(WORDS) for _ in range(words))
 
 
+def save(number):
+    first = number * 1_000
+    lines = f"{number * 4 + 1}-{number * 4 + 3}"
+    return {
+        "session_summary": f"save {number}",
+        "lessons": [{"summary": f"{text(4)} {first + at}", "detail": text(12)} for at in range(600)],
+        "anchors": [{"file": f"src/m{(first + at) % 5_000}.rs", "lines": lines, "concept": text(5)}
+                    for at in range(400)],
+    }
+
+
 def main():
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
     directory, saves = sys.argv[1], int(sys.argv[2])
     random.seed(1)
-    agent = Agent(directory)
-    for save in range(saves):
-        first = save * 1_000
-        lessons = [{"summary": f"{text(4)} {first + at}", "detail": text(12)} for at in range(600)]
-        anchors = [
-            {"file": f"src/m{(first + at) % 5_000}.rs", "lines": f"{save * 4 + 1}-{save * 4 + 3}", "concept": text(5)}
-            for at in range(400)
-        ]
-        part = {"session_summary": f"save {save}", "lessons": lessons, "anchors": anchors}
-        reply = agent.ask("tools/call", {"name": "memory_save", "arguments": part})
-        if "error" in reply or reply["result"].get("isError"):
-            sys.exit(json.dumps(reply))
-        print(f"\r{save + 1} of {saves} saves", end="", file=sys.stderr)
+    session = Session(["anchord-mcp"], directory=directory)
+    for number in range(saves):
+        if session.call("memory_save", save(number)) is None:
+            raise SystemExit(f"save {number + 1} failed")
+        print(f"\r{number + 1} of {saves} saves", end="", file=sys.stderr)
     print(file=sys.stderr)
+    session.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 """Measures two MCP memory servers side by side: the reference memory server and anchord.
 
   npm install --prefix DIR @modelcontextprotocol/server-memory
-  scripts/compare/servers.py --server-memory DIR/node_modules/.bin/mcp-server-memory \\
+  scripts/measure/servers.py --server-memory DIR/node_modules/.bin/mcp-server-memory \\
     --anchord target/debug
 
 Several sessions, each with a server process of its own, write to one memory at the same time. Then
@@ -12,7 +12,6 @@ happens in temporary directories; nothing needs a network. Python's standard lib
 """
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -20,42 +19,7 @@ import tempfile
 from pathlib import Path
 from threading import Thread
 
-
-class Session:
-    """A client of a server over stdio."""
-
-    def __init__(self, command, environment, directory):
-        self.process = subprocess.Popen(command, env=environment, cwd=directory, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
-        self.requests = 0
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                                "clientInfo": {"name": "compare", "version": "1"}})
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, method, params):
-        self.requests += 1
-        self.send({"id": self.requests, "method": method, "params": params})
-        for line in self.process.stdout:
-            reply = json.loads(line)
-            if reply.get("id") == self.requests:
-                return reply
-        raise SystemExit("the server ended")
-
-    def call(self, tool, arguments):
-        """Returns the reply's text, or None for an error."""
-        reply = self.ask("tools/call", {"name": tool, "arguments": arguments})
-        result = reply.get("result", {"isError": True})
-        return None if result.get("isError") else "".join(
-            part.get("text", "") for part in result["content"])
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+from session import Session
 
 
 class ServerMemory:
