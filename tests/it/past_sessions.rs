@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anchord_tests::{Instance, Project};
@@ -40,6 +40,18 @@ const TRANSCRIPTS: [(&str, &str); 7] = [
     ),
 ];
 
+/// The databases of clients that keep all sessions in one, and the statements that make them.
+const DATABASES: [(&str, &str); 2] = [
+    (
+        ".local/share/opencode/opencode.db",
+        include_str!("../../agents/src/clients/opencode/fixtures/transcript.sql"),
+    ),
+    (
+        ".local/share/kilo/kilo.db",
+        include_str!("../../agents/src/clients/opencode/fixtures/transcript.sql"),
+    ),
+];
+
 /// Puts a transcript into the home, as one that nobody writes to any more.
 fn write(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
@@ -47,6 +59,14 @@ fn write(home: &Path, name: &str, text: &str) {
     fs::write(&path, text).unwrap();
     let file = File::options().write(true).open(path).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+}
+
+/// Makes a database in the home. Returns its path.
+fn make(home: &Path, name: &str, statements: &str) -> PathBuf {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();
+    path
 }
 
 /// Runs the import. Returns its exit code and all that it printed.
@@ -72,11 +92,21 @@ fn sessions_of_every_client_are_imported_once() {
         write(&instance.user_home(), name, &text.replace("/src/app", root));
     }
     write(&instance.user_home(), ".gemini/tmp/app/.project_root", root);
-    let all = TRANSCRIPTS.len() as u64;
+    let home = instance.user_home();
+    let databases = DATABASES.map(|(name, statements)| {
+        let path = make(&home, name, &statements.replace("/src/app", root));
+        (fs::read(&path).unwrap(), path)
+    });
+    let all = (TRANSCRIPTS.len() + DATABASES.len()) as u64;
     let (code, done) = import(&instance, &project, &["--json"]);
     assert_eq!((code, sum(&done, "added")), (0, all), "{done}");
     let (code, again) = import(&instance, &project, &["--json"]);
     assert_eq!((code, sum(&again, "added"), sum(&again, "known")), (0, 0, all), "{again}");
+    for (before, path) in databases {
+        assert_eq!(fs::read(&path).unwrap(), before, "{}", path.display());
+        let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1, "nothing was written beside {}", path.display());
+    }
 }
 
 #[test]
