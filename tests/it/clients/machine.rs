@@ -1,6 +1,7 @@
 //! A developer's machine with real agents: a home, a project, anchord set up, and a scripted model.
 
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -183,7 +184,7 @@ impl Machine {
     /// Configures the model, a gateway on loopback, and the project as the agent's workspace. Tools
     /// are offered by their names, which a script can call.
     fn configure_openclaw(&self) {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let config = json!({
             "models": { "providers": { "script": {
                 "baseUrl": format!("http://127.0.0.1:{}/v1", self.model.port),
@@ -272,16 +273,16 @@ impl Machine {
 
     /// Starts the gateway, which serves several conversations at once.
     pub(super) fn gateway(&self) -> Gateway {
-        let log = self.root.path().join("gateway.log");
+        let config = std::fs::read(self.home().join(".openclaw/openclaw.json")).unwrap();
+        let config: Value = serde_json::from_slice(&config).unwrap();
+        let port = config["gateway"]["port"].as_u64().unwrap();
         let mut command = self.command(&self.program);
-        let output = std::fs::File::create(&log).unwrap();
         command.args(["gateway", "run"]).process_group(0);
-        command.stdout(output.try_clone().unwrap()).stderr(output);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let gateway = Gateway(command.spawn().unwrap());
-        poll(2 * PATIENCE, "the gateway is ready", || {
-            let told = std::fs::read_to_string(&log).unwrap();
-            told.contains("ready").then_some(())
-        });
+        // Its log says that parts are ready before it listens.
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(port).unwrap()));
+        poll(2 * PATIENCE, "the gateway listens", || TcpStream::connect(address).ok());
         gateway
     }
 

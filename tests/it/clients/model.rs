@@ -409,9 +409,15 @@ impl Inner {
 }
 
 /// Returns whether a text has a prompt on a line of its own. Memory quotes the prompts of earlier
-/// sessions within a line. opencode puts quotation marks around a prompt with blanks.
+/// sessions within a line. opencode puts quotation marks around a prompt with blanks, and OpenClaw
+/// the time in brackets before it.
 fn is_asked(text: &str, prompt: &str) -> bool {
-    text.lines().any(|line| line.trim().trim_matches('"') == prompt)
+    let plain = |line: &str| {
+        let timed = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let said = timed.map_or(line, |(_, said)| said);
+        said.trim_matches('"') == prompt
+    };
+    text.lines().any(|line| plain(line.trim()))
 }
 
 /// The content of the model's answer.
