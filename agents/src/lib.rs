@@ -11,6 +11,8 @@ mod clients;
 pub mod events;
 #[cfg(any(feature = "setup", feature = "transcripts"))]
 pub mod limits;
+#[cfg(any(feature = "events", feature = "transcripts"))]
+mod patch;
 #[cfg(feature = "setup")]
 pub mod setup;
 #[cfg(feature = "transcripts")]

@@ -3,6 +3,9 @@
 /// The longest line of a client's transcript that is read. A longer one is skipped.
 pub const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 
+/// The longest transcript that is one JSON value. A longer one is named and not read.
+pub const TRANSCRIPT_DOCUMENT_BYTES_MAX: u64 = 64 << 20;
+
 /// Lines of a transcript within which the session's directory must appear.
 pub const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
 

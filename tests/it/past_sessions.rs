@@ -9,7 +9,7 @@ use anchord_tests::{Instance, Project};
 use serde_json::Value;
 
 /// The transcripts, as `agents` keeps them: where they are in a home, and their texts.
-const TRANSCRIPTS: [(&str, &str); 7] = [
+const TRANSCRIPTS: [(&str, &str); 8] = [
     (
         ".claude/projects/-src-app/5f1c.jsonl",
         include_str!("../../agents/src/clients/claude_code/fixtures/transcript.jsonl"),
@@ -37,6 +37,10 @@ const TRANSCRIPTS: [(&str, &str); 7] = [
     (
         ".pi/agent/sessions/--src-app--/1_01a2.jsonl",
         include_str!("../../agents/src/clients/pi/fixtures/transcript.jsonl"),
+    ),
+    (
+        ".cline/data/sessions/1795_a/1795_a.messages.json",
+        include_str!("../../agents/src/clients/cline/fixtures/transcript.json"),
     ),
 ];
 
@@ -92,6 +96,9 @@ fn sessions_of_every_client_are_imported_once() {
         write(&instance.user_home(), name, &text.replace("/src/app", root));
     }
     write(&instance.user_home(), ".gemini/tmp/app/.project_root", root);
+    let about = include_str!("../../agents/src/clients/cline/fixtures/session.json");
+    let about = about.replace("/src/app", root);
+    write(&instance.user_home(), ".cline/data/sessions/1795_a/1795_a.json", &about);
     let home = instance.user_home();
     let databases = DATABASES.map(|(name, statements)| {
         let path = make(&home, name, &statements.replace("/src/app", root));

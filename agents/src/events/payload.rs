@@ -3,9 +3,7 @@
 use anchord_memory::lifecycle::{CommandRun, Event, StartSource, Subagent, Task, ToolRun, ToolUse};
 use serde_json::{Map, Value};
 
-/// The beginnings of the lines in a patch that name a file.
-const PATCHED: [&str; 4] =
-    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+use crate::patch::patched;
 
 /// An object of a payload.
 #[derive(Clone, Copy, Debug)]
@@ -164,12 +162,4 @@ const TASK_TOOLS: [&str; 2] = ["Agent", "Task"];
 /// after it is the user's choice.
 fn is_from_server(tool: &str) -> bool {
     tool.starts_with("mcp__")
-}
-
-/// Returns the files that a patch in Codex's format names.
-fn patched(patch: &str) -> impl Iterator<Item = String> {
-    patch.lines().filter_map(|line| {
-        let line = line.trim_start();
-        PATCHED.iter().find_map(|begin| line.strip_prefix(begin)).map(|file| file.trim().to_owned())
-    })
 }

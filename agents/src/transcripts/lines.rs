@@ -7,7 +7,15 @@ use serde_json::Value;
 
 use crate::limits::TRANSCRIPT_LINE_BYTES_MAX;
 
-/// The lines of a transcript.
+/// A source of a transcript's lines.
+pub(super) trait LineSource {
+    /// Returns the next readable line; `None` at the end.
+    fn next(&mut self) -> io::Result<Option<Value>>;
+    /// Returns the lines skipped so far.
+    fn unread(&self) -> Unread;
+}
+
+/// The lines of a file, which are skipped if they are too long or not JSON.
 pub(super) struct Lines<R> {
     from: R,
     line: Vec<u8>,
@@ -36,14 +44,14 @@ impl<R: BufRead> Lines<R> {
     pub(super) fn new(from: R) -> Self {
         Self { from, line: Vec::new(), unread: Unread::default() }
     }
+}
 
-    /// Returns the lines skipped so far, which are too long or not JSON.
-    pub(super) fn unread(&self) -> Unread {
+impl<R: BufRead> LineSource for Lines<R> {
+    fn unread(&self) -> Unread {
         self.unread
     }
 
-    /// Returns the next readable line; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Value>> {
+    fn next(&mut self) -> io::Result<Option<Value>> {
         loop {
             self.line.clear();
             let mut bounded = self.from.by_ref().take(TRANSCRIPT_LINE_BYTES_MAX);

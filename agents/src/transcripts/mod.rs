@@ -1,11 +1,13 @@
 //! Transcripts that clients keep on disk, read as the events that their hooks would have reported.
 //!
 //! A client's folder maps its lines to events. Everything else is the same for all clients.
-//! Files are streamed by line. A line that is too long or unreadable is counted and skipped.
+//! Files are streamed by line. A line that is too long or unreadable is counted and skipped. The
+//! rows of a database and the messages of a document are lines, too.
 //! Nothing is written. A client may change its format at any time, so a reader ignores what it does
 //! not know.
 
 mod database;
+mod document;
 mod lines;
 
 use std::env;
@@ -18,14 +20,15 @@ use anchord_memory::lifecycle::Event;
 use anchord_memory::{SessionActivity, Timestamp};
 pub use database::Conversation;
 pub(crate) use database::Database;
-use lines::Lines;
+pub(crate) use document::Document;
 pub use lines::Unread;
+use lines::{LineSource, Lines};
 use serde_json::Value;
 
 use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
 use crate::{CLIENTS, Client};
 
-/// The transcripts that a client keeps: a file for each conversation, or a database of all.
+/// The transcripts that a client keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Transcripts {
     /// The folder of its files, beneath the home directory unless a variable moves it.
@@ -34,8 +37,28 @@ pub struct Transcripts {
     pub(crate) files: fn(&Path) -> Vec<PathBuf>,
     /// Creates a reader for the transcript at a path.
     pub(crate) reader: fn(&Path) -> Box<dyn Reader>,
-    /// The queries, if the files are databases.
-    pub(crate) database: Option<Database>,
+    /// The form of a file.
+    pub(crate) kept: Kept,
+}
+
+/// The form of a client's transcripts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kept {
+    /// A file for each conversation, with a line of JSON for each event.
+    Lines,
+    /// A file for each conversation, which is one JSON value.
+    Document(Document),
+    /// A database of all conversations.
+    Rows(Database),
+}
+
+impl Transcripts {
+    fn database(&self) -> Option<Database> {
+        match self.kept {
+            Kept::Rows(database) => Some(database),
+            Kept::Lines | Kept::Document(_) => None,
+        }
+    }
 }
 
 /// Turns the lines of one transcript into events.
@@ -157,7 +180,7 @@ pub fn count(home: &Path, project: Option<&Path>) -> usize {
 impl Transcript {
     /// Returns the transcripts in a file. A database that cannot be read is one that fails.
     fn at(client: &'static Client, path: PathBuf) -> Vec<Self> {
-        let database = client.transcripts.and_then(|transcripts| transcripts.database);
+        let database = client.transcripts.and_then(|transcripts| transcripts.database());
         let Some(Ok(listed)) = database.map(|database| database.conversations(&path)) else {
             return vec![Self::new(client, path)];
         };
@@ -195,6 +218,9 @@ impl Transcript {
             return Some(conversation.cwd.clone());
         }
         let mut reader = self.reader()?;
+        if let Some(cwd) = &reader.origin().cwd {
+            return Some(cwd.clone());
+        }
         let mut lines = Lines::new(BufReader::new(self.open().ok()?));
         for _ in 0..TRANSCRIPT_PEEK_LINES_MAX {
             let line = lines.next().ok()??;
@@ -217,15 +243,17 @@ impl Transcript {
 
     /// Returns whether it stands for transcripts that could not be listed.
     fn is_unlisted(&self) -> bool {
-        let database = self.client.transcripts.and_then(|transcripts| transcripts.database);
+        let database = self.client.transcripts.and_then(|transcripts| transcripts.database());
         !self.path.is_file() || (database.is_some() && self.conversation.is_none())
     }
 
     /// Reads the whole transcript.
     pub fn read(&self) -> io::Result<Past> {
-        match self.client.transcripts.and_then(|transcripts| transcripts.database) {
-            Some(database) => self.read_rows(&database),
-            None => self.read_from(self.open()?),
+        let transcripts = self.client.transcripts.ok_or(io::ErrorKind::Unsupported)?;
+        match transcripts.kept {
+            Kept::Rows(database) => self.read_rows(&database),
+            Kept::Document(document) => self.read_lines(document.lines(self.open()?)?),
+            Kept::Lines => self.read_lines(Lines::new(BufReader::new(self.open()?))),
         }
     }
 
@@ -260,15 +288,13 @@ impl Transcript {
         Err(io::Error::other("it is not a regular file"))
     }
 
-    fn read_from(&self, file: impl io::Read) -> io::Result<Past> {
+    fn read_lines(&self, mut lines: impl LineSource) -> io::Result<Past> {
         let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
-        let mut lines = Lines::new(BufReader::new(file));
         let mut noted = SessionActivity::default();
         // A line without a time has the time of the line before.
         let mut time = Timestamp::default();
         while let Some(line) = lines.next()? {
-            let told = line.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse);
-            time = told.unwrap_or(time);
+            time = time_of(&line).unwrap_or(time);
             for event in reader.read(&line) {
                 noted.saw(&event, time);
             }
@@ -281,6 +307,13 @@ impl Transcript {
         captured.absorb(&noted);
         Ok(Past { cwd, captured, unread: lines.unread() })
     }
+}
+
+/// Returns the time of a line: a text, or milliseconds since the epoch.
+fn time_of(line: &Value) -> Option<Timestamp> {
+    let text = line.get("timestamp").and_then(Value::as_str);
+    let millis = line.get("ts").and_then(Value::as_i64);
+    text.and_then(Timestamp::parse).or_else(|| millis.map(Timestamp))
 }
 
 /// Returns a person's prompt; `None` if it is blank.
@@ -321,17 +354,19 @@ fn listed_directories(directory: &Path) -> Result<Vec<PathBuf>, Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns a directory's JSON lines whose names are those of sessions. If the directory is there
-/// and cannot be read, returns itself, so that its reading reports why.
+/// Returns whether a name is that of a file of JSON lines.
+pub(crate) fn is_lines(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|kind| kind == "jsonl")
+}
+
+/// Returns a directory's files whose names are those of sessions. If the directory is there and
+/// cannot be read, returns itself, so that its reading reports why.
 pub(crate) fn files(directory: &Path, of_sessions: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut paths = match entries(directory) {
         Ok(paths) => paths,
         Err(unread) => return unread,
     };
-    paths.retain(|path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        path.extension().is_some_and(|kind| kind == "jsonl") && name.is_some_and(&of_sessions)
-    });
+    paths.retain(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&of_sessions));
     paths
 }
 

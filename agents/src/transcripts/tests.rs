@@ -86,6 +86,60 @@ fn every_client_skips_broken_lines_and_counts_them() {
     }
 }
 
+/// Creates a home with Cline's document. Returns its path.
+fn with_document(home: &Path) -> PathBuf {
+    let folder = home.join(".cline/data/sessions/1795_a");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("1795_a.messages.json");
+    fs::write(&path, include_str!("../clients/cline/fixtures/transcript.json")).unwrap();
+    let about = include_str!("../clients/cline/fixtures/session.json");
+    fs::write(folder.join("1795_a.json"), about).unwrap();
+    fs::write(folder.join("agent_1796_b.messages.json"), r#"{"messages": []}"#).unwrap();
+    path
+}
+
+#[test]
+fn a_document_gives_its_sessions_activity() {
+    let home = tempfile::tempdir().unwrap();
+    let path = with_document(home.path());
+    let found = Places::told(home.path(), |_| None).transcripts();
+    let [transcript] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((transcript.client.id, &transcript.path), ("cline", &path));
+    assert!(transcript.is_within(Some(Path::new("/src/app"))));
+    assert!(!transcript.is_within(Some(Path::new("/src/other"))));
+    let past = transcript.read().unwrap();
+    assert_eq!(past.cwd.as_deref(), Some("/src/app"));
+    assert_eq!(past.captured.key(), "cline:1795679181115_bddif");
+    assert_eq!(past.captured.times().0.iso(), "2026-11-26T07:46:22.090Z");
+    insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
+    Asked: fix the flaky login test please
+    Edited: check.sh
+    Failed, then passed: `sh ./check.sh`
+    Said last: Fixed: the check passes now.
+    ");
+}
+
+#[test]
+fn a_broken_document_is_an_error_that_says_why() {
+    let home = tempfile::tempdir().unwrap();
+    let path = with_document(home.path());
+    let text = fs::read_to_string(&path).unwrap();
+    let found = Places::told(home.path(), |_| None).transcripts();
+    let torn = &text[..text.len() / 2];
+    for (text, why) in [
+        (torn, "it is not JSON: EOF"),
+        ("{}", "it has no list `/messages`"),
+        (r#"{"messages": 3}"#, "it has no list `/messages`"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let error = found[0].read().unwrap_err().to_string();
+        assert!(error.starts_with(why), "{error}");
+    }
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(crate::limits::TRANSCRIPT_DOCUMENT_BYTES_MAX + 1).unwrap();
+    assert_eq!(found[0].read().unwrap_err().to_string(), "it is longer than 64 MiB");
+}
+
 #[test]
 fn a_folder_that_cannot_be_listed_is_reported_and_not_taken_for_empty() {
     for (client, path, _) in ALL {
@@ -118,7 +172,7 @@ fn past(client: &str, name: &str, text: &str) -> Past {
         bytes: 0,
         modified: SystemTime::UNIX_EPOCH,
     };
-    transcript.read_from(text.as_bytes()).unwrap()
+    transcript.read_lines(Lines::new(text.as_bytes())).unwrap()
 }
 
 #[test]

@@ -11,13 +11,17 @@ use std::path::Path;
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, text};
+use crate::transcripts::{Kept, Origin, Reader, Transcripts, files_in_each, is_lines, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".claude",
-    files: |folder| files_in_each(&folder.join("projects"), "", |name| !name.starts_with("agent-")),
+    files: |folder| {
+        files_in_each(&folder.join("projects"), "", |name| {
+            is_lines(name) && !name.starts_with("agent-")
+        })
+    },
     reader: |path| Box::new(Transcript::new(path)),
-    database: None,
+    kept: Kept::Lines,
 };
 
 struct Transcript {

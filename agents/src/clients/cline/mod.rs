@@ -4,6 +4,8 @@
 mod events;
 #[cfg(feature = "setup")]
 mod setup;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, Environment, McpNames};
 
@@ -16,5 +18,7 @@ pub(super) static CLIENT: Client = Client {
     events: Some(events::ADAPTER),
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN
 };

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Origin, Reader, Transcripts, directories, files, text};
+use crate::patch::patched;
+use crate::transcripts::{Kept, Origin, Reader, Transcripts, directories, files, is_lines, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".codex",
     files: of_sessions,
     reader: |_| Box::new(Transcript::default()),
-    database: None,
+    kept: Kept::Lines,
 };
 
 fn of_sessions(folder: &Path) -> Vec<PathBuf> {
@@ -26,7 +27,9 @@ fn of_sessions(folder: &Path) -> Vec<PathBuf> {
     for _ in 0..3 {
         days = days.iter().flat_map(|directory| directories(directory)).collect();
     }
-    days.iter().flat_map(|day| files(day, |name| name.starts_with("rollout-"))).collect()
+    days.iter()
+        .flat_map(|day| files(day, |name| is_lines(name) && name.starts_with("rollout-")))
+        .collect()
 }
 
 #[derive(Default)]
@@ -144,7 +147,7 @@ fn ran(call: Call, output: &str) -> ToolRun {
     let mut run = ToolRun { tool: call.tool, ..ToolRun::default() };
     if call.input.contains("*** Begin Patch") {
         if status == Some(0) || output.contains("Success. Updated") {
-            run.edited = patched(&call.input);
+            run.edited = patched(&call.input).collect();
         }
     } else if is_shell(&run.tool)
         && let Some(status) = status
@@ -180,14 +183,6 @@ fn status(output: &str) -> Option<i64> {
 /// Returns the part of the output that the command itself printed.
 fn printed(output: &str) -> &str {
     output.split_once("\nOutput:\n").map_or(output, |(_, printed)| printed)
-}
-
-/// Returns the files that a patch writes.
-fn patched(patch: &str) -> Vec<String> {
-    const SIGNS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Move to: "];
-    let file =
-        |line: &str| SIGNS.iter().find_map(|sign| line.strip_prefix(sign)).map(str::to_owned);
-    patch.lines().filter_map(file).collect()
 }
 
 fn output(payload: &Value) -> String {

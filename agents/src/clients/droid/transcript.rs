@@ -7,13 +7,15 @@ use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
 use super::printed::without_exit_code;
-use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
+use crate::transcripts::{
+    Kept, Origin, Reader, Transcripts, files_in_each, is_lines, prompted, text,
+};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".factory",
-    files: |folder| files_in_each(&folder.join("sessions"), "", |_| true),
+    files: |folder| files_in_each(&folder.join("sessions"), "", is_lines),
     reader: |_| Box::new(Transcript::default()),
-    database: None,
+    kept: Kept::Lines,
 };
 
 #[derive(Default)]

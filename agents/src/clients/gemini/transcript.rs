@@ -12,15 +12,19 @@ use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
 use super::printed::{is_failed, printed};
-use crate::transcripts::{Origin, Reader, Transcripts, files_in_each, prompted, text};
+use crate::transcripts::{
+    Kept, Origin, Reader, Transcripts, files_in_each, is_lines, prompted, text,
+};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".gemini",
     files: |folder| {
-        files_in_each(&folder.join("tmp"), "chats", |name| name.starts_with("session-"))
+        files_in_each(&folder.join("tmp"), "chats", |name| {
+            is_lines(name) && name.starts_with("session-")
+        })
     },
     reader: |path| Box::new(Transcript::new(path)),
-    database: None,
+    kept: Kept::Lines,
 };
 
 struct Transcript {

@@ -3,13 +3,13 @@
 use anchord_memory::lifecycle::Event;
 use serde_json::Value;
 
-use crate::transcripts::{Origin, Reader, Transcripts, files};
+use crate::transcripts::{Kept, Origin, Reader, Transcripts, files, is_lines};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".imaginary",
-    files: |folder| files(&folder.join("talks"), |_| true),
+    files: |folder| files(&folder.join("talks"), is_lines),
     reader: |path| Box::new(Talk { origin: Origin::of_file(path) }),
-    database: None,
+    kept: Kept::Lines,
 };
 
 struct Talk {

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Database, Origin, Reader, Transcripts, prompted, text};
+use crate::transcripts::{Database, Kept, Origin, Reader, Transcripts, prompted, text};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".local/share/opencode",
     files: |folder| database(folder, "opencode.db"),
     reader: |_| Box::new(Transcript::default()),
-    database: Some(DATABASE),
+    kept: Kept::Rows(DATABASE),
 };
 
 /// The database of opencode, or of a program that was made from it.
