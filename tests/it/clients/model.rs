@@ -409,7 +409,7 @@ impl Inner {
 }
 
 /// Returns whether a text has a prompt on a line of its own. Memory quotes the prompts of earlier
-/// sessions within a line. opencode puts quotation marks around a prompt with blanks, and OpenClaw
+/// sessions within a line. opencode puts quotation marks around a prompt with blanks. OpenClaw puts
 /// the time in brackets before it.
 fn is_asked(text: &str, prompt: &str) -> bool {
     let plain = |line: &str| {
