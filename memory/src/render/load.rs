@@ -161,8 +161,9 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
     let mut frame = Room::of(&first_line(view, Some((longest, Some(cursor)))));
     for kind in Kind::ALL {
         let is_there = memory.totals().active.of(kind) > 0 || kind == Kind::Note;
-        if view.sections.contains(&kind) && (is_there || view.topic.is_some() && kind != Kind::Rule)
-        {
+        // A topic that is only staged is shown, too.
+        let is_there = is_there || view.topic.is_some() && kind == Kind::Topic;
+        if view.sections.contains(&kind) && is_there {
             let count = memory.totals().active.of(kind).max(1_000);
             let heading = heading(kind, count, count + 1, &[], view.audience);
             frame = frame.with(Room::of(&format!("\n## {heading}\n")));

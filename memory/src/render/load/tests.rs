@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::super::room::{Room, Shown};
-use super::{LiveSession, LoadText, LoadView, Tight, load};
+use super::{LiveSession, LoadText, LoadView, Tight, frame_room, heading, load};
 use crate::fold::one_line;
 use crate::testing::{
     anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,
@@ -442,7 +442,7 @@ fn room_max(memory: &Memory, asked: &Asked) -> Room {
     let tokens = asked.tokens_max.map_or(usize::MAX, |tokens| usize::try_from(tokens).unwrap());
     let whole = Room { chars: asked.chars_max.unwrap_or(usize::MAX), tokens };
     with_view(asked, |view| {
-        let framed = whole.without(super::frame_room(memory, view));
+        let framed = whole.without(frame_room(memory, view));
         let mut last = super::around::cut_to(asked.last, framed.percent(50), &Audience::Agent);
         last.push_str(if asked.part { super::around::PART } else { "" });
         framed.without(Room::of(&last))
@@ -475,6 +475,20 @@ fn lesson_line(full: &str) -> String {
         Some((head, files)) => format!("{head}. {detail} ({files}"),
         None => format!("{head}. {detail}"),
     }
+}
+
+#[test]
+fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("other", 51), lessons([lesson("A lesson", "")]));
+    let frame = |topic| {
+        let asked = Asked { topic, ..Asked::default() };
+        with_view(&asked, |view| frame_room(&memory, view))
+    };
+    let (without, with) = (frame(None), frame(Some("main")));
+    let heading = heading(Kind::Topic, 1_000, 1_001, &[], &Audience::Agent);
+    let heading = Room::of(&format!("\n## {heading}\n"));
+    assert_eq!(with.chars - without.chars, heading.chars);
 }
 
 proptest! {
