@@ -15,7 +15,7 @@ pub fn which_kind() -> String {
 
 /// Returns the table without the kinds that a session does not stage.
 pub fn which_staged_kind() -> String {
-    table(|kind| kind != Kind::Rule)
+    table(Kind::is_staged)
 }
 
 fn table(shows: impl Fn(Kind) -> bool) -> String {

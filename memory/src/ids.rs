@@ -194,11 +194,18 @@ impl fmt::Display for RecordId {
 
 /// The text is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), \
-     s4 (session), u2 (the user's own note)"
-)]
+#[error("`{0}` is not a record id; ids look like {looks}", looks = looks())]
 pub struct ParseIdError(String);
+
+/// Returns an id of each kind.
+fn looks() -> String {
+    let mut looks: Vec<String> = Kind::ALL
+        .into_iter()
+        .map(|kind| format!("{} ({})", RecordId::new(kind, 12), kind.noun()))
+        .collect();
+    looks.push(format!("{} (the user's own note)", RecordId::personal(12)));
+    looks.join(", ")
+}
 
 impl FromStr for RecordId {
     type Err = ParseIdError;

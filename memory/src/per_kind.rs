@@ -57,7 +57,8 @@ impl<T: Copy + Default + PartialEq + Serialize> Serialize for PerKind<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         for (kind, field, value) in self.all() {
-            if value != T::default() || kind <= Kind::Lesson {
+            let is_older = matches!(kind, Kind::Blueprint | Kind::Anchor | Kind::Lesson);
+            if value != T::default() || is_older {
                 map.serialize_entry(field, &value)?;
             }
         }

@@ -29,6 +29,12 @@ macro_rules! kind {
                     $(Self::$kind => &super::$module::FACTS,)*
                 }
             }
+
+            /// Returns whether sessions stage the kind.
+            pub(crate) fn is_staged(self) -> bool {
+                let staged: &[(Self, &str)] = &[$($((Self::$kind, stringify!($item)),)?)*];
+                staged.iter().any(|(kind, _)| *kind == self)
+            }
         }
     };
 }

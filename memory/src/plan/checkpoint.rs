@@ -3,6 +3,7 @@
 use super::{Contradiction, Plan, contradictions};
 use crate::change::Change;
 use crate::draft::KeptBlueprint;
+use crate::ids::Kind;
 use crate::intake::WriteLimits;
 use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
@@ -59,8 +60,9 @@ pub fn plan_checkpoint_within(
         return Ok(Plan { changes: Vec::new(), outcome });
     }
     if part.is_empty() {
-        let why =
-            "has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic";
+        let staged = Kind::ALL.into_iter().filter(|kind| kind.is_staged());
+        let staged: Vec<&str> = staged.map(Kind::plural).collect();
+        let why = format!("has nothing in it; give a summary or {}", staged.join(", "));
         return Err(Refusal::invalid("checkpoint", why));
     }
     memory.tombstones().refuse(&part)?;

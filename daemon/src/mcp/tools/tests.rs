@@ -312,7 +312,7 @@ async fn a_record_is_read_at_any_version() {
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; memory_search finds records by their words");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), s4 (session), u2 (the user's own note)");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note)");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is not a cursor for b1: `x`; leave it out");
 }
 
@@ -375,7 +375,7 @@ async fn a_record_is_forgotten_unless_it_changed() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3", "expected_version": 1 })).await, @"Forgotten, kept in history: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l3" })).await, @"Was forgotten before: l3 a cold cache times out …");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "l9" })).await, @"ERROR failed to forget: there is no record l9; memory_search finds records by their words");
-    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), s4 (session), u2 (the user's own note), and there is no fact with the key `9`; memory_search finds notes by their words");
+    insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "9" })).await, @"ERROR failed to forget: `9` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note), and there is no fact with the key `9`; memory_search finds notes by their words");
     let load = shim.call("memory_load", json!({})).await;
     assert!(!load.contains("a cold cache times out"), "{load}");
 }
@@ -424,9 +424,9 @@ async fn an_invalid_parameter_is_named() {
     }
     insta::assert_snapshot!(said, @"
     ERROR failed to get: give an id, or a fact's key
-    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a3 (anchor), l7 (lesson), n9 (note), t5 (topic), r6 (rule), s4 (session), u2 (the user's own note)
+    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note)
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`, `rules`
-    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary, blueprints, anchors, lessons, notes or a topic
+    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary or blueprints, anchors, lessons, notes, topics
     ERROR memory_checkpoint: lessons[1]: missing field `summary`
     Unknown field `sumary` in lessons[1] was ignored; did you mean `summary`?
     ERROR failed to checkpoint: lessons[0].summary is empty
