@@ -98,8 +98,7 @@ impl Rule {
         }?;
         let text = name.utf8_text(seen.text.as_bytes()).ok()?;
         let text = text.trim_matches(['"', '\'', '`', ' ', '\n']);
-        // The name of `Outer::inner` is on its last line.
-        let row = name.end_position().row;
+        let row = last_name(name).end_position().row;
         (!text.is_empty()).then(|| Name { text: text.to_owned(), row })
     }
 
@@ -142,6 +141,15 @@ impl<'t> Seen<'t, '_> {
 /// Returns a node's first child of one of these kinds.
 pub(crate) fn child<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     node.named_children(&mut node.walk()).find(|child| kinds.contains(&child.kind()))
+}
+
+/// Returns the part of a name that names the item: `inner` of `Outer::inner<T>`.
+fn last_name(name: Node<'_>) -> Node<'_> {
+    let mut last = name;
+    while let Some(inner) = last.child_by_field_name("name") {
+        last = inner;
+    }
+    last
 }
 
 /// Returns the name in a declarator of C: the innermost one.
