@@ -106,7 +106,15 @@ fn count(agreement: &mut Agreement, file: &str, tags: &[Tag], outline: &Outline)
         agreement.tags += 1;
         let name = last_name(&tag.name);
         // ctags takes the macro for the name in `TEST_BEGIN(rotates)`, and outlines what it names.
-        let says = |item: &&Item| item.line == tag.line && has_word(&item.signature, name);
+        let says = |item: &&Item| {
+            let signature = &item.signature;
+            item.line == tag.line
+                && if is_operator(&tag.name) {
+                    without_spaces(signature).contains(&without_spaces(&tag.name))
+                } else {
+                    has_word(signature, name)
+                }
+        };
         let named = items.get(&(tag.line, name.to_owned())).copied();
         let Some(item) = named.or_else(|| outline.items.iter().find(says)) else {
             let Tag { name, kind, line, .. } = tag;
@@ -127,6 +135,16 @@ fn has_word(text: &str, word: &str) -> bool {
         let after = text.get(at + word.len()..).and_then(|text| text.chars().next());
         !before.is_some_and(is_part) && !after.is_some_and(is_part)
     })
+}
+
+/// Returns whether a name is an operator's. ctags writes `operator Pair<A,B>` and
+/// `operator ""_json` without spaces that the code has.
+fn is_operator(name: &str) -> bool {
+    name.starts_with("operator ")
+}
+
+fn without_spaces(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 /// Returns the last part of a name: `new` of `Outer::new<T>`.
