@@ -15,14 +15,16 @@ use crate::outline::{Form, Import, Item, ItemKind, Outline, clip, digest, number
 mod comments;
 mod damaged;
 mod macros;
+mod pieces;
 mod rule;
 
 pub(crate) use comments::{
     COMMENTS_C, COMMENTS_HASH, COMMENTS_NONE, COMMENTS_SQL, Comments, summary,
 };
 pub(crate) use damaged::Damaged;
-use damaged::{add_missing, bytes_lost, functions_by_lines};
-pub(crate) use rule::{Rule, Scope, Seen, declares_function, import, item};
+use damaged::{add_missing, bytes_lost, functions_by_lines, is_declared};
+use pieces::pieces;
+pub(crate) use rule::{Rule, Scope, Seen, child, declares_function, import, item};
 
 /// The way in which a language's files are read.
 pub(crate) struct Grammar {
@@ -61,17 +63,44 @@ pub(crate) fn parse(language: &'static Language, grammar: &'static Grammar, text
     let mended = mended.and_then(|text| tree(grammar, &text));
     let mended = mended.filter(|mended| bytes_lost(mended) < bytes_lost(&read));
     outline.has_gaps = mended.as_ref().unwrap_or(&read).root_node().has_error();
-    let mut other = outline.clone();
+    let empty = outline.clone();
     Walk::new(grammar, text, &mut outline).run(&read);
     if let Some(mended) = mended {
+        let mut other = empty.clone();
         Walk::new(grammar, text, &mut other).run(&mended);
         std::mem::swap(&mut outline, &mut other);
+        outline.items.retain(is_declared);
+        other.items.retain(is_declared);
         add_missing(&mut outline, other.items);
+    }
+    if has_error && grammar.damaged == Damaged::WithoutMacros {
+        outline.items.retain(is_declared);
+        add_missing(&mut outline, items_in_pieces(grammar, text, &empty));
     }
     if has_error && grammar.damaged == Damaged::ByLines {
         add_missing(&mut outline, functions_by_lines(text, grammar.comments));
     }
     outline
+}
+
+/// Outlines each declaration of a text by itself.
+fn items_in_pieces(grammar: &'static Grammar, text: &str, empty: &Outline) -> Vec<Item> {
+    let mended = grammar.damaged.mended(text).unwrap_or_default();
+    let mut items = Vec::new();
+    for piece in pieces(&mended) {
+        let Some(read) = tree(grammar, piece.text) else { continue };
+        let mut outline = empty.clone();
+        let written = text.get(piece.from..piece.from + piece.text.len()).unwrap_or_default();
+        Walk::new(grammar, written, &mut outline).run(&read);
+        let row = number(piece.row);
+        items.extend(outline.items.into_iter().filter(is_declared).map(|item| Item {
+            first: item.first + row,
+            last: item.last + row,
+            line: item.line + row,
+            ..item
+        }));
+    }
+    items
 }
 
 /// Parses a text. `None` if the grammar does not fit this build of the parser; a test parses with

@@ -12,13 +12,15 @@ pub(super) static LANGUAGE: Language = Language {
 
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
+    use tree_sitter::Node;
+
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, child, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_bash::LANGUAGE,
         rules: &[&[
-            item("function_definition", ItemKind::Function),
+            item("function_definition", ItemKind::Function).named(first_name),
             item("variable_assignment", ItemKind::Variable).outside_functions(),
             import("command").when(sources),
         ]],
@@ -27,6 +29,14 @@ pub(super) mod grammar {
         comments: COMMENTS_HASH,
         damaged: Damaged::ByLines,
     };
+
+    /// Returns the first name of a function. zsh allows several, of which the grammar skips all but
+    /// the last.
+    fn first_name<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+        let skipped = it.child(&["ERROR"]).and_then(|skipped| child(skipped, &["word"]));
+        let name = it.field("name")?;
+        Some(skipped.filter(|word| word.end_byte() < name.start_byte()).unwrap_or(name))
+    }
 
     fn sources(it: &Seen<'_, '_>) -> bool {
         let name = it.field("name").map(|name| it.text_of(name));

@@ -1,5 +1,7 @@
 //! Text that a grammar cannot read: what is known of it all the same.
 
+use std::cmp::Reverse;
+
 use tree_sitter::Tree;
 
 use super::comments::Comments;
@@ -45,19 +47,56 @@ pub(super) fn bytes_lost(tree: &Tree) -> usize {
     }
 }
 
-/// Adds functions and types that an outline lacks. One is there if an item has its line.
+/// Returns whether an item is a declaration. Otherwise it began in the body of another one, which
+/// the parser took for a type.
+pub(super) fn is_declared(item: &Item) -> bool {
+    let head = item.signature.split('(').next().unwrap_or_default();
+    let is_name = !item.name.contains(['{', ';']) && !item.name.contains("template ");
+    is_name && !(item.kind.is_function() && head.contains('{'))
+}
+
+/// Adds functions and types that an outline lacks. One is there if a function or type has its line,
+/// or if something else has its name there.
 pub(super) fn add_missing(outline: &mut Outline, items: Vec<Item>) {
-    for mut item in items {
-        let is_there = outline.items.iter().any(|it| it.line == item.line || it.first == item.line);
-        let counts = item.kind.is_function() || item.kind.has_methods();
-        if is_there || !counts || outline.items.len() >= ITEMS_MAX {
+    let mut added = false;
+    for item in items {
+        let counts = |item: &Item| item.kind.is_function() || item.kind.has_methods();
+        let is_it = |it: &Item| {
+            (it.line == item.line || it.first == item.line) && (counts(it) || it.name == item.name)
+        };
+        if outline.items.iter().any(is_it) || !counts(&item) || outline.items.len() >= ITEMS_MAX {
             continue;
         }
-        let at = outline.items.partition_point(|it| it.first <= item.first);
-        let before = outline.items.get(..at).unwrap_or_default();
-        let around = before.iter().filter(|it| it.last >= item.last && it.first < item.first);
-        item.depth = u16::try_from(around.count()).unwrap_or(u16::MAX);
+        let after = |it: &Item| (it.first, Reverse(it.last)) <= (item.first, Reverse(item.last));
+        let at = outline.items.partition_point(after);
         outline.items.insert(at, item);
+        added = true;
+    }
+    if added {
+        nest(&mut outline.items);
+    }
+}
+
+/// Sets the depth of each item by the lines of those before it.
+fn nest(items: &mut [Item]) {
+    let mut around: Vec<Item> = Vec::new();
+    for item in items {
+        let holds = |outer: &Item| {
+            let is_before = outer.first < item.first
+                || outer.first == item.first && outer.last > item.last
+                || outer.first == item.first && outer.depth < item.depth;
+            is_before && item.last <= outer.last
+        };
+        while around.last().is_some_and(|outer| !holds(outer)) {
+            around.pop();
+        }
+        let written = item.clone();
+        item.depth = u16::try_from(around.len()).unwrap_or(u16::MAX);
+        let is_member = around.last().is_some_and(|outer| outer.kind.has_methods());
+        if item.kind == ItemKind::Function && is_member {
+            item.kind = ItemKind::Method;
+        }
+        around.push(written);
     }
 }
 
@@ -97,6 +136,7 @@ fn name(line: &str) -> Option<&str> {
     let line = line.trim();
     let is_end = |c: char| c.is_whitespace() || "(){}$\"'`=;|&<>#".contains(c);
     let (name, rest) = if let Some(rest) = line.strip_prefix("function ").map(str::trim_start) {
+        let is_end = |c: char| is_end(c) && !"{}$".contains(c);
         rest.split_at(rest.find(is_end).unwrap_or(rest.len()))
     } else {
         let (name, rest) = line.split_at(line.find(is_end)?);
@@ -107,5 +147,7 @@ fn name(line: &str) -> Option<&str> {
     let is_name = |c: char| c.is_whitespace() || c.is_alphanumeric() || "_-".contains(c);
     let rest = rest.trim_start_matches(is_name);
     let is_head = rest.is_empty() || rest.starts_with(['(', '{', '#', '\\']);
-    (is_head && !name.is_empty()).then_some(name)
+    // A body without a name, or a name that a text gets later.
+    let is_none = name.is_empty() || name == "{" || name.starts_with('$');
+    (is_head && !is_none).then_some(name)
 }

@@ -46,10 +46,13 @@ pub(super) fn without_macros(text: &str) -> String {
     let known = defined(text);
     let mut bytes = text.as_bytes().to_vec();
     let word = |at: usize| tokens.get(at).and_then(|token| text.get(token.start..token.end));
+    // The token before, without the macros that are gone.
+    let mut before = None;
     let mut at = 0;
     while let Some(name) = word(at) {
         let is_known = known.contains(name);
         if !is_known && !is_capitals(name) {
+            before = Some(name);
             at += 1;
             continue;
         }
@@ -58,7 +61,6 @@ pub(super) fn without_macros(text: &str) -> String {
         if word(at + 1) == Some("(") {
             end = closing(text, &tokens, at + 1).unwrap_or(at);
         }
-        let before = at.checked_sub(1).and_then(word);
         let (after, then) = (word(end + 1), word(end + 2));
         let is_label = after == Some(":") && then != Some(":") && before.is_none_or(ends);
         if is_known || is_label || is_between(before, after, end > at) {
@@ -72,6 +74,7 @@ pub(super) fn without_macros(text: &str) -> String {
             }
             at = last + 1;
         } else {
+            before = Some(name);
             at += 1;
         }
     }
@@ -127,13 +130,13 @@ fn defined(text: &str) -> HashSet<&str> {
 
 /// A name, a number or one other character of code.
 #[derive(Clone, Copy, Debug)]
-struct Token {
-    start: usize,
-    end: usize,
+pub(super) struct Token {
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// Returns the tokens outside of comments, texts and directives.
-fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
     let find = |from: usize, end: &str| {

@@ -107,6 +107,80 @@ LIB_NAMESPACE_END
 }
 
 #[test]
+fn the_line_of_a_specialisation_is_the_one_with_its_name() {
+    let text = "\
+template <typename T>
+struct box<T,
+           void_t<int>> {};
+";
+    let outline = outline("a.hpp", text);
+    assert_eq!(outline.items[0].line, 2);
+}
+
+#[test]
+fn macros_in_a_row_are_all_removed() {
+    let text = "LIB_END\nLIB_BEGIN\ntemplate <class T> class Box {\n  using type = T;\n};\n";
+    let outline = outline("a.hpp", text);
+    assert_eq!(lines_of(&outline), [("Box", 3, 5), ("type", 4, 4)]);
+}
+
+#[test]
+fn a_declaration_that_cannot_be_read_hides_none_after_it() {
+    let text = "\
+namespace a {
+TEST(numbers, enum) { CHECK(throw 1, x, \"\"); }
+
+// Holds a value.
+class Box {
+ public:
+  Box() {}
+};
+int twice(int x) { return 2 * x; }
+}
+";
+    let outline = outline("a.hpp", text);
+    let all = lines_of(&outline);
+    for expected in [("Box", 5, 8), ("Box", 7, 7), ("twice", 9, 9)] {
+        assert!(all.contains(&expected), "{expected:?} in {all:?}");
+    }
+    assert!(outline.items.iter().all(|item| !item.signature.contains("class Box {")), "{all:?}");
+}
+
+#[test]
+fn pieces_are_declarations_and_branches_open_the_same_braces() {
+    let text = "\
+inline namespace a {
+extern \"C\" {
+#if X
+void f() {
+#else
+int f() {
+#endif
+}
+struct b {
+  int c;
+} d;
+}
+extern \"C\" void g() {
+}
+}
+namespace h {
+using e = int;
+";
+    let pieces = pieces(text);
+    let of: Vec<(usize, &str)> = pieces.iter().map(|it| (it.row, it.text.trim())).collect();
+    let body = "#if X\nvoid f() {\n#else\nint f() {\n#endif\n}";
+    let expected = [
+        (1, body),
+        (7, "struct b {\n  int c;\n} d;"),
+        (11, "extern \"C\" void g() {\n}"),
+        (15, "using e = int;"),
+    ];
+    assert_eq!(of, expected);
+    assert!(pieces.iter().all(|it| text[it.from..].starts_with(it.text)));
+}
+
+#[test]
 fn functions_of_zsh_are_found_among_what_bash_cannot_read() {
     let text = "\
 function first {
@@ -132,6 +206,32 @@ short() { echo ${${x}:h} }
 }
 
 #[test]
+fn names_of_zsh_may_be_many_and_have_signs() {
+    let text = "\
+function first second \\
+  third {
+  echo ${(%)x}
+}
+function one.() { export HERE=$PWD }
+function -$0-two() { A=1; }
+function {a,b}_three() {
+  B=2
+}
+function {
+  C=3
+}
+";
+    let outline = outline("a.zsh", text);
+    let all = lines_of(&outline);
+    let names = [("first", 1, 4), ("one.", 5, 5), ("-$0-two", 6, 6), ("{a,b}_three", 7, 9)];
+    for expected in names {
+        assert!(all.contains(&expected), "{expected:?} in {all:?}");
+    }
+    let functions = outline.items.iter().filter(|item| item.kind.is_function());
+    assert_eq!(functions.count(), names.len(), "{all:?}");
+}
+
+#[test]
 fn a_text_that_is_no_function_begins_none() {
     let text = "if [ ; then\nwords=()\necho foo () bar\ncase x in a) ;; esac\nx=$(f)\n";
     let outline = outline("a.zsh", text);
@@ -144,6 +244,9 @@ proptest::proptest! {
         text in r#"[A-Z_a-z(){}#:;<>/*"'\\ \né]{0,200}"#,
     ) {
         let without = macros::without_macros(&text);
+        for piece in pieces(&text) {
+            proptest::prop_assert_eq!(text.get(piece.from..piece.from + piece.text.len()), Some(piece.text));
+        }
         proptest::prop_assert_eq!(without.len(), text.len());
         proptest::prop_assert_eq!(without.lines().count(), text.lines().count());
     }
