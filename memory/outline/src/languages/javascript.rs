@@ -36,7 +36,9 @@ pub(super) mod grammar {
         item("variable_declarator", ItemKind::Function).when(is_function).bodied(body_of_value),
         item("variable_declarator", ItemKind::Class).when(is_class).bodied(body_of_value),
         import("variable_declarator").when(is_require),
-        item("variable_declarator", ItemKind::Variable).outside_functions(),
+        item("variable_declarator", ItemKind::Variable).when(|it| {
+            !it.scope.is_in_function || it.field("value").is_some_and(is_called_at_once)
+        }),
         item("assignment_expression", ItemKind::Function)
             .when(assigns_function)
             .named(assigned)
@@ -45,6 +47,14 @@ pub(super) mod grammar {
             .when(|it| it.field_is("right", &["class"]))
             .named(assigned)
             .bodied(assigned_body),
+        item("assignment_expression", ItemKind::Variable)
+            .when(|it| it.field("right").is_some_and(is_called_at_once) && assigned(it).is_some())
+            .named(assigned)
+            .bodied(|it| it.field("right")),
+        item("assignment_expression", ItemKind::Property)
+            .when(assigns_member)
+            .named(assigned)
+            .bodied(|it| it.field("right")),
         item("function_expression", ItemKind::Function).when(is_named_alone),
         item("pair", ItemKind::Method)
             .when(is_function)
@@ -86,8 +96,33 @@ pub(super) mod grammar {
         it.field("value")?.child_by_field_name("body")
     }
 
+    /// Returns whether a function is called where it is written: `(function() {}())`. Functions that
+    /// share variables are made so.
+    fn is_called_at_once(value: Node<'_>) -> bool {
+        let (mut inner, mut is_called) = (Some(value), false);
+        while let Some(node) = inner {
+            inner = match node.kind() {
+                "parenthesized_expression" => node.named_child(0),
+                "call_expression" => {
+                    is_called = true;
+                    node.child_by_field_name("function")
+                }
+                kind => return is_called && FUNCTIONS.contains(&kind),
+            };
+        }
+        false
+    }
+
     fn assigns_function(it: &Seen<'_, '_>) -> bool {
         it.field_is("right", FUNCTIONS) && assigned(it).is_some()
+    }
+
+    /// Returns whether a value that is written elsewhere becomes a member: `Type.prototype.add = add`.
+    fn assigns_member(it: &Seen<'_, '_>) -> bool {
+        let object = it.field("left").and_then(|left| left.child_by_field_name("object"));
+        let property = object.and_then(|object| object.child_by_field_name("property"));
+        property.is_some_and(|property| it.text_of(property) == "prototype")
+            && assigned(it).is_some()
     }
 
     /// Returns the last name of `exports.name` or `Type.prototype.name`.

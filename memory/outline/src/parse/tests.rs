@@ -206,6 +206,37 @@ short() { echo ${${x}:h} }
 }
 
 #[test]
+fn members_of_a_prototype_and_functions_called_at_once_are_items() {
+    let text = "\
+function add() {}
+function setUp() {
+  Box.prototype.add = Box.prototype.push = add;
+}
+Box.prototype.size = 1077;
+Box.other = 1;
+function open() {
+  var plain = one(), make = (function() {
+    return 1;
+  }());
+  exports.unmake = (() => 1)();
+}
+";
+    let outline = outline("a.js", text);
+    let expected = [
+        ("add", 1, 1),
+        ("setUp", 2, 4),
+        ("add", 3, 3),
+        ("push", 3, 3),
+        ("size", 5, 5),
+        ("open", 7, 12),
+        ("make", 8, 10),
+        ("unmake", 11, 11),
+    ];
+    assert_eq!(lines_of(&outline), expected);
+    assert_eq!(outline.items[4].signature, "Box.prototype.size", "without its value");
+}
+
+#[test]
 fn names_of_zsh_may_be_many_and_have_signs() {
     let text = "\
 function first second \\
