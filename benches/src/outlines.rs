@@ -88,11 +88,16 @@ pub(crate) fn against_ctags(arguments: &[String]) -> Result<()> {
         let root = Path::new(root);
         let name = root.file_name().unwrap_or_default().to_string_lossy();
         for (language, agreement) in ctags::compare(root) {
-            let ctags::Agreement { files, tags, found, ends, ends_right, .. } = agreement;
+            let ctags::Agreement { files, tags, found, ends, ends_right, others, .. } = agreement;
             let share = agreement.share() * 100.0;
             println!(
                 "| {name} | {language} | {files} | {tags} | {found} ({share:.2} %) | {ends_right} of {ends} |"
             );
+            if others > 0 {
+                println!(
+                    "  not counted: {others} values and uses that ctags takes for classes and methods"
+                );
+            }
             for missing in agreement.missing.iter().filter(|_| shows).take(MISSING) {
                 println!("  {missing}");
             }
