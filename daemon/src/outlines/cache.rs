@@ -18,7 +18,7 @@ use crate::limits::{OUTLINE_BYTES_MAX, OUTLINES_BYTES_MAX, OUTLINES_MAX};
 
 /// The number of the format and of the rules that make outlines. An outline of another number is
 /// made again.
-const FORMAT: &str = "v2";
+const FORMAT: &str = "v3";
 
 /// The name under which an outline is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

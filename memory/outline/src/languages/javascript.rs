@@ -96,8 +96,8 @@ pub(super) mod grammar {
         it.field("value")?.child_by_field_name("body")
     }
 
-    /// Returns whether a function is called where it is written: `(function() {}())`. Functions that
-    /// share variables are made so.
+    /// Returns whether a function is called where it is written: `(function() {}())`. Functions
+    /// that share variables are made so.
     fn is_called_at_once(value: Node<'_>) -> bool {
         let (mut inner, mut is_called) = (Some(value), false);
         while let Some(node) = inner {
@@ -117,7 +117,8 @@ pub(super) mod grammar {
         it.field_is("right", FUNCTIONS) && assigned(it).is_some()
     }
 
-    /// Returns whether a value that is written elsewhere becomes a member: `Type.prototype.add = add`.
+    /// Returns whether a value that is written elsewhere becomes a member, as in
+    /// `Type.prototype.add = add`.
     fn assigns_member(it: &Seen<'_, '_>) -> bool {
         let object = it.field("left").and_then(|left| left.child_by_field_name("object"));
         let property = object.and_then(|object| object.child_by_field_name("property"));

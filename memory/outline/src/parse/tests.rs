@@ -276,7 +276,8 @@ proptest::proptest! {
     ) {
         let without = macros::without_macros(&text);
         for piece in pieces(&text) {
-            proptest::prop_assert_eq!(text.get(piece.from..piece.from + piece.text.len()), Some(piece.text));
+            let there = text.get(piece.from..piece.from + piece.text.len());
+            proptest::prop_assert_eq!(there, Some(piece.text));
         }
         proptest::prop_assert_eq!(without.len(), text.len());
         proptest::prop_assert_eq!(without.lines().count(), text.lines().count());
