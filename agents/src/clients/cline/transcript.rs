@@ -1,6 +1,6 @@
 //! Cline: `~/.cline/data/sessions/<id>/<id>.messages.json`, one JSON value. Its list of messages
-//! has uses of tools and their results, joined by the use's id. The file `<id>.json` beside it names
-//! the session and its directory. A subagent has a file of its own in the same folder.
+//! has uses of tools and their results, joined by the use's id. The file `<id>.json` beside it
+//! names the session and its directory. A subagent has a file of its own in the same folder.
 
 use std::collections::HashMap;
 use std::fs;

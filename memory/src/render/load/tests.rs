@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::super::room::{Room, Shown};
-use super::{LiveSession, LoadText, LoadView, Tight, frame_room, heading, load};
+use super::{LiveSession, LoadText, LoadView, Tight, frame_room, load};
 use crate::fold::one_line;
 use crate::testing::{
     anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,
@@ -475,20 +475,6 @@ fn lesson_line(full: &str) -> String {
         Some((head, files)) => format!("{head}. {detail} ({files}"),
         None => format!("{head}. {detail}"),
     }
-}
-
-#[test]
-fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
-    let mut memory = Memory::default();
-    save(&mut memory, &origin("other", 51), lessons([lesson("A lesson", "")]));
-    let frame = |topic| {
-        let asked = Asked { topic, ..Asked::default() };
-        with_view(&asked, |view| frame_room(&memory, view))
-    };
-    let (without, with) = (frame(None), frame(Some("main")));
-    let heading = heading(Kind::Topic, 1_000, 1_001, &[], &Audience::Agent);
-    let heading = Room::of(&format!("\n## {heading}\n"));
-    assert_eq!(with.chars - without.chars, heading.chars);
 }
 
 proptest! {

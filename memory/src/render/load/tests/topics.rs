@@ -120,3 +120,17 @@ fn an_archived_topic_is_shown_to_the_session_bound_to_it() {
     let text = loaded(&memory, &Asked { topic: Some("old"), ..Asked::default() }).text;
     assert!(text.contains("## Topics\nt1 old: at rest\n"), "{text}");
 }
+
+#[test]
+fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("other", 51), lessons([lesson("A lesson", "")]));
+    let frame = |topic| {
+        let asked = Asked { topic, ..Asked::default() };
+        with_view(&asked, |view| frame_room(&memory, view))
+    };
+    let (without, with) = (frame(None), frame(Some("main")));
+    let heading = super::super::heading(Kind::Topic, 1_000, 1_001, &[], &Audience::Agent);
+    let heading = Room::of(&format!("\n## {heading}\n"));
+    assert_eq!(with.chars - without.chars, heading.chars);
+}
