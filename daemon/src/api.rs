@@ -493,7 +493,7 @@ impl VerifyReply {
 pub enum IndexState {
     /// The index follows every write.
     InUse,
-    /// The index failed. The next opening rebuilds it, and nothing is lost.
+    /// The index failed. It is tried again after later writes, and nothing is lost meanwhile.
     OutOfUse {
         /// The reason.
         reason: String,

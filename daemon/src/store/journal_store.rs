@@ -2,7 +2,8 @@
 //! segment.
 //!
 //! Only [`Store::append`] guarantees durability. A fault of the index replaces it with a stand-in
-//! in memory for this run; the next open rebuilds it.
+//! in memory. Later writes, the close and the next open try to bring it up to date again. Until
+//! then nothing but the journal proves what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
-use super::limits::{ENTRY_BYTES_MAX, MARKS_BATCH_ROWS_MAX};
+use super::limits::{ENTRY_BYTES_MAX, INDEX_RETRY_CALLS_MAX, MARKS_BATCH_ROWS_MAX};
 use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::segment::file_name;
 use super::upkeep::Tasks;
@@ -33,6 +34,7 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) place: Arc<dyn IndexPlace>,
     /// The reason why `index` is a stand-in.
     pub(super) index_fault: Option<String>,
+    pub(super) retry: Retry,
     pub(super) history: Arc<History>,
     pub(super) tasks: Tasks,
     /// Bytes of the index after the last attempt to copy it.
@@ -50,6 +52,32 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,
     pub(super) segment_bytes_max: u64,
+}
+
+/// The calls of [`Store::advance_index`] until the index is tried again. Each failure doubles them.
+#[derive(Debug)]
+pub(super) struct Retry {
+    left: u32,
+    after: u32,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { left: 1, after: 1 }
+    }
+}
+
+impl Retry {
+    /// Returns whether it is time to try again.
+    fn is_due(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left == 0
+    }
+
+    fn failed(&mut self) {
+        self.after = (self.after * 2).min(INDEX_RETRY_CALLS_MAX);
+        self.left = self.after;
+    }
 }
 
 /// The part of an entry that the index must still apply.
@@ -97,6 +125,9 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
             return Err(StoreError::OutOfOrder { last: self.journal.last, given: state.seq() });
         }
         self.index_pending(state, replies);
+        if self.index_fault.is_some() && self.retry.is_due() {
+            self.retry_index();
+        }
         let full = self.journal.last_segment_bytes() >= self.segment_bytes_max;
         if full && self.journal.read_only.is_none() {
             self.rotate(state, replies)?;
@@ -209,11 +240,10 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
 
     fn close(mut self: Box<Self>) {
         self.tasks.cancel();
-        while !self.unwritten_marks.is_empty() {
-            self.write_marks();
-        }
-        if let Err(error) = self.index.flush() {
-            self.drop_index(&error);
+        self.flush_index();
+        if self.index_fault.is_some() {
+            self.retry_index();
+            self.flush_index();
         }
         self.journal.close();
     }
@@ -223,6 +253,44 @@ impl<M: StateMachine> JournalStore<M> {
     /// Lets look-ups see the entries that are on disk now.
     pub(super) fn publish(&self) {
         self.history.publish(self.journal.written());
+    }
+
+    /// Takes the index into use again after a fault, and brings it up to date from the journal.
+    fn retry_index(&mut self) {
+        let is_free = self.journal.read_only.is_none() && !self.tasks.is_busy();
+        if self.index_fault.is_none() || !is_free {
+            return;
+        }
+        let (last, last_crc) = (self.journal.last, self.journal.last_crc);
+        let marks = std::mem::take(&mut self.marks);
+        let tried = self.reopen_index();
+        self.marks = marks;
+        (self.journal.last, self.journal.last_crc) = (last, last_crc);
+        match (tried, &self.index_fault) {
+            (Ok(()), None) => {
+                tracing::info!("the index is in use again");
+                self.unwritten_marks.extend(self.marks.keys().cloned());
+                self.retry = Retry::default();
+            }
+            (Ok(()), Some(_)) => self.retry.failed(),
+            (Err(error), _) => {
+                self.index = TrackedIndex::new(Box::new(MemIndex::default()));
+                self.index_fault = Some(error.to_string());
+                self.retry.failed();
+            }
+        }
+    }
+
+    fn reopen_index(&mut self) -> Result<(), StoreError> {
+        self.index_fault = None;
+        self.pending.clear();
+        let (loaded, _) = self.open_index(None, false)?;
+        match loaded {
+            Some(base) => self.catch_up(base)?,
+            None if self.index_fault.is_none() => self.rebuild()?,
+            None => return Ok(()),
+        };
+        Ok(())
     }
 
     /// Queues an entry of the journal for the index.
@@ -276,11 +344,11 @@ impl<M: StateMachine> JournalStore<M> {
 
     /// Continues without the index. Its content is also in the journal.
     pub(super) fn drop_index(&mut self, error: &IndexError) {
-        tracing::error!(%error, "the index is out of use until the store is opened again");
+        tracing::error!(%error, "the index is out of use; it is tried again later");
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.index_fault = Some(error.to_string());
         self.pending.clear();
-        // After a passing fault the index only lags behind, and the next open brings it up to date.
+        // After a passing fault the index only lags behind, and is brought up to date later.
         if !error.passes()
             && let Err(error) = self.place.set_aside()
         {
@@ -329,6 +397,16 @@ impl<M: StateMachine> JournalStore<M> {
         })?;
         self.journal.check_space(bytes.len() as u64)?;
         snapshot::write(&*self.journal.disk, &self.snapshots, place.segment, &bytes)
+    }
+
+    /// Writes all soft marks, and hands the index to the operating system.
+    fn flush_index(&mut self) {
+        while !self.unwritten_marks.is_empty() {
+            self.write_marks();
+        }
+        if let Err(error) = self.index.flush() {
+            self.drop_index(&error);
+        }
     }
 
     /// Writes one batch of soft marks.

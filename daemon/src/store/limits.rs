@@ -83,3 +83,7 @@ pub const SHIMS_MAX: usize = 4096;
 
 /// Bytes of a segment that are read at once, from its end on.
 pub const BACKWARD_BLOCK_BYTES: usize = 64 << 10;
+
+/// Most calls of `advance_index` between two tries to take a failed index into use again. A try
+/// that fails late has read the whole index.
+pub const INDEX_RETRY_CALLS_MAX: u32 = 64;

@@ -21,7 +21,7 @@ use super::index::{
     TrackedIndex,
 };
 use super::journal::Position;
-use super::journal_store::JournalStore;
+use super::journal_store::{JournalStore, Retry};
 use super::limits::{
     RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
 };
@@ -62,7 +62,7 @@ impl Options {
 }
 
 /// A state to continue from.
-struct Base<M> {
+pub(super) struct Base<M> {
     state: M,
     replies: Replies,
     /// The position of the state's last entry, if known.
@@ -156,6 +156,7 @@ impl<M: StateMachine> JournalStore<M> {
             index: TrackedIndex::new(Box::new(MemIndex::default())),
             place: Arc::from(place),
             index_fault: None,
+            retry: Retry::default(),
             history,
             tasks: Tasks::new(upkeep),
             copied_bytes: 0,
@@ -189,7 +190,7 @@ impl<M: StateMachine> JournalStore<M> {
 
     /// Takes the state from the index, if no better source exists. Otherwise returns the reason why
     /// the index is rebuilt, unless nothing may be written.
-    fn open_index(
+    pub(super) fn open_index(
         &mut self,
         found: Option<IndexFinding>,
         untouchable: bool,
@@ -313,7 +314,7 @@ impl<M: StateMachine> JournalStore<M> {
     }
 
     /// Applies the entries beyond the index's state and brings the index up to date.
-    fn catch_up(&mut self, base: Base<M>) -> Result<(M, Replies, u64), StoreError> {
+    pub(super) fn catch_up(&mut self, base: Base<M>) -> Result<(M, Replies, u64), StoreError> {
         let Base { mut state, mut replies, at, line } = base;
         self.at = at;
         let mut entries = Vec::new();
@@ -333,7 +334,7 @@ impl<M: StateMachine> JournalStore<M> {
 
     /// Rebuilds the state from the newest usable snapshot and the entries after it, then the index
     /// from the state.
-    fn rebuild(&mut self) -> Result<(M, Replies, u64), StoreError> {
+    pub(super) fn rebuild(&mut self) -> Result<(M, Replies, u64), StoreError> {
         let Base { mut state, mut replies, at, line } = self.newest_snapshot()?;
         self.at = at;
         let mut crc = line;

@@ -237,7 +237,7 @@ fn the_reserve_is_left_free() {
 
 #[test]
 fn any_failed_index_call_loses_nothing() {
-    let mut dropped = 0;
+    let mut failures = 0;
     for n in 1.. {
         let machinery = Machinery::default();
         drop(machinery.open().unwrap());
@@ -248,15 +248,73 @@ fn any_failed_index_call_loses_nothing() {
         assert_eq!(outcome.errors, Vec::<String>::new(), "index call {n}");
         let acknowledged = outcome.acknowledged.clone();
         writer.expect(&acknowledged, &format!("index call {n} failed, before reopening"));
-        dropped += usize::from(writer.store.health().index.is_some());
         let failed = machinery.index.fail(None) >= n;
+        failures += usize::from(failed);
         drop(writer);
         check(&machinery, &outcome, &format!("index call {n} failed"));
         if !failed {
             break;
         }
     }
-    assert!(dropped > 10, "the index was dropped in {dropped} runs only");
+    assert!(failures > 10, "an index call failed in {failures} runs only");
+}
+
+/// Removes the last entry of the journal, and a segment that has none.
+fn cut(machinery: &Machinery) {
+    let names = machinery.disk.list(&Path::new(DIR).join("journal")).unwrap();
+    let last = names.iter().filter(|name| name.ends_with(".jsonl")).max().unwrap();
+    let path = Path::new(DIR).join("journal").join(last);
+    let bytes = machinery.disk.bytes(&path).unwrap();
+    match bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => machinery.disk.put(&path, bytes[..=end].to_vec()),
+        None => {
+            machinery.disk.remove(&path).unwrap();
+            cut(machinery);
+        }
+    }
+}
+
+#[test]
+fn an_index_that_failed_proves_after_a_good_end_what_was_written() {
+    for n in 1.. {
+        let machinery = Machinery::default();
+        drop(machinery.open().unwrap());
+        machinery.index.fail(Some(n));
+        let mut writer = machinery.open().unwrap();
+        work(&mut writer, Random(1), &mut Outcome::default());
+        // A batch of one entry, so that nothing in the journal tells of the cut.
+        writer.add("x", 1);
+        writer.store.close();
+        let failed = machinery.index.fail(None) >= n;
+        cut(&machinery);
+        let report = machinery.open().unwrap().report;
+        assert!(report.read_only.is_some(), "index call {n}: {report:?}");
+        if !failed {
+            break;
+        }
+    }
+}
+
+#[test]
+fn an_index_that_failed_for_a_while_is_used_again() {
+    let machinery = Machinery::default();
+    let mut writer = machinery.open().unwrap();
+    writer.add("x", 1);
+    machinery.index.refuse(true);
+    machinery.index.fail(Some(1));
+    for by in 2..40 {
+        writer.add("x", by);
+        assert!(writer.store.health().index.is_some(), "write {by}");
+    }
+    machinery.index.refuse(false);
+    let tries = (40..200).find(|by| {
+        writer.add("x", *by);
+        writer.store.health().index.is_none()
+    });
+    assert!(tries.is_some_and(|by| by < 40 + 64), "{tries:?}");
+    drop(writer);
+    cut(&machinery);
+    assert!(machinery.open().unwrap().report.read_only.is_some());
 }
 
 #[test]
