@@ -135,7 +135,7 @@ fn a_broken_document_is_an_error_that_says_why() {
         let error = found[0].read().unwrap_err().to_string();
         assert!(error.starts_with(why), "{error}");
     }
-    let file = fs::File::create(&path).unwrap();
+    let file = File::create(&path).unwrap();
     file.set_len(crate::limits::TRANSCRIPT_DOCUMENT_BYTES_MAX + 1).unwrap();
     assert_eq!(found[0].read().unwrap_err().to_string(), "it is longer than 64 MiB");
 }

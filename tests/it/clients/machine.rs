@@ -275,7 +275,7 @@ impl Machine {
     pub(super) fn gateway(&self) -> Gateway {
         let config = std::fs::read(self.home().join(".openclaw/openclaw.json")).unwrap();
         let config: Value = serde_json::from_slice(&config).unwrap();
-        let port = config["gateway"]["port"].as_u64().unwrap();
+        let port = config.pointer("/gateway/port").and_then(Value::as_u64).unwrap();
         let mut command = self.command(&self.program);
         command.args(["gateway", "run"]).process_group(0);
         command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -262,15 +262,14 @@ fn any_failed_index_call_loses_nothing() {
 /// Removes the last entry of the journal, and a segment that has none.
 fn cut(machinery: &Machinery) {
     let names = machinery.disk.list(&Path::new(DIR).join("journal")).unwrap();
-    let last = names.iter().filter(|name| name.ends_with(".jsonl")).max().unwrap();
-    let path = Path::new(DIR).join("journal").join(last);
+    let segments = names.iter().filter(|name| name.starts_with("0000"));
+    let path = Path::new(DIR).join("journal").join(segments.max().unwrap());
     let bytes = machinery.disk.bytes(&path).unwrap();
-    match bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n') {
-        Some(end) => machinery.disk.put(&path, bytes[..=end].to_vec()),
-        None => {
-            machinery.disk.remove(&path).unwrap();
-            cut(machinery);
-        }
+    if let Some(end) = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n') {
+        machinery.disk.put(&path, bytes[..=end].to_vec());
+    } else {
+        machinery.disk.remove(&path).unwrap();
+        cut(machinery);
     }
 }
 
