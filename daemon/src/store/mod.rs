@@ -339,8 +339,8 @@ pub struct Health {
     pub read_only: Option<String>,
     /// Whether opening the store again may clear `read_only`.
     pub passes: bool,
-    /// The reason why the index is out of use for now. This costs memory and time but loses nothing.
-    /// Meanwhile the index does not prove what was written.
+    /// The reason why the index is out of use for now. This costs memory and time but loses
+    /// nothing. Meanwhile the index does not prove what was written.
     pub index: Option<String>,
 }
 
