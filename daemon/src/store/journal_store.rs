@@ -15,7 +15,8 @@ use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
-use super::limits::{ENTRY_BYTES_MAX, INDEX_RETRY_CALLS_MAX, MARKS_BATCH_ROWS_MAX};
+use super::limits::{ENTRY_BYTES_MAX, MARKS_BATCH_ROWS_MAX};
+use super::retry::Retry;
 use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::segment::file_name;
 use super::upkeep::Tasks;
@@ -52,32 +53,6 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,
     pub(super) segment_bytes_max: u64,
-}
-
-/// The calls of [`Store::advance_index`] until the index is tried again. Each failure doubles them.
-#[derive(Debug)]
-pub(super) struct Retry {
-    left: u32,
-    after: u32,
-}
-
-impl Default for Retry {
-    fn default() -> Self {
-        Self { left: 1, after: 1 }
-    }
-}
-
-impl Retry {
-    /// Returns whether it is time to try again.
-    fn is_due(&mut self) -> bool {
-        self.left = self.left.saturating_sub(1);
-        self.left == 0
-    }
-
-    fn failed(&mut self) {
-        self.after = (self.after * 2).min(INDEX_RETRY_CALLS_MAX);
-        self.left = self.after;
-    }
 }
 
 /// The part of an entry that the index must still apply.
@@ -253,44 +228,6 @@ impl<M: StateMachine> JournalStore<M> {
     /// Lets look-ups see the entries that are on disk now.
     pub(super) fn publish(&self) {
         self.history.publish(self.journal.written());
-    }
-
-    /// Takes the index into use again after a fault, and brings it up to date from the journal.
-    fn retry_index(&mut self) {
-        let is_free = self.journal.read_only.is_none() && !self.tasks.is_busy();
-        if self.index_fault.is_none() || !is_free {
-            return;
-        }
-        let (last, last_crc) = (self.journal.last, self.journal.last_crc);
-        let marks = std::mem::take(&mut self.marks);
-        let tried = self.reopen_index();
-        self.marks = marks;
-        (self.journal.last, self.journal.last_crc) = (last, last_crc);
-        match (tried, &self.index_fault) {
-            (Ok(()), None) => {
-                tracing::info!("the index is in use again");
-                self.unwritten_marks.extend(self.marks.keys().cloned());
-                self.retry = Retry::default();
-            }
-            (Ok(()), Some(_)) => self.retry.failed(),
-            (Err(error), _) => {
-                self.index = TrackedIndex::new(Box::new(MemIndex::default()));
-                self.index_fault = Some(error.to_string());
-                self.retry.failed();
-            }
-        }
-    }
-
-    fn reopen_index(&mut self) -> Result<(), StoreError> {
-        self.index_fault = None;
-        self.pending.clear();
-        let (loaded, _) = self.open_index(None, false)?;
-        match loaded {
-            Some(base) => self.catch_up(base)?,
-            None if self.index_fault.is_none() => self.rebuild()?,
-            None => return Ok(()),
-        };
-        Ok(())
     }
 
     /// Queues an entry of the journal for the index.

@@ -32,6 +32,7 @@ mod recover;
 mod repair;
 mod replies;
 mod restore;
+mod retry;
 mod rewrite;
 mod rows;
 mod sealed;
@@ -339,8 +340,8 @@ pub struct Health {
     pub read_only: Option<String>,
     /// Whether opening the store again may clear `read_only`.
     pub passes: bool,
-    /// The reason why the index is out of use for now. This costs memory and time but loses
-    /// nothing. Meanwhile the index does not prove what was written.
+    /// The reason why the index is out of use until it is brought up to date again. This costs
+    /// memory and time but loses nothing. Meanwhile the index does not prove what was written.
     pub index: Option<String>,
 }
 
