@@ -6,6 +6,9 @@ pub const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 /// The longest transcript that is one JSON value. A longer one is named and not read.
 pub const TRANSCRIPT_DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
+/// The longest file beside a transcript that is read, such as one that names its directory.
+pub const TRANSCRIPT_ABOUT_BYTES_MAX: u64 = 1 << 20;
+
 /// Lines of a transcript within which the session's directory must appear.
 pub const TRANSCRIPT_PEEK_LINES_MAX: u32 = 50;
 

@@ -39,7 +39,7 @@ const TRANSCRIPTS: [(&str, &str); 8] = [
         include_str!("../../agents/src/clients/pi/fixtures/transcript.jsonl"),
     ),
     (
-        ".cline/data/sessions/1795_a/1795_a.messages.json",
+        ".cline/data/sessions/1795_bddif/1795_bddif.messages.json",
         include_str!("../../agents/src/clients/cline/fixtures/transcript.json"),
     ),
 ];
@@ -98,7 +98,7 @@ fn sessions_of_every_client_are_imported_once() {
     write(&instance.user_home(), ".gemini/tmp/app/.project_root", root);
     let about = include_str!("../../agents/src/clients/cline/fixtures/session.json");
     let about = about.replace("/src/app", root);
-    write(&instance.user_home(), ".cline/data/sessions/1795_a/1795_a.json", &about);
+    write(&instance.user_home(), ".cline/data/sessions/1795_bddif/1795_bddif.json", &about);
     let home = instance.user_home();
     let databases = DATABASES.map(|(name, statements)| {
         let path = make(&home, name, &statements.replace("/src/app", root));
@@ -127,5 +127,20 @@ fn an_import_that_could_not_look_says_so_and_does_not_say_nothing() {
         assert_eq!(code, 5, "{text}");
         assert!(text.contains("-src-app/chats: cannot be read"), "{text}");
         assert!(!text.contains("no transcripts"), "{text}");
+    }
+}
+
+#[test]
+fn a_session_whose_directory_is_not_known_is_named() {
+    let (instance, project) = (Instance::new(), Project::git());
+    for (name, text) in TRANSCRIPTS {
+        if name.starts_with(".gemini") || name.starts_with(".cline") {
+            write(&instance.user_home(), name, text);
+        }
+    }
+    let (code, text) = import(&instance, &project, &[]);
+    assert_eq!(code, 5, "{text}");
+    for name in ["session-1.jsonl", "1795_bddif.messages.json"] {
+        assert!(text.contains(&format!("{name}: its directory is not known")), "{text}");
     }
 }

@@ -25,7 +25,7 @@ pub use lines::Unread;
 use lines::{LineSource, Lines};
 use serde_json::Value;
 
-use crate::limits::TRANSCRIPT_PEEK_LINES_MAX;
+use crate::limits::{TRANSCRIPT_ABOUT_BYTES_MAX, TRANSCRIPT_PEEK_LINES_MAX};
 use crate::{CLIENTS, Client};
 
 /// The transcripts that a client keeps.
@@ -307,6 +307,15 @@ impl Transcript {
         captured.absorb(&noted);
         Ok(Past { cwd, captured, unread: lines.unread() })
     }
+}
+
+/// Reads a file beside a transcript. `None` if that fails; what it says of the transcript is then
+/// not known.
+pub(crate) fn beside(path: &Path) -> Option<String> {
+    let is_read =
+        |about: &fs::Metadata| about.is_file() && about.len() <= TRANSCRIPT_ABOUT_BYTES_MAX;
+    fs::metadata(path).ok().filter(is_read)?;
+    fs::read_to_string(path).ok()
 }
 
 /// Returns the time of a line: a text, or milliseconds since the epoch.

@@ -88,12 +88,12 @@ fn every_client_skips_broken_lines_and_counts_them() {
 
 /// Creates a home with Cline's document. Returns its path.
 fn with_document(home: &Path) -> PathBuf {
-    let folder = home.join(".cline/data/sessions/1795_a");
+    let folder = home.join(".cline/data/sessions/1795_bddif");
     fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("1795_a.messages.json");
+    let path = folder.join("1795_bddif.messages.json");
     fs::write(&path, include_str!("../clients/cline/fixtures/transcript.json")).unwrap();
     let about = include_str!("../clients/cline/fixtures/session.json");
-    fs::write(folder.join("1795_a.json"), about).unwrap();
+    fs::write(folder.join("1795_bddif.json"), about).unwrap();
     fs::write(folder.join("agent_1796_b.messages.json"), r#"{"messages": []}"#).unwrap();
     path
 }
@@ -109,7 +109,7 @@ fn a_document_gives_its_sessions_activity() {
     assert!(!transcript.is_within(Some(Path::new("/src/other"))));
     let past = transcript.read().unwrap();
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
-    assert_eq!(past.captured.key(), "cline:1795679181115_bddif");
+    assert_eq!(past.captured.key(), "cline:1795_bddif");
     assert_eq!(past.captured.times().0.iso(), "2026-11-26T07:46:22.090Z");
     insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
     Asked: fix the flaky login test please

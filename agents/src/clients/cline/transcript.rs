@@ -1,9 +1,8 @@
 //! Cline: `~/.cline/data/sessions/<id>/<id>.messages.json`, one JSON value. Its list of messages
 //! has uses of tools and their results, joined by the use's id. The file `<id>.json` beside it
-//! names the session and its directory. A subagent has a file of its own in the same folder.
+//! names the directory. A subagent has a file of its own in the same folder.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use crate::patch::patched;
 use crate::transcripts::{
-    Document, Kept, Origin, Reader, Transcripts, files_in_each, prompted, text,
+    Document, Kept, Origin, Reader, Transcripts, beside, files_in_each, prompted, text,
 };
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
@@ -43,10 +42,11 @@ struct Transcript {
 impl Transcript {
     fn new(path: &Path) -> Self {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let about = path.with_file_name(name.replace(MESSAGES, ".json"));
-        let about = fs::read(about).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let mut origin = Origin::default();
-        origin.note(&about.unwrap_or_default(), "/session_id", "/cwd");
+        let session = name.strip_suffix(MESSAGES).unwrap_or(name).to_owned();
+        let about = beside(&path.with_file_name(format!("{session}.json")));
+        let about = about.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let mut origin = Origin { session: Some(session), ..Origin::default() };
+        origin.note(&about, "", "/cwd");
         Self { origin, ..Self::default() }
     }
 

@@ -5,7 +5,6 @@
 //! versions wrote one JSON document for a session, which is not read.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 use super::printed::{is_failed, printed};
 use crate::transcripts::{
-    Kept, Origin, Reader, Transcripts, files_in_each, is_lines, prompted, text,
+    Kept, Origin, Reader, Transcripts, beside, files_in_each, is_lines, prompted, text,
 };
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
@@ -36,7 +35,7 @@ struct Transcript {
 impl Transcript {
     fn new(path: &Path) -> Self {
         let project = path.parent().and_then(Path::parent);
-        let root = project.and_then(|project| fs::read_to_string(project.join(ROOT)).ok());
+        let root = project.and_then(|project| beside(&project.join(ROOT)));
         let cwd = root.map(|root| root.trim().to_owned()).filter(|root| !root.is_empty());
         Self { origin: Origin { cwd, ..Origin::default() }, ran: HashSet::new() }
     }

@@ -231,27 +231,31 @@ impl ReadTranscripts {
             self.tally.going_on += 1;
             return;
         }
-        let mut damaged = |what: String| {
-            let path = transcript.path.to_string_lossy().into_owned();
-            self.tally.damaged.push(Damaged { path, what });
-        };
         let past = match transcript.read() {
             Ok(past) => past,
-            Err(reason) => return damaged(format!("cannot be read: {reason}")),
+            Err(reason) => return self.damaged(transcript, format!("cannot be read: {reason}")),
         };
         if transcript.bytes == 0 {
-            return damaged("is empty".to_owned());
+            return self.damaged(transcript, "is empty".to_owned());
         }
-        faults(past.unread).into_iter().for_each(damaged);
+        if let Some(what) = faults(past.unread) {
+            self.damaged(transcript, what);
+        }
         self.tally.unread_lines += past.unread.lines();
-        match past.cwd.filter(|_| past.captured.leaves_row()) {
+        match past.cwd {
+            _ if !past.captured.leaves_row() => self.tally.empty += 1,
             Some(cwd) => self.sessions.push(PastSessionParams {
                 client: transcript.client.id.to_owned(),
                 cwd,
                 captured: past.captured,
             }),
-            None => self.tally.empty += 1,
+            None => self.damaged(transcript, "its directory is not known".to_owned()),
         }
+    }
+
+    fn damaged(&mut self, transcript: &Transcript, what: String) {
+        let path = transcript.path.to_string_lossy().into_owned();
+        self.tally.damaged.push(Damaged { path, what });
     }
 }
 
