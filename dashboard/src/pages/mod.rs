@@ -136,11 +136,11 @@ pub(crate) async fn whole(app: &App) -> Result<String, Failure> {
     let mut scene = scene(app, View::Now, &fields).await?;
     scene.is_file = true;
     let sections = [
-        ("Now", now::view(&scene).await),
-        ("Learned", learned::view(&scene, &fields).await?),
-        ("Memory", memory::view(&scene, &fields).await?),
-        ("Growth", growth::view(&scene).await?),
-        ("Health", health::view(&scene).await?),
+        (View::Now, now::view(&scene).await),
+        (View::Learned, learned::view(&scene, &fields).await?),
+        (View::Memory, memory::view(&scene, &fields).await?),
+        (View::Growth, growth::view(&scene).await?),
+        (View::Health, health::view(&scene).await?),
     ];
     let name = scene.projects.iter().find(|it| it.id == scene.project).map(|it| it.name.as_str());
     let name = name.unwrap_or("memory");
@@ -149,7 +149,7 @@ pub(crate) async fn whole(app: &App) -> Result<String, Failure> {
             h1 { "anchord" }
             p.faint { (name) " as of " (parts::minute(scene.now)) }
         }
-        main { @for (name, body) in &sections { section { h2 { (name) } (body) } } }
+        main { @for (view, body) in &sections { section { h2 { (view.name()) } (body) } } }
     };
     let style = html! { style { (PreEscaped(CSS)) } };
     let page = document(&format!("anchord: {name}"), &style, &body);

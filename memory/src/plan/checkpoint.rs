@@ -62,7 +62,8 @@ pub fn plan_checkpoint_within(
     if part.is_empty() {
         let staged = Kind::ALL.into_iter().filter(|kind| kind.is_staged());
         let staged: Vec<&str> = staged.map(Kind::plural).collect();
-        let why = format!("has nothing in it; give a summary or {}", staged.join(", "));
+        let why =
+            format!("has nothing in it; give a summary or any of these: {}", staged.join(", "));
         return Err(Refusal::invalid("checkpoint", why));
     }
     memory.tombstones().refuse(&part)?;
