@@ -15,8 +15,7 @@ use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
-use super::limits::{ENTRY_BYTES_MAX, MARKS_BATCH_ROWS_MAX};
-use super::retry::Retry;
+use super::limits::{ENTRY_BYTES_MAX, INDEX_RETRY_CALLS_MAX, MARKS_BATCH_ROWS_MAX};
 use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::segment::file_name;
 use super::upkeep::Tasks;
@@ -53,6 +52,32 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,
     pub(super) segment_bytes_max: u64,
+}
+
+/// The calls of [`Store::advance_index`] until the index is tried again. Each failure doubles them.
+#[derive(Debug)]
+pub(super) struct Retry {
+    left: u32,
+    after: u32,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { left: 1, after: 1 }
+    }
+}
+
+impl Retry {
+    /// Returns whether it is time to try again.
+    pub(super) fn is_due(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left == 0
+    }
+
+    pub(super) fn failed(&mut self) {
+        self.after = (self.after * 2).min(INDEX_RETRY_CALLS_MAX);
+        self.left = self.after;
+    }
 }
 
 /// The part of an entry that the index must still apply.

@@ -21,12 +21,11 @@ use super::index::{
     TrackedIndex,
 };
 use super::journal::Position;
-use super::journal_store::JournalStore;
+use super::journal_store::{JournalStore, Retry};
 use super::limits::{
     RESERVE_BYTES, RESTORE_TEXTS_BYTES, RESTORE_TEXTS_QUEUED_MAX, SEGMENT_BYTES_MAX,
 };
 use super::recover::{self, Proof, Recovered};
-use super::retry::Retry;
 use super::rows::{MetaV1, all_rows, restore, write_rows};
 use super::sled_index::SledPlace;
 use super::upkeep::{Tasks, Upkeep};

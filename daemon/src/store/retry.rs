@@ -1,35 +1,8 @@
 //! Takes an index into use again that failed while the store was open.
 
 use super::index::{MemIndex, TrackedIndex};
-use super::journal_store::JournalStore;
-use super::limits::INDEX_RETRY_CALLS_MAX;
+use super::journal_store::{JournalStore, Retry};
 use super::{StateMachine, StoreError};
-
-/// The calls of [`Store::advance_index`] until the index is tried again. Each failure doubles them.
-#[derive(Debug)]
-pub(super) struct Retry {
-    left: u32,
-    after: u32,
-}
-
-impl Default for Retry {
-    fn default() -> Self {
-        Self { left: 1, after: 1 }
-    }
-}
-
-impl Retry {
-    /// Returns whether it is time to try again.
-    pub(super) fn is_due(&mut self) -> bool {
-        self.left = self.left.saturating_sub(1);
-        self.left == 0
-    }
-
-    fn failed(&mut self) {
-        self.after = (self.after * 2).min(INDEX_RETRY_CALLS_MAX);
-        self.left = self.after;
-    }
-}
 
 impl<M: StateMachine> JournalStore<M> {
     /// Takes the index into use again after a fault, and brings it up to date from the journal.
