@@ -1,0 +1,227 @@
+//! The transaction that appends to a journal, and the one that looks a key up.
+//!
+//! 1. Update, and so lock, the project's head. The lock is held until the end, so appends of one
+//!    project run one at a time. The update also makes a repeat wait for a synchronous standby.
+//! 2. Look up the batch's keys. If one exists, commit and return what is stored.
+//! 3. Compare the head with the expected one. If it differs, roll back.
+//! 4. Set the head, insert the entries, commit. NOTIFY follows in the same message, in a
+//!    transaction of its own, since it holds a lock of the whole server until its end.
+
+use std::pin::pin;
+use std::slice::from_ref;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::connect::Dialer;
+use crate::digest::chain;
+use crate::entry::{Appended, COLUMNS, Entry, Key, NewEntry, check_batch, signed, unsigned};
+use crate::error::{AppendError, Error};
+use crate::limits::APPEND_ATTEMPTS_MAX;
+use crate::pool::{CommitFault, Fault, Lease, Param, Sessions};
+
+/// The channel of notifications.
+pub(crate) const CHANNEL: &str = "anchord";
+
+/// Locks the head and returns it.
+pub(crate) const LOCK: &str =
+    "UPDATE anchord.projects SET seq = seq WHERE id = $1 RETURNING seq, digest";
+/// Returns the caller's role in a project.
+pub(crate) const ROLE: &str = "SELECT role FROM anchord.members \
+    WHERE project = $1 AND role_name = session_user::text";
+const INSERT: &str = "INSERT INTO anchord.entries (project, seq, instance, number, machine, \
+    time_ms, session, operation, changes, reply, digest) \
+    SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+const SET_HEAD: &str =
+    "UPDATE anchord.projects SET seq = $2, digest = $3 WHERE id = $1 AND seq = $4";
+
+/// A transaction that only COMMIT is missing from, or that has ended without one.
+enum Prepared {
+    Ended(Appended),
+    Open { lease: Lease, outcome: Appended, after: String },
+}
+
+/// Appends a batch. See [`Log::append`](crate::Log::append).
+pub(crate) async fn append(
+    sessions: &Sessions,
+    dialer: &Dialer,
+    project: Uuid,
+    expected: u64,
+    batch: &[NewEntry],
+) -> Result<Appended, AppendError> {
+    check_batch(batch).map_err(AppendError::NotWritten)?;
+    let last = expected.saturating_add(batch.len() as u64);
+    signed(last).map_err(AppendError::NotWritten)?;
+    let mut deadline = pin!(tokio::time::sleep(dialer.timeouts.append));
+    let mut attempt = 1;
+    loop {
+        let prepared = tokio::select! {
+            biased;
+            // Dropping the other future closes its connection, and the server rolls back.
+            () = &mut deadline => {
+                dialer.distrust_sessions();
+                Err(Fault::Final(Error::Slow))
+            }
+            prepared = prepare(sessions, project, expected, batch) => prepared,
+        };
+        let fault = match prepared {
+            Ok(Prepared::Ended(outcome)) => return Ok(outcome),
+            Ok(Prepared::Open { lease, outcome, after }) => {
+                match lease.commit(&after, dialer.timeouts.commit).await {
+                    Ok(()) => return Ok(outcome),
+                    Err(CommitFault::Unknown(error)) => {
+                        dialer.distrust_sessions();
+                        return Err(AppendError::Unknown(error));
+                    }
+                    Err(CommitFault::RolledBack(fault)) => fault,
+                }
+            }
+            Err(fault) => fault,
+        };
+        match fault {
+            Fault::Retry(_) if attempt < APPEND_ATTEMPTS_MAX => attempt += 1,
+            fault => return Err(AppendError::NotWritten(fault.into_error())),
+        }
+    }
+}
+
+/// Looks a key up under the head's lock. Waits for an open append of the project.
+pub(crate) async fn find(
+    sessions: &Sessions,
+    dialer: &Dialer,
+    project: Uuid,
+    key: &Key,
+) -> Result<Option<Entry>, Error> {
+    let instances = [&*key.instance];
+    let numbers = [signed(key.number)?];
+    let looked_up = async {
+        let mut lease = sessions.lease().await?;
+        let (_, mut found) = lock(&mut lease, project, &instances, &numbers).await?;
+        Ok::<_, Fault>((lease, found.pop()))
+    };
+    let (lease, found) = tokio::time::timeout(dialer.timeouts.append, looked_up)
+        .await
+        .map_err(|_| Error::Slow)?
+        .map_err(Fault::into_error)?;
+    lease.commit("", dialer.timeouts.commit).await.map_err(|fault| match fault {
+        CommitFault::RolledBack(fault) => fault.into_error(),
+        CommitFault::Unknown(error) => error,
+    })?;
+    Ok(found)
+}
+
+async fn prepare(
+    sessions: &Sessions,
+    project: Uuid,
+    expected: u64,
+    batch: &[NewEntry],
+) -> Result<Prepared, Fault> {
+    let mut lease = sessions.lease().await?;
+    let instances: Vec<&str> = batch.iter().map(|entry| &*entry.key.instance).collect();
+    let numbers: Vec<i64> =
+        batch.iter().map(|entry| signed(entry.key.number)).collect::<Result<_, _>>()?;
+    let (head, found) = lock(&mut lease, project, &instances, &numbers).await?;
+    if !found.is_empty() {
+        let outcome = Appended::Repeated(found);
+        return Ok(Prepared::Open { lease, outcome, after: String::new() });
+    }
+    if head.seq != expected {
+        lease.roll_back().await?;
+        return Ok(Prepared::Ended(Appended::HeadMoved { head: head.seq }));
+    }
+    let digest = insert(&mut lease, project, &head, batch, &instances, &numbers).await?;
+    let seq = expected + batch.len() as u64;
+    let after = format!("NOTIFY {CHANNEL}, '{project} {seq}'");
+    Ok(Prepared::Open { lease, outcome: Appended::Committed { digest }, after })
+}
+
+/// A locked head.
+pub(crate) struct Locked {
+    pub(crate) seq: u64,
+    pub(crate) digest: String,
+}
+
+impl Locked {
+    /// Reads a row of [`LOCK`].
+    pub(crate) fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(Self { seq: unsigned(row.try_get(0)?)?, digest: row.try_get(1)? })
+    }
+}
+
+/// Begins a transaction, locks the head and returns the entries with these keys, in order.
+async fn lock(
+    lease: &mut Lease,
+    project: Uuid,
+    instances: &[&str],
+    numbers: &[i64],
+) -> Result<(Locked, Vec<Entry>), Fault> {
+    let find = format!(
+        "SELECT {COLUMNS} FROM anchord.entries WHERE project = $1 \
+         AND (instance, number) IN (SELECT * FROM unnest($2, $3)) ORDER BY seq"
+    );
+    let project: Param<'_> = (&project, Type::UUID);
+    let keys = [project.clone(), (&instances, Type::TEXT_ARRAY), (&numbers, Type::INT8_ARRAY)];
+    let (heads, found) = lease.begin((LOCK, from_ref(&project)), (&find, &keys)).await?;
+    let Some(head) = heads.first() else {
+        // Row-level security hides the row from whoever may not change it.
+        let role = lease.query_open(ROLE, &[project]).await?;
+        return Err(Fault::Final(match role.first() {
+            Some(_) => Error::Refused("a reader does not write".to_owned()),
+            None => Error::NotAMember,
+        }));
+    };
+    let head = Locked::from_row(head)?;
+    let found = found.iter().map(Entry::from_row).collect::<Result<_, _>>()?;
+    Ok((head, found))
+}
+
+/// Inserts a batch after the head and sets the head. Returns its digest.
+async fn insert(
+    lease: &mut Lease,
+    project: Uuid,
+    head: &Locked,
+    batch: &[NewEntry],
+    instances: &[&str],
+    numbers: &[i64],
+) -> Result<String, Fault> {
+    let mut digests: Vec<String> = Vec::with_capacity(batch.len());
+    let mut seqs: Vec<i64> = Vec::with_capacity(batch.len());
+    let mut seq = head.seq;
+    for entry in batch {
+        seq += 1;
+        let previous = digests.last().unwrap_or(&head.digest);
+        let digest = chain(previous, seq, &lease.session().user, entry);
+        digests.push(digest);
+        seqs.push(signed(seq)?);
+    }
+    let machines: Vec<&str> = batch.iter().map(|entry| &*entry.machine).collect();
+    let times: Vec<i64> = batch.iter().map(|entry| entry.time).collect();
+    let sessions: Vec<Option<&str>> = batch.iter().map(|entry| entry.session.as_deref()).collect();
+    let operations: Vec<&str> = batch.iter().map(|entry| &*entry.operation).collect();
+    let changes: Vec<&str> = batch.iter().map(|entry| &*entry.changes).collect();
+    let replies: Vec<Option<&str>> = batch.iter().map(|entry| entry.reply.as_deref()).collect();
+    let (seq, old) = (signed(seq)?, signed(head.seq)?);
+    let digest = digests.last().unwrap_or(&head.digest).clone();
+    let rows: [Param<'_>; 11] = [
+        (&project, Type::UUID),
+        (&seqs, Type::INT8_ARRAY),
+        (&instances, Type::TEXT_ARRAY),
+        (&numbers, Type::INT8_ARRAY),
+        (&machines, Type::TEXT_ARRAY),
+        (&times, Type::INT8_ARRAY),
+        (&sessions, Type::TEXT_ARRAY),
+        (&operations, Type::TEXT_ARRAY),
+        (&changes, Type::TEXT_ARRAY),
+        (&replies, Type::TEXT_ARRAY),
+        (&digests, Type::TEXT_ARRAY),
+    ];
+    let new: [Param<'_>; 4] =
+        [(&project, Type::UUID), (&seq, Type::INT8), (&digest, Type::TEXT), (&old, Type::INT8)];
+    // The schema demands this order.
+    let inserted = lease.run((SET_HEAD, &new), (INSERT, &rows)).await?;
+    if inserted != batch.len() as u64 {
+        return Err(Fault::Final(Error::NotAMember));
+    }
+    Ok(digest)
+}
