@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::held::{Held, HeldKey};
 use crate::ids::{NoticeId, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::record::Record;
 use crate::settings::Settings;
@@ -43,6 +44,9 @@ pub enum Change {
         client: Option<String>,
         /// The settings that replace the earlier ones.
         settings: Settings,
+        /// Whether a team shares them, which makes the change a commit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        shared: bool,
     },
     /// A conversation is bound to a topic, and the binding outlives the session.
     Bind {
@@ -63,6 +67,12 @@ pub enum Change {
         /// The time of the purge.
         time: Timestamp,
     },
+    /// A team shares the memory from here on, or no longer does.
+    Team(Team),
+    /// A save, or the work of an ended session, waits until the team's database has it.
+    Hold(Box<Held>),
+    /// The database has what waited under this key.
+    Release(HeldKey),
     /// A message that the next load shows once.
     Notify(Box<Notice>),
     /// A source was imported. Importing the same source again changes nothing.
@@ -84,13 +94,16 @@ impl Change {
     /// notes and settings are not shared.
     pub fn is_shared(&self) -> bool {
         match self {
-            Self::Put(record) => record.owner().is_none(),
+            Self::Put(record) => !record.is_private(),
             Self::Purged(purged) => !purged.private,
-            Self::Notify(_) | Self::Imported { .. } | Self::Tombstones { .. } => true,
+            Self::Notify(notice) => !notice.private,
+            Self::Configure { shared, .. } => *shared,
+            Self::Imported { .. } | Self::Tombstones { .. } | Self::Team(_) => true,
             Self::Stage { .. }
             | Self::Unstage { .. }
             | Self::Adopt { .. }
-            | Self::Configure { .. }
+            | Self::Hold(_)
+            | Self::Release(_)
             | Self::Bind { .. } => false,
         }
     }
@@ -102,6 +115,21 @@ impl Change {
             _ => None,
         }
     }
+}
+
+/// The team that shares a memory, and the counters of the memory when that began.
+///
+/// Whoever joins has seen fewer records than the machine that created the team's project, whose
+/// private ones stay there. The counters keep everyone from using their numbers again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Team {
+    /// The project's id in the database; `None` once the memory is one machine's own again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The number of the last record.
+    pub last_number: u64,
+    /// The number of the last session row.
+    pub session_rows: u64,
 }
 
 /// The numbers of a record's version whose content is gone from disk.
@@ -142,6 +170,9 @@ pub struct Notice {
     /// `cause` says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files_unseen: bool,
+    /// Whether it stays on this machine, though a team shares the memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
 }
 
 /// The reason why a session's staged work was folded without its own save.

@@ -33,6 +33,7 @@ impl Memory {
         changes.extend(settings.map(|(client, settings)| Change::Configure {
             client: client.map(str::to_owned),
             settings: (**settings).clone(),
+            shared: client.is_none() && target.team().is_some(),
         }));
         let bound = |key: &str, topic: Option<&str>| Change::Bind {
             key: key.to_owned(),
@@ -42,6 +43,13 @@ impl Memory {
         changes.extend(gone.map(|(key, _)| bound(key, None)));
         let bindings = target.bindings().filter(|(key, it)| self.bound(key) != Some(&*it.topic));
         changes.extend(bindings.map(|(key, it)| bound(key, Some(&it.topic))));
+        if self.team() != target.team() {
+            changes.push(Change::Team(target.team_change(target.team())));
+        }
+        let gone = self.held().filter(|it| target.held_as(&it.key).is_none());
+        changes.extend(gone.map(|it| Change::Release(it.key.clone())));
+        let held = target.held().filter(|it| self.held_as(&it.key) != Some(*it));
+        changes.extend(held.map(|it| Change::Hold(Box::new((**it).clone()))));
         let notices = target.notices().filter(|it| self.notice(it.id) != Some(*it));
         changes.extend(notices.map(|it| Change::Notify(Box::new((**it).clone()))));
         let imports = target
@@ -84,9 +92,9 @@ impl Memory {
     /// Returns changes that make a commit and leave everything as it is, taken from this memory's
     /// content. Returns `None` if it holds nothing shared.
     pub fn idle_commit(&self) -> Option<Vec<Change>> {
-        let notice = self.notices().next_back();
+        let notice = self.notices().next_back().filter(|it| !it.private);
         let notice = notice.map(|it| Change::Notify(Box::new((**it).clone())));
-        let shared = || self.records().filter(|record| record.owner().is_none());
+        let shared = || self.records().filter(|record| !record.is_private());
         // A head in the journal would hide the whole record there.
         let record = || shared().find(|record| !record.is_head).cloned().map(Change::Put);
         let nothing_new = || {

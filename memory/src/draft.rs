@@ -277,10 +277,14 @@ impl<'a> Draft<'a> {
 
     /// Returns the record that a body becomes, without storing it.
     pub(crate) fn new_record(&self, body: Body, origin: &Provenance) -> Record {
-        let number = self.head.last_number() + 1;
         let id = match &body {
-            Body::Note(note) if note.scope == Scope::User => RecordId::personal(number),
-            _ => RecordId::new(body.kind(), number),
+            Body::Note(note) if note.scope == Scope::User => {
+                RecordId::personal(self.head.last_number() + 1)
+            }
+            body if self.head.team().is_some() && body.stays_here() => {
+                RecordId::private(body.kind(), self.head.last_private() + 1)
+            }
+            body => RecordId::new(body.kind(), self.head.last_number() + 1),
         };
         let mut record = Record {
             id,
@@ -294,6 +298,7 @@ impl<'a> Draft<'a> {
             pinned: false,
             share_id: None,
             is_head: false,
+            private: self.head.team().is_some() && body.stays_here(),
             body,
         };
         record.revision = self.base.revision_with(&record);
@@ -373,6 +378,7 @@ impl<'a> Draft<'a> {
             pinned,
             share_id: stored.share_id.clone(),
             is_head: false,
+            private: stored.private || self.head.team().is_some() && body.stays_here(),
             body,
         };
         record.revision = self.base.revision_with(&record);

@@ -153,9 +153,17 @@ pub struct NoticeId(pub u64);
 /// First letter of the id of a note that belongs to the user.
 const USER: char = 'u';
 
+/// Last letter of the id of a record that stays on one machine.
+const PRIVATE: char = 'p';
+
+/// The numbers of records that stay on one machine begin after this one. Those that a team shares
+/// never get so far.
+const PRIVATE_AFTER: u64 = 1 << 40;
+
 /// A record's id: the letter of its kind and a number that is never used twice in its store, `b12`.
 /// A note that belongs to the user has a letter of its own, `u12`, so it is never taken for a
-/// project's note. Ids are short, since agents pay for every token of them.
+/// project's note. Where a team shares a memory, a record that stays on one machine is counted
+/// apart and ends in a letter, `n12p`. Ids are short, since agents pay for every token of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId {
     /// The kind, which never changes.
@@ -176,6 +184,22 @@ impl RecordId {
         Self { kind: Kind::Note, number, personal: true }
     }
 
+    /// Creates the id of a record that stays on this machine, though a team shares the project.
+    pub const fn private(kind: Kind, count: u64) -> Self {
+        Self::new(kind, PRIVATE_AFTER + count)
+    }
+
+    /// Returns whether it names a record that stays on one machine. Where no team shares a memory,
+    /// no id does.
+    pub fn is_private(self) -> bool {
+        self.number > PRIVATE_AFTER
+    }
+
+    /// Returns the number as it is shown, counted from 1 among records of the same reach.
+    pub(crate) fn count(self) -> u64 {
+        if self.is_private() { self.number - PRIVATE_AFTER } else { self.number }
+    }
+
     /// Returns whether it names a note that belongs to the user.
     pub fn is_personal(self) -> bool {
         self.personal
@@ -188,7 +212,8 @@ impl RecordId {
 
 impl fmt::Display for RecordId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.letter(), self.number)
+        write!(f, "{}{}", self.letter(), self.count())?;
+        if self.is_private() { write!(f, "{PRIVATE}") } else { Ok(()) }
     }
 }
 
@@ -215,16 +240,24 @@ impl FromStr for RecordId {
         let trimmed = text.trim();
         let mut chars = trimmed.chars();
         let letter = chars.next().ok_or_else(fail)?.to_ascii_lowercase();
-        let digits = chars.as_str();
+        let is_last = |last: char| last.eq_ignore_ascii_case(&PRIVATE);
+        let (digits, private) = match chars.as_str().strip_suffix(is_last) {
+            Some(digits) => (digits, true),
+            None => (chars.as_str(), false),
+        };
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(fail());
         }
-        let number = digits.parse().map_err(|_| fail())?;
-        if letter == USER {
+        let number: u64 = digits.parse().map_err(|_| fail())?;
+        if letter == USER && !private {
             return Ok(Self::personal(number));
         }
         let kind = Kind::ALL.into_iter().find(|kind| kind.letter() == letter).ok_or_else(fail)?;
-        Ok(Self::new(kind, number))
+        match private {
+            true if number.checked_add(PRIVATE_AFTER).is_none() => Err(fail()),
+            true => Ok(Self::private(kind, number)),
+            false => Ok(Self::new(kind, number)),
+        }
     }
 }
 

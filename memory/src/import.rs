@@ -156,7 +156,7 @@ pub fn plan_import(
     }
     let mut sessions = 0;
     for row in &source.rows {
-        if stored_row(&draft, &row.session).is_some() {
+        if stored_row(&draft, &row.session, false).is_some() {
             continue;
         }
         let more = Size { records: 1, bytes: row.summary.len() as u64 };
@@ -207,7 +207,7 @@ fn checkpoint_mode(memory: &Memory, mode: Option<CheckpointMode>) -> Option<Chan
     let mode = mode.filter(|mode| *mode != CheckpointMode::default())?;
     let known = memory.settings(None).map(|known| Settings::clone(known)).unwrap_or_default();
     let settings = Settings { checkpoint_mode: Some(mode), ..known.clone() };
-    let change = Change::Configure { client: None, settings };
+    let change = Change::Configure { client: None, settings, shared: memory.team().is_some() };
     known.checkpoint_mode.is_none().then_some(change)
 }
 
@@ -387,6 +387,7 @@ fn keep_pending(
         cause,
         kept,
         files_unseen: false,
+        private: memory.team().is_some(),
     }
 }
 

@@ -21,6 +21,7 @@ mod fold;
 mod forgotten;
 mod gist;
 pub mod guide;
+mod held;
 mod history;
 mod ids;
 pub mod import;
@@ -65,9 +66,11 @@ pub use activity::SessionActivity;
 pub use anchord_rules as rules;
 pub use archive::{ArchivePlan, Archived};
 pub use audience::{Audience, Shell, Tool};
-pub use change::{Change, Notice, NoticeCause, Purged};
+pub use brief::MergeEnd;
+pub use change::{Change, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use draft::KeptBlueprint;
+pub use held::{Held, HeldKey};
 pub use history::{
     Commit, CommitCounts, CommitDetail, CommitHead, CommitPage, DiffLine, FieldDiff, HistoryView,
     LineChange, RecordDiff, RecordVersions, RevisionDiff, StoredCommit, StoredVersion,
@@ -91,15 +94,15 @@ pub use memory::{Bound, Counters, Memory, Replay, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, AnchorMove, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome,
-    Contradiction, FailedNote, ForgetOutcome, LeftRecord, MergeEnd, NoteOutcome, NotesOutcome,
-    Plan, Rewrite, Rivals, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote,
-    TakeItem, TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget,
-    Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, contradicting, find, find_fact,
+    Contradiction, FailedNote, ForgetOutcome, LeftRecord, NoteOutcome, NotesOutcome, Plan, Rewrite,
+    Rivals, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome, StoredNote, TakeItem,
+    TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
+    UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, contradicting, find, find_fact,
     find_topic, in_thread, is_expired, plan_add, plan_adopt, plan_bind, plan_brief, plan_capture,
-    plan_checkpoint, plan_checkpoint_within, plan_configure, plan_forget, plan_keep, plan_notes,
-    plan_rewrite, plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_topic,
-    plan_undo, plan_update, plan_upkeep, plan_use, refuse_rule_changes, rules_in_force,
-    shared_rivals, snap_record,
+    plan_checkpoint, plan_checkpoint_within, plan_configure, plan_forget, plan_hold, plan_keep,
+    plan_leave, plan_notes, plan_release, plan_rewrite, plan_rule, plan_rule_standing, plan_save,
+    plan_snap, plan_take_in, plan_team, plan_topic, plan_undo, plan_update, plan_upkeep, plan_use,
+    plan_withhold, refuse_rule_changes, rules_in_force, shared_part, shared_rivals, snap_record,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

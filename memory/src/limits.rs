@@ -96,6 +96,8 @@ pub const LOSSES_NAMED_MAX: usize = 20;
 pub const LABEL_CHARS_MAX: usize = 30;
 /// Importance of a note that is the text of a checkpoint. What it says belongs into records.
 pub const CHECKPOINT_IMPORTANCE: u8 = 3;
+/// Saves, and ends of sessions, that wait for a team's database.
+pub const HELD_MAX: usize = 500;
 /// Conversations that are bound to a topic; the oldest binding is dropped.
 pub const BINDINGS_MAX: usize = 1_000;
 

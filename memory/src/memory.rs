@@ -1,24 +1,28 @@
 //! A project's memory as a value. Cloning it is cheap, so a reader's snapshot costs nothing.
 
+mod restore;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::change::{Change, Notice, Purged};
+use crate::change::{Change, Notice, Purged, Team};
+use crate::held::{Held, HeldKey};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, Totals};
 use crate::kinds::note::Scope;
 use crate::kinds::topic::{Topic, topic_key};
 use crate::kinds::{MergeKey, Searched, topic};
 use crate::limits::NOTICES_MAX;
-use crate::provenance::Provenance;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
 use crate::search::{Document, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
+
+pub use restore::{Counters, Replay, Restore};
 
 /// Everything that a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +32,9 @@ pub struct Memory {
     last_number: u64,
     last_notice: NoticeId,
     session_rows: u64,
+    last_private: u64,
+    team: Option<Arc<str>>,
+    held: OrdMap<HeldKey, Arc<Held>>,
     records: OrdMap<RecordId, Arc<Record>>,
     staged: OrdMap<SessionId, Arc<Staged>>,
     notices: OrdMap<NoticeId, Arc<Notice>>,
@@ -63,12 +70,42 @@ impl Memory {
 
     /// Returns the revision after a write of this record. A session's own record makes no commit.
     pub(crate) fn revision_with(&self, record: &Record) -> Revision {
-        Revision(self.revision.0 + u64::from(record.owner().is_none()))
+        Revision(self.revision.0 + u64::from(!record.is_private()))
     }
 
-    /// Returns the number of the last record created.
+    /// Returns the number of the last record created, without those that stay on this machine.
     pub fn last_number(&self) -> u64 {
         self.last_number
+    }
+
+    /// Returns the count of the last record that stays on this machine. Only in a team are such
+    /// records counted apart.
+    pub(crate) fn last_private(&self) -> u64 {
+        self.last_private
+    }
+
+    /// Returns the id of the team's project, if a team shares this memory.
+    pub fn team(&self) -> Option<&str> {
+        self.team.as_deref()
+    }
+
+    /// Returns the change by which a team's project, or none, takes this memory over.
+    pub fn team_change(&self, project: Option<&str>) -> Team {
+        Team {
+            project: project.map(str::to_owned),
+            last_number: self.last_number,
+            session_rows: self.session_rows,
+        }
+    }
+
+    /// Returns what waits for the team's database, by key.
+    pub fn held(&self) -> impl Iterator<Item = &Arc<Held>> {
+        self.held.values()
+    }
+
+    /// Returns what waits under a key.
+    pub fn held_as(&self, key: &HeldKey) -> Option<&Arc<Held>> {
+        self.held.get(key)
     }
 
     /// Returns every record, including archived and forgotten ones, by kind and number. Most
@@ -268,7 +305,10 @@ impl Memory {
     /// Returns the stored record that a body merges with, if its key and its title decide that.
     pub(crate) fn existing_match(&self, body: &Body) -> Option<&Arc<Record>> {
         let key = body.key()?;
-        let mut same_key = self.keyed(&key);
+        let is_private = body.stays_here();
+        let mut same_key = self
+            .keyed(&key)
+            .filter(|record| self.team.is_none() || record.is_private() == is_private);
         match body {
             Body::Blueprint(blueprint) => blueprint.existing_match(same_key),
             _ => same_key.next(),
@@ -337,7 +377,7 @@ impl Memory {
 
     /// Replaces a record by its new version.
     pub(crate) fn put(&mut self, record: Arc<Record>) {
-        self.last_number = self.last_number.max(record.id.number);
+        self.count_id(record.id);
         if let Body::SessionRow(row) = &record.body {
             self.session_rows = self.session_rows.max(row.number);
         }
@@ -346,6 +386,12 @@ impl Memory {
             None => self.index.insert(&record),
         }
         self.records.insert(record.id, record);
+    }
+
+    /// Keeps a record's number from being used again.
+    fn count_id(&mut self, id: RecordId) {
+        let last = if id.is_private() { &mut self.last_private } else { &mut self.last_number };
+        *last = (*last).max(id.count());
     }
 
     /// Keeps a notice among the newest. Which notices are dropped depends on nothing else, so every
@@ -359,7 +405,7 @@ impl Memory {
 
     /// Keeps the numbers of a purged version.
     fn put_purged(&mut self, purged: Purged) {
-        self.last_number = self.last_number.max(purged.id.number);
+        self.count_id(purged.id);
         self.session_rows = self.session_rows.max(purged.row.unwrap_or(0));
         self.purged.insert(purged.id, Arc::new(purged));
     }
@@ -412,7 +458,18 @@ impl Memory {
                     self.staged.insert(to.clone(), Arc::new(staged));
                 }
             }
-            Change::Configure { client, settings } => {
+            Change::Team(Team { project, last_number, session_rows }) => {
+                self.team = project.as_deref().map(Arc::from);
+                self.last_number = self.last_number.max(*last_number);
+                self.session_rows = self.session_rows.max(*session_rows);
+            }
+            Change::Hold(held) => {
+                self.held.insert(held.key.clone(), Arc::new(Held::clone(held)));
+            }
+            Change::Release(key) => {
+                self.held.remove(key);
+            }
+            Change::Configure { client, settings, .. } => {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
             }
             Change::Bind { key, topic: Some(topic) } => {
@@ -437,107 +494,6 @@ impl Memory {
                 self.imports.insert((source.clone(), digest.clone()), *records);
             }
         }
-    }
-}
-
-/// Rebuilds a memory from a snapshot or an index, without the entries that led to it.
-#[derive(Debug, Default)]
-pub struct Restore(Memory, Option<Provenance>);
-
-impl Restore {
-    /// Sets the entry, the revision and the counters of the parts. May be called before or after
-    /// adding the parts.
-    pub fn at(&mut self, seq: Seq, revision: Revision, counters: Counters) {
-        let memory = &mut self.0;
-        memory.seq = seq;
-        memory.revision = revision;
-        memory.last_number = memory.last_number.max(counters.last_number);
-        memory.last_notice = memory.last_notice.max(counters.last_notice);
-        memory.session_rows = memory.session_rows.max(counters.session_rows);
-    }
-
-    /// Adds a record at its newest version.
-    pub fn record(&mut self, mut record: Record) {
-        // Most records have the same names as the previous one. Sharing saves each its own copy.
-        if let Some(before) = &self.1 {
-            record.created.share(before);
-        }
-        record.updated.share(&record.created);
-        self.1 = Some(record.created.clone());
-        let head = record.head();
-        self.0.put(Arc::new(head.unwrap_or(record)));
-    }
-
-    /// Adds a session's staged work.
-    pub fn staged(&mut self, session: SessionId, staged: Staged) {
-        self.0.staged.insert(session, Arc::new(staged));
-    }
-
-    /// Adds a notice.
-    pub fn notice(&mut self, notice: Notice) {
-        self.0.keep_notice(notice);
-    }
-
-    /// Adds an import.
-    pub fn import(&mut self, source: String, digest: String, records: u32) {
-        self.0.imports.insert((source, digest), records);
-    }
-
-    /// Adds settings.
-    pub fn settings(&mut self, client: Option<String>, settings: Settings) {
-        self.0.settings.insert(client, Arc::new(settings));
-    }
-
-    /// Adds a conversation's binding.
-    pub fn binding(&mut self, key: String, bound: Bound) {
-        self.0.bindings.insert(key, bound);
-    }
-
-    /// Adds a purged record at its newest version.
-    pub fn purged(&mut self, purged: Purged) {
-        self.0.put_purged(purged);
-    }
-
-    /// Sets the digests of texts that must not be stored again.
-    pub fn tombstones(&mut self, tombstones: Tombstones) {
-        self.0.tombstones = Arc::new(tombstones);
-    }
-
-    /// Builds the search index and returns the memory.
-    pub fn finish(mut self) -> Memory {
-        self.0.index_all_texts();
-        self.0
-    }
-}
-
-/// Applies many entries to a memory. Texts are indexed once, at the end, since most of them are
-/// replaced by later entries.
-#[derive(Debug)]
-pub struct Replay(Memory);
-
-impl Replay {
-    /// Begins with a memory.
-    pub fn new(memory: Memory) -> Self {
-        Self(memory)
-    }
-
-    /// Applies the next entry.
-    pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
-        for change in changes {
-            self.0.apply_one(seq, change);
-        }
-        self.0.count(seq, changes);
-    }
-
-    /// Returns the number of commits so far.
-    pub fn revision(&self) -> Revision {
-        self.0.revision
-    }
-
-    /// Builds the search index and returns the memory.
-    pub fn finish(mut self) -> Memory {
-        self.0.index_all_texts();
-        self.0
     }
 }
 
@@ -572,28 +528,6 @@ pub(crate) fn document(record: &Record) -> Option<Document<'_>> {
         tags: record.tags.iter().map(String::as_str).collect(),
         files,
     })
-}
-
-/// The counters of a memory, which outlive what they count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counters {
-    /// The number of the last record.
-    pub last_number: u64,
-    /// The id of the last notice.
-    pub last_notice: NoticeId,
-    /// The number of the last session row.
-    pub session_rows: u64,
-}
-
-impl Memory {
-    /// Returns the counters, for a snapshot.
-    pub fn counters(&self) -> Counters {
-        Counters {
-            last_number: self.last_number,
-            last_notice: self.last_notice,
-            session_rows: self.session_rows,
-        }
-    }
 }
 
 #[cfg(test)]

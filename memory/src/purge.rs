@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::activity::SessionActivity;
 use crate::change::{Change, Notice, NoticeCause, Purged};
 use crate::fold::one_line;
+use crate::held::Held;
 use crate::ids::{ItemIds, Kind, RecordId, SessionId, Timestamp};
 use crate::kinds::note::{NewNote, Scope};
 use crate::kinds::{MergeKey, topic};
@@ -43,6 +44,10 @@ pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
             texts::of_record(record).into_iter().map(|text| (name, text)).collect()
         }
         Change::Stage { part, .. } => texts::of_staged(part),
+        Change::Hold(held) => {
+            let summary = held.summary.iter().map(|text| ("", text.as_str()));
+            texts::of_staged(&held.staged).into_iter().chain(summary).collect()
+        }
         Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
         _ => Vec::new(),
     };
@@ -283,7 +288,7 @@ impl Purge {
                     version: record.version,
                     revision: record.revision,
                     time: self.time,
-                    private: record.owner().is_some(),
+                    private: record.is_private(),
                     row,
                 }));
                 return true;
@@ -296,6 +301,17 @@ impl Purge {
             }
             Change::Stage { session, part } => {
                 let edited = self.edit_part(session, part);
+                self.staged += u32::from(edited);
+                return edited;
+            }
+            Change::Hold(held) => {
+                let Held { session, staged, summary, .. } = &mut **held;
+                let mut edited = self.edit_part(session, staged);
+                let holds = |text: &String| self.holds(text);
+                if summary.as_ref().is_some_and(holds) {
+                    *summary = Some(GONE.to_owned());
+                    edited = true;
+                }
                 self.staged += u32::from(edited);
                 return edited;
             }

@@ -42,6 +42,9 @@ pub struct Record {
     /// record is in the journal, under the same version.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_head: bool,
+    /// Whether the daemon made it and it stays on this machine, though a team shares the project.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
     /// The kind's own fields.
     pub body: Body,
 }
@@ -135,6 +138,17 @@ impl Record {
         self.id.is_personal() || self.note().is_some_and(|note| note.scope == Scope::User)
     }
 
+    /// Returns whether it stays on this machine where a team shares the project: a session's own
+    /// note, or a record made from recorded activity.
+    pub fn is_private(&self) -> bool {
+        self.private || self.owner().is_some()
+    }
+
+    /// Returns whether it must stay on this machine once a team shares the project.
+    pub fn stays_here(&self) -> bool {
+        self.is_private() || self.is_personal() || self.body.stays_here()
+    }
+
     /// Returns the only session that sees it; `None` if the project shares it.
     pub fn owner(&self) -> Option<&SessionId> {
         self.note().and_then(|note| note.scope.session())
@@ -195,6 +209,17 @@ macro_rules! body {
 each_kind!(body);
 
 impl Body {
+    /// Returns whether a record with these fields stays on this machine where a team shares the
+    /// project. Those are a session's own notes, and what the daemon writes on its own.
+    pub(crate) fn stays_here(&self) -> bool {
+        match self {
+            Self::Note(note) => note.scope.session().is_some(),
+            Self::Lesson(lesson) => lesson.captured.is_some(),
+            Self::SessionRow(row) => row.captured.is_some() || row.on_behalf,
+            _ => false,
+        }
+    }
+
     /// Returns the texts that are specific to the record.
     pub fn own_texts(&self) -> Vec<&str> {
         self.fields().own_texts()

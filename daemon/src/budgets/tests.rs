@@ -6,7 +6,7 @@ use super::*;
 
 fn configured(client: Option<&str>, tokens: u32) -> Change {
     let settings = Settings { budget_tokens: Some(tokens), ..Settings::default() };
-    Change::Configure { client: client.map(str::to_owned), settings }
+    Change::Configure { client: client.map(str::to_owned), settings, shared: false }
 }
 
 fn holder(client: &str, flag: Option<u32>) -> Holder {

@@ -74,6 +74,47 @@ pub enum StoreError {
         last: Seq,
     },
 
+    /// Report to the caller that nothing was saved, and what needs no database.
+    #[error(
+        "not saved: the team's database cannot be used: {why}; stage the work with \
+         `memory_checkpoint`, which needs no database"
+    )]
+    TeamAway {
+        /// The failed step.
+        why: String,
+    },
+
+    /// Report to the caller that the outcome is unknown until the database answers again.
+    #[error(
+        "outcome unknown: the team's database did not answer: {why}; look for the record before \
+         you write it again"
+    )]
+    TeamSilent {
+        /// The failed step.
+        why: String,
+    },
+
+    /// Report to the caller that it should try again.
+    #[error("not saved: busy, retry: {why}")]
+    TeamBusy {
+        /// The reason.
+        why: String,
+    },
+
+    /// Report to the caller that others can read the write and this machine cannot yet.
+    #[error("saved for the team, but this machine cannot keep its copy: {why}")]
+    NoCopy {
+        /// The error of this machine's journal.
+        why: String,
+    },
+
+    /// Show the user that the team's journal contradicts this machine's copy.
+    #[error("the team's journal does not continue this machine's copy of it: {why}")]
+    TeamDamaged {
+        /// The contradiction.
+        why: String,
+    },
+
     /// A bug in the caller: entries must follow each other. Nothing was written.
     #[error("not saved: entry {} does not follow entry {}", given.0, last.0)]
     OutOfOrder {
@@ -157,6 +198,11 @@ impl StoreError {
             | Self::TooLarge { .. }
             | Self::HeadMoved { .. }
             | Self::OutOfOrder { .. }
+            | Self::TeamAway { .. }
+            | Self::TeamSilent { .. }
+            | Self::TeamBusy { .. }
+            | Self::NoCopy { .. }
+            | Self::TeamDamaged { .. }
             | Self::NetworkDisk { .. }
             | Self::Io { .. } => false,
         }

@@ -6,6 +6,7 @@
 //! being closed, loses unflushed rows in a power loss, and fails on request.
 
 mod stores;
+mod team;
 mod wrapped;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use std::thread::ThreadId;
 use anchord_memory::{Revision, Seq};
 
 pub use stores::MemStores;
+pub use team::{MemTeam, Network};
 pub use wrapped::{Wrapped, contested, failing, panicking};
 
 use super::format;

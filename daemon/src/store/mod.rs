@@ -40,6 +40,7 @@ mod segment;
 mod sled_index;
 mod snapshot;
 mod stores;
+mod team;
 mod upkeep;
 mod work;
 
@@ -72,6 +73,7 @@ pub use replies::{Answer, Replies};
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
 pub use stores::{FileStores, Stores, Usage};
+pub use team::{EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal};
 pub use upkeep::Upkeep;
 
 /// One acknowledged change: a line of the journal.
@@ -154,6 +156,38 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
 
     /// Returns changes that make a commit but leave the state as it is, if such changes exist.
     fn idle_commit(&self) -> Option<Vec<Self::Change>>;
+
+    /// Divides the changes of a commit between this machine's journal and a team's.
+    fn split(changes: Vec<Self::Change>) -> Split<Self::Change> {
+        Split { shared: changes, ..Split::default() }
+    }
+
+    /// Returns the key that a team's journal must know an entry by, if its changes name one.
+    fn team_key(_changes: &[Self::Change]) -> Option<EntryKey> {
+        None
+    }
+
+    /// Returns the changes that this machine makes when a team's entry with this key arrives.
+    fn arriving(&self, _key: &EntryKey) -> Vec<Self::Change> {
+        Vec::new()
+    }
+}
+
+/// The changes of a commit, divided by where they belong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split<C> {
+    /// This machine writes them before the team does. They only add to the state.
+    pub before: Vec<C>,
+    /// The team's journal has them.
+    pub shared: Vec<C>,
+    /// This machine writes them with its copy of the team's entry.
+    pub after: Vec<C>,
+}
+
+impl<C> Default for Split<C> {
+    fn default() -> Self {
+        Self { before: Vec::new(), shared: Vec::new(), after: Vec::new() }
+    }
 }
 
 /// A piece of state: text under a key. A value of `None` removes the key.

@@ -2,13 +2,13 @@
 
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
-    Change, Counters, Memory, NoticeId, Purged, Record, RecordId, Restore, Revision, Seq,
-    SessionId, Settings, Version,
+    Change, Counters, Held, HeldKey, Memory, NoticeId, Purged, Record, RecordId, Restore, Revision,
+    Seq, SessionId, Settings, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Row, StateMachine};
+use super::{EntryKey, Row, Split, StateMachine};
 
 const BINDING: &str = "b/";
 const COUNTERS: &str = "m/counters";
@@ -22,6 +22,8 @@ const STAGED: &str = "s/";
 const SETTINGS: &str = "t/";
 const PURGED: &str = "u/";
 const TOMBSTONES: &str = "m/tombstones";
+const TEAM: &str = "m/team";
+const HELD: &str = "h/";
 
 impl StateMachine for Memory {
     type Change = Change;
@@ -71,6 +73,9 @@ impl StateMachine for Memory {
                     rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
                 }
                 Change::Tombstones { .. } => rows.push(tombstones_row(self)),
+                Change::Team(_) => rows.push(team_row(self)),
+                Change::Hold(held) => rows.push(held_row(self, &held.key)),
+                Change::Release(key) => rows.push(held_row(self, key)),
                 Change::Notify(notice) => {
                     rows.push(notice_row(self, notice.id));
                     // Numbers have no gaps, so the new notice pushed out this one.
@@ -100,7 +105,9 @@ impl StateMachine for Memory {
                 .chain(self.all_settings().map(|(client, settings)| settings_row(client, settings)))
                 .chain(self.bindings().map(|(key, _)| binding_row(self, key)))
                 .chain(self.all_purged().map(|purged| purged_row(purged)))
-                .chain((!self.tombstones().salt().is_empty()).then(|| tombstones_row(self))),
+                .chain((!self.tombstones().salt().is_empty()).then(|| tombstones_row(self)))
+                .chain(self.team().map(|_| team_row(self)))
+                .chain(self.held().map(|held| held_row(self, &held.key))),
         )
     }
 
@@ -115,6 +122,10 @@ impl StateMachine for Memory {
                 known = true;
             } else if key == TOMBSTONES {
                 memory.tombstones(read(&key, &value)?);
+            } else if key == TEAM {
+                memory.team(&read::<String>(&key, &value)?);
+            } else if key.starts_with(HELD) {
+                memory.held(read::<Held>(&key, &value)?);
             } else if key.starts_with(PURGED) {
                 memory.purged(read(&key, &value)?);
             } else if key.starts_with(RECORD) || key.starts_with(HEAD) {
@@ -147,6 +158,35 @@ impl StateMachine for Memory {
 
     fn idle_commit(&self) -> Option<Vec<Change>> {
         Self::idle_commit(self)
+    }
+
+    fn split(changes: Vec<Change>) -> Split<Change> {
+        let mut split = Split::default();
+        for change in changes {
+            let part = match &change {
+                change if change.is_shared() => &mut split.shared,
+                // It only adds, so it does no harm if the rest is not written.
+                Change::Put(record) if record.state.is_active() => &mut split.before,
+                Change::Stage { .. } | Change::Bind { .. } => &mut split.before,
+                _ => &mut split.after,
+            };
+            part.push(change);
+        }
+        split
+    }
+
+    fn team_key(changes: &[Change]) -> Option<EntryKey> {
+        changes.iter().find_map(|change| match change {
+            Change::Release(key) => {
+                Some(EntryKey { instance: key.instance.clone(), number: key.number })
+            }
+            _ => None,
+        })
+    }
+
+    fn arriving(&self, key: &EntryKey) -> Vec<Change> {
+        let key = HeldKey { instance: key.instance.clone(), number: key.number };
+        self.held_as(&key).map(|_| Change::Release(key)).into_iter().collect()
     }
 
     fn history_keys(change: &Change) -> Vec<String> {
@@ -268,6 +308,21 @@ fn binding_row(memory: &Memory, key: &str) -> Row {
 
 fn purged_row(purged: &Purged) -> Row {
     row(format!("{PURGED}{}", purged.id), purged)
+}
+
+fn team_row(memory: &Memory) -> Row {
+    match memory.team() {
+        Some(project) => row(TEAM.to_owned(), &project),
+        None => Row { key: TEAM.to_owned(), value: None },
+    }
+}
+
+fn held_row(memory: &Memory, held: &HeldKey) -> Row {
+    let key = format!("{HELD}{}/{}", held.instance, held.number);
+    match memory.held_as(held) {
+        Some(held) => row(key, &**held),
+        None => Row { key, value: None },
+    }
 }
 
 fn tombstones_row(memory: &Memory) -> Row {

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Brief;
@@ -19,7 +20,7 @@ use crate::kinds::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_ke
 use crate::limits::LOSS_CHARS_MAX;
 
 /// A merge that may be written: what it adds to the brief, and what the text took out by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BriefMerge {
     /// The version that it was made from. Another one must not be overwritten.
     pub version: Version,
@@ -29,6 +30,16 @@ pub struct BriefMerge {
     pub ends_task: bool,
     /// The active files that are no longer active.
     pub files_left: Vec<String>,
+}
+
+/// The end of a merge of a brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeEnd {
+    /// It was written.
+    Done,
+    /// The brief is at another version by now, so nothing of it was written.
+    Stale,
 }
 
 /// A reason why a state is not taken.
@@ -175,7 +186,7 @@ fn read(state: &Value) -> Result<StateForm, String> {
 
 impl StateForm {
     fn deserialize_from(state: &Value) -> Result<Self, serde_json::Error> {
-        serde::Deserialize::deserialize(state)
+        Deserialize::deserialize(state)
     }
 }
 

@@ -14,6 +14,7 @@ fn a_notice_with_all_files_read_serializes_as_before() {
         cause: NoticeCause::Crashed { files: vec!["a.rs".to_owned()], more: 2 },
         kept: Counts { anchors: 1, ..Counts::default() },
         files_unseen: false,
+        private: false,
     };
     let known = r#"{"id":1,"time":9,"session":"s","row":"s4","cause":{"crashed":{"files":["a.rs"],"more":2}},"kept":{"blueprints":0,"anchors":1,"lessons":0}}"#;
     assert_eq!(serde_json::to_string(&notice).unwrap(), known);

@@ -251,7 +251,7 @@ pub(super) fn put(
     record: &Record,
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
-    let last = draft.head().last_number();
+    let last = (draft.head().last_number(), draft.head().last_private());
     let here = draft.head().existing_match(&record.body);
     let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);
     if let Body::SessionRow(row) = &record.body {
@@ -267,7 +267,7 @@ pub(super) fn put(
     check_items(draft.head(), &items, &items, origin)?;
     let mut put = Put::Done;
     if let Body::SessionRow(row) = &record.body {
-        if stored_row(draft, &bounded(&row.session)).is_none() {
+        if stored_row(draft, &bounded(&row.session), row.on_behalf).is_none() {
             let more = Size { records: 1, bytes: record.text_bytes() as u64 };
             has_room(&draft.head().totals().kept, Kind::SessionRow, more)?;
         }
@@ -290,11 +290,12 @@ pub(super) fn put(
         }
     }
     draft.fold(&part, origin);
-    if draft.head().last_number() > last {
-        let id = if record.is_personal() {
-            RecordId::personal(last + 1)
-        } else {
-            RecordId::new(record.id.kind, last + 1)
+    let head = draft.head();
+    if head.last_number() > last.0 || head.last_private() > last.1 {
+        let id = match record {
+            record if record.is_personal() => RecordId::personal(last.0 + 1),
+            record if head.last_private() > last.1 => RecordId::private(record.id.kind, last.1 + 1),
+            record => RecordId::new(record.id.kind, last.0 + 1),
         };
         draft.mark(id, tags, record.pinned, origin);
         draft.stand(id, record.state, origin);
@@ -312,7 +313,7 @@ fn put_session(
         return Put::Folded;
     }
     let session = bounded(&row.session);
-    if stored_row(draft, &session).is_some() {
+    if stored_row(draft, &session, row.on_behalf).is_some() {
         return Put::Done;
     }
     let tombstones = draft.head().tombstones();

@@ -72,6 +72,7 @@ fn notified(number: u64) -> Change {
         cause: crate::NoticeCause::Ended,
         kept: crate::Counts::default(),
         files_unseen: false,
+        private: false,
     }))
 }
 

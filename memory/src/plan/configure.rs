@@ -26,7 +26,9 @@ pub fn plan_configure(
         Vec::new()
     } else {
         let client = client.map(str::to_owned);
-        vec![Change::Configure { client, settings: settings.clone() }]
+        // A team shares the project's settings; those of a client's own notes stay here.
+        let shared = client.is_none() && memory.team().is_some();
+        vec![Change::Configure { client, settings: settings.clone(), shared }]
     };
     Ok(Plan { changes, outcome: settings })
 }

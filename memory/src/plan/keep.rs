@@ -1,11 +1,13 @@
 //! Handles the staged work of a gone session: keeps it on the session's behalf, or hands it to the
 //! session's successor.
 
+use super::held::hold;
 use super::{Plan, Row, put_fixes, put_row, stored_row};
 use crate::activity::{SAID, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
+use crate::held::{Held, HeldKey};
 use crate::ids::SessionId;
 use crate::kinds::note::{Note, Scope};
 use crate::limits::TEXT_BYTES_MAX;
@@ -17,7 +19,8 @@ use crate::staged::{Staged, count};
 
 /// Folds a gone session's staged work into memory on its behalf and leaves a notice for the next
 /// load. Returns `None` if nothing is staged. `origin` gives the time, and the client if the work
-/// names none; `files_unseen` goes into the notice unchanged.
+/// names none; `files_unseen` goes into the notice unchanged. In a team, only what stays on this
+/// machine is folded. The rest is held until the team's database has it.
 ///
 /// The row gets an entry if there is something new to say. The entry has the last staged summary
 /// or, without one, the activity noted by rule. Then come counts of the staged work, and the
@@ -37,10 +40,17 @@ pub fn plan_keep(
     let origin = Provenance { session: session.clone(), client: client.clone(), time: origin.time };
 
     let mut draft = Draft::new(memory);
-    let before = stored_row(&draft, session).map(|(_, row)| row);
+    let rows = [true, false].map(|private| stored_row(&draft, session, private));
+    let before = rows.into_iter().flatten().map(|(_, row)| row).max_by_key(|row| row.ended);
     // A topic's history may have been written by rule, so there may be something to fold without
     // any work.
-    draft.fold(staged, &origin);
+    let held = match memory.team() {
+        Some(_) => hold(&mut draft, Staged::clone(staged), &origin),
+        None => {
+            draft.fold(staged, &origin);
+            None
+        }
+    };
     if let Some(activity) = &staged.captured {
         put_fixes(&mut draft, activity, &origin);
     }
@@ -48,6 +58,18 @@ pub fn plan_keep(
         .map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
+    let waits = |staged: Staged| Held {
+        key: HeldKey::of_end(session, origin.time),
+        session: session.clone(),
+        client: origin.client.clone(),
+        time: origin.time,
+        started: staged.first,
+        summary: None,
+        staged,
+        merge: None,
+        merge_end: None,
+    };
+    changes.extend(held.map(|staged| Change::Hold(Box::new(waits(staged)))));
     let Some(row) = row.filter(|_| staged.has_work()) else {
         return Some(Plan { changes, outcome: () });
     };
@@ -64,6 +86,7 @@ pub fn plan_keep(
         cause,
         kept,
         files_unseen,
+        private: memory.team().is_some(),
     })));
     Some(Plan { changes, outcome: () })
 }

@@ -11,6 +11,7 @@ mod contradict;
 mod find;
 mod fix;
 mod forget;
+mod held;
 mod keep;
 mod note;
 mod rewrite;
@@ -19,6 +20,7 @@ mod rule;
 mod save;
 mod snap;
 mod take_in;
+mod team;
 mod topic;
 mod undo;
 mod update;
@@ -33,6 +35,7 @@ pub use configure::plan_configure;
 pub use contradict::{Contradiction, contradicting};
 pub use find::{find, find_fact, find_topic};
 pub use forget::{ForgetOutcome, plan_forget};
+pub use held::{plan_hold, plan_release};
 pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
@@ -40,7 +43,8 @@ pub use rule::{RuleOutcome, plan_rule, plan_rule_standing, refuse_rule_changes, 
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
 pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals};
-pub use topic::{BriefOutcome, MergeEnd, TopicOutcome, plan_brief, plan_topic};
+pub use team::{plan_leave, plan_team, plan_withhold, shared_part};
+pub use topic::{BriefOutcome, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
     LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
     WhyLeft, plan_undo,

@@ -7,8 +7,9 @@ use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::kinds::MergeKey;
 use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
 use crate::provenance::Provenance;
-use crate::record::{Body, RecordState, SessionRow, TrailEntry};
+use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
 use crate::staged::Counts;
+use std::sync::Arc;
 
 /// A new entry of a session's row, whether or not there is a row yet.
 pub(crate) struct Row {
@@ -27,7 +28,8 @@ pub(crate) struct Row {
 
 /// Adds an entry to a session's row, and adds up the counts of new records.
 pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> RecordId {
-    let stored = stored_row(draft, &row.session);
+    let is_private = row.on_behalf || row.captured.is_some();
+    let stored = stored_row(draft, &row.session, is_private);
     let before = stored.as_ref().map(|(_, before)| before);
     let add = |before: Option<u32>, added: u32| before.unwrap_or(0).saturating_add(added);
     let mut earlier = row.earlier;
@@ -86,9 +88,16 @@ fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
     earlier.insert(0, line);
 }
 
-/// Returns a session's own row.
-pub(crate) fn stored_row(draft: &Draft<'_>, session: &SessionId) -> Option<(RecordId, SessionRow)> {
-    let record = draft.head().keyed(&MergeKey::SessionRow(session.clone())).next()?;
+/// Returns a session's own row. In a team it has two. All see that of its saves, and that of what
+/// was written on its behalf stays on this machine.
+pub(crate) fn stored_row(
+    draft: &Draft<'_>,
+    session: &SessionId,
+    is_private: bool,
+) -> Option<(RecordId, SessionRow)> {
+    let (head, key) = (draft.head(), MergeKey::SessionRow(session.clone()));
+    let is_it = |record: &&Arc<Record>| head.team().is_none() || record.is_private() == is_private;
+    let record = head.keyed(&key).find(is_it)?;
     match &record.body {
         Body::SessionRow(row) => Some((record.id, row.clone())),
         _ => None,

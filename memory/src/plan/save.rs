@@ -1,9 +1,9 @@
 //! Saves a session's staged work, together with the call's own part, as one commit.
 
 use super::topic::{change_topic, fold_into};
-use super::{Contradiction, MergeEnd, Plan, Row, conflict, contradictions, put_fixes, put_row};
+use super::{Contradiction, Plan, Row, conflict, contradictions, put_fixes, put_row};
 use crate::archive::{ArchivePlan, Archived};
-use crate::brief::BriefMerge;
+use crate::brief::{BriefMerge, MergeEnd};
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::omit::is_default;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
+use crate::record::Body;
 use crate::refusal::Refusal;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
@@ -83,6 +84,55 @@ pub fn plan_save(
     origin: &Provenance,
     save: Save<'_>,
 ) -> Result<Plan<SaveOutcome>, Refusal> {
+    let (started, merge, archive) = (save.started, save.merge, save.archive);
+    let Accepted { summary, part, staged, left_out, end } = accept_save(memory, origin, save)?;
+    let mut draft = Draft::new(memory);
+    draft.fold(&staged, origin);
+    take_out(&mut draft, merge.filter(|_| end == Some(MergeEnd::Done)), origin);
+    // Work that was staged earlier had room then, and none of it may be lost.
+    check_growth(memory, draft.head(), &part)?;
+    if let Some(captured) = &staged.captured {
+        put_fixes(&mut draft, captured, origin);
+    }
+    let row = put_saved(&mut draft, summary, started, origin);
+    let archived = archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
+    let (mut changes, mut outcome, head) = finish(memory, draft, row, archived);
+    let outgone = left_out.into_iter().map(|body| {
+        let id = head.existing_match(&body).map(|record| record.id);
+        KeptBlueprint { id, title: body.fields().name() }
+    });
+    for blueprint in outgone {
+        if !outcome.kept.iter().any(|known| known.id == blueprint.id) {
+            outcome.kept.push(blueprint);
+        }
+    }
+    outcome.contradicts = contradictions(memory, Some(&head), &staged.blueprints);
+    outcome.merge = end;
+    if memory.staged_by(&origin.session).is_some() {
+        changes.push(Change::Unstage { session: origin.session.clone() });
+    }
+    Ok(Plan { changes, outcome })
+}
+
+/// A save that may be written.
+pub(super) struct Accepted {
+    pub(super) summary: String,
+    /// The call's own part.
+    pub(super) part: Staged,
+    /// Everything that the session has staged, with the part.
+    pub(super) staged: Staged,
+    /// The blueprints of which another one is staged.
+    pub(super) left_out: Vec<Body>,
+    /// The end of the merge of a brief.
+    pub(super) end: Option<MergeEnd>,
+}
+
+/// Checks a save, and adds its part to what the session has staged.
+pub(super) fn accept_save(
+    memory: &Memory,
+    origin: &Provenance,
+    save: Save<'_>,
+) -> Result<Accepted, Refusal> {
     let summary = save.limits.text("session_summary", save.session_summary)?;
     if summary.is_empty() {
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
@@ -104,20 +154,26 @@ pub fn plan_save(
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = staged.absorb(&part);
+    Ok(Accepted { summary, part, staged, left_out, end })
+}
 
-    let mut draft = Draft::new(memory);
-    draft.fold(&staged, origin);
-    if let Some(merge) = merge.filter(|_| end == Some(MergeEnd::Done)) {
-        change_topic(&mut draft, merge.part.topic(), origin, |topic| merge.take_out(topic));
+/// Takes out of the brief what a merge that is done takes out.
+pub(super) fn take_out(draft: &mut Draft<'_>, merge: Option<&BriefMerge>, origin: &Provenance) {
+    if let Some(merge) = merge {
+        change_topic(draft, merge.part.topic(), origin, |topic| merge.take_out(topic));
     }
-    // Work that was staged earlier had room then, and none of it may be lost.
-    check_growth(memory, draft.head(), &part)?;
-    if let Some(captured) = &staged.captured {
-        put_fixes(&mut draft, captured, origin);
-    }
+}
+
+/// Writes the row of a session that saves.
+pub(super) fn put_saved(
+    draft: &mut Draft<'_>,
+    summary: String,
+    started: Timestamp,
+    origin: &Provenance,
+) -> RecordId {
     let row = Row {
         session: origin.session.clone(),
-        started: save.started,
+        started,
         ended: origin.time,
         summary,
         on_behalf: false,
@@ -126,22 +182,17 @@ pub fn plan_save(
         rewrites: false,
         added: draft.added(),
     };
-    let row = put_row(&mut draft, row, origin);
-    let archived =
-        save.archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
+    put_row(draft, row, origin)
+}
 
+/// Ends the draft of a save. Also returns the memory after it, except its counters.
+pub(super) fn finish(
+    memory: &Memory,
+    draft: Draft<'_>,
+    row: RecordId,
+    archived: Archived,
+) -> (Vec<Change>, SaveOutcome, Memory) {
     let written = draft.finish();
-    let outgone = left_out.into_iter().map(|body| {
-        let id = written.head.existing_match(&body).map(|record| record.id);
-        KeptBlueprint { id, title: body.fields().name() }
-    });
-    let mut kept = written.kept;
-    for blueprint in outgone {
-        if !kept.iter().any(|known| known.id == blueprint.id) {
-            kept.push(blueprint);
-        }
-    }
-    let contradicts = contradictions(memory, Some(&written.head), &staged.blueprints);
     let totals = written.head.totals();
     let outcome = SaveOutcome {
         row,
@@ -151,16 +202,12 @@ pub fn plan_save(
         sessions: written.head.session_rows(),
         added: written.added,
         merged: written.merged,
-        kept,
-        contradicts,
+        kept: written.kept,
+        contradicts: Vec::new(),
         archived,
-        merge: end,
+        merge: None,
     };
-    let mut changes = written.changes;
-    if stored.is_some() {
-        changes.push(Change::Unstage { session: origin.session.clone() });
-    }
-    Ok(Plan { changes, outcome })
+    (written.changes, outcome, written.head)
 }
 
 /// Refuses a long summary if session rows have used up their room. A short one always fits: many

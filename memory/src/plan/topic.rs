@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, at_version};
-use crate::brief::BriefMerge;
+use crate::brief::{BriefMerge, MergeEnd};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::{RecordId, Version};
@@ -64,16 +64,6 @@ pub struct BriefOutcome {
     /// The end of the merge, if there was one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub merge: Option<MergeEnd>,
-}
-
-/// The end of a merge of a brief.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergeEnd {
-    /// It was written.
-    Done,
-    /// The brief is at another version by now, so nothing of it was written.
-    Stale,
 }
 
 /// Appends a text to a brief and writes a merge into it, in one commit. The text is stored even if

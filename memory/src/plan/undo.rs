@@ -240,6 +240,7 @@ pub(super) fn rivals<'m>(
     let keyed = same.map(|key| memory.keyed(&key).collect::<Vec<_>>()).unwrap_or_default();
     keyed.into_iter().filter(move |rival| {
         rival.id != id
+            && rival.is_private() == record.is_private()
             && match (&rival.body, &body) {
                 (Body::Anchor(one), Body::Anchor(other)) => one.meets(other),
                 (Body::Blueprint(one), Body::Blueprint(other)) => !one.is_told_apart(other),

@@ -91,6 +91,11 @@ pub fn plan_update(
         target = twin;
         draft.stand(id, RecordState::Forgotten, origin);
         repeat(&mut draft, twin, &fields, update, origin)?;
+    } else if update.share && record.private {
+        // The id is this machine's own, so the team gets the note under another.
+        target = draft.create(fields.body, origin);
+        draft.mark(target, fields.tags, fields.pinned, origin);
+        draft.stand(id, RecordState::Forgotten, origin);
     } else {
         draft.write(fields, origin);
         let (before, after) = (memory.totals().kept, draft.head().totals().kept);

@@ -32,6 +32,7 @@ mod search;
 mod shares;
 mod size;
 pub mod snap_memory;
+mod team;
 mod time;
 mod topic;
 mod why;
@@ -51,12 +52,13 @@ pub use load::{LiveSession, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use reason::{Cause, reasons};
 pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};
-pub use replies::{add, checkpoint, forget, import, notes, save, update};
+pub use replies::{add, checkpoint, forget, import, notes, save, save_waits, update};
 pub use rules::{
     RuleVerdict, approvals, approved, rule_check, rule_ids, rule_set, rule_stop, rules,
     rules_unreadable,
 };
 pub use search::{SearchText, SearchView, search};
+pub use team::team;
 pub use time::{ago, duration};
 pub use topic::{BoundSession, bind, decided, topic, topic_written, topics};
 pub use why::{why_file, why_prompt};

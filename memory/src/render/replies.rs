@@ -24,6 +24,14 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     text
 }
 
+/// Renders the reply to a save that waits for the team's database.
+pub fn save_waits(why: &str) -> String {
+    format!(
+        "Kept here, shared when the database is back. Nothing is lost: do not save this again. The \
+         database cannot be used now ({why}).\n"
+    )
+}
+
 /// Renders the reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let with_added = |(kind, added): (Kind, u32)| match (outcome.active.of(kind), added) {

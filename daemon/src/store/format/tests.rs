@@ -43,6 +43,7 @@ fn entry() -> Entry<Change> {
         pinned: false,
         share_id: None,
         is_head: false,
+        private: false,
         body: Body::Anchor(Anchor::new(
             "src/db.rs".to_owned(),
             "42-67".to_owned().into(),

@@ -2,6 +2,7 @@
 
 mod forgotten;
 mod format_8;
+mod format_9;
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,6 +18,7 @@ use anchord_memory::{
 use serde_json::{Value, json};
 
 use format_8::changes_8;
+use format_9::changes_9;
 
 use super::*;
 use crate::store::fakes::head_before;
@@ -43,6 +45,7 @@ fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
         pinned: false,
         share_id: None,
         is_head: false,
+        private: false,
         body,
     }))
 }
@@ -77,6 +80,7 @@ fn changes() -> Vec<Vec<Change>> {
         cause: NoticeCause::Crashed { files: vec!["a.rs".to_owned()], more: 2 },
         kept: Counts { anchors: 1, ..Counts::default() },
         files_unseen: false,
+        private: false,
     };
     vec![
         vec![Change::Stage { session: session.clone(), part: part("half way") }],
@@ -156,7 +160,7 @@ fn changes_2() -> Vec<Vec<Change>> {
         vec![tagged],
         vec![record(Kind::Note, 12, 1, private)],
         vec![Change::Stage { session: SessionId::new("s-3"), part: Box::new(part) }],
-        vec![Change::Configure { client: Some("cursor".to_owned()), settings }],
+        vec![Change::Configure { client: Some("cursor".to_owned()), settings, shared: false }],
         vec![purged(Kind::SessionRow, 13, 1, false), purged(Kind::Note, 14, 2, false)],
         vec![purged(Kind::Note, 15, 1, true)],
         vec![Change::Tombstones {
@@ -399,7 +403,8 @@ fn in_format(format: u32) -> Vec<Vec<Change>> {
         2 => changes_2(),
         3..=6 => changes_3(),
         7 => changes_7(),
-        _ => changes_8(),
+        8 => changes_8(),
+        _ => changes_9(),
     }
 }
 

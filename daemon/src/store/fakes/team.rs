@@ -1,0 +1,134 @@
+//! A team's journal in memory, whose network does what a test wants.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::Revision;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use crate::store::{TeamAppended, TeamEntry, TeamError, TeamJournal};
+
+/// The network between a machine and the team's journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Calls are answered.
+    Up,
+    /// No call arrives.
+    Down,
+    /// Calls arrive, and their answers do not.
+    NoAnswers,
+    /// Calls wait until this changes.
+    Stalled,
+}
+
+/// A team's journal, as several machines reach it.
+#[derive(Clone)]
+pub struct MemTeam<C> {
+    entries: Arc<Mutex<Vec<(String, TeamEntry<C>)>>>,
+    machine: String,
+    network: Arc<watch::Sender<Network>>,
+}
+
+impl<C> fmt::Debug for MemTeam<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemTeam").field("machine", &self.machine).finish_non_exhaustive()
+    }
+}
+
+impl<C: Clone + Send + 'static> MemTeam<C> {
+    /// Returns an empty journal, as this machine reaches it.
+    pub fn new(machine: &str) -> Self {
+        let network = Arc::new(watch::Sender::new(Network::Up));
+        Self { entries: Arc::default(), machine: machine.to_owned(), network }
+    }
+
+    /// Returns the same journal as another machine reaches it, over a network of its own.
+    #[must_use]
+    pub fn from(&self, machine: &str) -> Self {
+        Self { entries: Arc::clone(&self.entries), ..Self::new(machine) }
+    }
+
+    /// Changes the network of this machine.
+    pub fn set(&self, network: Network) {
+        self.network.send_replace(network);
+    }
+
+    /// Returns all entries, in order.
+    pub fn all(&self) -> Vec<TeamEntry<C>> {
+        self.lock().iter().map(|(_, entry)| entry.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(String, TeamEntry<C>)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn after(&self, after: Revision) -> Vec<TeamEntry<C>> {
+        let entries = self.lock();
+        let later = entries.iter().filter(|(_, entry)| entry.revision > after);
+        later
+            .map(|(machine, entry)| TeamEntry { is_own: *machine == self.machine, ..entry.clone() })
+            .collect()
+    }
+
+    fn write(&self, expected: Revision, batch: Vec<TeamEntry<C>>) -> TeamAppended<C> {
+        let mut entries = self.lock();
+        let head = entries.last().map_or(Revision(0), |(_, entry)| entry.revision);
+        let known = |new: &TeamEntry<C>| entries.iter().any(|(_, entry)| entry.key == new.key);
+        if head != expected || batch.iter().any(known) {
+            let is_repeated = |entry: &TeamEntry<C>| batch.iter().any(|new| new.key == entry.key);
+            let first = entries
+                .iter()
+                .filter(|(_, entry)| entry.revision > expected || is_repeated(entry))
+                .map(|(machine, entry)| TeamEntry {
+                    is_own: *machine == self.machine,
+                    ..entry.clone()
+                });
+            return TeamAppended::Moved(first.collect());
+        }
+        entries.extend(batch.into_iter().map(|entry| (self.machine.clone(), entry)));
+        TeamAppended::Committed
+    }
+
+    /// Waits while the network is stalled.
+    async fn arrived(&self) -> Result<Network, TeamError> {
+        let mut network = self.network.subscribe();
+        let network = *network
+            .wait_for(|network| *network != Network::Stalled)
+            .await
+            .map_err(|_closed| TeamError::NotWritten("the test is over".to_owned()))?;
+        match network {
+            Network::Down => Err(TeamError::NotWritten("the network is down".to_owned())),
+            network => Ok(network),
+        }
+    }
+}
+
+impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
+    fn append(
+        &self,
+        expected: Revision,
+        batch: Vec<TeamEntry<C>>,
+    ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>> {
+        let this = self.clone();
+        async move {
+            let network = this.arrived().await?;
+            let appended = this.write(expected, batch);
+            match network {
+                Network::NoAnswers => Err(TeamError::Unknown("no answer".to_owned())),
+                _ => Ok(appended),
+            }
+        }
+        .boxed()
+    }
+
+    fn entries(&self, after: Revision) -> BoxFuture<'static, Result<Vec<TeamEntry<C>>, TeamError>> {
+        let this = self.clone();
+        async move {
+            this.arrived().await?;
+            Ok(this.after(after))
+        }
+        .boxed()
+    }
+}

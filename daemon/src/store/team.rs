@@ -1,0 +1,75 @@
+//! The journal that a team's daemons share, as the writer sees it.
+//!
+//! It is the truth of what the team shares, and decides the order of commits. This machine's own
+//! journal has a copy of it, between the entries that stay here, so readers need no network.
+
+use std::fmt;
+use std::sync::Arc;
+
+use anchord_memory::{Revision, SessionId, Timestamp};
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+/// The key of an entry in a team's journal. It is unique there, so a repeated append does no harm.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntryKey {
+    /// A shim's random id, or one that only this daemon uses.
+    pub instance: Arc<str>,
+    /// The number of the shim's line, or of the daemon's entry.
+    pub number: u64,
+}
+
+/// An entry of a team's journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TeamEntry<C> {
+    /// The commit that it is on every machine.
+    pub revision: Revision,
+    /// The key.
+    pub key: EntryKey,
+    /// Whether this machine wrote it.
+    pub is_own: bool,
+    /// The time at which its daemon accepted it.
+    pub time: Timestamp,
+    /// The session that wrote it, if any.
+    pub session: Option<SessionId>,
+    /// The requested operation.
+    pub operation: String,
+    /// The shared changes, in order.
+    pub changes: Vec<C>,
+    /// The outcome that was reported to the caller, if a shim asked for the entry.
+    pub reply: Option<Value>,
+}
+
+/// The end of an append that the team's journal answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TeamAppended<C> {
+    /// The entries are committed, as given.
+    Committed,
+    /// Nothing was written: these entries came first, in order. Some may have a key of the batch,
+    /// if an earlier append was committed after all. Those may be older than the expected one.
+    Moved(Vec<TeamEntry<C>>),
+}
+
+/// The reasons for which a team's journal did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TeamError {
+    /// Nothing was written, and nothing will be. A later try may work.
+    #[error("{0}")]
+    NotWritten(String),
+    /// Whether the batch is committed is unknown. The same keys must be used again.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// A team's journal of one project. A call returns within seconds, whatever the network does.
+pub trait TeamJournal<C>: fmt::Debug + Send + Sync {
+    /// Appends entries after a commit, if it is the last one.
+    fn append(
+        &self,
+        expected: Revision,
+        batch: Vec<TeamEntry<C>>,
+    ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>>;
+
+    /// Returns the entries after a commit, in order, but not more than fit a reply.
+    fn entries(&self, after: Revision) -> BoxFuture<'static, Result<Vec<TeamEntry<C>>, TeamError>>;
+}

@@ -1,0 +1,114 @@
+//! Holds a save on this machine, and folds it once the team's database takes it.
+//!
+//! A hold writes all that stays on this machine, and needs no database. The fold writes nothing but
+//! shared records, so another machine's copy of its entry lacks nothing.
+
+use super::save::{Accepted, accept_save, finish, put_saved, take_out};
+use super::{Plan, Save, SaveOutcome, contradictions, put_fixes};
+use crate::archive::{ArchivePlan, Archived};
+use crate::brief::MergeEnd;
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::held::{Held, HeldKey};
+use crate::limits::HELD_MAX;
+use crate::memory::Memory;
+use crate::provenance::Provenance;
+use crate::refusal::Refusal;
+use crate::staged::Staged;
+
+/// Holds a save with the session's staged work, under the key of its entry. Changes nothing if it
+/// is held already.
+///
+/// # Errors
+/// Fails like [`plan_save`](super::plan_save), and if too much waits already.
+pub fn plan_hold(
+    memory: &Memory,
+    origin: &Provenance,
+    key: &HeldKey,
+    save: Save<'_>,
+) -> Result<Plan<()>, Refusal> {
+    if memory.held_as(key).is_some() {
+        return Ok(Plan { changes: Vec::new(), outcome: () });
+    }
+    if memory.held().count() >= HELD_MAX {
+        let why = format!("waits: {HELD_MAX} saves wait for the team's database already");
+        let how = "stage the work with memory_checkpoint, and save when the database is back";
+        return Err(Refusal::invalid("save", why).advising(how));
+    }
+    let (started, merge) = (save.started, save.merge.cloned());
+    let Accepted { summary, staged, end, .. } = accept_save(memory, origin, save)?;
+    let mut draft = Draft::new(memory);
+    if let Some(captured) = &staged.captured {
+        put_fixes(&mut draft, captured, origin);
+    }
+    let staged = hold(&mut draft, staged, origin).unwrap_or_default();
+    let mut changes = draft.finish().changes;
+    if memory.staged_by(&origin.session).is_some() {
+        changes.push(Change::Unstage { session: origin.session.clone() });
+    }
+    changes.push(Change::Hold(Box::new(Held {
+        key: key.clone(),
+        session: origin.session.clone(),
+        client: origin.client.clone(),
+        time: origin.time,
+        started,
+        summary: Some(summary),
+        staged,
+        merge: merge.filter(|_| end == Some(MergeEnd::Done)).map(Box::new),
+        merge_end: end,
+    })));
+    Ok(Plan { changes, outcome: () })
+}
+
+/// Folds the staged notes that stay on this machine, and returns the rest without the recorded
+/// activity; `None` if nothing is left.
+pub(super) fn hold(
+    draft: &mut Draft<'_>,
+    mut staged: Staged,
+    origin: &Provenance,
+) -> Option<Staged> {
+    let (private, shared) = staged.notes.drain(..).partition(|note| note.private);
+    let (first, last) = (staged.first, staged.last);
+    draft.fold(&Staged { notes: private, first, last, ..Staged::default() }, origin);
+    staged.notes = shared;
+    (staged.captured, staged.summary) = (None, None);
+    (!staged.is_empty()).then_some(staged)
+}
+
+/// Folds what waits under a key into shared memory. The outcome is that of its save; `None` if the
+/// session ended without one.
+///
+/// # Errors
+/// Fails if nothing waits under the key.
+pub fn plan_release(
+    memory: &Memory,
+    key: &HeldKey,
+    archive: Option<&ArchivePlan>,
+) -> Result<Plan<Option<SaveOutcome>>, Refusal> {
+    let Some(held) = memory.held_as(key) else {
+        return Err(Refusal::invalid("save", "no longer waits; it was folded before"));
+    };
+    let Held { session, client, time, started, summary, staged, merge, merge_end, .. } =
+        Held::clone(held);
+    let origin = Provenance { session, client, time };
+    let mut draft = Draft::new(memory);
+    draft.fold(&staged, &origin);
+    take_out(&mut draft, merge.as_deref(), &origin);
+    let (mut changes, outcome) = match summary {
+        Some(summary) => {
+            let row = put_saved(&mut draft, summary, started, &origin);
+            let archived =
+                archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, &origin));
+            let (changes, mut outcome, head) = finish(memory, draft, row, archived);
+            outcome.contradicts = contradictions(memory, Some(&head), &staged.blueprints);
+            outcome.merge = merge_end;
+            (changes, Some(outcome))
+        }
+        None => (draft.finish().changes, None),
+    };
+    changes.push(Change::Release(key.clone()));
+    Ok(Plan { changes, outcome })
+}
+
+#[cfg(test)]
+mod tests;

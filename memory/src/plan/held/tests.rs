@@ -1,0 +1,181 @@
+//! Saves that are held on one machine and folded for all, and what stays on the machine.
+
+use super::*;
+use crate::testing::{
+    apply, blueprint, blueprints, captured_lesson, checkpoint, lesson, lessons, note, origin,
+};
+use crate::{
+    Kind, NewNote, NoticeCause, RecordId, Seq, SessionId, Settings, Team, Update, plan_configure,
+    plan_keep, plan_notes, plan_update,
+};
+
+fn in_team() -> Memory {
+    let mut memory = Memory::default();
+    let project = Some("api".to_owned());
+    let team = Team { project, last_number: 20, session_rows: 2 };
+    memory.apply(Seq(1), &[Change::Team(team)]);
+    memory
+}
+
+fn key(number: u64) -> HeldKey {
+    HeldKey { instance: "shim".into(), number }
+}
+
+fn saving(part: Staged) -> Save<'static> {
+    Save { session_summary: "Worked.", part, ..Save::default() }
+}
+
+fn fold(memory: &mut Memory, key: &HeldKey) -> Option<SaveOutcome> {
+    let plan = plan_release(memory, key, None).unwrap();
+    apply(memory, plan)
+}
+
+fn private(content: &str) -> NewNote {
+    NewNote { private: true, ..note(content) }
+}
+
+fn shared(changes: &[Change]) -> Vec<&Change> {
+    changes.iter().filter(|change| change.is_shared()).collect()
+}
+
+#[test]
+fn a_save_is_held_without_a_commit_and_then_folded_as_one() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    checkpoint(&mut memory, &by, blueprints([blueprint("Cache", "Five minutes.")]));
+    let save = saving(lessons([lesson("Flush first", "")]));
+
+    let held = plan_hold(&memory, &by, &key(7), save.clone()).unwrap();
+    assert_eq!(shared(&held.changes), Vec::<&Change>::new());
+    apply(&mut memory, held);
+    assert!(memory.staged_by(&by.session).is_none());
+    assert_eq!(memory.records().count(), 0);
+    let again = plan_hold(&memory, &by, &key(7), save).unwrap();
+    assert_eq!(again.changes, [], "the same line holds once");
+
+    let revision = memory.revision();
+    let outcome = fold(&mut memory, &key(7)).unwrap();
+    assert_eq!(memory.revision().0, revision.0 + 1);
+    assert_eq!((outcome.added.blueprints, outcome.added.lessons), (1, 1));
+    assert_eq!(memory.held().count(), 0);
+    let refused = plan_release(&memory, &key(7), None).unwrap_err();
+    assert!(refused.to_string().contains("no longer waits"), "{refused}");
+    // Numbers go on after those of the machine that created the team's project.
+    assert!(memory.records().all(|record| record.id.number > 20));
+}
+
+#[test]
+fn work_staged_after_a_save_that_waits_is_not_part_of_it() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    let save = saving(lessons([lesson("Flush first", "")]));
+    let held = plan_hold(&memory, &by, &key(7), save).unwrap();
+    apply(&mut memory, held);
+    checkpoint(&mut memory, &by, lessons([lesson("Warm up", "")]));
+
+    let folded = plan_release(&memory, &key(7), None).unwrap();
+    apply(&mut memory, folded);
+    assert_eq!(memory.records_of(Kind::Lesson).count(), 1);
+    assert_eq!(memory.staged_by(&by.session).unwrap().lessons.len(), 1);
+}
+
+#[test]
+fn what_is_private_is_written_by_the_hold_and_not_by_the_fold() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    let notes = vec![private("Only I need this."), note("All need this.")];
+    let held = plan_hold(&memory, &by, &key(7), saving(Staged { notes, ..Staged::default() }));
+    apply(&mut memory, held.unwrap());
+    let kept: Vec<String> = memory.records().map(|record| record.id.to_string()).collect();
+    assert_eq!(kept, ["n1p"]);
+
+    let folded = plan_release(&memory, &key(7), None).unwrap().changes;
+    let private: Vec<&Change> = folded.iter().filter(|change| !change.is_shared()).collect();
+    assert_eq!(private, [&Change::Release(key(7))]);
+}
+
+#[test]
+fn an_ended_session_leaves_its_row_and_its_notice_here_and_the_rest_waits() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    checkpoint(&mut memory, &by, blueprints([blueprint("Cache", "Five minutes.")]));
+    let end = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    assert_eq!(shared(&end.changes), Vec::<&Change>::new());
+    apply(&mut memory, end);
+    assert_eq!(memory.notices().count(), 1);
+    let row = memory.records_of(Kind::SessionRow).next().unwrap();
+    assert!(row.is_private() && row.id.is_private(), "{}", row.id);
+
+    let waits = memory.held().next().unwrap().key.clone();
+    let outcome = fold(&mut memory, &waits);
+    assert_eq!(outcome, None);
+    assert_eq!(memory.records_of(Kind::Blueprint).count(), 1);
+    // A save of the same session later has a row of its own, which all see.
+    let held = plan_hold(&memory, &by, &key(9), saving(Staged::default())).unwrap();
+    apply(&mut memory, held);
+    let saved = fold(&mut memory, &key(9)).unwrap();
+    assert!(!saved.row.is_private());
+    assert_eq!(memory.records_of(Kind::SessionRow).count(), 2);
+}
+
+#[test]
+fn a_lesson_of_an_agent_does_not_merge_into_one_that_stays_here() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    let captured = captured_lesson("cargo test", "error[E0432]", by.time);
+    let mut draft = Draft::new(&memory);
+    let here = draft.create(crate::Body::Lesson(captured.clone()), &by);
+    let changes = draft.finish().changes;
+    assert_eq!(shared(&changes), Vec::<&Change>::new());
+    memory.apply(Seq(2), &changes);
+    assert!(here.is_private());
+
+    let told = crate::Lesson { captured: None, ..captured };
+    let held = plan_hold(&memory, &by, &key(7), saving(lessons([told]))).unwrap();
+    apply(&mut memory, held);
+    let folded = plan_release(&memory, &key(7), None).unwrap();
+    apply(&mut memory, folded);
+    assert_eq!(memory.records_of(Kind::Lesson).filter(|it| !it.is_private()).count(), 1);
+}
+
+#[test]
+fn a_private_note_that_is_shared_gets_an_id_that_all_can_have() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    let stored = plan_notes(&memory, &by, vec![Ok(private("Port 4000."))]).unwrap();
+    let id = apply(&mut memory, stored).stored[0].id;
+    assert_eq!(id, RecordId::private(Kind::Note, 1));
+
+    let reader = crate::Reader::session(SessionId::new("one"));
+    let share = Update { share: true, ..Update::default() };
+    let plan = plan_update(&memory, &reader, id, &share, None, &by).unwrap();
+    let record = apply(&mut memory, plan).record;
+    assert_eq!(record.id, RecordId::new(Kind::Note, 21));
+    assert!(!record.is_private());
+    assert_eq!(memory.record(id).unwrap().state, crate::RecordState::Forgotten);
+}
+
+#[test]
+fn settings_of_the_project_are_shared_and_those_of_a_client_are_not() {
+    let memory = in_team();
+    let told = Settings { half_life_factor: Some(5), ..Settings::default() };
+    let all = plan_configure(&memory, None, &told).unwrap().changes;
+    assert_eq!(shared(&all).len(), 1);
+    assert_eq!(shared(&plan_configure(&Memory::default(), None, &told).unwrap().changes).len(), 0);
+}
+
+#[test]
+fn the_id_of_a_private_record_reads_back() {
+    for id in [RecordId::private(Kind::Note, 12), RecordId::private(Kind::SessionRow, 1)] {
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+    assert!("n12p".parse::<RecordId>().unwrap().is_private());
+    for bad in ["np", "u1p", "n1pp", "n18446744073709551615p"] {
+        assert!(bad.parse::<RecordId>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn no_more_is_held_than_is_allowed() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    for number in 0..HELD_MAX as u64 {
+        let held = plan_hold(&memory, &by, &key(number), saving(Staged::default())).unwrap();
+        apply(&mut memory, held);
+    }
+    let refused = plan_hold(&memory, &by, &key(9_999), saving(Staged::default())).unwrap_err();
+    assert!(refused.to_string().contains("memory_checkpoint"), "{refused}");
+}

@@ -1,0 +1,41 @@
+//! Words about the database of a team that shares a memory, while it cannot be used.
+
+use std::fmt::Write as _;
+
+use crate::ids::Timestamp;
+use crate::memory::Memory;
+
+/// Renders what waits for the team's database, and how old the memory is while it cannot be
+/// reached. `answered` is the last time that it answered. Empty if nothing is to be said.
+pub fn team(memory: &Memory, answered: Option<Timestamp>, error: Option<&str>) -> String {
+    let mut text = String::new();
+    let ended = memory.held().filter(|held| held.summary.is_none()).count();
+    let saves = memory.held().count() - ended;
+    let mut waits = |count: usize, noun: &str| {
+        if count > 0 {
+            let (plural, verb) = if count == 1 { ("", "waits") } else { ("s", "wait") };
+            let _ = writeln!(
+                text,
+                "{count} {noun}{plural} {verb} for the team's database; nothing is lost, and \
+                 nothing needs to be saved again."
+            );
+        }
+    };
+    waits(saves, "save");
+    waits(ended, "ended session");
+    if let Some(error) = error {
+        let since = answered.map_or_else(
+            || "since this daemon started".to_owned(),
+            |answered| format!("since {}", answered.minute()),
+        );
+        let _ = writeln!(
+            text,
+            "The team's database cannot be used {since} ({error}): others' newer work is not here. \
+             Checkpoints work; a save is kept here until it is back."
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! The words while the database of a team cannot be used.
+
+use super::*;
+use crate::testing::{apply, blueprint, blueprints, day, origin};
+use crate::{Change, HeldKey, Save, Seq, Team, plan_hold};
+
+#[test]
+fn what_waits_and_how_old_the_memory_is_are_said() {
+    let mut memory = Memory::default();
+    let team = Team { project: Some("api".to_owned()), last_number: 0, session_rows: 0 };
+    memory.apply(Seq(1), &[Change::Team(team)]);
+    assert_eq!(super::team(&memory, Some(day(1)), None), "");
+
+    let key = HeldKey { instance: "shim".into(), number: 1 };
+    let part = blueprints([blueprint("Cache", "Warm.")]);
+    let save = Save { session_summary: "Worked.", part, ..Save::default() };
+    let plan = plan_hold(&memory, &origin("one", 1), &key, save).unwrap();
+    apply(&mut memory, plan);
+    let text = super::team(&memory, Some(day(1)), Some("failed to reach the database: refused"));
+    assert_eq!(
+        text,
+        "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
+         again.\nThe team's database cannot be used since 2026-11-01 12:00 UTC (failed to \
+         reach the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
+         here until it is back.\n"
+    );
+}
