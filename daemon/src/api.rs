@@ -24,6 +24,7 @@ mod records;
 mod sessions;
 mod shared;
 mod split;
+mod team;
 mod tool;
 mod transfer;
 
@@ -49,6 +50,7 @@ pub use sessions::{
 };
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
+pub use team::{Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState};
 pub use tool::{
     AsOf, FileOutline, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams,
     ToolReply,
@@ -79,6 +81,8 @@ pub const PROJECT_DELETE: &str = "/v1/projects/delete";
 pub const PROJECT_SPLIT: &str = "/v1/projects/split";
 /// The state of a memory's shared files, and changes of it.
 pub const PROJECT_SHARED: &str = "/v1/projects/shared";
+/// `POST` [`TeamParams`]: [`TeamReply`]. Shares a memory with a team, or ends that.
+pub const PROJECT_TEAM: &str = "/v1/projects/team";
 /// `POST` [`AnchorsParams`]: [`AnchorsReply`], where the code of anchors is.
 pub const ANCHORS: &str = "/v1/anchors";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].

@@ -1,6 +1,6 @@
-//! Periodic work: stages pending activity, ends sessions that are gone, mirrors topics, moves
-//! anchors, exchanges shared files, closes idle projects, and returns free memory. Also checks that
-//! this is still the daemon of its instance.
+//! Periodic work. Stages pending activity, ends sessions that are gone, mirrors topics, moves
+//! anchors and follows teams. Exchanges shared files, closes idle projects, and returns free
+//! memory. Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use crate::mirror::TopicMirror;
 use crate::projects::ProjectId;
 use crate::sessions::{SessionService, sweep};
 use crate::shutdown::Shutdown;
+use crate::team_upkeep::TeamUpkeep;
 
 /// The parts that periodic work concerns.
 #[derive(Debug)]
@@ -26,13 +27,22 @@ pub(crate) struct JobService {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) mirror: TopicMirror,
     pub(crate) anchors: AnchorUpkeep,
+    pub(crate) teams: TeamUpkeep,
     pub(crate) shutdown: Shutdown,
 }
 
 /// Runs until the daemon stops. Waits for no project longer than [`limits::JOB_TIME_MAX`].
 pub(crate) async fn run(service: JobService) {
-    let JobService { instance, sessions, hooks, metrics, mut mirror, mut anchors, shutdown } =
-        service;
+    let JobService {
+        instance,
+        sessions,
+        hooks,
+        metrics,
+        mut mirror,
+        mut anchors,
+        mut teams,
+        shutdown,
+    } = service;
     let projects = &sessions.projects;
     let mut tick = tokio::time::interval(limits::JOBS_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -58,6 +68,7 @@ pub(crate) async fn run(service: JobService) {
         sweep(&sessions).await;
         mirror.update().await;
         anchors.update().await;
+        teams.update().await;
         sessions.shared.pass_all().await;
         let in_use: BTreeSet<ProjectId> = sessions
             .table

@@ -40,6 +40,8 @@ mod shutdown;
 mod socket;
 mod spelling;
 pub mod store;
+mod team;
+mod team_upkeep;
 #[cfg(test)]
 mod testing;
 

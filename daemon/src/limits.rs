@@ -160,6 +160,26 @@ pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Attempts to append a batch while other writers are faster. Then its callers are told.
 pub const APPEND_TRIES_MAX: usize = 100;
 
+/// Attempts to append a batch to a team's journal while others are faster. Then its callers are
+/// told to try again.
+pub const TEAM_TRIES_MAX: u32 = 50;
+
+/// The time after which a call to a team's journal has surely ended. Its own limits are 5 s until
+/// COMMIT and 5 s for the answer.
+pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
+
+/// The time after which a connection that carried notices of a team's database is tried again.
+pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// Commits of a memory's past that one call sends to a team's journal.
+pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
+
+/// Entries of a team's journal that one call reads.
+pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
+
+/// Bytes of a team's journal after which one call reads no more entries.
+pub const TEAM_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
 /// Jobs decided and synced together.
 pub const BATCH_JOBS_MAX: usize = 256;
 

@@ -25,6 +25,7 @@ use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::socket::Peers;
 use crate::store::FileStores;
 use crate::store::{self, StoreError};
+use crate::team::TeamLinks;
 use crate::{activation, http, jobs, limits, process, sessions, socket};
 pub(crate) use wiring::{Daemon, Parts};
 
@@ -123,7 +124,7 @@ async fn serve(
     }
     let surroundings = Surroundings::here(Some(instance.dir().to_owned()));
     let daemon = Daemon::wire(Parts {
-        projects: OpenProjects::new(stores),
+        projects: OpenProjects::new(stores, Arc::new(TeamLinks::new(instance.id()))),
         instance,
         config,
         surroundings,

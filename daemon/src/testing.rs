@@ -23,6 +23,7 @@ use crate::projects::{Registry, Surroundings};
 use crate::registry_store::RegistryStore;
 use crate::run::{Daemon, Parts};
 use crate::store::{FileStores, Stores};
+use crate::team::TeamLinks;
 use crate::{sessions, socket};
 
 /// A deadline that ends a test which waits in vain. Nothing here takes so long.
@@ -402,7 +403,7 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
         tmp: None,
         ..Surroundings::here(Some(dir))
     };
-    let projects = OpenProjects::new(stores.memories);
+    let projects = OpenProjects::new(stores.memories, Arc::new(TeamLinks::new(Uuid::nil())));
     let merge_calls = None;
     let parts = Parts {
         instance,

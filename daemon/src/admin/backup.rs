@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anchord_memory::{Change, Memory, RecordId, Seq};
 
 use super::{
-    AdminService, Answer, ask, bind_error, internal, not_found, opened, purge, store_error,
-    write_error,
+    AdminService, Answer, ask, bind_error, internal, not_found, not_in_a_team, opened, purge,
+    store_error, write_error,
 };
 use crate::api::{
     self, BackupContent, BackupQuery, BackupSummary, ErrorCode, ErrorReply, MemoryHere,
@@ -171,6 +171,9 @@ async fn replace(
     backup: PathBuf,
     last: Seq,
 ) -> Answer<()> {
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
+    not_in_a_team(&open, "a restore")?;
+    drop(open);
     let restore = move |closed: &ClosedStore| {
         let Opened { store, state, .. } = closed.open()?;
         store.close();

@@ -2,7 +2,7 @@
 
 use anchord_memory::{Change, Memory, Seq, SessionId};
 
-use super::{Answer, internal, opened, store_error, target, write_error};
+use super::{Answer, internal, not_in_a_team, opened, store_error, target, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, IndexState, JournalLine, Problem, RebuildReply, RepairParams,
     RepairPlan, RepairReply, VerifyReply,
@@ -157,7 +157,12 @@ pub(crate) async fn repair(service: &SessionService, params: RepairParams) -> An
         is_done,
     };
     let read_only = match service.projects.open_project(target.id).await {
-        Ok(open) => open.owner.health().read_only.clone(),
+        Ok(open) => {
+            if params.plan.is_some() {
+                not_in_a_team(&open, "a repair")?;
+            }
+            open.owner.health().read_only.clone()
+        }
         // Nothing is created in the place of a missing store, not even by a plan.
         Err(error @ StoreError::Missing { .. }) => return Err(store_error(error)),
         Err(error) => Some(error.to_string()),

@@ -17,6 +17,7 @@ mod sessions;
 mod shared;
 mod split;
 mod status;
+mod team;
 mod tool;
 
 pub(crate) use anchors::verify_anchors;
@@ -35,6 +36,7 @@ pub(crate) use sessions::past_sessions;
 pub(crate) use shared::shared_files;
 pub(crate) use split::split_project;
 pub(crate) use status::{project, projects, status};
+pub(crate) use team::team;
 pub(crate) use tool::{call_tool, retrievals};
 
 use std::path::{Path, PathBuf};
@@ -228,6 +230,21 @@ pub(super) async fn opened(
     let target = target(service, project).await?;
     let open = service.projects.open_project(target.id).await.map_err(store_error)?;
     Ok((target, open))
+}
+
+/// Refuses what would change this machine's copy of a team's commits alone.
+pub(super) fn not_in_a_team(open: &OpenProject, what: &str) -> Answer<()> {
+    if open.owner.team().is_none() {
+        return Ok(());
+    }
+    Err(ErrorReply {
+        code: ErrorCode::Refused,
+        error: format!("a team shares this memory, so {what} here alone would not match theirs"),
+        action: Some(
+            "`anchord team leave --keep` makes it this machine's own; the team's copy stays"
+                .to_owned(),
+        ),
+    })
 }
 
 pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {

@@ -12,7 +12,10 @@ use anchord_memory::{
 
 use redact::RedactionReport;
 
-use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
+use super::{
+    AdminService, Answer, Target, bind_error, internal, not_in_a_team, opened, store_error,
+    write_error,
+};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
@@ -65,6 +68,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
+    not_in_a_team(&open, "a purge")?;
     drop(open);
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.

@@ -1,7 +1,7 @@
 //! Moves anchors to where their code is now, in the background. Reads never commit.
 //!
-//! Anchors of a memory that is shared through git stay as they are, since every clone would change
-//! the same files. Reads show where the code is all the same.
+//! Anchors of a memory that is shared, through git or with a team, stay as they are. The code is
+//! elsewhere in other clones, and each would move them back. Reads show where it is all the same.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -44,9 +44,9 @@ impl AnchorUpkeep {
             }
             self.looked.insert(project.id, clock::start());
             let registry = self.projects.registry.snapshot();
-            let Some(record) = registry.project(project.id).filter(|it| !it.shared) else {
-                continue;
-            };
+            let is_shared = project.owner.team().is_some();
+            let record = registry.project(project.id).filter(|it| !it.shared && !is_shared);
+            let Some(record) = record else { continue };
             let root = record.root.clone();
             let upkeep = upkeep(&self.anchors, project, root);
             match tokio::time::timeout(limits::JOB_TIME_MAX, upkeep).await {

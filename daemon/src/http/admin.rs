@@ -32,6 +32,7 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::PROJECT_DELETE, post(delete))
         .route(api::PROJECT_SPLIT, post(split))
         .route(api::PROJECT_SHARED, post(shared))
+        .route(api::PROJECT_TEAM, post(team))
         .route(api::ANCHORS, post(anchors))
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
@@ -108,6 +109,13 @@ async fn shared(
     JsonBody(params): JsonBody<api::SharedParams>,
 ) -> Reply<api::SharedReply> {
     admin::shared_files(&service.sessions, params).await.map(Json)
+}
+
+async fn team(
+    State(service): Shared,
+    JsonBody(params): JsonBody<api::TeamParams>,
+) -> Reply<api::TeamReply> {
+    admin::team(&service.sessions, params).await.map(Json)
 }
 
 async fn anchors(

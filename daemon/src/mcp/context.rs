@@ -1,13 +1,15 @@
 //! The context of a tool's run: the calling session and the tools' operations on its project.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
-    Accesses, ArchivePlan, Audience, CheckpointOutcome, Formula, Memory, NewNote, NotesOutcome,
-    Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts, Revision, Save,
-    SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread, plan_checkpoint_within,
-    plan_notes, plan_save, plan_use, refuse_rule_changes, render,
+    Accesses, ArchivePlan, Audience, Change, CheckpointOutcome, Formula, Held, HeldKey, Memory,
+    NewNote, NotesOutcome, Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts,
+    Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread,
+    plan_checkpoint_within, plan_hold, plan_notes, plan_save, plan_use, refuse_rule_changes,
+    render,
 };
 
 use super::answer::ToolAnswer;
@@ -18,12 +20,15 @@ use crate::clock;
 use crate::config::Config;
 use crate::merging::MergeService;
 use crate::outlines::OutlineService;
-use crate::project::{Outcome, Reply, Transition, WriteCommand, WriteError};
+use crate::project::{
+    Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
+};
 use crate::rules::RuleService;
 use crate::sessions::{
     BindError, LiveSession, Session, SessionService, View, WriteOutcome, session_key,
 };
 use crate::store::Call;
+use uuid::Uuid;
 
 /// One call of a tool.
 #[derive(Clone, Debug)]
@@ -55,6 +60,33 @@ pub(crate) struct SaveCall {
     pub(crate) limits: WriteLimits,
     /// A merge of a brief.
     pub(crate) merge: Option<Arc<BriefMerge>>,
+}
+
+impl SaveCall {
+    /// Returns the save of a part.
+    fn with<'a>(
+        &'a self,
+        part: Staged,
+        started: Timestamp,
+        archive: Option<&'a ArchivePlan>,
+    ) -> Save<'a> {
+        Save {
+            started,
+            session_summary: &self.session_summary,
+            part,
+            expected_revision: self.expected_revision,
+            merge: self.merge.as_deref(),
+            limits: self.limits,
+            archive,
+        }
+    }
+}
+
+fn failed(operation: &'static str, error: BindError) -> ToolError {
+    match error {
+        BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
+        error => error.into(),
+    }
 }
 
 /// The budgets that apply to a call's notes.
@@ -173,6 +205,41 @@ impl Context {
         part: Staged,
         plan: impl WritePlan<O>,
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
+        let plan = Arc::new(plan);
+        let waits = Arc::new(AtomicBool::new(false));
+        let in_order = {
+            let (plan, waits, session) =
+                (Arc::clone(&plan), Arc::clone(&waits), self.session.id.clone());
+            move |memory: &Memory, by: &Provenance, part: Staged| {
+                let planned = plan(memory, by, part)?;
+                let earlier = memory.held().any(|held| held.session == session);
+                if earlier && planned.changes.iter().any(Change::is_shared) {
+                    waits.store(true, Ordering::SeqCst);
+                    return Err(Refusal::invalid("write", "comes after a save that still waits"));
+                }
+                Ok(planned)
+            }
+        };
+        let call = self.call.as_ref();
+        let written = self.commit_as(call, operation, part.clone(), in_order).await;
+        if !waits.load(Ordering::SeqCst) {
+            return written;
+        }
+        // What the session saved before and the team's database does not have yet comes first.
+        let earlier = self.release_earlier(|_| true).await;
+        earlier.map_err(|error| failed(operation, error.into()))?;
+        let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
+        self.commit_as(call, operation, part, plan).await
+    }
+
+    /// Commits like [`Context::commit`], as the line of this call or as none.
+    async fn commit_as<O: Outcome>(
+        &self,
+        call: Option<&Call>,
+        operation: &'static str,
+        part: Staged,
+        plan: impl WritePlan<O>,
+    ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
         let place = self.session.place(&self.sessions).await?;
         let part = match place.root().and_then(|root| root.to_str()) {
             Some(root) => part.relative_to(root),
@@ -203,11 +270,8 @@ impl Context {
             }
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
-        let written = self.session.write(&self.sessions, self.call.as_ref(), operation, command);
-        written.await.map_err(|error| match error {
-            BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
-            error => error.into(),
-        })
+        let written = self.session.write(&self.sessions, call, operation, command);
+        written.await.map_err(|error| failed(operation, error))
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -248,20 +312,58 @@ impl Context {
     ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
         let archive = self.archive_plan().await?;
         let (started, key) = (self.session.started, session_key(&self.session));
+        if self.view().await?.memory.team().is_some() {
+            return self.save_in_team(part, save, archive).await;
+        }
         let plan = move |memory: &Memory, by: &Provenance, part| {
             let (part, bound) = in_thread(memory, &key, part)?;
-            let save = Save {
-                started,
-                session_summary: &save.session_summary,
-                part,
-                expected_revision: save.expected_revision,
-                merge: save.merge.as_deref(),
-                limits: save.limits,
-                archive: archive.as_ref(),
-            };
+            let save = save.with(part, started, archive.as_ref());
             Ok(plan_save(memory, by, save)?.and(bound))
         };
         self.commit("save", part, plan).await
+    }
+
+    /// Saves into a memory that a team shares. The save is held on this machine first, which needs
+    /// no database, and then folded, which does.
+    async fn save_in_team(
+        &self,
+        part: Staged,
+        save: SaveCall,
+        archive: Option<ArchivePlan>,
+    ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
+        if let Some(answered) = self.answered().await? {
+            return Ok(WriteOutcome::nothing(answered));
+        }
+        let key = match &self.call {
+            Some(call) => HeldKey { instance: Arc::clone(&call.instance), number: call.number },
+            None => HeldKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
+        };
+        let (started, thread) = (self.session.started, session_key(&self.session));
+        let waits = key.clone();
+        let hold = move |memory: &Memory, by: &Provenance, part| {
+            let (part, bound) = in_thread(memory, &thread, part)?;
+            Ok(plan_hold(memory, by, &waits, save.with(part, started, None))?.and(bound))
+        };
+        self.commit_as(None, "hold", part, hold).await?;
+        let fold = releasing(key.clone(), archive);
+        let folded = match self.release_earlier(|earlier| *earlier != key).await {
+            Ok(()) => self.session.write(&self.sessions, self.call.as_ref(), "save", fold).await,
+            Err(error) => Err(error.into()),
+        };
+        match folded {
+            Err(BindError::Write(error)) if waits_for_team(&error) => {
+                tracing::info!(session = %self.session.id, %error, "a save waits for the team");
+                Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(&error.to_string()))))
+            }
+            written => written.map_err(|error| failed("save", error)),
+        }
+    }
+
+    /// Folds what this session saved before and the team's database does not have yet.
+    async fn release_earlier(&self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), WriteError> {
+        let Some(project) = self.session.project() else { return Ok(()) };
+        let earlier = |held: &Held| held.session == self.session.id && wanted(&held.key);
+        project.release(earlier).await.map(drop)
     }
 
     /// Plans what a save should archive, if memory is too large. This reads files, so it is not

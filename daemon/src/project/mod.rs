@@ -2,10 +2,15 @@
 //! when nobody uses it.
 
 mod access_counts;
+mod batch;
 mod budget;
+mod flight;
+mod held;
 pub(crate) mod history;
 mod queue;
 mod service;
+mod team_link;
+mod write;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,14 +20,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Timestamp};
 use arc_swap::ArcSwapOption;
+use tokio::runtime::Handle;
 
 use access_counts::AccessCounts;
 pub(crate) use budget::{
     BudgetKeeper, Compacted, OwnNotes, WriteSet, carry_out, plan as plan_within, sum,
 };
+pub(crate) use held::{releasing, waits_for_team};
 pub use queue::QueuedSession;
 pub(crate) use service::ProjectService;
-pub use writer::{Outcome, Reply, Transition, WriteCommand, WriteError, WriterHandle, Written};
+pub use team_link::{TeamLink, TeamStatus};
+pub use write::{Outcome, Reply, Transition, WriteCommand, WriteError, Written};
+pub use writer::WriterHandle;
 
 use crate::blocking::{join_or_resume_panic, run_blocking};
 use crate::budgets::Filled;
@@ -31,6 +40,7 @@ use crate::retrieval_log::RetrievalLog;
 use crate::store::{
     OpenReport, Opened, RepairPlan, StateMachine, Store, StoreError, Stores, Usage,
 };
+use crate::team::TeamLinks;
 use crate::{clock, limits};
 
 /// The name of the store of the user's own memory.
@@ -175,6 +185,7 @@ impl OpenProject {
 #[derive(Debug)]
 pub(crate) struct OpenProjects {
     stores: Arc<dyn Stores<Memory>>,
+    teams: Arc<TeamLinks>,
     retrievals: RetrievalLog,
     slots: Mutex<HashMap<ProjectId, Arc<Slot>>>,
     closed: Arc<AtomicBool>,
@@ -193,9 +204,14 @@ struct Slot {
 
 impl OpenProjects {
     /// Returns the projects of these stores. Must be called within a runtime.
-    pub(crate) fn new(stores: Arc<dyn Stores<Memory>>) -> Self {
+    pub(crate) fn new(stores: Arc<dyn Stores<Memory>>, teams: Arc<TeamLinks>) -> Self {
         let retrievals = RetrievalLog::start();
-        Self { stores, retrievals, slots: Mutex::default(), closed: Arc::default() }
+        Self { stores, teams, retrievals, slots: Mutex::default(), closed: Arc::default() }
+    }
+
+    /// Returns the way to teams' databases.
+    pub(crate) fn teams(&self) -> &Arc<TeamLinks> {
+        &self.teams
     }
 
     /// Returns the log of calls and results.
@@ -235,6 +251,7 @@ impl OpenProjects {
             return Ok(project);
         }
         let (stores, closed) = (Arc::clone(&self.stores), Arc::clone(&self.closed));
+        let teams = Arc::clone(&self.teams);
         join_or_resume_panic(tokio::spawn(async move {
             let _gate = Arc::clone(&slot.gate).lock_owned().await;
             if let Some(project) = slot.open() {
@@ -249,7 +266,7 @@ impl OpenProjects {
                 // ended.
                 dead.owner.close().await;
             }
-            let project = open_project(id, stores).await?;
+            let project = open_project(id, stores, &teams).await?;
             slot.current.store(Some(Arc::clone(&project)));
             Ok(project)
         }))
@@ -396,8 +413,22 @@ impl ClosedStore {
 async fn open_project(
     id: ProjectId,
     stores: Arc<dyn Stores<Memory>>,
+    teams: &TeamLinks,
 ) -> Result<Arc<OpenProject>, StoreError> {
-    let (owner, report, marks) = open_owner(stores, store_name(id)).await?;
+    let directory = stores.directory(&store_name(id));
+    let Opened { store, state, replies, report } = open_store(stores, store_name(id)).await?;
+    let marks = store.marks().clone();
+    let link = match teams.of(&directory, state.team()).await {
+        Ok(journal) => journal.map(|journal| TeamLink { journal, runtime: Handle::current() }),
+        Err(error) => {
+            run_blocking(move || store.close()).await;
+            return Err(error);
+        }
+    };
+    let owner = WriterHandle::start(store, state, replies, link)
+        .map_err(StoreError::io("start a thread for", directory))?;
+    // Others may have written while the project was closed.
+    owner.follow_team();
     report.log(&if id.is_personal() {
         "the user's own memory".to_owned()
     } else {
@@ -425,20 +456,25 @@ async fn open_project(
 /// Soft marks by key.
 pub(crate) type Marks = BTreeMap<String, String>;
 
-/// Opens a store on a separate thread, since that reads and may rebuild, and starts its writer.
-/// Also returns its soft marks.
+/// Opens a store that is this machine's own, and starts its writer. Also returns its soft marks.
 pub(crate) async fn open_owner<M: StateMachine>(
     stores: Arc<dyn Stores<M>>,
     name: String,
 ) -> Result<(WriterHandle<M>, OpenReport, Marks), StoreError> {
-    let open = move || {
-        let Opened { store, state, replies, report } = stores.open(&name)?;
-        let marks = store.marks().clone();
-        let owner = WriterHandle::start(store, state, replies)
-            .map_err(StoreError::io("start a thread for", stores.directory(&name)))?;
-        Ok((owner, report, marks))
-    };
-    run_blocking(open).await
+    let directory = stores.directory(&name);
+    let Opened { store, state, replies, report } = open_store(stores, name).await?;
+    let marks = store.marks().clone();
+    let owner = WriterHandle::start(store, state, replies, None)
+        .map_err(StoreError::io("start a thread for", directory))?;
+    Ok((owner, report, marks))
+}
+
+/// Opens a store on a separate thread, since that reads and may rebuild.
+async fn open_store<M: StateMachine>(
+    stores: Arc<dyn Stores<M>>,
+    name: String,
+) -> Result<Opened<M, Box<dyn Store<M>>>, StoreError> {
+    run_blocking(move || stores.open(&name)).await
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

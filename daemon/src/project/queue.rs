@@ -20,6 +20,8 @@ pub(crate) enum Taken<T> {
     Batch(Vec<T>),
     /// No job came within the given time.
     Idle,
+    /// There is no job, but the consumer has something else to do.
+    Nudged,
     /// The queue is closed and empty.
     Closed,
 }
@@ -48,6 +50,8 @@ struct Lanes<T> {
     turn: VecDeque<SessionId>,
     /// Sessions of the batch that was taken last.
     served: Vec<SessionId>,
+    /// Whether the consumer has something else to do.
+    nudged: bool,
     closed: bool,
 }
 
@@ -71,6 +75,7 @@ impl<T> FairQueue<T> {
                 by_session: HashMap::new(),
                 turn: VecDeque::new(),
                 served: Vec::new(),
+                nudged: false,
                 closed: false,
             }),
             filled: Condvar::new(),
@@ -115,14 +120,23 @@ impl<T> FairQueue<T> {
         Some(Ok(()))
     }
 
+    /// Ends the consumer's wait, as if its time were over.
+    pub(crate) fn nudge(&self) {
+        self.lock().nudged = true;
+        self.filled.notify_one();
+    }
+
     /// Takes up to `jobs_max` jobs, one of each session in turn. Blocks for up to `idle`.
     pub(crate) fn take(&self, jobs_max: usize, idle: Duration) -> Taken<T> {
         let lanes = self.lock();
         let (mut lanes, _) = self
             .filled
-            .wait_timeout_while(lanes, idle, |lanes| lanes.turn.is_empty() && !lanes.closed)
+            .wait_timeout_while(lanes, idle, |lanes| {
+                lanes.turn.is_empty() && !lanes.closed && !lanes.nudged
+            })
             .unwrap_or_else(PoisonError::into_inner);
         let mut batch = Vec::new();
+        let nudged = std::mem::take(&mut lanes.nudged);
         lanes.served.clear();
         while batch.len() < jobs_max
             && let Some(session) = lanes.turn.pop_front()
@@ -143,6 +157,8 @@ impl<T> FairQueue<T> {
         if !batch.is_empty() {
             self.emptied.notify_waiters();
             Taken::Batch(batch)
+        } else if nudged {
+            Taken::Nudged
         } else if closed {
             Taken::Closed
         } else {

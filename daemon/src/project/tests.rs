@@ -8,11 +8,13 @@ use uuid::Uuid;
 
 use super::*;
 use crate::store::FileStores;
+use crate::team::TeamLinks;
 
 const ID: ProjectId = ProjectId(Uuid::from_u128(1));
 
 fn beneath(data: &Path) -> OpenProjects {
-    OpenProjects::new(Arc::new(FileStores::new(data.to_owned())))
+    let teams = Arc::new(TeamLinks::new(Uuid::nil()));
+    OpenProjects::new(Arc::new(FileStores::new(data.to_owned())), teams)
 }
 
 fn projects() -> (tempfile::TempDir, OpenProjects) {
@@ -158,6 +160,7 @@ async fn marks_are_removed_with_dropped_notices() {
             cause: NoticeCause::Ended,
             kept: Counts::default(),
             files_unseen: false,
+            private: false,
         };
         let changes = (1..=most + 2).map(|number| Change::Notify(Box::new(notice(number))));
         Ok(Transition::silent(changes.collect()))

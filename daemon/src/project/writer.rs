@@ -4,120 +4,23 @@
 //! readers see the batch and callers get replies. A job whose call was answered before gets that
 //! answer. The index follows when nobody waits, or when it lacks much.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Change, Plan, Revision, Seq, SessionId, Timestamp};
+use anchord_memory::{Seq, SessionId};
 use arc_swap::ArcSwap;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::batch::{Batch, Waiting};
 use super::queue::{FairQueue, NotQueued, QueuedSession, Taken};
+use super::team_link::{Flights, TeamLink, TeamSignal, TeamStatus};
+use super::write::{Outcome, Typed, Write, WriteCommand, WriteError, Written};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{
-    Answer, Call, Entry, Health, LookUp, PendingFlush, ReadBack, Replies, StateMachine, Store,
-    StoreError,
+    Call, Health, LookUp, PendingFlush, ReadBack, Replies, StateMachine, Store, StoreError,
 };
 use crate::{clock, limits};
-
-/// The result of a decision: the changes to make durable, and the outcome to report afterwards.
-#[derive(Debug)]
-pub struct Transition<C, O> {
-    /// The changes. If there are none, no entry is written.
-    pub changes: Vec<C>,
-    /// The outcome. It is stored with the entry and reported again if the same call comes again.
-    pub outcome: O,
-}
-
-impl<C> Transition<C, ()> {
-    /// Creates a transition of which there is nothing to report.
-    pub fn silent(changes: Vec<C>) -> Self {
-        Self { changes, outcome: () }
-    }
-}
-
-impl<O> From<Plan<O>> for Transition<Change, O> {
-    fn from(plan: Plan<O>) -> Self {
-        let Plan { changes, outcome } = plan;
-        Self { changes, outcome }
-    }
-}
-
-/// Data that a write reports. The journal keeps it as JSON.
-pub trait Outcome: Serialize + DeserializeOwned + Send + 'static {}
-
-impl<O: Serialize + DeserializeOwned + Send + 'static> Outcome for O {}
-
-/// The answer to a call that is applied once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Reply<O> {
-    /// The words that a journal up to format 5 kept, or those that a purge left.
-    Words(String),
-    /// The outcome of the write.
-    Outcome(O),
-}
-
-impl<O> Reply<O> {
-    /// Returns the answer in words.
-    pub fn in_words(self, words: impl FnOnce(&O) -> String) -> String {
-        match self {
-            Self::Words(words) => words,
-            Self::Outcome(outcome) => words(&outcome),
-        }
-    }
-}
-
-/// A command that reads the newest state and the time, and decides. It decides again if another
-/// writer was faster. Its error is for the caller to read.
-pub type WriteCommand<M, O = ()> = Arc<
-    dyn Fn(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String>
-        + Send
-        + Sync,
->;
-
-/// A write that is on disk.
-#[derive(Clone, Debug)]
-pub struct Written<M: StateMachine, O> {
-    /// The outcome of the decision.
-    pub outcome: O,
-    /// The state that was decided on; the default state if the call was answered before.
-    pub before: M,
-    /// The changes; none if the call was answered before.
-    pub changes: Vec<M::Change>,
-    /// The time that the append of its batch took; `None` if there was nothing to append.
-    pub append: Option<Duration>,
-}
-
-/// The reason nothing was written.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The caller made a mistake; the text explains it.
-    #[error("{0}")]
-    Refused(String),
-    /// Too much is queued.
-    #[error("busy: too many writes of this session are waiting; try again in a moment")]
-    Busy,
-    /// The store refused the write; nothing was saved.
-    #[error("{0}")]
-    NotSaved(Arc<StoreError>),
-    /// The store is being closed. Opening it again helps.
-    #[error("the store is closing")]
-    Closed,
-    /// The line was acknowledged before. Its answer was given and is no longer kept.
-    #[error("this line was answered before and its answer acknowledged")]
-    Stale,
-    /// The line was applied before. Its stored outcome is of another build and cannot be read.
-    #[error("this line was applied before, and its stored answer cannot be read: {0}")]
-    Unreadable(String),
-    /// A fault in anchord; the log has it.
-    #[error("internal error while deciding; nothing was written")]
-    Internal,
-}
 
 /// A handle to a store's writer. It is cheap to clone. The writer ends when it is closed.
 pub struct WriterHandle<M: StateMachine> {
@@ -126,6 +29,7 @@ pub struct WriterHandle<M: StateMachine> {
     look_up: LookUp<M>,
     pub(super) read_back: ReadBack<M>,
     queue: Arc<FairQueue<Job<M>>>,
+    team: Option<Arc<TeamSignal>>,
     ended: Arc<tokio::sync::watch::Receiver<bool>>,
 }
 
@@ -137,6 +41,7 @@ impl<M: StateMachine> Clone for WriterHandle<M> {
             look_up: Arc::clone(&self.look_up),
             read_back: Arc::clone(&self.read_back),
             queue: Arc::clone(&self.queue),
+            team: self.team.clone(),
             ended: Arc::clone(&self.ended),
         }
     }
@@ -156,94 +61,28 @@ enum Job<M: StateMachine> {
 
 type Ask<M> = Box<dyn FnOnce(&mut dyn Store<M>, &M) + Send>;
 
-struct Write<M: StateMachine> {
-    session: Option<SessionId>,
-    call: Option<Call>,
-    operation: &'static str,
-    command: Box<dyn Command<M>>,
-}
-
-/// A command and its caller, for the writer, which handles outcomes of all types.
-trait Command<M: StateMachine>: Send {
-    /// Decides on a state. The outcome stays here until the changes are on disk.
-    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError>;
-
-    /// Returns the outcome of the decision as the journal keeps it.
-    fn stored(&self) -> Result<Value, WriteError>;
-
-    /// Reports a decision that is on disk.
-    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>);
-
-    /// Reports the outcome of an earlier decision on the same call.
-    fn repeat(self: Box<Self>, stored: &Value);
-
-    /// Reports that nothing was written.
-    fn fail(self: Box<Self>, error: WriteError);
-}
-
-/// A command with an outcome of one type. If its caller has gone, nobody receives the report.
-struct Typed<M: StateMachine, O> {
-    command: WriteCommand<M, O>,
-    decided: Option<(M, O)>,
-    answer: oneshot::Sender<Result<Written<M, O>, WriteError>>,
-}
-
-impl<M: StateMachine, O: Outcome> Command<M> for Typed<M, O> {
-    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError> {
-        match catch_unwind(AssertUnwindSafe(|| (self.command)(state, now))) {
-            Ok(Ok(Transition { changes, outcome })) => {
-                self.decided = Some((state.clone(), outcome));
-                Ok(changes)
-            }
-            Ok(Err(refusal)) => Err(WriteError::Refused(refusal)),
-            Err(_panic) => Err(WriteError::Internal),
-        }
-    }
-
-    fn stored(&self) -> Result<Value, WriteError> {
-        let (_, outcome) = self.decided.as_ref().ok_or(WriteError::Internal)?;
-        serde_json::to_value(outcome).map_err(|error| {
-            tracing::error!(%error, "an outcome cannot be stored");
-            WriteError::Internal
-        })
-    }
-
-    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>) {
-        let written =
-            self.decided.map(|(before, outcome)| Written { outcome, before, changes, append });
-        let _ = self.answer.send(written.ok_or(WriteError::Internal));
-    }
-
-    fn repeat(self: Box<Self>, stored: &Value) {
-        let written = O::deserialize(stored).map(|outcome| Written {
-            outcome,
-            before: M::default(),
-            changes: Vec::new(),
-            append: None,
-        });
-        let _ =
-            self.answer.send(written.map_err(|error| WriteError::Unreadable(error.to_string())));
-    }
-
-    fn fail(self: Box<Self>, error: WriteError) {
-        let _ = self.answer.send(Err(error));
-    }
-}
-
 impl<M: StateMachine> WriterHandle<M> {
-    /// Starts the writer's thread over an open store.
-    pub fn start(store: Box<dyn Store<M>>, state: M, replies: Replies) -> std::io::Result<Self> {
+    /// Starts the writer's thread over an open store. With a team, commits go to its journal first.
+    pub fn start(
+        store: Box<dyn Store<M>>,
+        state: M,
+        replies: Replies,
+        team: Option<TeamLink<M::Change>>,
+    ) -> std::io::Result<Self> {
         let published = Arc::new(ArcSwap::from_pointee(state.clone()));
         let queue = FairQueue::new();
         let (ending, ended) = tokio::sync::watch::channel(false);
         let health = Arc::new(ArcSwap::from_pointee(store.health()));
         let (look_up, read_back) = (store.look_up(), store.read_back());
+        let signal = team.as_ref().map(|_| Arc::new(TeamSignal::default()));
         let worker = Writer {
             store,
             head: state,
             replies,
             published: Arc::clone(&published),
             health: Arc::clone(&health),
+            team: team.zip(signal.clone()).map(|(link, signal)| Flights::new(link, signal)),
+            again: None,
         };
         let lane = Arc::clone(&queue);
         std::thread::Builder::new().name(format!("own-{}", M::NAME)).spawn(move || {
@@ -251,7 +90,8 @@ impl<M: StateMachine> WriterHandle<M> {
             worker.run(&lane);
             ending.send_replace(true);
         })?;
-        Ok(Self { published, health, look_up, read_back, queue, ended: Arc::new(ended) })
+        let ended = Arc::new(ended);
+        Ok(Self { published, health, look_up, read_back, queue, team: signal, ended })
     }
 
     /// Returns the newest state that is on disk.
@@ -262,6 +102,19 @@ impl<M: StateMachine> WriterHandle<M> {
     /// Returns the store's problems, as of the last write.
     pub fn health(&self) -> Arc<Health> {
         self.health.load_full()
+    }
+
+    /// Has the writer ask for what others have written. Does nothing without a team.
+    pub fn follow_team(&self) {
+        if let Some(team) = &self.team {
+            team.ask();
+            self.queue.nudge();
+        }
+    }
+
+    /// Returns whether the team's database answers, if a team shares the memory.
+    pub fn team(&self) -> Option<Arc<TeamStatus>> {
+        self.team.as_ref().map(|team| team.status.load_full())
     }
 
     /// Finds earlier versions on the caller's thread, without waiting for the queue or the writer.
@@ -343,20 +196,37 @@ impl<T> Drop for CloseOnDrop<'_, T> {
     fn drop(&mut self) {
         self.0.close();
         // Dropping the remaining jobs drops their senders, which answers the callers.
-        while let Taken::Batch(_) = self.0.take(usize::MAX, Duration::ZERO) {}
+        while let Taken::Batch(_) | Taken::Nudged = self.0.take(usize::MAX, Duration::ZERO) {}
     }
 }
 
-struct Writer<M: StateMachine> {
-    store: Box<dyn Store<M>>,
-    head: M,
-    replies: Replies,
+/// Wakes a writer whose call to the team's journal was answered.
+#[derive(Clone)]
+pub(super) struct Signalled(Arc<dyn Fn() + Send + Sync>);
+
+impl Signalled {
+    pub(super) fn nudge(&self) {
+        (self.0)();
+    }
+}
+
+pub(super) struct Writer<M: StateMachine> {
+    pub(super) store: Box<dyn Store<M>>,
+    pub(super) head: M,
+    pub(super) replies: Replies,
     published: Arc<ArcSwap<M>>,
     health: Arc<ArcSwap<Health>>,
+    pub(super) team: Option<Flights<M>>,
+    /// A batch that must go to the team's journal again, and the number of times it did.
+    pub(super) again: Option<(Batch<M>, u32)>,
 }
 
 impl<M: StateMachine> Writer<M> {
-    fn run(mut self, queue: &FairQueue<Job<M>>) {
+    fn run(mut self, queue: &Arc<FairQueue<Job<M>>>) {
+        let wake = {
+            let queue = Arc::clone(queue);
+            Signalled(Arc::new(move || queue.nudge()))
+        };
         // Maintenance of the store's files begins soon after it was opened.
         let (mut dirty, mut left) = (true, PendingFlush::Nothing);
         let mut flushed = clock::start();
@@ -377,8 +247,12 @@ impl<M: StateMachine> Writer<M> {
                 // Marks are written a few at a time, while nobody waits.
                 Taken::Idle if left == PendingFlush::Marks => left = self.store.flush(),
                 Taken::Idle => self.catch_up(),
-                Taken::Closed => break,
+                Taken::Nudged => {}
+                Taken::Closed if self.team.as_ref().is_none_or(Flights::is_done) => break,
+                // The answer says how the last writes ended.
+                Taken::Closed => self.tend_team(limits::TEAM_ANSWER_MAX, &wake),
             }
+            self.tend_team(Duration::ZERO, &wake);
             if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
                 self.catch_up();
                 left = self.store.flush();
@@ -404,11 +278,22 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
+    /// Decides a write. A commit that needs the team's journal is parked.
+    fn decide(&mut self, batch: &mut Batch<M>, write: Write<M>) {
+        let (replies, store) = (&self.replies, self.store.as_ref());
+        match &mut self.team {
+            None => batch.decide(write, replies, store),
+            Some(team) => Self::park(team, batch, write, |batch, write| {
+                batch.decide_unless(write, replies, store, M::is_commit)
+            }),
+        }
+    }
+
     fn serve(&mut self, jobs: Vec<Job<M>>) {
         let mut batch = Batch::new(self.head.clone());
         for job in jobs {
             match job {
-                Job::Write(write) => batch.decide(write, &self.replies, self.store.as_ref()),
+                Job::Write(write) => self.decide(&mut batch, write),
                 Job::Ask(ask) => {
                     // A question sees everything that was written before it.
                     let next = Batch::new(self.head.clone());
@@ -424,7 +309,7 @@ impl<M: StateMachine> Writer<M> {
 
     /// Appends a batch and answers its callers. If another writer was faster, follows that one and
     /// decides again.
-    fn commit(&mut self, mut batch: Batch<M>) {
+    pub(super) fn commit(&mut self, mut batch: Batch<M>) {
         let mut tries = 1..=limits::APPEND_TRIES_MAX;
         while !batch.entries.is_empty() {
             tries.next();
@@ -453,12 +338,17 @@ impl<M: StateMachine> Writer<M> {
             }
             true
         })?;
-        self.published.store(Arc::new(self.head.clone()));
+        self.publish();
         Ok(())
     }
 
+    /// Shows readers the newest state that is on disk.
+    pub(super) fn publish(&self) {
+        self.published.store(Arc::new(self.head.clone()));
+    }
+
     /// Publishes a batch that is on disk, and answers its callers.
-    fn answer(&mut self, batch: Batch<M>, took: Duration) {
+    pub(super) fn answer(&mut self, batch: Batch<M>, took: Duration) {
         let Batch { head, mut entries, waiting, .. } = batch;
         if !entries.is_empty() {
             for entry in &entries {
@@ -467,7 +357,7 @@ impl<M: StateMachine> Writer<M> {
                 }
             }
             self.head = head;
-            self.published.store(Arc::new(self.head.clone()));
+            self.publish();
         }
         for Waiting { write, repeats, decided } in waiting {
             let command = write.command;
@@ -489,109 +379,6 @@ impl<M: StateMachine> Writer<M> {
             let changes = entry.map(|entry| std::mem::take(&mut entry.changes));
             command.done(changes.unwrap_or_default(), append);
         }
-    }
-}
-
-/// Writes decided but not yet on disk.
-struct Batch<M: StateMachine> {
-    head: M,
-    entries: Vec<Entry<M::Change>>,
-    waiting: Vec<Waiting<M>>,
-    by_call: HashMap<(Arc<str>, u64), usize>,
-}
-
-/// A decision that may depend on writes of this batch. It is reported only when they are on disk,
-/// a refusal too.
-struct Waiting<M: StateMachine> {
-    write: Write<M>,
-    /// Repetitions of the call in this batch.
-    repeats: Vec<Write<M>>,
-    /// The index of its entry, which is `None` if it changes nothing.
-    decided: Result<Option<usize>, WriteError>,
-}
-
-impl<M: StateMachine> Waiting<M> {
-    fn all(self) -> impl Iterator<Item = Write<M>> {
-        std::iter::once(self.write).chain(self.repeats)
-    }
-}
-
-impl<M: StateMachine> Batch<M> {
-    fn new(head: M) -> Self {
-        Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
-    }
-
-    /// Reports that nothing of the batch was written.
-    fn fail(self, error: StoreError) {
-        tracing::error!(%error, entries = self.entries.len(), "append failed; the batch is not saved");
-        let error = Arc::new(error);
-        for write in self.waiting.into_iter().flat_map(Waiting::all) {
-            write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
-        }
-    }
-
-    /// Makes the decisions again, in the same order, on a later state.
-    fn again(self, head: M, replies: &Replies, store: &dyn Store<M>) -> Self {
-        let mut batch = Self::new(head);
-        for write in self.waiting.into_iter().flat_map(Waiting::all) {
-            batch.decide(write, replies, store);
-        }
-        batch
-    }
-
-    fn decide(&mut self, mut write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
-        if let Some(call) = &write.call {
-            match replies.lookup(call) {
-                Answer::Fresh => {}
-                Answer::Answered(stored) => return write.command.repeat(&stored),
-                Answer::Stale => return write.command.fail(WriteError::Stale),
-            }
-            // The same line came twice in one batch: both get the outcome of the one write.
-            if let Some(waiting) = self
-                .by_call
-                .get(&(Arc::clone(&call.instance), call.number))
-                .and_then(|&index| self.waiting.get_mut(index))
-            {
-                return waiting.repeats.push(write);
-            }
-        }
-        let time = clock::now();
-        let decided = write.command.decide(&self.head, time).and_then(|changes| {
-            let reply = write.call.is_some().then(|| write.command.stored()).transpose()?;
-            Ok((changes, reply))
-        });
-        let (changes, reply) = match decided {
-            Ok(decided) => decided,
-            Err(error) => return self.wait(write, Err(error)),
-        };
-        if changes.is_empty() {
-            return self.wait(write, Ok(None));
-        }
-        let entry = Entry {
-            seq: Seq(self.head.seq().0 + 1),
-            revision: M::is_commit(&changes).then(|| Revision(self.head.revision().0 + 1)),
-            time,
-            session: write.session.clone(),
-            call: write.call.clone(),
-            operation: write.operation.into(),
-            changes,
-            reply,
-        };
-        if let Err(error) = store.admit(&entry) {
-            // The entry fails alone. In the batch it would make everyone else's writes fail too.
-            return self.wait(write, Err(WriteError::NotSaved(Arc::new(error))));
-        }
-        self.head.apply(entry.seq, &entry.changes);
-        if let Some(call) = &entry.call {
-            self.by_call.insert((Arc::clone(&call.instance), call.number), self.waiting.len());
-        }
-        let at = self.entries.len();
-        self.entries.push(entry);
-        self.wait(write, Ok(Some(at)));
-    }
-
-    fn wait(&mut self, write: Write<M>, decided: Result<Option<usize>, WriteError>) {
-        self.waiting.push(Waiting { write, repeats: Vec::new(), decided });
     }
 }
 

@@ -24,6 +24,7 @@ use crate::sessions::{SessionService, SessionTable};
 use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
+use crate::team_upkeep::TeamUpkeep;
 
 /// The directory of kept outlines, in the data directory. It may be deleted at any time.
 const OUTLINES: &str = "outlines";
@@ -129,6 +130,7 @@ impl Daemon {
             metrics: Arc::clone(&metrics),
             mirror: TopicMirror::new(Arc::clone(&projects), &sessions.config),
             anchors: AnchorUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.anchors)),
+            teams: TeamUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.config)),
             shutdown: shutdown.clone(),
         };
         let socket = Arc::new(SocketService {

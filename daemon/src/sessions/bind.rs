@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anchord_memory::files::relative;
 use anchord_memory::{
-    Accesses, Change, ItemIds, MAIN, Memory, Provenance, Record, SessionId, Timestamp,
+    Accesses, Change, ItemIds, MAIN, Memory, Provenance, Record, SessionId, Timestamp, render,
 };
 use anchord_proto::hello::Hello;
 
@@ -155,6 +155,13 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Words what waits for the database of the team that shares the memory, if anything does.
+    pub(crate) fn team(&self) -> String {
+        let status = self.project.as_ref().and_then(|project| project.owner.team());
+        let Some(status) = status else { return String::new() };
+        render::team(&self.memory, status.answered, status.error.as_deref())
+    }
+
     /// Returns the time from which ages are counted.
     pub(crate) fn now(&self) -> Timestamp {
         self.past.unwrap_or_else(clock::now)

@@ -53,6 +53,7 @@ impl Session {
                 None
             })
         };
+        last.push_str(&view.team());
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         Loading {
             project: view.place.name(service),
@@ -91,7 +92,7 @@ impl Session {
             just_ended: Vec::new(),
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
             now: view.now(),
-            last: String::new(),
+            last: view.team(),
         }
     }
 }

@@ -21,7 +21,7 @@ async fn fill(queue: &FairQueue<Job>, name: &'static str, jobs: usize) {
 fn taken(queue: &FairQueue<Job>, jobs_max: usize) -> Vec<Job> {
     match queue.take(jobs_max, Duration::ZERO) {
         Taken::Batch(jobs) => jobs,
-        Taken::Idle | Taken::Closed => Vec::new(),
+        Taken::Idle | Taken::Nudged | Taken::Closed => Vec::new(),
     }
 }
 
@@ -99,7 +99,7 @@ async fn closing_wakes_everyone_and_serves_what_is_queued() {
             loop {
                 match queue.take(1, Duration::from_mins(10)) {
                     Taken::Batch(batch) => jobs += batch.len(),
-                    Taken::Idle => panic!("it waits for ten minutes"),
+                    Taken::Idle | Taken::Nudged => panic!("it waits for ten minutes"),
                     Taken::Closed => return jobs,
                 }
             }

@@ -4,25 +4,27 @@ use std::pin::{Pin, pin};
 use std::sync::mpsc;
 
 use anchord_memory::{
-    Change, CheckpointOutcome, Lesson, Memory, Provenance, Save, Staged, plan_checkpoint, plan_save,
+    Change, CheckpointOutcome, Lesson, Memory, Provenance, Revision, Save, Staged, Timestamp,
+    plan_checkpoint, plan_save,
 };
 use futures::FutureExt;
 
+use super::super::{Reply, Transition};
 use super::*;
-use crate::store::Opened;
 use crate::store::fakes::{self, MemJournal, failing as failing_at};
+use crate::store::{Entry, Opened};
 
 type Writing = Pin<Box<dyn Future<Output = Result<Written<Memory, String>, WriteError>>>>;
 
 fn over(journal: &MemJournal<Memory>) -> WriterHandle<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
-    WriterHandle::start(Box::new(store), state, replies).unwrap()
+    WriterHandle::start(Box::new(store), state, replies, None).unwrap()
 }
 
 /// Returns a writer whose `n`-th append or index catch-up fails.
 fn failing(journal: &MemJournal<Memory>, fails_at: u64) -> WriterHandle<Memory> {
     let Opened { store, state, replies, .. } = journal.open();
-    WriterHandle::start(Box::new(failing_at(store, fails_at)), state, replies).unwrap()
+    WriterHandle::start(Box::new(failing_at(store, fails_at)), state, replies, None).unwrap()
 }
 
 fn call(number: u64) -> Call {
@@ -397,7 +399,8 @@ async fn an_oversized_entry_does_not_fail_the_others() {
 async fn everyone_waiting_is_released_if_the_thread_dies() {
     let journal = MemJournal::default();
     let Opened { store, state, replies, .. } = journal.open();
-    let owner = WriterHandle::start(Box::new(fakes::panicking(store)), state, replies).unwrap();
+    let owner =
+        WriterHandle::start(Box::new(fakes::panicking(store)), state, replies, None).unwrap();
     let release = hold(&owner).await;
     let first = queue(&owner, "a", Some(call(1)), staging("a", "one"));
     let second = queue(&owner, "b", Some(call(2)), staging("b", "one"));
@@ -464,7 +467,7 @@ fn contested(journal: &MemJournal<Memory>, answered: &[u64]) -> WriterHandle<Mem
         })
     };
     let store = Box::new(fakes::contested(store, compete));
-    WriterHandle::start(store, state, replies).unwrap()
+    WriterHandle::start(store, state, replies, None).unwrap()
 }
 
 #[tokio::test]

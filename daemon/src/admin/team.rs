@@ -1,0 +1,434 @@
+//! Shares a memory with a team through its database, and ends that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anchord_memory::{
+    Change, Memory, Revision, Seq, plan_leave, plan_team, plan_withhold, shared_part,
+};
+use anchord_team::{Database, Error as DatabaseError, invite_sql, remove_sql};
+use serde_json::Value;
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use super::{Answer, Asked, ask, bind_error, store_error};
+use crate::api::{
+    ErrorCode, ErrorReply, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState,
+};
+use crate::clock;
+use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX};
+use crate::project::{ClosedStore, OpenProject};
+use crate::projects::ProjectId;
+use crate::secrets::{Removed, clean_json};
+use crate::sessions::{self, SessionService};
+use crate::store::{
+    Entry, EntryKey, Opened, Replies, StateMachine, Store, TeamAppended, TeamEntry, TeamJournal,
+};
+use crate::team::{self, CommitJournal, TeamConfig};
+
+/// Reports or changes the team of a project.
+pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer<TeamReply> {
+    let asked = ask(service, &params.project).await?;
+    if asked.id.is_some_and(ProjectId::is_personal) {
+        return Err(refused("your own notes are never shared with a team"));
+    }
+    let mut sql = None;
+    match params.action {
+        TeamAction::Look => {}
+        TeamAction::Create(place) => {
+            let id = established(service, &asked).await?;
+            create(service, id, place).await?;
+        }
+        TeamAction::Join(place) => {
+            let id = established(service, &asked).await?;
+            join(service, id, place).await?;
+        }
+        TeamAction::Leave => {
+            let id = asked.id.ok_or_else(nothing_here)?;
+            leave(service, id).await?;
+        }
+        TeamAction::Invite { role_name, name, role, run } => {
+            let (database, config) = reached(service, &asked).await?;
+            if run {
+                let invited = database.invite(config.project, &role_name, &name, role).await;
+                invited.map_err(database_error)?;
+            } else {
+                sql = Some(invite_sql(config.project, &config.name, &role_name, &name, role));
+            }
+        }
+        TeamAction::Remove { role_name, run } => {
+            let (database, config) = reached(service, &asked).await?;
+            if run {
+                database.remove(config.project, &role_name).await.map_err(database_error)?;
+            } else {
+                sql = Some(remove_sql(config.project, &config.name, &role_name));
+            }
+        }
+    }
+    let asked = ask(service, &params.project).await?;
+    let Some(id) = asked.id else { return Ok(TeamReply { sql, ..TeamReply::default() }) };
+    let team = match service.projects.open_known(id).await.map_err(store_error)? {
+        Some(open) => state(service, &open).await?,
+        None => None,
+    };
+    Ok(TeamReply { project: Some(asked.reference(service, id)), team, sql })
+}
+
+/// Returns the project, and gives it an id if it has none.
+async fn established(service: &SessionService, asked: &Asked) -> Answer<ProjectId> {
+    match (&asked.located, asked.id) {
+        (Some(located), _) => {
+            let registry = &service.projects.registry;
+            let established = sessions::establish_in_registry(registry, located.clone()).await;
+            Ok(established.map_err(bind_error)?.0)
+        }
+        (None, Some(id)) => Ok(id),
+        (None, None) => Err(nothing_here()),
+    }
+}
+
+/// Returns the team's database of a project.
+async fn reached(service: &SessionService, asked: &Asked) -> Answer<(Database, TeamConfig)> {
+    let id = asked.id.ok_or_else(nothing_here)?;
+    let directory = service.projects.open.directory(id);
+    let config = team::read(&directory).map_err(store_error)?.ok_or_else(no_team)?;
+    let database = service.projects.open.teams().database(&config.url, &config.secret).await;
+    Ok((database.map_err(|error| refused(&error))?, config))
+}
+
+async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<TeamState>> {
+    let directory = service.projects.open.directory(open.id);
+    let config = team::read(&directory).map_err(store_error)?;
+    let memory = open.memory();
+    let Some(status) = open.owner.team() else { return Ok(None) };
+    let mut state = TeamState {
+        id: memory.team().unwrap_or_default().to_owned(),
+        revision: memory.revision().0,
+        waiting: memory.held().count(),
+        answered: status.answered.map(|time| time.0),
+        error: status.error.clone(),
+        ..TeamState::default()
+    };
+    let Some(config) = config else { return Ok(Some(state)) };
+    (state.name, state.url) = (config.name, config.url.clone());
+    state.id = config.project.to_string();
+    let teams = service.projects.open.teams();
+    let database = match teams.database(&config.url, &config.secret).await {
+        Ok(database) => database,
+        Err(error) => {
+            state.error = Some(error);
+            return Ok(Some(state));
+        }
+    };
+    match database.log(config.project).head().await {
+        Ok(head) => {
+            (state.head, state.error) = (Some(head.seq), None);
+            state.answered = Some(clock::now().0);
+        }
+        Err(error) => state.error = Some(format!("failed to {error}")),
+    }
+    if state.head.is_some()
+        && let Ok(members) = database.members(config.project).await
+    {
+        let member = |it: anchord_team::Member| TeamMember {
+            role_name: it.role_name,
+            name: it.name,
+            role: it.role,
+        };
+        state.members = members.into_iter().map(member).collect();
+    }
+    Ok(Some(state))
+}
+
+/// Returns the name of a project where a request gives none: that of its directory.
+fn name_of(service: &SessionService, id: ProjectId, place: &TeamPlace) -> Answer<String> {
+    let registry = service.projects.registry.snapshot();
+    let of_directory = || registry.project(id).map(|record| record.name.clone());
+    place.name.clone().or_else(of_directory).ok_or_else(|| refused("give the project a --name"))
+}
+
+async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
+    let name = name_of(service, id, &place)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
+    alone(&open)?;
+    let teams = Arc::clone(service.projects.open.teams());
+    let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
+    database.migrate().await.map_err(database_error)?;
+    let project = database.create_project(&name).await.map_err(database_error)?;
+    let config = TeamConfig { project, name, url: place.url, secret: place.secret };
+    let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
+    let directory = service.projects.open.directory(id);
+    let runtime = Handle::current();
+    let uploaded = service
+        .projects
+        .open
+        .close_and(id, move |closed| upload(closed, &journal, &config, &directory, &runtime))
+        .await;
+    uploaded.map_err(|error| refused(&error))?;
+    service.projects.open_project(id).await.map_err(store_error)?;
+    Ok(())
+}
+
+/// Refuses a memory that a team shares already.
+fn alone(open: &OpenProject) -> Answer<()> {
+    match open.memory().team() {
+        Some(_) => Err(ErrorReply {
+            action: Some("`anchord team leave --keep` makes it this machine's own".to_owned()),
+            ..refused("a team shares this memory already")
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Sends all earlier commits to the team's journal, and then the one by which the team takes the
+/// memory over.
+fn upload(
+    closed: &ClosedStore,
+    journal: &CommitJournal,
+    config: &TeamConfig,
+    directory: &Path,
+    runtime: &Handle,
+) -> Result<(), String> {
+    let worded = |error: crate::store::StoreError| error.to_string();
+    let opened = closed.open().map_err(worded)?;
+    let mut writing = Writing::of(opened);
+    let sent = (|| {
+        let withheld = plan_withhold(&writing.state);
+        writing.append("withhold", withheld)?;
+        let mut upload = Upload::new(journal, runtime);
+        let mut failed = None;
+        writing
+            .store
+            .entries(Seq(1), &mut |entry| {
+                let Some(revision) = entry.revision else { return true };
+                let sent = upload.add(revision, entry);
+                failed = sent.err();
+                failed.is_none()
+            })
+            .map_err(worded)?;
+        if let Some(why) = failed {
+            return Err(why);
+        }
+        let changes = plan_team(&writing.state, &config.project.to_string());
+        let entry = writing.entry("team", changes.clone());
+        let revision = entry.revision.ok_or("a team takes a memory over by a commit")?;
+        upload.add(revision, &entry)?;
+        upload.send()?;
+        writing.append("team", changes)?;
+        team::write(directory, config).map_err(|error| format!("cannot write team.json: {error}"))
+    })();
+    writing.close();
+    sent
+}
+
+/// A store that is open without a writer.
+struct Writing {
+    store: Box<dyn Store<Memory>>,
+    state: Memory,
+    replies: Replies,
+}
+
+impl Writing {
+    fn of(opened: Opened<Memory, Box<dyn Store<Memory>>>) -> Self {
+        let Opened { store, state, replies, .. } = opened;
+        Self { store, state, replies }
+    }
+
+    fn entry(&self, operation: &'static str, changes: Vec<Change>) -> Entry<Change> {
+        let is_commit = Memory::is_commit(&changes);
+        Entry {
+            seq: Seq(self.state.seq().0 + 1),
+            revision: is_commit.then(|| Revision(self.state.revision().0 + 1)),
+            time: clock::now(),
+            session: None,
+            call: None,
+            operation: operation.into(),
+            changes,
+            reply: None,
+        }
+    }
+
+    fn append(&mut self, operation: &'static str, changes: Vec<Change>) -> Result<(), String> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let entry = self.entry(operation, changes);
+        let appended = self.store.append(self.state.seq(), std::slice::from_ref(&entry));
+        appended.map_err(|error| error.to_string())?;
+        StateMachine::apply(&mut self.state, entry.seq, &entry.changes);
+        Ok(())
+    }
+
+    fn close(mut self) {
+        if let Err(error) = self.store.advance_index(&self.state, &mut self.replies) {
+            tracing::warn!(%error, "the index did not follow");
+        }
+        self.store.close();
+    }
+}
+
+/// Commits on their way to a team's journal.
+struct Upload<'a> {
+    journal: &'a CommitJournal,
+    runtime: &'a Handle,
+    /// Random, so that a second attempt has other keys.
+    instance: Arc<str>,
+    sent: Revision,
+    batch: Vec<TeamEntry<Change>>,
+    bytes: u64,
+}
+
+impl<'a> Upload<'a> {
+    fn new(journal: &'a CommitJournal, runtime: &'a Handle) -> Self {
+        let instance = Uuid::new_v4().to_string().into();
+        let (sent, batch, bytes) = (Revision(0), Vec::new(), 0);
+        Self { journal, runtime, instance, sent, batch, bytes }
+    }
+
+    fn add(&mut self, revision: Revision, entry: &Entry<Change>) -> Result<(), String> {
+        let changes = shared_part(&entry.changes);
+        // The filter may know forms of secrets that it did not know when this was written.
+        let mut json = serde_json::to_value(&changes).map_err(|error| error.to_string())?;
+        let mut removed = Removed::default();
+        clean_json(&mut json, &mut removed);
+        self.bytes += json.to_string().len() as u64;
+        let changes = match removed.no_secrets() {
+            true => changes,
+            false => parsed(json)?,
+        };
+        self.batch.push(TeamEntry {
+            revision,
+            key: EntryKey { instance: Arc::clone(&self.instance), number: revision.0 },
+            is_own: true,
+            time: entry.time,
+            session: entry.session.clone(),
+            operation: entry.operation.clone().into_owned(),
+            changes,
+            reply: None,
+        });
+        if self.batch.len() >= TEAM_UPLOAD_ENTRIES_MAX || self.bytes >= TEAM_READ_BYTES_MAX {
+            return self.send();
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), String> {
+        let batch = std::mem::take(&mut self.batch);
+        let Some(last) = batch.last().map(|entry| entry.revision) else { return Ok(()) };
+        self.bytes = 0;
+        let appended = self.runtime.block_on(self.journal.append(self.sent, batch));
+        match appended.map_err(|error| error.to_string())? {
+            TeamAppended::Committed => {
+                self.sent = last;
+                Ok(())
+            }
+            TeamAppended::Moved(_) => Err("somebody else writes to the new project".to_owned()),
+        }
+    }
+}
+
+fn parsed(json: Value) -> Result<Vec<Change>, String> {
+    serde_json::from_value(json).map_err(|error| error.to_string())
+}
+
+async fn join(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
+    let name = name_of(service, id, &place)?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
+    let memory = open.memory();
+    let teams = Arc::clone(service.projects.open.teams());
+    let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
+    let projects = database.projects().await.map_err(database_error)?;
+    let Some(found) = projects.iter().find(|known| known.name == name) else {
+        let names: Vec<&str> = projects.iter().map(|known| known.name.as_str()).collect();
+        let error = format!("the database shows you no project called {name}");
+        let action = if names.is_empty() {
+            "ask a maintainer to invite you: `anchord team invite`".to_owned()
+        } else {
+            format!("give one of these as --name: {}", names.join(", "))
+        };
+        return Err(ErrorReply { action: Some(action), ..refused(&error) });
+    };
+    let is_member = memory.team() == Some(found.id.to_string().as_str());
+    if !is_member {
+        alone(&open)?;
+    }
+    // Records of two memories would have the same ids.
+    if !is_member && memory.revision() > Revision(0) {
+        let count = memory.records().count();
+        return Err(ErrorReply {
+            action: Some(
+                "`anchord backup` keeps it and `anchord project delete` removes it here; join then, \
+                 and `anchord import` what you exported"
+                    .to_owned(),
+            ),
+            ..refused(&format!("this project has a memory of its own, with {count} records"))
+        });
+    }
+    let config = TeamConfig { project: found.id, name, url: place.url, secret: place.secret };
+    let head = found.head;
+    let directory = service.projects.open.directory(id);
+    let written =
+        service.projects.open.close_and(id, move |_| team::write(&directory, &config)).await;
+    written.map_err(|error| refused(&format!("cannot write team.json: {error}")))?;
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
+    caught_up(&open, head).await
+}
+
+/// Waits until a memory has what the team had when it joined.
+async fn caught_up(open: &OpenProject, head: u64) -> Answer<()> {
+    loop {
+        let memory = open.memory();
+        if memory.revision().0 >= head {
+            return match memory.team() {
+                Some(_) => Ok(()),
+                None => Err(refused("its creation was cut short; ask its creator to repeat it")),
+            };
+        }
+        if let Some(why) = open.owner.team().and_then(|status| status.error.clone()) {
+            return Err(refused(&why));
+        }
+        open.owner.follow_team();
+        tokio::time::sleep(crate::limits::EXIT_POLL).await;
+    }
+}
+
+async fn leave(service: &SessionService, id: ProjectId) -> Answer<()> {
+    let directory: PathBuf = service.projects.open.directory(id);
+    let open = service.projects.open_known(id).await.map_err(store_error)?;
+    let open = open.ok_or_else(nothing_here)?;
+    if open.owner.team().is_none() {
+        return Err(no_team());
+    }
+    drop(open);
+    let left = service.projects.open.close_and(id, move |closed| {
+        // Without the file, commits are refused, so a crash here loses nothing.
+        team::remove(&directory).map_err(|error| format!("cannot remove team.json: {error}"))?;
+        let mut writing = Writing::of(closed.open().map_err(|error| error.to_string())?);
+        let appended = writing.append("leave team", plan_leave(&writing.state));
+        writing.close();
+        appended
+    });
+    left.await.map_err(|error| refused(&error))?;
+    // What waited for the database is this memory's own now.
+    let open = service.projects.open_project(id).await.map_err(store_error)?;
+    open.release(|_| true).await.map(drop).map_err(super::write_error)
+}
+
+fn refused(error: &str) -> ErrorReply {
+    ErrorReply { code: ErrorCode::Refused, error: error.to_owned(), action: None }
+}
+
+fn nothing_here() -> ErrorReply {
+    refused("nothing is remembered here yet")
+}
+
+fn no_team() -> ErrorReply {
+    ErrorReply {
+        action: Some("`anchord team create` or `anchord team join` changes that".to_owned()),
+        ..refused("no team shares this memory")
+    }
+}
+
+fn database_error(error: DatabaseError) -> ErrorReply {
+    ErrorReply { code: ErrorCode::Failed, error: format!("failed to {error}"), action: None }
+}

@@ -1,0 +1,111 @@
+//! Memories that a team shares: requests about them.
+
+pub use anchord_team::{Role, Secret};
+use serde::{Deserialize, Serialize};
+
+use super::ProjectRef;
+
+/// A request about the team of a project.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TeamParams {
+    /// The project.
+    pub project: String,
+    /// The action.
+    pub action: TeamAction,
+}
+
+/// An action on the team of a project.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TeamAction {
+    /// Report only.
+    Look,
+    /// Create a project in a team's database from this memory.
+    Create(TeamPlace),
+    /// Join a project in a team's database.
+    Join(TeamPlace),
+    /// Make the memory this machine's own, with everything in it.
+    Leave,
+    /// Add a member, or show the SQL that does.
+    Invite {
+        /// The database role.
+        role_name: String,
+        /// The name that others see.
+        name: String,
+        /// The member's rights.
+        role: Role,
+        /// Whether to run the SQL.
+        run: bool,
+    },
+    /// Remove a member, or show the SQL that does.
+    Remove {
+        /// The database role.
+        role_name: String,
+        /// Whether to run the SQL.
+        run: bool,
+    },
+}
+
+/// A project in a team's database.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TeamPlace {
+    /// The address of the database, without a password.
+    pub url: String,
+    /// The project's name there; the directory's name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The source of the password.
+    pub secret: Secret,
+}
+
+/// The team of a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamReply {
+    /// The project, if anything is remembered for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectRef>,
+    /// The team, if one shares the memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<TeamState>,
+    /// SQL for an administrator, if it was asked for and not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+}
+
+/// The state of a memory that a team shares.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamState {
+    /// The project's name in the database.
+    pub name: String,
+    /// The project's id there.
+    pub id: String,
+    /// The database, without a password.
+    pub url: String,
+    /// The newest revision on this machine.
+    pub revision: u64,
+    /// The newest revision in the database, if it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<u64>,
+    /// The number of saves that wait for the database.
+    pub waiting: usize,
+    /// The last time that the database answered, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<i64>,
+    /// The reason why it cannot be used now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The members, if the database answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<TeamMember>,
+}
+
+/// A member of a team.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamMember {
+    /// The database role.
+    pub role_name: String,
+    /// The name that others see.
+    pub name: String,
+    /// The member's rights.
+    pub role: Role,
+}

@@ -1,0 +1,323 @@
+//! Commits of a memory that a team shares.
+//!
+//! The writer never waits for the network. It decides what stays on this machine at once, and parks
+//! commits. One call at a time appends the parked ones to the team's journal, decided in order on
+//! this machine's newest state. When it is answered, this machine's copy is written, published and
+//! reported, as for any other batch. If others were faster, their entries come first, and the
+//! decisions are made again. A session's later writes wait for its earlier ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::{Revision, Seq};
+
+use super::batch::{Batch, Waiting};
+use super::team_link::{Flight, Flights, Flying, Landed, TeamStatus};
+use super::write::{Write, WriteError};
+use super::writer::{Signalled, Writer};
+use crate::store::{
+    Answer, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry, TeamError,
+};
+use crate::{clock, limits};
+
+impl<M: StateMachine> Writer<M> {
+    /// Takes the answer that has come, if there is one, and begins the next call. Does nothing
+    /// without a team.
+    pub(super) fn tend_team(&mut self, wait: Duration, wake: &Signalled) {
+        let Some(landed) = self.team.as_ref().map(|team| team.next(wait)) else { return };
+        if let Some(landed) = landed {
+            self.land(landed);
+        }
+        if let Some((batch, tries)) = self.again.take() {
+            self.append_to_team(batch, tries, wake);
+        }
+        let Some(team) = &mut self.team else { return };
+        if team.flying.is_some() {
+            return;
+        }
+        if !team.parked.is_empty() {
+            let parked = std::mem::take(&mut team.parked);
+            let mut batch = Batch::new(self.head.clone());
+            for write in parked {
+                batch.decide(write, &self.replies, self.store.as_ref());
+            }
+            self.append_to_team(batch, 0, wake);
+        } else if team.signal.take() {
+            team.flying = Some(Flying::Following);
+            let entries = team.link.journal.entries(self.head.revision());
+            let (sender, wake) = (team.landed.0.clone(), wake.clone());
+            team.link.runtime.spawn(async move {
+                // The writer may have ended.
+                let _ = sender.send(Landed::Followed(entries.await));
+                wake.nudge();
+            });
+        }
+    }
+
+    /// Begins to append a batch to the team's journal. A batch without a commit needs no call.
+    fn append_to_team(&mut self, batch: Batch<M>, tries: u32, wake: &Signalled) {
+        if !batch.entries.iter().any(|entry| entry.revision.is_some()) {
+            return self.commit(batch);
+        }
+        let Some(team) = &mut self.team else { return };
+        let keys: Vec<_> = batch
+            .entries
+            .iter()
+            .map(|entry| entry.revision.is_some().then(|| team.key(entry)))
+            .collect();
+        let (mut before, mut shared) = (Vec::new(), Vec::new());
+        for (entry, key) in batch.entries.iter().zip(&keys) {
+            let (Some(revision), Some(key)) = (entry.revision, key) else { continue };
+            let split = M::split(entry.changes.clone());
+            let seq = Seq(self.head.seq().0 + 1 + before.len() as u64);
+            if !split.before.is_empty() {
+                let (call, reply, revision) = (None, None, None);
+                let changes = split.before;
+                before.push(Entry { seq, revision, call, reply, changes, ..entry.clone() });
+            }
+            shared.push(TeamEntry {
+                revision,
+                key: key.clone(),
+                is_own: true,
+                time: entry.time,
+                session: entry.session.clone(),
+                operation: entry.operation.clone().into_owned(),
+                changes: split.shared,
+                reply: entry.reply.clone(),
+            });
+        }
+        if !before.is_empty()
+            && let Err(error) = self.keep(before)
+        {
+            return batch.fail(error);
+        }
+        let Some(team) = &mut self.team else { return };
+        let append = team.link.journal.append(self.head.revision(), shared);
+        let (sender, wake) = (team.landed.0.clone(), wake.clone());
+        let start = clock::start();
+        team.flying = Some(Flying::Appending(Flight { batch, keys, tries, start }));
+        team.link.runtime.spawn(async move {
+            let _ = sender.send(Landed::Appended(append.await));
+            wake.nudge();
+        });
+    }
+
+    /// Writes entries that no caller waits for, and publishes them.
+    fn keep(&mut self, entries: Vec<Entry<M::Change>>) -> Result<(), StoreError> {
+        self.store.append(self.head.seq(), &entries)?;
+        for entry in &entries {
+            self.head.apply(entry.seq, &entry.changes);
+            if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
+                self.replies.record(call, entry.time, reply.clone());
+            }
+        }
+        self.publish();
+        Ok(())
+    }
+
+    /// Writes the part of an entry that this machine adds to the team's.
+    fn keep_rest(&mut self, entry: Entry<M::Change>) -> Result<(), StoreError> {
+        let Split { after, .. } = M::split(entry.changes);
+        if after.is_empty() {
+            return Ok(());
+        }
+        let seq = Seq(self.head.seq().0 + 1);
+        let (revision, call, reply) = (None, None, None);
+        self.keep(vec![Entry { seq, revision, call, reply, changes: after, ..entry }])
+    }
+
+    fn land(&mut self, landed: Landed<M::Change>) {
+        let Some(flying) = self.team.as_mut().and_then(|team| team.flying.take()) else { return };
+        match (landed, flying) {
+            (Landed::Appended(Ok(TeamAppended::Committed)), Flying::Appending(flight)) => {
+                self.reached(Ok(()));
+                self.committed(flight);
+            }
+            (Landed::Appended(Ok(TeamAppended::Moved(first))), Flying::Appending(flight)) => {
+                self.reached(Ok(()));
+                self.moved(first, flight);
+            }
+            (Landed::Appended(Err(error)), Flying::Appending(flight)) => {
+                self.reached(Err(error.to_string()));
+                self.not_appended(flight, error);
+            }
+            (Landed::Followed(Ok(entries)), Flying::Following) => {
+                // A full reply may not be all.
+                if let (false, Some(team)) = (entries.is_empty(), &self.team) {
+                    team.signal.ask();
+                }
+                let arrived = self.arrive(entries).map_err(|error| error.to_string());
+                self.reached(arrived);
+            }
+            (Landed::Followed(Err(error)), Flying::Following) => {
+                self.reached(Err(error.to_string()));
+            }
+            (Landed::Appended(_), Flying::Following)
+            | (Landed::Followed(_), Flying::Appending(_)) => {
+                unreachable!("one call is under way at a time");
+            }
+        }
+    }
+
+    /// Remembers whether the team's database answered.
+    fn reached(&self, outcome: Result<(), String>) {
+        let Some(team) = &self.team else { return };
+        let before = team.signal.status.load_full();
+        let status = match outcome {
+            Ok(()) => TeamStatus { answered: Some(clock::now()), error: None },
+            Err(why) => {
+                if before.error.as_ref() != Some(&why) {
+                    tracing::warn!(%why, "a call to the team's database failed");
+                }
+                TeamStatus { error: Some(why), ..TeamStatus::clone(&before) }
+            }
+        };
+        team.signal.status.store(Arc::new(status));
+    }
+
+    /// Writes this machine's copy of a batch that the team's journal has, and answers its callers.
+    fn committed(&mut self, flight: Flight<M>) {
+        let Flight { mut batch, keys, start, .. } = flight;
+        let mut head = self.head.clone();
+        let mut copies = Vec::with_capacity(batch.entries.len());
+        for (entry, key) in batch.entries.iter_mut().zip(&keys) {
+            // Private entries of other sessions may have come between.
+            entry.seq = Seq(head.seq().0 + 1);
+            let mut copy = entry.clone();
+            if key.is_some() {
+                let Split { shared, after, .. } = M::split(copy.changes);
+                copy.changes = shared.into_iter().chain(after).collect();
+            }
+            head.apply(copy.seq, &copy.changes);
+            copies.push(copy);
+        }
+        match self.store.append(self.head.seq(), &copies) {
+            Ok(()) => {
+                batch.head = head;
+                self.answer(batch, start.elapsed());
+            }
+            Err(error) => batch.fail(StoreError::NoCopy { why: error.to_string() }),
+        }
+    }
+
+    /// Takes in the entries that came first, and decides the batch again.
+    fn moved(&mut self, first: Vec<TeamEntry<M::Change>>, flight: Flight<M>) {
+        let Flight { mut batch, keys, tries, start } = flight;
+        let arrived: Vec<_> = first.iter().map(|entry| entry.key.clone()).collect();
+        if let Err(error) = self.arrive(first) {
+            return batch.fail(error);
+        }
+        let mut rest = Vec::new();
+        for waiting in std::mem::take(&mut batch.waiting) {
+            let at = waiting.decided.as_ref().ok().copied().flatten();
+            let key = at.and_then(|at| keys.get(at)?.as_ref());
+            let entry = at.and_then(|at| batch.entries.get(at));
+            let call = waiting.write.call.as_ref();
+            let is_answered =
+                call.is_some_and(|call| matches!(self.replies.lookup(call), Answer::Answered(_)));
+            match entry {
+                // An earlier append of it was committed after all, and has no reply that is kept.
+                Some(entry) if !is_answered && key.is_some_and(|key| arrived.contains(key)) => {
+                    if let Err(error) = self.keep_rest(entry.clone()) {
+                        return batch.fail(error);
+                    }
+                    waiting.write.command.done(Vec::new(), Some(start.elapsed()));
+                }
+                _ => rest.push(waiting),
+            }
+        }
+        let mut again = Batch::new(self.head.clone());
+        for waiting in rest {
+            for write in waiting.all() {
+                again.decide(write, &self.replies, self.store.as_ref());
+            }
+        }
+        if tries >= limits::TEAM_TRIES_MAX {
+            let why = format!("others were faster {tries} times");
+            return again.fail(StoreError::TeamBusy { why });
+        }
+        self.again = Some((again, tries + 1));
+    }
+
+    /// Answers the commits of a batch that the team's journal did not take. What stays on this
+    /// machine does not need the team.
+    fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
+        let Flight { batch, keys, .. } = flight;
+        let error = Arc::new(match error {
+            TeamError::NotWritten(why) => StoreError::TeamAway { why },
+            TeamError::Unknown(why) => StoreError::TeamSilent { why },
+        });
+        let mut rest: Vec<Write<M>> = Vec::new();
+        for waiting in batch.waiting {
+            let Waiting { decided, .. } = &waiting;
+            let at = decided.as_ref().ok().copied().flatten();
+            let is_commit = at.and_then(|at| keys.get(at)).is_some_and(Option::is_some);
+            for write in waiting.all() {
+                if is_commit {
+                    write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
+                } else {
+                    rest.push(write);
+                }
+            }
+        }
+        if let Some(team) = &mut self.team {
+            // Before later writes of their sessions.
+            for write in rest.into_iter().rev() {
+                team.parked.push_front(write);
+            }
+        }
+    }
+
+    /// Writes this machine's copy of the team's entries, in their order.
+    fn arrive(&mut self, entries: Vec<TeamEntry<M::Change>>) -> Result<(), StoreError> {
+        let mut copies: Vec<Entry<M::Change>> = Vec::new();
+        let mut head = self.head.clone();
+        for entry in entries {
+            let next = Revision(head.revision().0 + 1);
+            if entry.revision < next {
+                continue; // This machine has it.
+            }
+            let TeamEntry { revision, key, is_own, time, session, operation, .. } = entry;
+            if revision != next || !M::is_commit(&entry.changes) {
+                let why = format!("entry {} follows entry {}", revision.0, head.revision().0);
+                return Err(StoreError::TeamDamaged { why });
+            }
+            let mut changes = entry.changes;
+            changes.extend(head.arriving(&key));
+            let call = Call { instance: key.instance, number: key.number, acknowledged: 0 };
+            // Only the daemon whose shim sent the line is asked for its reply again.
+            let reply = entry.reply.filter(|_| is_own);
+            let copy = Entry {
+                seq: Seq(head.seq().0 + 1),
+                revision: Some(revision),
+                time,
+                session,
+                call: reply.is_some().then_some(call),
+                operation: operation.into(),
+                changes,
+                reply,
+            };
+            head.apply(copy.seq, &copy.changes);
+            copies.push(copy);
+        }
+        if copies.is_empty() { Ok(()) } else { self.keep(copies) }
+    }
+
+    /// Decides writes. Those that stay on this machine are committed with the next batch of it;
+    /// commits are parked, with later writes of their sessions.
+    pub(super) fn park(
+        team: &mut Flights<M>,
+        batch: &mut Batch<M>,
+        write: Write<M>,
+        decide: impl FnOnce(&mut Batch<M>, Write<M>) -> Option<Write<M>>,
+    ) {
+        if team.holds(write.session.as_ref()) {
+            team.parked.push_back(write);
+        } else if let Some(commit) = decide(batch, write) {
+            team.parked.push_back(commit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

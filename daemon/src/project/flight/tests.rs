@@ -1,0 +1,354 @@
+//! Two machines and a team's journal in memory, with the network that each test needs.
+
+use std::sync::Arc;
+
+use anchord_memory::{
+    Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Save, SessionId,
+    Staged, Team, Timestamp, Update, Version, plan_checkpoint, plan_hold, plan_notes, plan_release,
+    plan_save, plan_update,
+};
+use futures::FutureExt;
+
+use super::super::{Reply, TeamLink, Transition, WriteCommand, WriteError, WriterHandle, Written};
+use crate::store::fakes::{MemJournal, MemTeam, Network};
+use crate::store::{Call, Opened, StateMachine, StoreError};
+
+/// One machine: its journal, and its way to the team's.
+struct Machine {
+    journal: MemJournal<Memory>,
+    team: MemTeam<Change>,
+    owner: WriterHandle<Memory>,
+}
+
+type Saved = Result<Written<Memory, String>, WriteError>;
+
+impl Machine {
+    /// Returns the machine that creates the team's project.
+    async fn first() -> Self {
+        let this = Self::over(MemJournal::default(), MemTeam::new("one"));
+        let begin: WriteCommand<Memory> = Arc::new(|memory, _| {
+            let team: Team = memory.team_change(Some("api"));
+            Ok(Transition::silent(vec![Change::Team(team)]))
+        });
+        this.owner.write(None, None, "team", begin).await.unwrap();
+        this
+    }
+
+    /// Returns another machine of the team.
+    async fn join(&self, name: &str) -> Self {
+        let this = Self::over(MemJournal::default(), self.team.from(name));
+        this.sees(self.owner.snapshot().revision().0).await;
+        this
+    }
+
+    fn over(journal: MemJournal<Memory>, team: MemTeam<Change>) -> Self {
+        let Opened { store, state, replies, .. } = journal.open();
+        let runtime = tokio::runtime::Handle::current();
+        let link = TeamLink { journal: Arc::new(team.clone()), runtime };
+        let owner = WriterHandle::start(Box::new(store), state, replies, Some(link)).unwrap();
+        owner.follow_team();
+        Self { journal, team, owner }
+    }
+
+    /// Returns the machine after its daemon ended and another began.
+    async fn again(self) -> Self {
+        self.owner.close().await;
+        Self::over(self.journal, self.team)
+    }
+
+    /// Waits until this machine has a revision.
+    async fn sees(&self, revision: u64) {
+        while self.owner.snapshot().revision().0 < revision {
+            self.owner.follow_team();
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn save(&self, name: &'static str, number: u64, summary: &'static str) -> Saved {
+        self.owner
+            .write(Some(session(name)), Some(call(name, number)), "save", saving(name, summary))
+            .await
+    }
+
+    async fn stage(&self, name: &'static str, summary: &'static str) -> Saved {
+        let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
+            let part = notes([summary]);
+            let plan =
+                plan_checkpoint(memory, &by(name, now), part).map_err(|it| it.to_string())?;
+            Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
+        });
+        self.owner.write(Some(session(name)), None, "checkpoint", decide).await
+    }
+
+    fn notes(&self) -> Vec<(RecordId, String)> {
+        let memory = self.owner.snapshot();
+        let note = |record: &Arc<anchord_memory::Record>| {
+            Some((record.id, record.note()?.content.clone()))
+        };
+        memory.records().filter(|record| !record.is_private()).filter_map(note).collect()
+    }
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(name)
+}
+
+fn call(name: &str, number: u64) -> Call {
+    Call { instance: name.into(), number, acknowledged: 0 }
+}
+
+fn by(name: &str, time: Timestamp) -> Provenance {
+    Provenance { session: session(name), client: "agent".into(), time }
+}
+
+fn notes<const N: usize>(contents: [&str; N]) -> Staged {
+    let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
+    Staged { notes: contents.into_iter().map(note).collect(), ..Staged::default() }
+}
+
+fn saving(name: &'static str, content: &'static str) -> WriteCommand<Memory, String> {
+    Arc::new(move |memory, now| {
+        let save = Save { session_summary: "Worked.", part: notes([content]), ..Save::default() };
+        let plan = plan_save(memory, &by(name, now), save).map_err(|it| it.to_string())?;
+        let outcome = format!("revision {}", plan.outcome.revision.0);
+        Ok(Transition { changes: plan.changes, outcome })
+    })
+}
+
+fn refused(saved: Saved) -> String {
+    saved.unwrap_err().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn machines_that_save_at_once_end_equal_and_lose_nothing() {
+    const SAVES: u64 = 20;
+    let one = Machine::first().await;
+    let two = one.join("two").await;
+    let all = |machine: &Machine, name: &'static str| {
+        let owner = machine.owner.clone();
+        let saves = (1..=SAVES).map(move |number| {
+            let owner = owner.clone();
+            let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
+                let content = format!("{name} learned {number}.");
+                let plan = plan_save(
+                    memory,
+                    &by(name, now),
+                    Save { session_summary: "Worked.", part: notes([&content]), ..Save::default() },
+                );
+                let plan = plan.map_err(|it| it.to_string())?;
+                Ok(Transition { changes: plan.changes, outcome: String::new() })
+            });
+            async move {
+                let line = call(name, number);
+                owner.write(Some(session(name)), Some(line), "save", decide).await.unwrap();
+            }
+        });
+        futures::future::join_all(saves)
+    };
+    futures::future::join(all(&one, "a"), all(&two, "b")).await;
+
+    for machine in [&one, &two] {
+        machine.sees(1 + 2 * SAVES).await;
+    }
+    assert_eq!(one.notes(), two.notes());
+    assert_eq!(one.notes().len() as u64, 2 * SAVES);
+    let revisions: Vec<u64> = one.team.all().iter().map(|entry| entry.revision.0).collect();
+    assert_eq!(revisions, (1..=1 + 2 * SAVES).collect::<Vec<_>>(), "no gap");
+}
+
+#[tokio::test]
+async fn without_the_database_a_save_is_refused_and_a_checkpoint_is_not() {
+    let one = Machine::first().await;
+    one.team.set(Network::Down);
+    let why = refused(one.save("a", 1, "The cache is warm.").await);
+    assert!(why.contains("not saved") && why.contains("memory_checkpoint"), "{why}");
+    one.stage("a", "The cache is warm.").await.unwrap();
+    assert_eq!(one.team.all().len(), 1);
+    assert!(one.owner.team().unwrap().error.as_deref().unwrap().contains("down"));
+
+    one.team.set(Network::Up);
+    one.save("a", 2, "The lock is fair.").await.unwrap();
+    assert_eq!(one.notes().len(), 2);
+    assert_eq!(one.owner.team().unwrap().error, None);
+}
+
+#[tokio::test]
+async fn a_slow_database_keeps_no_checkpoint_of_another_session_waiting() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let mut saving = Box::pin(one.save("a", 1, "The cache is warm."));
+    assert!((&mut saving).now_or_never().is_none());
+    one.stage("b", "Half done.").await.unwrap();
+    // A later write of the session that waits comes after its save.
+    let mut later = Box::pin(one.stage("a", "After the save."));
+    assert!((&mut later).now_or_never().is_none());
+    one.stage("b", "Nearly done.").await.unwrap();
+    assert!((&mut later).now_or_never().is_none());
+
+    one.team.set(Network::Up);
+    saving.await.unwrap();
+    later.await.unwrap();
+    let memory = one.owner.snapshot();
+    assert_eq!(one.notes().len(), 1);
+    assert_eq!(memory.staged_by(&session("a")).unwrap().notes.len(), 1);
+    assert_eq!(memory.staged_by(&session("b")).unwrap().notes.len(), 2);
+}
+
+#[tokio::test]
+async fn a_save_without_an_answer_is_applied_once_however_often_it_is_repeated() {
+    let one = Machine::first().await;
+    one.team.set(Network::NoAnswers);
+    let why = refused(one.save("a", 1, "The cache is warm.").await);
+    assert!(why.contains("outcome unknown"), "{why}");
+    assert_eq!(one.notes(), [], "nothing is shown before the database said so");
+
+    one.team.set(Network::Up);
+    for _ in 0..3 {
+        let saved = one.save("a", 1, "The cache is warm.").await.unwrap();
+        assert_eq!(saved.outcome, "revision 2");
+    }
+    assert_eq!((one.notes().len(), one.team.all().len()), (1, 2));
+}
+
+#[tokio::test]
+async fn a_daemon_that_died_after_the_commit_answers_the_line_when_it_comes_again() {
+    let one = Machine::first().await;
+    one.team.set(Network::NoAnswers);
+    refused(one.save("a", 1, "The cache is warm.").await);
+    let one = one.again().await;
+    one.team.set(Network::Up);
+    let saved = one.save("a", 1, "The cache is warm.").await.unwrap();
+    assert_eq!(saved.outcome, "revision 2");
+    assert_eq!(one.notes().len(), 1);
+}
+
+#[tokio::test]
+async fn a_save_that_was_held_is_released_by_its_entry_alone() {
+    let one = Machine::first().await;
+    let key = HeldKey { instance: "a".into(), number: 1 };
+    let hold: WriteCommand<Memory> = {
+        let key = key.clone();
+        Arc::new(move |memory, now| {
+            let save =
+                Save { session_summary: "Worked.", part: notes(["Warm."]), ..Save::default() };
+            let plan = plan_hold(memory, &by("a", now), &key, save);
+            Ok(plan.map_err(|it: Refusal| it.to_string())?.into())
+        })
+    };
+    one.team.set(Network::NoAnswers);
+    one.owner.write(Some(session("a")), None, "hold", hold).await.unwrap();
+    assert_eq!(one.owner.snapshot().held().count(), 1, "held without the database");
+
+    let release = || -> WriteCommand<Memory, Reply<bool>> {
+        let key = key.clone();
+        Arc::new(move |memory, _| {
+            let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
+            let outcome = Reply::Outcome(plan.outcome.is_some());
+            Ok(Transition { changes: plan.changes, outcome })
+        })
+    };
+    let line = || Some(call("a", 1));
+    let silent = one.owner.write(Some(session("a")), line(), "save", release()).await;
+    assert!(
+        matches!(&silent, Err(WriteError::NotSaved(why)) if matches!(**why, StoreError::TeamSilent { .. })),
+        "{silent:?}"
+    );
+    // The daemon dies. What others see is what this machine gets, and it waits no longer.
+    let one = one.again().await;
+    one.team.set(Network::Up);
+    one.sees(2).await;
+    assert_eq!((one.owner.snapshot().held().count(), one.notes().len()), (0, 1));
+    let again = one.owner.write(Some(session("a")), line(), "save", release()).await.unwrap();
+    assert_eq!(again.outcome, Reply::Outcome(true));
+    assert_eq!(one.team.all().len(), 2);
+}
+
+#[tokio::test]
+async fn a_private_note_of_a_mixed_write_stays_here_and_does_not_wait() {
+    let one = Machine::first().await;
+    let two = one.join("two").await;
+    let mixed: WriteCommand<Memory, String> = Arc::new(|memory, now| {
+        let note = |content: &str, private| {
+            Ok(NewNote { content: content.to_owned(), private, ..NewNote::default() })
+        };
+        let items = vec![note("For me.", true), note("For all.", false)];
+        let plan = plan_notes(memory, &by("a", now), items).map_err(|it| it.to_string())?;
+        let ids: Vec<String> = plan.outcome.stored.iter().map(|it| it.id.to_string()).collect();
+        Ok(Transition { changes: plan.changes, outcome: ids.join(" ") })
+    });
+    let line = Some(call("a", 1));
+    let written = one.owner.write(Some(session("a")), line, "note", mixed).await.unwrap();
+    assert_eq!(written.outcome, "n1p n1");
+    two.sees(2).await;
+    assert_eq!(two.owner.snapshot().records().count(), 1);
+    assert_eq!(one.owner.snapshot().records().count(), 2);
+    let sent = format!("{:?}", one.team.all());
+    assert!(sent.contains("For all.") && !sent.contains("For me."), "{sent}");
+}
+
+#[tokio::test]
+async fn a_decision_on_a_version_that_another_machine_replaced_is_made_again() {
+    let one = Machine::first().await;
+    let two = one.join("two").await;
+    let written = one.save("a", 1, "Port 4000.").await.unwrap();
+    let id = RecordId::new(Kind::Note, 1);
+    assert!(written.changes.iter().any(|it| it.record().is_some_and(|it| it.id == id)));
+    two.sees(2).await;
+
+    let update = |content: &'static str| -> WriteCommand<Memory, String> {
+        Arc::new(move |memory, now| {
+            let update = Update { content: Some(content.to_owned()), ..Update::default() };
+            let reader = Reader::session(session("b"));
+            let version = Some(Version::FIRST);
+            let plan = plan_update(memory, &reader, id, &update, version, &by("b", now));
+            let plan = plan.map_err(|refusal| refusal.to_string())?;
+            Ok(Transition { changes: plan.changes, outcome: "updated".to_owned() })
+        })
+    };
+    one.owner.write(Some(session("a")), None, "update", update("Port 5000.")).await.unwrap();
+    // The second machine has not heard of it.
+    let stale = two.owner.write(Some(session("b")), None, "update", update("Port 6000.")).await;
+    assert!(matches!(&stale, Err(WriteError::Refused(_))), "{stale:?}");
+    assert_eq!(two.notes(), one.notes());
+    assert_eq!(two.notes()[0].1, "Port 5000.");
+}
+
+#[tokio::test]
+async fn an_entry_that_this_machine_has_already_is_not_appended_again() {
+    let one = Machine::first().await;
+    let held = |memory: &Memory, now| {
+        let key = HeldKey { instance: "a".into(), number: 1 };
+        let save = Save { session_summary: "Worked.", part: notes(["Warm."]), ..Save::default() };
+        plan_hold(memory, &by("a", now), &key, save).unwrap().changes
+    };
+    let hold = || -> WriteCommand<Memory> {
+        Arc::new(move |memory, now| Ok(Transition::silent(held(memory, now))))
+    };
+    let release = || -> WriteCommand<Memory> {
+        Arc::new(|memory, _| {
+            let key = HeldKey { instance: "a".into(), number: 1 };
+            let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
+            Ok(Transition::silent(plan.changes))
+        })
+    };
+    for _ in 0..2 {
+        one.owner.write(Some(session("a")), None, "hold", hold()).await.unwrap();
+        one.owner.write(Some(session("a")), None, "save", release()).await.unwrap();
+    }
+    assert_eq!((one.team.all().len(), one.notes().len()), (2, 1));
+    assert_eq!(one.owner.snapshot().held().count(), 0);
+}
+
+#[tokio::test]
+async fn closing_waits_for_the_answer_of_a_write_that_is_under_way() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let mut saving = Box::pin(one.save("a", 1, "The cache is warm."));
+    assert!((&mut saving).now_or_never().is_none());
+    let mut closing = Box::pin(one.owner.close());
+    assert!((&mut closing).now_or_never().is_none());
+    one.team.set(Network::Up);
+    closing.await;
+    saving.await.unwrap();
+    assert_eq!(Memory::is_commit(&one.team.all()[1].changes), true);
+}

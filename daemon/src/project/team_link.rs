@@ -1,0 +1,147 @@
+//! A writer's link to a team's journal: what waits for it, and what is under way.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anchord_memory::{SessionId, Timestamp};
+use arc_swap::ArcSwap;
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use super::batch::{Batch, Waiting};
+use super::write::Write;
+use crate::store::{
+    Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamJournal,
+};
+
+/// The journal that a team shares, and the runtime on which calls to it run.
+#[derive(Clone, Debug)]
+pub struct TeamLink<C> {
+    /// The team's journal of this project.
+    pub journal: Arc<dyn TeamJournal<C>>,
+    /// The daemon's runtime.
+    pub runtime: Handle,
+}
+
+/// Whether the team's database answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamStatus {
+    /// The last time that it answered.
+    pub answered: Option<Timestamp>,
+    /// The reason why the last call failed, if it did.
+    pub error: Option<String>,
+}
+
+/// The part of a link that other threads see.
+#[derive(Debug, Default)]
+pub(super) struct TeamSignal {
+    /// Whether others may have written.
+    due: AtomicBool,
+    pub(super) status: ArcSwap<TeamStatus>,
+}
+
+impl TeamSignal {
+    pub(super) fn ask(&self) {
+        self.due.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn take(&self) -> bool {
+        self.due.swap(false, Ordering::SeqCst)
+    }
+}
+
+/// Writes for the team's journal. One call to it is under way at a time.
+pub(super) struct Flights<M: StateMachine> {
+    pub(super) link: TeamLink<M::Change>,
+    pub(super) signal: Arc<TeamSignal>,
+    /// Commits that wait for the next call, and later writes of their sessions.
+    pub(super) parked: VecDeque<Write<M>>,
+    pub(super) flying: Option<Flying<M>>,
+    pub(super) landed: (Sender<Landed<M::Change>>, Receiver<Landed<M::Change>>),
+    /// An id that no other opening of a store has, for entries without a key of their own.
+    own: Arc<str>,
+    last_own: u64,
+}
+
+/// A call that is under way.
+pub(super) enum Flying<M: StateMachine> {
+    /// Others' entries are asked for.
+    Following,
+    /// A batch is being appended.
+    Appending(Flight<M>),
+}
+
+/// A batch that is being appended.
+pub(super) struct Flight<M: StateMachine> {
+    pub(super) batch: Batch<M>,
+    /// The key of each entry of the batch; `None` for one that stays on this machine.
+    pub(super) keys: Vec<Option<EntryKey>>,
+    /// The times that other writers were faster.
+    pub(super) tries: u32,
+    pub(super) start: Instant,
+}
+
+/// The answer to a call.
+pub(super) enum Landed<C> {
+    Appended(Result<TeamAppended<C>, TeamError>),
+    Followed(Result<Vec<TeamEntry<C>>, TeamError>),
+}
+
+impl<M: StateMachine> fmt::Debug for Flights<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flights").field("parked", &self.parked.len()).finish_non_exhaustive()
+    }
+}
+
+impl<M: StateMachine> Flights<M> {
+    pub(super) fn new(link: TeamLink<M::Change>, signal: Arc<TeamSignal>) -> Self {
+        Self {
+            link,
+            signal,
+            parked: VecDeque::new(),
+            flying: None,
+            landed: channel(),
+            own: Uuid::new_v4().to_string().into(),
+            last_own: 0,
+        }
+    }
+
+    /// Returns whether a write of this session waits, so that its later ones must wait, too.
+    pub(super) fn holds(&self, session: Option<&SessionId>) -> bool {
+        let is_of = |write: &Write<M>| write.session.as_ref() == session;
+        let flies = match &self.flying {
+            Some(Flying::Appending(flight)) => flight.batch.waiting.iter().any(|waiting| {
+                let Waiting { write, repeats, .. } = waiting;
+                is_of(write) || repeats.iter().any(is_of)
+            }),
+            Some(Flying::Following) | None => false,
+        };
+        flies || self.parked.iter().any(is_of)
+    }
+
+    /// Returns whether nothing is under way and nothing waits.
+    pub(super) fn is_done(&self) -> bool {
+        self.flying.is_none() && self.parked.is_empty()
+    }
+
+    /// Returns the next answer, if it comes in time.
+    pub(super) fn next(&self, wait: Duration) -> Option<Landed<M::Change>> {
+        self.landed.1.recv_timeout(wait).ok()
+    }
+
+    /// Returns the key by which the team's journal knows an entry.
+    pub(super) fn key(&mut self, entry: &Entry<M::Change>) -> EntryKey {
+        if let Some(key) = M::team_key(&entry.changes) {
+            return key;
+        }
+        if let Some(call) = &entry.call {
+            return EntryKey { instance: Arc::clone(&call.instance), number: call.number };
+        }
+        self.last_own += 1;
+        EntryKey { instance: Arc::clone(&self.own), number: self.last_own }
+    }
+}

@@ -1,0 +1,182 @@
+//! A write on its way: the command that decides it, its outcome, and its caller.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::{Change, Plan, SessionId, Timestamp};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::store::{Call, StateMachine, StoreError};
+
+/// The result of a decision: the changes to make durable, and the outcome to report afterwards.
+#[derive(Debug)]
+pub struct Transition<C, O> {
+    /// The changes. If there are none, no entry is written.
+    pub changes: Vec<C>,
+    /// The outcome. It is stored with the entry and reported again if the same call comes again.
+    pub outcome: O,
+}
+
+impl<C> Transition<C, ()> {
+    /// Creates a transition of which there is nothing to report.
+    pub fn silent(changes: Vec<C>) -> Self {
+        Self { changes, outcome: () }
+    }
+}
+
+impl<O> From<Plan<O>> for Transition<Change, O> {
+    fn from(plan: Plan<O>) -> Self {
+        let Plan { changes, outcome } = plan;
+        Self { changes, outcome }
+    }
+}
+
+/// Data that a write reports. The journal keeps it as JSON.
+pub trait Outcome: Serialize + DeserializeOwned + Send + 'static {}
+
+impl<O: Serialize + DeserializeOwned + Send + 'static> Outcome for O {}
+
+/// The answer to a call that is applied once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reply<O> {
+    /// The words that a journal up to format 5 kept, or those that a purge left.
+    Words(String),
+    /// The outcome of the write.
+    Outcome(O),
+}
+
+impl<O> Reply<O> {
+    /// Returns the answer in words.
+    pub fn in_words(self, words: impl FnOnce(&O) -> String) -> String {
+        match self {
+            Self::Words(words) => words,
+            Self::Outcome(outcome) => words(&outcome),
+        }
+    }
+}
+
+/// A command that reads the newest state and the time, and decides. It decides again if another
+/// writer was faster. Its error is for the caller to read.
+pub type WriteCommand<M, O = ()> = Arc<
+    dyn Fn(&M, Timestamp) -> Result<Transition<<M as StateMachine>::Change, O>, String>
+        + Send
+        + Sync,
+>;
+
+/// A write that is on disk.
+#[derive(Clone, Debug)]
+pub struct Written<M: StateMachine, O> {
+    /// The outcome of the decision.
+    pub outcome: O,
+    /// The state that was decided on; the default state if the call was answered before.
+    pub before: M,
+    /// The changes; none if the call was answered before.
+    pub changes: Vec<M::Change>,
+    /// The time that the append of its batch took; `None` if there was nothing to append.
+    pub append: Option<Duration>,
+}
+
+/// The reason nothing was written.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The caller made a mistake; the text explains it.
+    #[error("{0}")]
+    Refused(String),
+    /// Too much is queued.
+    #[error("busy: too many writes of this session are waiting; try again in a moment")]
+    Busy,
+    /// The store refused the write; nothing was saved.
+    #[error("{0}")]
+    NotSaved(Arc<StoreError>),
+    /// The store is being closed. Opening it again helps.
+    #[error("the store is closing")]
+    Closed,
+    /// The line was acknowledged before. Its answer was given and is no longer kept.
+    #[error("this line was answered before and its answer acknowledged")]
+    Stale,
+    /// The line was applied before. Its stored outcome is of another build and cannot be read.
+    #[error("this line was applied before, and its stored answer cannot be read: {0}")]
+    Unreadable(String),
+    /// A fault in anchord; the log has it.
+    #[error("internal error while deciding; nothing was written")]
+    Internal,
+}
+
+pub(super) struct Write<M: StateMachine> {
+    pub(super) session: Option<SessionId>,
+    pub(super) call: Option<Call>,
+    pub(super) operation: &'static str,
+    pub(super) command: Box<dyn Command<M>>,
+}
+
+/// A command and its caller, for the writer, which handles outcomes of all types.
+pub(super) trait Command<M: StateMachine>: Send {
+    /// Decides on a state. The outcome stays here until the changes are on disk.
+    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError>;
+
+    /// Returns the outcome of the decision as the journal keeps it.
+    fn stored(&self) -> Result<Value, WriteError>;
+
+    /// Reports a decision that is on disk.
+    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>);
+
+    /// Reports the outcome of an earlier decision on the same call.
+    fn repeat(self: Box<Self>, stored: &Value);
+
+    /// Reports that nothing was written.
+    fn fail(self: Box<Self>, error: WriteError);
+}
+
+/// A command with an outcome of one type. If its caller has gone, nobody receives the report.
+pub(super) struct Typed<M: StateMachine, O> {
+    pub(super) command: WriteCommand<M, O>,
+    pub(super) decided: Option<(M, O)>,
+    pub(super) answer: oneshot::Sender<Result<Written<M, O>, WriteError>>,
+}
+
+impl<M: StateMachine, O: Outcome> Command<M> for Typed<M, O> {
+    fn decide(&mut self, state: &M, now: Timestamp) -> Result<Vec<M::Change>, WriteError> {
+        match catch_unwind(AssertUnwindSafe(|| (self.command)(state, now))) {
+            Ok(Ok(Transition { changes, outcome })) => {
+                self.decided = Some((state.clone(), outcome));
+                Ok(changes)
+            }
+            Ok(Err(refusal)) => Err(WriteError::Refused(refusal)),
+            Err(_panic) => Err(WriteError::Internal),
+        }
+    }
+
+    fn stored(&self) -> Result<Value, WriteError> {
+        let (_, outcome) = self.decided.as_ref().ok_or(WriteError::Internal)?;
+        serde_json::to_value(outcome).map_err(|error| {
+            tracing::error!(%error, "an outcome cannot be stored");
+            WriteError::Internal
+        })
+    }
+
+    fn done(self: Box<Self>, changes: Vec<M::Change>, append: Option<Duration>) {
+        let written =
+            self.decided.map(|(before, outcome)| Written { outcome, before, changes, append });
+        let _ = self.answer.send(written.ok_or(WriteError::Internal));
+    }
+
+    fn repeat(self: Box<Self>, stored: &Value) {
+        let written = O::deserialize(stored).map(|outcome| Written {
+            outcome,
+            before: M::default(),
+            changes: Vec::new(),
+            append: None,
+        });
+        let _ =
+            self.answer.send(written.map_err(|error| WriteError::Unreadable(error.to_string())));
+    }
+
+    fn fail(self: Box<Self>, error: WriteError) {
+        let _ = self.answer.send(Err(error));
+    }
+}

@@ -1,0 +1,144 @@
+//! Memories that a team shares: which ones, and the way to their database.
+//!
+//! A project in a team has a file `team.json` next to its store. This is the only part of the
+//! daemon that speaks to another machine, and it does so only for such projects.
+
+mod journal;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anchord_memory::Change;
+use anchord_team::{Address, Database, Secret};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+pub(crate) use journal::CommitJournal;
+
+use crate::blocking::run_blocking;
+use crate::store::{StoreError, TeamJournal};
+
+/// The file in a store's directory that names its team.
+const FILE: &str = "team.json";
+
+/// The team that shares a project, and how this machine reaches its database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TeamConfig {
+    /// The project's id in the database.
+    pub(crate) project: Uuid,
+    /// The project's name in the database.
+    pub(crate) name: String,
+    /// The database, without a password.
+    pub(crate) url: String,
+    /// The source of the password.
+    pub(crate) secret: Secret,
+}
+
+/// The databases of all teams, with their connections.
+#[derive(Debug)]
+pub(crate) struct TeamLinks {
+    /// The id of this machine's instance, by which it knows its own entries.
+    machine: Arc<str>,
+    databases: Mutex<HashMap<String, Database>>,
+}
+
+impl TeamLinks {
+    /// Returns the links of this instance.
+    pub(crate) fn new(instance: Uuid) -> Self {
+        Self { machine: instance.to_string().into(), databases: Mutex::default() }
+    }
+
+    /// Returns the database at an address, and reuses its connections.
+    pub(crate) async fn database(&self, url: &str, secret: &Secret) -> Result<Database, String> {
+        let key = format!("{url} {secret:?}");
+        if let Some(known) = self.known().get(&key) {
+            return Ok(known.clone());
+        }
+        let address = Address::parse(url).map_err(|error| error.to_string())?;
+        let database = Database::open(address, secret.clone()).await;
+        let database = database.map_err(|error| error.to_string())?;
+        Ok(self.known().entry(key).or_insert(database).clone())
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Database>> {
+        self.databases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the journal of a team's project.
+    pub(crate) async fn journal(&self, team: &TeamConfig) -> Result<CommitJournal, String> {
+        let log = self.database(&team.url, &team.secret).await?.log(team.project);
+        Ok(CommitJournal::new(log, Arc::clone(&self.machine)))
+    }
+
+    /// Returns the journal of the team that shares the project in this directory, if one does.
+    /// `team` is the one that the memory itself names.
+    ///
+    /// # Errors
+    /// Fails if the file that names the team cannot be read.
+    pub(crate) async fn of(
+        &self,
+        directory: &Path,
+        team: Option<&str>,
+    ) -> Result<Option<Arc<dyn TeamJournal<Change>>>, StoreError> {
+        let path = directory.join(FILE);
+        let from = directory.to_owned();
+        let Some(config) = run_blocking(move || read(&from)).await? else {
+            // Nobody else would see what is written here.
+            return Ok(team.map(|_| Arc::new(journal::Unlinked(path)) as Arc<_>));
+        };
+        let journal = self.journal(&config).await.map_err(|error| invalid(&path, error))?;
+        Ok(Some(Arc::new(journal)))
+    }
+}
+
+/// Returns the team that shares the project in this directory, if one does.
+///
+/// # Errors
+/// Fails if the file cannot be read.
+pub(crate) fn read(directory: &Path) -> Result<Option<TeamConfig>, StoreError> {
+    let path = directory.join(FILE);
+    match std::fs::read(&path) {
+        Ok(text) => {
+            let config = serde_json::from_slice(&text);
+            config.map(Some).map_err(|error| invalid(&path, error.to_string()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}
+
+/// Names the team that shares the project in this directory.
+pub(crate) fn write(directory: &Path, config: &TeamConfig) -> io::Result<()> {
+    let new = directory.join("team.json.new");
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&new)?;
+    serde_json::to_writer_pretty(&mut file, config)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    std::fs::rename(&new, directory.join(FILE))?;
+    std::fs::File::open(directory)?.sync_all()
+}
+
+/// Removes the name of the team, so that the project is this machine's own.
+pub(crate) fn remove(directory: &Path) -> io::Result<()> {
+    match std::fs::remove_file(directory.join(FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => std::fs::File::open(directory)?.sync_all(),
+    }
+}
+
+fn invalid(path: &Path, why: String) -> StoreError {
+    let error = io::Error::new(io::ErrorKind::InvalidData, why);
+    StoreError::io("read", path.to_owned())(error)
+}
+
+#[cfg(test)]
+mod tests;

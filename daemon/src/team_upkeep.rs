@@ -1,0 +1,120 @@
+//! Keeps the open memories of teams up to date: fetches what others wrote, and folds what waits.
+//!
+//! A notice of the database brings others' commits at once. Each pass of the jobs also asks, for
+//! connections that carry no notices.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anchord_team::Database;
+use tokio::task::JoinHandle;
+
+use crate::blocking::run_blocking;
+use crate::config::Config;
+use crate::limits;
+use crate::project::{BudgetKeeper, OpenProject, ProjectService};
+use crate::projects::ProjectId;
+use crate::team::{self, TeamConfig};
+
+/// The open memories of teams.
+#[derive(Debug)]
+pub(crate) struct TeamUpkeep {
+    projects: Arc<ProjectService>,
+    config: Arc<Config>,
+    /// The tasks that hear notices, by database.
+    listeners: HashMap<String, JoinHandle<()>>,
+    /// The folds that are under way, by project.
+    folds: HashMap<ProjectId, JoinHandle<()>>,
+}
+
+impl TeamUpkeep {
+    pub(crate) fn new(projects: Arc<ProjectService>, config: Arc<Config>) -> Self {
+        Self { projects, config, listeners: HashMap::new(), folds: HashMap::new() }
+    }
+
+    /// Makes one pass over the open memories. Waits for no network.
+    pub(crate) async fn update(&mut self) {
+        self.folds.retain(|_, fold| !fold.is_finished());
+        let mut databases = HashMap::new();
+        for project in self.projects.open.all() {
+            if project.owner.team().is_none() {
+                continue;
+            }
+            project.owner.follow_team();
+            if project.memory().held().next().is_some() && !self.folds.contains_key(&project.id) {
+                let (id, config) = (project.id, Arc::clone(&self.config));
+                self.folds.insert(id, tokio::spawn(fold(project.clone(), config)));
+            }
+            let directory = self.projects.open.directory(project.id);
+            match run_blocking(move || team::read(&directory)).await {
+                Ok(Some(config)) => {
+                    databases.insert(format!("{} {:?}", config.url, config.secret), config);
+                }
+                // The writer's own status says what is wrong.
+                Ok(None) | Err(_) => {}
+            }
+        }
+        self.listeners.retain(|database, listener| {
+            let is_used = databases.contains_key(database);
+            if !is_used {
+                listener.abort();
+            }
+            is_used && !listener.is_finished()
+        });
+        for (key, config) in databases {
+            if !self.listeners.contains_key(&key) {
+                let listener = tokio::spawn(listen(Arc::clone(&self.projects), config));
+                self.listeners.insert(key, listener);
+            }
+        }
+    }
+}
+
+impl Drop for TeamUpkeep {
+    fn drop(&mut self) {
+        self.listeners.values().for_each(JoinHandle::abort);
+    }
+}
+
+/// Folds what waits in a memory, and keeps it to its budget.
+async fn fold(project: Arc<OpenProject>, config: Arc<Config>) {
+    match project.release(|_| true).await {
+        Ok(written) => {
+            for write_set in written {
+                BudgetKeeper::of_daemon(&config).keep(&project, write_set).await;
+            }
+        }
+        Err(error) => tracing::debug!(project = %project.id, %error, "a save still waits"),
+    }
+}
+
+/// Hears the notices of a database until its connection ends.
+async fn listen(projects: Arc<ProjectService>, config: TeamConfig) {
+    let database = match projects.open.teams().database(&config.url, &config.secret).await {
+        Ok(database) => database,
+        Err(error) => return tracing::warn!(error, "the address of a team's database is wrong"),
+    };
+    if let Err(error) = hear(&projects, &database).await {
+        tracing::debug!(%error, "notices of a team's database are not heard");
+    }
+    // The next pass begins again. A database that is away is not asked all the time.
+    tokio::time::sleep(limits::TEAM_LISTEN_AGAIN_AFTER).await;
+}
+
+async fn hear(projects: &ProjectService, database: &Database) -> Result<(), anchord_team::Error> {
+    let mut listener = database.listen().await?;
+    let follow = |wanted: Option<String>| {
+        for project in projects.open.all() {
+            let memory = project.memory();
+            if wanted.as_deref().is_none_or(|wanted| memory.team() == Some(wanted)) {
+                project.owner.follow_team();
+            }
+        }
+    };
+    // Something may have come while nobody listened.
+    follow(None);
+    loop {
+        let heard = listener.next().await?;
+        follow(Some(heard.project.to_string()));
+    }
+}
