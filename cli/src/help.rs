@@ -17,7 +17,10 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Write to it", &["note", "add", "edit", "pin", "unpin", "forget", "purge", "compact"]),
     ("Look back and undo", &["history", "show", "diff", "undo", "backup", "restore"]),
     ("Rule what agents do", &["rules", "approve"]),
-    ("Bring in, share, take out", &["import", "export", "shared", "merge", "project", "secrets"]),
+    (
+        "Bring in, share, take out",
+        &["import", "export", "shared", "team", "merge", "project", "secrets"],
+    ),
     ("Run the daemon", &["restart", "stop", "service", "journal", "completions", "uninstall"]),
 ];
 

@@ -31,7 +31,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("anchord-agents", &["anchord-memory", "anchord-proto"]),
     ("anchord-shim", &["anchord-agents", "anchord-proto"]),
-    ("anchord-daemon", &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto"]),
+    (
+        "anchord-daemon",
+        &["anchord-agents", "anchord-memory", "anchord-outline", "anchord-proto", "anchord-team"],
+    ),
     (
         "anchord",
         &[
@@ -47,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("anchord-merge", &["anchord-daemon"]),
     ("anchord-dashboard", &["anchord-daemon", "anchord-memory"]),
+    ("anchord-team", &[]),
     (
         "anchord-tests",
         &[
@@ -56,6 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "anchord-outline",
             "anchord-proto",
             "anchord-shim",
+            "anchord-team",
         ],
     ),
     (
@@ -74,8 +79,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Crates that the shim must not depend on, since an agent pays for the shim in every session.
 const NOT_IN_THE_SHIM: &[&str] = &["tokio", "hyper", "axum", "rmcp", "sled", "futures", "clap"];
 
-/// Crates that the daemon must not depend on, since it calls no model and nobody over a network.
-const NOT_IN_THE_DAEMON: &[&str] = &["reqwest", "rustls", "ring", "hyper-rustls"];
+/// Crates that the daemon must not depend on, since it calls no model. Over a network it calls the
+/// database of a team alone.
+const NOT_IN_THE_DAEMON: &[&str] = &["reqwest", "hyper-rustls", "native-tls", "openssl"];
 
 /// Crates that the daemon must not call, since they parse text that is not ours in C.
 const NOT_FOR_THE_DAEMON: &str = "tree-sitter";

@@ -33,6 +33,7 @@ mod sdks;
 mod set_up;
 mod sharing;
 mod staged_work;
+mod team;
 mod tidy;
 mod traps;
 mod units;

@@ -25,12 +25,12 @@ const LAYERS: &[&[&str]] = &[
     &["socket"],
     &["http"],
     &["admin", "jobs"],
-    &["mcp", "hooks", "mirror"],
+    &["mcp", "hooks", "mirror", "team_upkeep"],
     &["outlines"],
     &["sessions", "merging"],
     &["shared", "rules", "anchors"],
     &["project", "projects", "registry_store"],
-    &["api", "retrieval_log"],
+    &["api", "retrieval_log", "team"],
     &["store"],
 ];
 

@@ -43,6 +43,7 @@ mod shared;
 mod show;
 mod status;
 mod stop;
+mod team;
 mod top;
 mod undo;
 mod uninstall;
@@ -102,6 +103,8 @@ pub(crate) enum Command {
     Init(init::Args),
     #[command(subcommand)]
     Shared(shared::Command),
+    #[command(subcommand)]
+    Team(team::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Service(service::Command),
@@ -165,6 +168,7 @@ impl Command {
             Self::Service(command) => command.run(out).map(|()| done),
             Self::Init(args) => args.run(out).map(|()| done),
             Self::Shared(command) => command.run(out).map(|()| done),
+            Self::Team(command) => command.run(out).map(|()| done),
             Self::Import(args) => args.run(out).map(|()| done),
             Self::Project(command) => command.run(out).map(|()| done),
             Self::Journal(command) => command.run(out).map(|()| done),

@@ -1,0 +1,272 @@
+//! `anchord team`: a memory that a team shares through a PostgreSQL database.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anchord_daemon::api::{self, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply};
+use anchord_memory::Timestamp;
+use anchord_proto::instance::InstanceDir;
+use clap::ValueEnum;
+
+use super::{ProjectArg, home, print_json};
+use crate::client::Client;
+use crate::exit::Error;
+use crate::show;
+
+/// Share a project's memory with a team, through a PostgreSQL database of the team
+///
+/// Records, saves and settings of the project go to the database. Staged work, notes of one
+/// session, recorded activity and your own notes stay on this machine.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Create(CreateArgs),
+    Join(JoinArgs),
+    Leave(LeaveArgs),
+    Status(StatusArgs),
+    Invite(InviteArgs),
+    Remove(RemoveArgs),
+}
+
+/// A project in the database of a team.
+#[derive(Debug, clap::Args)]
+struct PlaceArgs {
+    /// The database: postgres://USER@HOST/DATABASE, without a password
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The project's name in the database [default: the name of the directory]
+    #[arg(long)]
+    name: Option<String>,
+    /// Read the password from a file that only you may read
+    #[arg(long, value_name = "FILE", conflicts_with = "password_command")]
+    password_file: Option<PathBuf>,
+    /// Read the password from the output of a command
+    #[arg(long, value_name = "COMMAND")]
+    password_command: Option<String>,
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Create a project in the database from this memory
+///
+/// Creates the tables, too, if the database has none. All earlier commits go there, without what
+/// stays on this machine.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team create postgres://ada@db.example.com/anchord --password-file ~/.anchord-team
+  anchord team create postgres://ada@localhost/anchord --name api")]
+pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Join a project in the database
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team join postgres://bob@db.example.com/anchord --password-command 'pass anchord'
+  anchord team join postgres://bob@localhost/anchord --name api")]
+pub(crate) struct JoinArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Make the memory this machine's own again, with all that it has
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team leave --keep")]
+pub(crate) struct LeaveArgs {
+    /// Keep the memory on this machine; the database keeps its own copy
+    #[arg(long, required = true)]
+    keep: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+/// Show the team of a memory: database, revisions, waiting saves, members
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team status
+  anchord team status --json | jq .team.waiting")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print the SQL that adds a member, or run it
+///
+/// Needs a maintainer. The SQL has no password: set one with psql's \\password, or let the server
+/// know the role by a certificate.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team invite bob | psql anchord
+  anchord team invite bob --called 'Bob Example' --role reader --run")]
+pub(crate) struct InviteArgs {
+    /// The member's database role
+    #[arg(value_name = "DATABASE_ROLE")]
+    member: String,
+    /// The name that others see [default: the database role]
+    #[arg(long, value_name = "NAME")]
+    called: Option<String>,
+    /// The member's rights
+    #[arg(long, value_enum, default_value_t = RoleArg::Writer)]
+    role: RoleArg,
+    /// Run it as your own database role, for a role that exists
+    #[arg(long)]
+    run: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+/// Print the SQL that removes a member, or run it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  anchord team remove bob | psql anchord
+  anchord team remove bob --run")]
+pub(crate) struct RemoveArgs {
+    /// The member's database role
+    #[arg(value_name = "DATABASE_ROLE")]
+    member: String,
+    /// Run it as your own database role
+    #[arg(long)]
+    run: bool,
+    #[command(flatten)]
+    project: ProjectArg,
+}
+
+/// The rights of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RoleArg {
+    /// Reads
+    Reader,
+    /// Reads and writes
+    Writer,
+    /// Also changes rules, settings and members, and purges
+    Maintainer,
+}
+
+impl Command {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        match self {
+            Self::Create(args) => args.place.run(TeamAction::Create, out),
+            Self::Join(args) => args.place.run(TeamAction::Join, out),
+            Self::Leave(args) => args.run(out),
+            Self::Status(args) => args.run(out),
+            Self::Invite(args) => args.run(out),
+            Self::Remove(args) => args.run(out),
+        }
+    }
+}
+
+impl PlaceArgs {
+    fn run(self, action: fn(TeamPlace) -> TeamAction, out: &mut dyn Write) -> Result<(), Error> {
+        let secret = match (self.password_file, self.password_command) {
+            (Some(file), _) => Secret::File(std::path::absolute(file)?),
+            (None, Some(command)) => Secret::Command(command),
+            (None, None) => Secret::None,
+        };
+        let place = TeamPlace { url: self.url, name: self.name, secret };
+        let reply = request(&self.project, action(place))?;
+        if self.json {
+            return print_json(out, &reply);
+        }
+        Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
+    }
+}
+
+impl LeaveArgs {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        debug_assert!(self.keep, "clap requires it");
+        request(&self.project, TeamAction::Leave)?;
+        Ok(writeln!(out, "the memory is this machine's own now; the database keeps its copy")?)
+    }
+}
+
+impl StatusArgs {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let reply = request(&self.project, TeamAction::Look)?;
+        if self.json {
+            return print_json(out, &reply);
+        }
+        Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
+    }
+}
+
+impl InviteArgs {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let role = match self.role {
+            RoleArg::Reader => Role::Reader,
+            RoleArg::Writer => Role::Writer,
+            RoleArg::Maintainer => Role::Maintainer,
+        };
+        let name = self.called.unwrap_or_else(|| self.member.clone());
+        let done = format!("{} is a member now", show::plain(&self.member));
+        let action = TeamAction::Invite { role_name: self.member, name, role, run: self.run };
+        answer(request(&self.project, action)?, &done, out)
+    }
+}
+
+impl RemoveArgs {
+    fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let done = format!("{} is no member any more", show::plain(&self.member));
+        let action = TeamAction::Remove { role_name: self.member, run: self.run };
+        answer(request(&self.project, action)?, &done, out)
+    }
+}
+
+/// Prints the SQL, or what was done.
+fn answer(reply: TeamReply, done: &str, out: &mut dyn Write) -> Result<(), Error> {
+    match reply.sql {
+        Some(sql) => Ok(write!(out, "{sql}")?),
+        None => Ok(writeln!(out, "{done}")?),
+    }
+}
+
+fn request(project: &ProjectArg, action: TeamAction) -> Result<TeamReply, Error> {
+    let mut client = Client::started(&InstanceDir::locate()?)?;
+    let params = TeamParams { project: project.resolve()?, action };
+    client.post(api::PROJECT_TEAM, &params)
+}
+
+/// Renders the team of a memory.
+fn state(reply: &TeamReply, home: Option<&Path>) -> String {
+    let root = reply.project.as_ref().map(|project| show::path(&project.root, home));
+    let root = root.unwrap_or_else(|| "this project".into());
+    let mut text = String::new();
+    let Some(team) = &reply.team else {
+        let _ = writeln!(text, "{root}: no team shares this memory");
+        return text;
+    };
+    let _ = writeln!(text, "{root}: shared as {}", show::plain(&team.name));
+    let _ = writeln!(text, "  database   {}", show::plain(&team.url));
+    let revision = match team.head {
+        Some(head) if head == team.revision => format!("{head}, as in the database"),
+        Some(head) => format!("{} of {head} in the database", team.revision),
+        None => format!("{} on this machine", team.revision),
+    };
+    let _ = writeln!(text, "  revision   {revision}");
+    if team.waiting > 0 {
+        let saves = show::count(team.waiting as u64, "save");
+        let _ = writeln!(text, "  waiting    {saves}, folded once the database answers");
+    }
+    if let Some(error) = &team.error {
+        let _ = writeln!(text, "  fault      {}", show::plain(error));
+        if let Some(answered) = team.answered {
+            let _ = writeln!(text, "  answered   {}", Timestamp(answered).second());
+        }
+    }
+    for member in &team.members {
+        let (name, role) = (show::plain(&member.name), show::plain(&member.role_name));
+        let _ =
+            writeln!(text, "  {:<11}{name} ({role})", format!("{:?}", member.role).to_lowercase());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! The texts about a team that a person sees.
+
+use anchord_daemon::api::{ProjectRef, TeamMember, TeamState};
+
+use super::*;
+
+fn reply() -> TeamReply {
+    TeamReply {
+        project: Some(ProjectRef { id: String::new(), root: "/home/ada/api".to_owned() }),
+        team: Some(TeamState {
+            name: "api".to_owned(),
+            url: "postgres://ada@db.example/anchord".to_owned(),
+            revision: 12,
+            ..TeamState::default()
+        }),
+        sql: None,
+    }
+}
+
+#[test]
+fn a_team_whose_database_is_away_says_what_waits_and_since_when() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    team.waiting = 1;
+    team.error = Some("failed to reach the database: refused".to_owned());
+    team.answered = Some(1_795_680_000_000);
+    assert_eq!(
+        state(&reply, Some(Path::new("/home/ada"))),
+        "~/api: shared as api
+  database   postgres://ada@db.example/anchord
+  revision   12 on this machine
+  waiting    1 save, folded once the database answers
+  fault      failed to reach the database: refused
+  answered   2026-11-26 08:00:00 UTC
+"
+    );
+}
+
+#[test]
+fn members_are_listed_with_their_rights() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    team.head = Some(12);
+    team.members = vec![TeamMember {
+        role_name: "ada".to_owned(),
+        name: "Ada Example".to_owned(),
+        role: Role::Maintainer,
+    }];
+    assert_eq!(
+        state(&reply, None),
+        "/home/ada/api: shared as api
+  database   postgres://ada@db.example/anchord
+  revision   12, as in the database
+  maintainer Ada Example (ada)
+"
+    );
+}
+
+#[test]
+fn a_memory_without_a_team_says_so() {
+    let reply = TeamReply::default();
+    assert_eq!(state(&reply, None), "this project: no team shares this memory\n");
+}

@@ -1,0 +1,231 @@
+//! A memory that a team shares through a real PostgreSQL. Each machine is an instance of its own.
+
+use anchord_team::testing::{Cut, Proxy, Server};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write};
+use serde_json::{Value, json};
+
+/// One machine of a team: an instance, and a clone of the project.
+struct Machine {
+    instance: Instance,
+    project: Project,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self { instance: Instance::new(), project: Project::git() }
+    }
+
+    fn shell(&self) -> Shell<'_> {
+        Shell::new(&self.instance, self.project.path())
+    }
+
+    fn agent(&self) -> Agent {
+        Agent::open(&self.instance, self.project.path())
+    }
+
+    /// Creates the team's project, called `api`, from this machine's memory.
+    fn create(&self, url: &str) -> String {
+        self.shell().done(&["team", "create", url, "--name", "api"])
+    }
+
+    fn join(&self, url: &str) -> String {
+        self.shell().done(&["team", "join", url, "--name", "api"])
+    }
+
+    fn team(&self) -> Value {
+        self.shell().json(&["team", "status"])["team"].clone()
+    }
+
+    /// Waits until the machine's load has a text.
+    fn sees(&self, text: &str) -> String {
+        poll(PATIENCE, "a load with what another machine wrote", || {
+            Some(self.shell().done(&["load"])).filter(|load| load.contains(text))
+        })
+    }
+
+    fn revision(&self) -> u64 {
+        self.team()["revision"].as_u64().unwrap()
+    }
+
+    /// Returns all shared records, without those that stay on the machine.
+    fn shared(&self) -> Vec<Value> {
+        let exported = self.shell().done(&["export", "--format", "json"]);
+        let exported: Value = serde_json::from_str(&exported).unwrap();
+        let records = exported["records"].as_array().unwrap().iter();
+        let mut shared: Vec<Value> = records
+            .filter(|record| !record["id"].as_str().unwrap().ends_with('p'))
+            .cloned()
+            .collect();
+        shared.sort_by_key(|record| record["id"].as_str().unwrap().to_owned());
+        shared
+    }
+}
+
+/// Returns a server with the members ada and bob; `None`, after saying so, without PostgreSQL.
+fn server() -> Option<Server> {
+    let Some(server) = Server::start() else {
+        skip("PostgreSQL is not installed");
+        return None;
+    };
+    server.psql("CREATE ROLE ada LOGIN CREATEROLE; CREATE ROLE bob LOGIN;");
+    server.psql("GRANT CREATE ON DATABASE postgres TO ada;");
+    Some(server)
+}
+
+/// Returns two machines of one team.
+fn two(server: &Server) -> (Machine, Machine) {
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    invite(&ada, server);
+    bob.join(&server.url("bob"));
+    (ada, bob)
+}
+
+fn invite(ada: &Machine, server: &Server) {
+    let sql = ada.shell().done(&["team", "invite", "bob", "--called", "Bob"]);
+    server.psql(&sql);
+}
+
+#[test]
+fn two_machines_share_a_memory_and_keep_what_is_private() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.shell().done(&["note", "--key", "db", "Postgres 16"]);
+    ada.shell().done(&["note", "--user", "only mine"]);
+    let created = ada.create(&server.url("ada"));
+    assert!(created.contains("shared as api"), "{created}");
+    invite(&ada, &server);
+    let joined = bob.join(&server.url("bob"));
+    assert!(joined.contains("as in the database") && joined.contains("maintainer"), "{joined}");
+    bob.sees("Postgres 16");
+
+    let mut agent = bob.agent();
+    let note = json!({ "items": [
+        { "content": "Deploys run on Fridays." },
+        { "content": "I am half done.", "scope": "session" },
+    ] });
+    let stored = agent.tool("memory_note", &note);
+    assert!(stored.contains("n1p"), "a private note has an id of its own: {stored}");
+    let saved = agent.tool("memory_save", &write::save("Cache"));
+    assert!(saved.contains("Saved"), "{saved}");
+    let load = ada.sees("Deploys run on Fridays.");
+    assert!(load.contains("Cache"), "{load}");
+    poll(PATIENCE, "equal records on both machines", || {
+        (ada.revision() == bob.revision()).then_some(())
+    });
+    assert_eq!(ada.shared(), bob.shared());
+    let dump = server.dump();
+    assert!(dump.contains("Deploys run on Fridays."));
+    for private in ["I am half done.", "only mine"] {
+        assert!(!dump.contains(private), "{private} left the machine");
+    }
+}
+
+#[test]
+fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = ada.agent();
+    agent.tool("memory_checkpoint", &write::checkpoint("Staged before"));
+    server.stop_immediate();
+
+    agent.tool("memory_checkpoint", &write::checkpoint("Staged without"));
+    let kept = agent.tool("memory_save", &write::save("Lock"));
+    assert!(kept.contains("Kept here, shared when the database is back"), "{kept}");
+    let refused = agent.call("memory_note", &json!({ "content": "Later." })).unwrap();
+    assert!(refused.is_error, "{}", refused.text);
+    assert!(refused.text.contains("memory_checkpoint"), "{}", refused.text);
+    assert_eq!(ada.team()["waiting"], 1);
+    // What is staged after the save is not part of it, even if the daemon dies meanwhile.
+    agent.tool("memory_checkpoint", &write::checkpoint("Staged after"));
+    ada.instance.kill9();
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("1 save waits for the team's database"), "{load}");
+
+    server.restart();
+    let load = bob.sees("Lock");
+    assert!(load.contains("Staged before") && load.contains("Staged without"), "{load}");
+    assert!(!load.contains("Staged after"), "{load}");
+    poll(PATIENCE, "nothing left to fold", || (ada.team()["waiting"] == 0).then_some(()));
+    agent.tool("memory_save", &write::save("Rest"));
+    bob.sees("Staged after");
+    let rows = bob.shell().json(&["list", "--kind", "session"]);
+    assert_eq!(rows["records"].as_array().map(Vec::len), Some(1), "{rows}");
+    assert_eq!(ada.shared(), bob.shared());
+}
+
+#[test]
+fn a_save_whose_answer_is_cut_off_is_applied_once() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    let proxy = Proxy::start(server.port());
+    ada.create(&proxy.url("ada"));
+    invite(&ada, &server);
+    bob.join(&server.url("bob"));
+    let mut agent = ada.agent();
+    for (number, cut) in [Cut::Before, Cut::After].into_iter().enumerate() {
+        proxy.on(anchord_team::testing::COMMIT, cut);
+        let title = format!("Decision {number}");
+        let saved = agent.tool("memory_save", &write::save(&title));
+        assert!(saved.contains("Saved") || saved.contains("Kept here"), "{saved}");
+        bob.sees(&title);
+    }
+    poll(PATIENCE, "nothing left to fold", || (ada.team()["waiting"] == 0).then_some(()));
+    let entries = server.psql("SELECT count(*) FROM anchord.entries WHERE operation = 'save'");
+    assert_eq!(entries.trim(), "2");
+    assert_eq!(ada.shared(), bob.shared());
+}
+
+#[test]
+fn a_reader_cannot_write_and_keeps_what_it_staged() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    let sql = ada.shell().done(&["team", "invite", "bob", "--role", "reader"]);
+    server.psql(&sql);
+    bob.join(&server.url("bob"));
+    let mut agent = bob.agent();
+    let kept = agent.tool("memory_save", &write::save("Mine"));
+    assert!(kept.contains("Kept here"), "{kept}");
+    assert_eq!(bob.team()["waiting"], 1);
+    assert!(bob.team()["error"].is_string() || bob.team()["head"].is_number());
+    assert!(!ada.shell().done(&["load"]).contains("Mine"));
+}
+
+#[test]
+fn a_memory_that_leaves_its_team_has_all_of_it() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "Ours since Monday."]);
+    bob.sees("Ours since Monday.");
+    server.stop_immediate();
+    let mut agent = bob.agent();
+    agent.tool("memory_save", &write::save("Waiting"));
+    let left = bob.shell().done(&["team", "leave", "--keep"]);
+    assert!(left.contains("this machine's own"), "{left}");
+    let load = bob.shell().done(&["load"]);
+    assert!(load.contains("Ours since Monday.") && load.contains("Waiting"), "{load}");
+    agent.tool("memory_save", &write::save("After"));
+    assert_eq!(bob.shell().json(&["team", "status"])["team"], Value::Null);
+    let checked = bob.shell().done(&["journal", "verify"]);
+    assert!(!checked.contains("damaged"), "{checked}");
+}
+
+#[test]
+fn what_cannot_be_joined_or_created_says_what_to_do() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    let (code, text) = ada.shell().said(&["team", "create", &server.url("ada")]);
+    assert!(code != 0 && text.contains("anchord team leave --keep"), "{text}");
+    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
+    assert!(code != 0 && text.contains("ask a maintainer"), "{text}");
+    bob.shell().done(&["note", "My own."]);
+    invite(&ada, &server);
+    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
+    assert!(code != 0 && text.contains("a memory of its own"), "{text}");
+    let (code, text) = bob.shell().said(&["team", "create", "postgres://bob:pw@localhost/x"]);
+    assert!(code != 0 && text.contains("password") && !text.contains("pw@"), "{text}");
+    let (code, text) = bob.shell().said(&["team", "leave", "--keep"]);
+    assert!(code != 0 && text.contains("no team"), "{text}");
+}
