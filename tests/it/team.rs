@@ -5,13 +5,13 @@ use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write
 use serde_json::{Value, json};
 
 /// One machine of a team: an instance, and a clone of the project.
-struct Machine {
-    instance: Instance,
+pub(crate) struct Machine {
+    pub(crate) instance: Instance,
     project: Project,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { instance: Instance::new(), project: Project::git() }
     }
 
@@ -19,20 +19,20 @@ impl Machine {
         Shell::new(&self.instance, self.project.path())
     }
 
-    fn agent(&self) -> Agent {
+    pub(crate) fn agent(&self) -> Agent {
         Agent::open(&self.instance, self.project.path())
     }
 
     /// Creates the team's project, called `api`, from this machine's memory.
-    fn create(&self, url: &str) -> String {
+    pub(crate) fn create(&self, url: &str) -> String {
         self.shell().done(&["team", "create", url, "--name", "api"])
     }
 
-    fn join(&self, url: &str) -> String {
+    pub(crate) fn join(&self, url: &str) -> String {
         self.shell().done(&["team", "join", url, "--name", "api"])
     }
 
-    fn team(&self) -> Value {
+    pub(crate) fn team(&self) -> Value {
         self.shell().json(&["team", "status"])["team"].clone()
     }
 
@@ -48,7 +48,7 @@ impl Machine {
     }
 
     /// Returns all shared records, without those that stay on the machine.
-    fn shared(&self) -> Vec<Value> {
+    pub(crate) fn shared(&self) -> Vec<Value> {
         let exported = self.shell().done(&["export", "--format", "json"]);
         let exported: Value = serde_json::from_str(&exported).unwrap();
         let records = exported["records"].as_array().unwrap().iter();
