@@ -25,16 +25,22 @@ pub(crate) struct TeamUpkeep {
     listeners: HashMap<String, JoinHandle<()>>,
     /// The folds that are under way, by project.
     folds: HashMap<ProjectId, JoinHandle<()>>,
+    /// Whether the memories of teams were opened once, since something may wait in them.
+    opened: bool,
 }
 
 impl TeamUpkeep {
     pub(crate) fn new(projects: Arc<ProjectService>, config: Arc<Config>) -> Self {
-        Self { projects, config, listeners: HashMap::new(), folds: HashMap::new() }
+        Self { projects, config, listeners: HashMap::new(), folds: HashMap::new(), opened: false }
     }
 
     /// Makes one pass over the open memories. Waits for no network.
     pub(crate) async fn update(&mut self) {
         self.folds.retain(|_, fold| !fold.is_finished());
+        if !std::mem::replace(&mut self.opened, true) {
+            // Opening may take a while, and no pass waits for it.
+            tokio::spawn(open_all(Arc::clone(&self.projects)));
+        }
         let mut databases = HashMap::new();
         for project in self.projects.open.all() {
             if project.owner.team().is_none() {
@@ -46,12 +52,9 @@ impl TeamUpkeep {
                 self.folds.insert(id, tokio::spawn(fold(project.clone(), config)));
             }
             let directory = self.projects.open.directory(project.id);
-            match run_blocking(move || team::read(&directory)).await {
-                Ok(Some(config)) => {
-                    databases.insert(format!("{} {:?}", config.url, config.secret), config);
-                }
-                // The writer's own status says what is wrong.
-                Ok(None) | Err(_) => {}
+            // Where the file cannot be read, the writer's own status says so.
+            if let Ok(Some(config)) = run_blocking(move || team::read(&directory)).await {
+                databases.insert(format!("{} {:?}", config.url, config.secret), config);
             }
         }
         self.listeners.retain(|database, listener| {
@@ -73,6 +76,20 @@ impl TeamUpkeep {
 impl Drop for TeamUpkeep {
     fn drop(&mut self) {
         self.listeners.values().for_each(JoinHandle::abort);
+    }
+}
+
+/// Opens the memories of teams. Those in which nothing waits are closed again when they are idle.
+async fn open_all(projects: Arc<ProjectService>) {
+    let registry = projects.registry.snapshot();
+    for id in registry.projects().map(|record| record.id) {
+        let directory = projects.open.directory(id);
+        let config = run_blocking(move || team::read(&directory)).await;
+        if !matches!(config, Ok(None))
+            && let Err(error) = projects.open_known(id).await
+        {
+            tracing::warn!(project = %id, %error, "the memory of a team cannot be opened");
+        }
     }
 }
 

@@ -33,7 +33,7 @@ impl Machine {
     }
 
     pub(crate) fn team(&self) -> Value {
-        self.shell().json(&["team", "status"])["team"].clone()
+        self.shell().json(&["team", "status"]).pointer("/team").cloned().unwrap()
     }
 
     /// Waits until the machine's load has a text.
@@ -44,14 +44,14 @@ impl Machine {
     }
 
     fn revision(&self) -> u64 {
-        self.team()["revision"].as_u64().unwrap()
+        self.team().get("revision").and_then(Value::as_u64).unwrap()
     }
 
     /// Returns all shared records, without those that stay on the machine.
     pub(crate) fn shared(&self) -> Vec<Value> {
         let exported = self.shell().done(&["export", "--format", "json"]);
         let exported: Value = serde_json::from_str(&exported).unwrap();
-        let records = exported["records"].as_array().unwrap().iter();
+        let records = exported.get("records").and_then(Value::as_array).unwrap().iter();
         let mut shared: Vec<Value> = records
             .filter(|record| !record["id"].as_str().unwrap().ends_with('p'))
             .cloned()
@@ -155,6 +155,20 @@ fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
 }
 
 #[test]
+fn a_save_that_waits_is_folded_though_nobody_comes_back() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    server.stop_immediate();
+    let mut agent = ada.agent();
+    agent.tool("memory_save", &write::save("Lock"));
+    agent.close_stdin();
+    ada.instance.kill9();
+    server.restart();
+    ada.instance.start_daemon();
+    bob.sees("Lock");
+}
+
+#[test]
 fn a_save_whose_answer_is_cut_off_is_applied_once() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());
@@ -212,6 +226,26 @@ fn a_memory_that_leaves_its_team_has_all_of_it() {
 }
 
 #[test]
+fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.shell().done(&["note", "--key", "db", "Postgres 16"]);
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    bob.shell().done(&["note", "My own."]);
+    let url = server.url("bob");
+    let join = ["team", "join", &url, "--name", "api"];
+    let (code, text) = bob.shell().said(&join);
+    assert!(code != 0 && text.contains("a memory of its own"), "{text}");
+    let joined = bob.shell().done(&[&join[..], &["--merge"]].concat());
+    assert!(joined.contains("the memory before is in"), "{joined}");
+    for machine in [&ada, &bob] {
+        assert!(machine.sees("My own.").contains("Postgres 16"));
+    }
+    assert_eq!(ada.shared(), bob.shared());
+}
+
+#[test]
 fn what_cannot_be_joined_or_created_says_what_to_do() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());
@@ -220,10 +254,6 @@ fn what_cannot_be_joined_or_created_says_what_to_do() {
     assert!(code != 0 && text.contains("anchord team leave --keep"), "{text}");
     let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
     assert!(code != 0 && text.contains("ask a maintainer"), "{text}");
-    bob.shell().done(&["note", "My own."]);
-    invite(&ada, &server);
-    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
-    assert!(code != 0 && text.contains("a memory of its own"), "{text}");
     let (code, text) = bob.shell().said(&["team", "create", "postgres://bob:pw@localhost/x"]);
     assert!(code != 0 && text.contains("password") && !text.contains("pw@"), "{text}");
     let (code, text) = bob.shell().said(&["team", "leave", "--keep"]);

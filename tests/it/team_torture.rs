@@ -183,13 +183,14 @@ fn inflict(
 ) {
     let faults: Vec<Fault> = FAULTS.into_iter().cycle().take(FAULTS.len() * size.rounds).collect();
     let deadline = Instant::now() + Duration::from_mins(2) * u32::try_from(size.rounds).unwrap();
-    for (at, fault) in faults.iter().enumerate() {
+    let sites: Vec<_> = machines.iter().zip(proxies).zip(shims).collect();
+    for ((at, fault), ((machine, proxy), shim)) in
+        faults.iter().enumerate().zip(sites.iter().cycle())
+    {
         let due = size.all() * (at + 1) / (faults.len() + 2);
         while done.load(Ordering::SeqCst) < due && Instant::now() < deadline {
-            std::thread::yield_now();
             std::thread::park_timeout(Duration::from_millis(5));
         }
-        let (machine, proxy) = (&machines[at % MACHINES], &proxies[at % MACHINES]);
         match fault {
             Fault::CutBefore => proxy.on(COMMIT, Cut::Before),
             Fault::CutAfter => proxy.on(COMMIT, Cut::After),
@@ -203,8 +204,7 @@ fn inflict(
                 machine.instance.kill9();
             }
             Fault::KillShim => {
-                let shim = shims[at % MACHINES].lock().unwrap().take();
-                if let Some(pid) = shim {
+                if let Some(pid) = shim.lock().unwrap().take() {
                     anchord_tests::process::signal(pid, anchord_tests::Signal::KILL);
                 }
             }
@@ -222,11 +222,11 @@ fn counted(entries: &str) -> BTreeMap<String, u64> {
     for line in entries.lines() {
         let changes: Vec<Value> = serde_json::from_str(line).unwrap();
         for change in changes {
-            let record = &change["put"];
-            let Some(tag) = record["body"]["note"]["content"].as_str() else { continue };
+            let Some(note) = change.pointer("/put/body/note") else { continue };
+            let tag = note.get("content").and_then(Value::as_str).unwrap();
             let (ids, repeats) = found.entry(tag.to_owned()).or_default();
-            ids.insert(record["id"].to_string());
-            *repeats = record["body"]["note"]["repeats"].as_u64().unwrap_or(0);
+            ids.insert(change.pointer("/put/id").unwrap().to_string());
+            *repeats = note.get("repeats").and_then(Value::as_u64).unwrap_or(0);
         }
     }
     found.into_iter().map(|(tag, (ids, repeats))| (tag, ids.len() as u64 + repeats)).collect()

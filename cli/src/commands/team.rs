@@ -31,7 +31,7 @@ pub(crate) enum Command {
 /// A project in the database of a team.
 #[derive(Debug, clap::Args)]
 struct PlaceArgs {
-    /// The database: postgres://USER@HOST/DATABASE, without a password
+    /// The address of the database, without a password
     #[arg(value_name = "URL")]
     url: String,
     /// The project's name in the database [default: the name of the directory]
@@ -67,10 +67,13 @@ pub(crate) struct CreateArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord team join postgres://bob@db.example.com/anchord --password-command 'pass anchord'
-  anchord team join postgres://bob@localhost/anchord --name api")]
+  anchord team join postgres://bob@localhost/anchord --name api --merge")]
 pub(crate) struct JoinArgs {
     #[command(flatten)]
     place: PlaceArgs,
+    /// Add what this memory has to the team's; it is set aside first
+    #[arg(long)]
+    merge: bool,
 }
 
 /// Make the memory this machine's own again, with all that it has
@@ -154,7 +157,9 @@ impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         match self {
             Self::Create(args) => args.place.run(TeamAction::Create, out),
-            Self::Join(args) => args.place.run(TeamAction::Join, out),
+            Self::Join(JoinArgs { place, merge }) => {
+                place.run(|place| TeamAction::Join { place, merge }, out)
+            }
             Self::Leave(args) => args.run(out),
             Self::Status(args) => args.run(out),
             Self::Invite(args) => args.run(out),
@@ -164,7 +169,11 @@ impl Command {
 }
 
 impl PlaceArgs {
-    fn run(self, action: fn(TeamPlace) -> TeamAction, out: &mut dyn Write) -> Result<(), Error> {
+    fn run(
+        self,
+        action: impl FnOnce(TeamPlace) -> TeamAction,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         let secret = match (self.password_file, self.password_command) {
             (Some(file), _) => Secret::File(std::path::absolute(file)?),
             (None, Some(command)) => Secret::Command(command),
@@ -174,6 +183,10 @@ impl PlaceArgs {
         let reply = request(&self.project, action(place))?;
         if self.json {
             return print_json(out, &reply);
+        }
+        if let Some(aside) = &reply.aside {
+            let home = home();
+            writeln!(out, "the memory before is in {}", show::path(aside, home.as_deref()))?;
         }
         Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anchord_memory::import::{EXPORTED, NamedText};
 use anchord_memory::{
     Change, Memory, Revision, Seq, plan_leave, plan_team, plan_withhold, shared_part,
 };
@@ -11,9 +12,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::{Answer, Asked, ask, bind_error, store_error};
+use super::{Answer, Asked, ask, bind_error, export_document, import_memory, store_error};
 use crate::api::{
-    ErrorCode, ErrorReply, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState,
+    ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
+    TeamPlace, TeamReply, TeamState,
 };
 use crate::clock;
 use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX};
@@ -22,7 +24,8 @@ use crate::projects::ProjectId;
 use crate::secrets::{Removed, clean_json};
 use crate::sessions::{self, SessionService};
 use crate::store::{
-    Entry, EntryKey, Opened, Replies, StateMachine, Store, TeamAppended, TeamEntry, TeamJournal,
+    Entry, EntryKey, Opened, Replies, StateMachine, Store, StoreError, TeamAppended, TeamEntry,
+    TeamJournal,
 };
 use crate::team::{self, CommitJournal, TeamConfig};
 
@@ -32,16 +35,16 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
     if asked.id.is_some_and(ProjectId::is_personal) {
         return Err(refused("your own notes are never shared with a team"));
     }
-    let mut sql = None;
+    let (mut sql, mut aside) = (None, None);
     match params.action {
         TeamAction::Look => {}
         TeamAction::Create(place) => {
             let id = established(service, &asked).await?;
             create(service, id, place).await?;
         }
-        TeamAction::Join(place) => {
+        TeamAction::Join { place, merge } => {
             let id = established(service, &asked).await?;
-            join(service, id, place).await?;
+            aside = join(service, id, place, merge).await?;
         }
         TeamAction::Leave => {
             let id = asked.id.ok_or_else(nothing_here)?;
@@ -71,7 +74,8 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         Some(open) => state(service, &open).await?,
         None => None,
     };
-    Ok(TeamReply { project: Some(asked.reference(service, id)), team, sql })
+    let aside = aside.as_deref().map(super::text);
+    Ok(TeamReply { project: Some(asked.reference(service, id)), team, aside, sql })
 }
 
 /// Returns the project, and gives it an id if it has none.
@@ -189,7 +193,7 @@ fn upload(
     directory: &Path,
     runtime: &Handle,
 ) -> Result<(), String> {
-    let worded = |error: crate::store::StoreError| error.to_string();
+    let worded = |error: StoreError| error.to_string();
     let opened = closed.open().map_err(worded)?;
     let mut writing = Writing::of(opened);
     let sent = (|| {
@@ -292,10 +296,7 @@ impl<'a> Upload<'a> {
         let mut removed = Removed::default();
         clean_json(&mut json, &mut removed);
         self.bytes += json.to_string().len() as u64;
-        let changes = match removed.no_secrets() {
-            true => changes,
-            false => parsed(json)?,
-        };
+        let changes = if removed.no_secrets() { changes } else { parsed(json)? };
         self.batch.push(TeamEntry {
             revision,
             key: EntryKey { instance: Arc::clone(&self.instance), number: revision.0 },
@@ -331,7 +332,13 @@ fn parsed(json: Value) -> Result<Vec<Change>, String> {
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-async fn join(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
+/// Joins a project. Returns the place of the memory that was here before, if it had records.
+async fn join(
+    service: &SessionService,
+    id: ProjectId,
+    place: TeamPlace,
+    merge: bool,
+) -> Answer<Option<PathBuf>> {
     let name = name_of(service, id, &place)?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     let memory = open.memory();
@@ -353,25 +360,58 @@ async fn join(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answ
         alone(&open)?;
     }
     // Records of two memories would have the same ids.
-    if !is_member && memory.revision() > Revision(0) {
+    let has_own = !is_member && memory.revision() > Revision(0);
+    if has_own && !merge {
         let count = memory.records().count();
         return Err(ErrorReply {
-            action: Some(
-                "`anchord backup` keeps it and `anchord project delete` removes it here; join then, \
-                 and `anchord import` what you exported"
-                    .to_owned(),
-            ),
+            action: Some("`--merge` adds them to the team's memory".to_owned()),
             ..refused(&format!("this project has a memory of its own, with {count} records"))
         });
     }
+    if has_own && memory.staged().next().is_some() {
+        return Err(ErrorReply {
+            action: Some("let the sessions here save or end, and join then".to_owned()),
+            ..refused("work is staged here that is not saved yet")
+        });
+    }
+    drop((open, memory));
+    let own = if has_own {
+        Some(export_document(service, &id.to_string(), ExportFormat::Json).await?)
+    } else {
+        None
+    };
     let config = TeamConfig { project: found.id, name, url: place.url, secret: place.secret };
     let head = found.head;
     let directory = service.projects.open.directory(id);
-    let written =
-        service.projects.open.close_and(id, move |_| team::write(&directory, &config)).await;
-    written.map_err(|error| refused(&format!("cannot write team.json: {error}")))?;
+    let linked = service.projects.open.close_and(id, move |closed| {
+        let aside = if has_own { Some(begin_anew(closed)?) } else { None };
+        let written = team::write(&directory, &config);
+        written.map_err(|error| format!("cannot write team.json: {error}"))?;
+        Ok(aside)
+    });
+    let aside = linked.await.map_err(|error: String| refused(&error))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
-    caught_up(&open, head).await
+    caught_up(&open, head).await?;
+    if let Some(text) = own {
+        let params = ImportParams {
+            project: id.to_string(),
+            part: false,
+            source: EXPORTED.to_owned(),
+            path: "the memory before the team".to_owned(),
+            texts: vec![NamedText::new("memory.json", text)],
+            dry_run: false,
+        };
+        import_memory(service, params).await?;
+    }
+    Ok(aside)
+}
+
+/// Sets a memory aside and begins an empty one in its place.
+fn begin_anew(closed: &ClosedStore) -> Result<PathBuf, String> {
+    let worded = |error: StoreError| error.to_string();
+    let aside = closed.set_aside().map_err(worded)?;
+    closed.open().map_err(worded)?.store.close();
+    Ok(aside)
 }
 
 /// Waits until a memory has what the team had when it joined.

@@ -23,7 +23,12 @@ pub enum TeamAction {
     /// Create a project in a team's database from this memory.
     Create(TeamPlace),
     /// Join a project in a team's database.
-    Join(TeamPlace),
+    Join {
+        /// The project there.
+        place: TeamPlace,
+        /// Whether to add what this memory has to the team's. It is set aside before.
+        merge: bool,
+    },
     /// Make the memory this machine's own, with everything in it.
     Leave,
     /// Add a member, or show the SQL that does.
@@ -67,6 +72,9 @@ pub struct TeamReply {
     /// The team, if one shares the memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<TeamState>,
+    /// The directory of the memory that was here before, if it was set aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<String>,
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,

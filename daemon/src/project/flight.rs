@@ -45,7 +45,7 @@ impl<M: StateMachine> Writer<M> {
         } else if team.signal.take() {
             team.flying = Some(Flying::Following);
             let entries = team.link.journal.entries(self.head.revision());
-            let (sender, wake) = (team.landed.0.clone(), wake.clone());
+            let (sender, wake) = (team.answers.clone(), wake.clone());
             team.link.runtime.spawn(async move {
                 // The writer may have ended.
                 let _ = sender.send(Landed::Followed(entries.await));
@@ -71,9 +71,9 @@ impl<M: StateMachine> Writer<M> {
             let split = M::split(entry.changes.clone());
             let seq = Seq(self.head.seq().0 + 1 + before.len() as u64);
             if !split.before.is_empty() {
-                let (call, reply, revision) = (None, None, None);
+                let (revision, call, reply) = (None, None, None);
                 let changes = split.before;
-                before.push(Entry { seq, revision, call, reply, changes, ..entry.clone() });
+                before.push(Entry { seq, revision, call, changes, reply, ..entry.clone() });
             }
             shared.push(TeamEntry {
                 revision,
@@ -93,7 +93,7 @@ impl<M: StateMachine> Writer<M> {
         }
         let Some(team) = &mut self.team else { return };
         let append = team.link.journal.append(self.head.revision(), shared);
-        let (sender, wake) = (team.landed.0.clone(), wake.clone());
+        let (sender, wake) = (team.answers.clone(), wake.clone());
         let start = clock::start();
         team.flying = Some(Flying::Appending(Flight { batch, keys, tries, start }));
         team.link.runtime.spawn(async move {
@@ -123,7 +123,7 @@ impl<M: StateMachine> Writer<M> {
         }
         let seq = Seq(self.head.seq().0 + 1);
         let (revision, call, reply) = (None, None, None);
-        self.keep(vec![Entry { seq, revision, call, reply, changes: after, ..entry }])
+        self.keep(vec![Entry { seq, revision, call, changes: after, reply, ..entry }])
     }
 
     fn land(&mut self, landed: Landed<M::Change>) {

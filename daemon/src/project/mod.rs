@@ -336,6 +336,8 @@ impl OpenProjects {
         idle.retain(|project| {
             !in_use.contains(&project.id)
                 && project.owner.waiting() == 0
+                // A save that waits for a team's database is folded as soon as that is back.
+                && project.memory().held().next().is_none()
                 && lock(&project.used).elapsed() >= limits::PROJECT_IDLE_AFTER
         });
         let ids = idle.iter().map(|project| project.id);
@@ -387,6 +389,11 @@ impl ClosedStore {
     /// Removes the store as a whole.
     pub(crate) fn remove(&self) -> Result<(), StoreError> {
         self.stores.remove(&self.name)
+    }
+
+    /// Renames the store, so that another can begin in its place. Returns its new place.
+    pub(crate) fn set_aside(&self) -> Result<PathBuf, StoreError> {
+        self.stores.set_aside(&self.name)
     }
 
     /// Removes the index and these damaged snapshots.

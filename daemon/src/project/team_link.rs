@@ -61,7 +61,8 @@ pub(super) struct Flights<M: StateMachine> {
     /// Commits that wait for the next call, and later writes of their sessions.
     pub(super) parked: VecDeque<Write<M>>,
     pub(super) flying: Option<Flying<M>>,
-    pub(super) landed: (Sender<Landed<M::Change>>, Receiver<Landed<M::Change>>),
+    pub(super) answers: Sender<Landed<M::Change>>,
+    landed: Receiver<Landed<M::Change>>,
     /// An id that no other opening of a store has, for entries without a key of their own.
     own: Arc<str>,
     last_own: u64,
@@ -99,12 +100,14 @@ impl<M: StateMachine> fmt::Debug for Flights<M> {
 
 impl<M: StateMachine> Flights<M> {
     pub(super) fn new(link: TeamLink<M::Change>, signal: Arc<TeamSignal>) -> Self {
+        let (answers, landed) = channel();
         Self {
             link,
             signal,
             parked: VecDeque::new(),
             flying: None,
-            landed: channel(),
+            answers,
+            landed,
             own: Uuid::new_v4().to_string().into(),
             last_own: 0,
         }
@@ -130,7 +133,7 @@ impl<M: StateMachine> Flights<M> {
 
     /// Returns the next answer, if it comes in time.
     pub(super) fn next(&self, wait: Duration) -> Option<Landed<M::Change>> {
-        self.landed.1.recv_timeout(wait).ok()
+        self.landed.recv_timeout(wait).ok()
     }
 
     /// Returns the key by which the team's journal knows an entry.

@@ -18,6 +18,9 @@ use super::{Opened, StateMachine, Store, StoreError, restore};
 /// The prefix of a directory that is being deleted.
 const DELETED: &str = ".deleted-";
 
+/// The ending, before a number, of a store that made way for another of its name.
+const ASIDE: &str = ".aside-";
+
 /// The parts of a store's directory that hold its data.
 const PARTS: [&str; 3] = ["journal", "snapshot", "sled"];
 
@@ -41,6 +44,9 @@ pub trait Stores<M: StateMachine>: fmt::Debug + Send + Sync {
 
     /// Removes a store as a whole, even if a crash interrupts it. Does nothing without a store.
     fn remove(&self, name: &str) -> Result<(), StoreError>;
+
+    /// Renames a store, so that another can begin under its name. Returns its new place.
+    fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError>;
 
     /// Removes the index and these damaged snapshots. The next open rebuilds the index.
     fn discard_index(&self, name: &str, snapshots: &[String]) -> Result<(), StoreError>;
@@ -124,6 +130,24 @@ impl<M: StateMachine> Stores<M> for FileStores {
             }
             _ => Ok(()),
         }
+    }
+
+    fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError> {
+        let directory = self.place(name);
+        let mut number = 1_u32;
+        let aside = loop {
+            let aside = self.place(&format!("{name}{ASIDE}{number}"));
+            if !is_there(&aside)? {
+                break aside;
+            }
+            number += 1;
+        };
+        let renamed = fs::rename(&directory, &aside);
+        renamed.map_err(StoreError::io("rename", &directory))?;
+        if let Some(parent) = directory.parent() {
+            RealDisk.sync_dir(parent).map_err(StoreError::io("sync", parent))?;
+        }
+        Ok(aside)
     }
 
     fn discard_index(&self, name: &str, snapshots: &[String]) -> Result<(), StoreError> {

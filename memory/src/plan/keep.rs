@@ -44,12 +44,11 @@ pub fn plan_keep(
     let before = rows.into_iter().flatten().map(|(_, row)| row).max_by_key(|row| row.ended);
     // A topic's history may have been written by rule, so there may be something to fold without
     // any work.
-    let held = match memory.team() {
-        Some(_) => hold(&mut draft, Staged::clone(staged), &origin),
-        None => {
-            draft.fold(staged, &origin);
-            None
-        }
+    let held = if memory.team().is_some() {
+        hold(&mut draft, Staged::clone(staged), &origin)
+    } else {
+        draft.fold(staged, &origin);
+        None
     };
     if let Some(activity) = &staged.captured {
         put_fixes(&mut draft, activity, &origin);

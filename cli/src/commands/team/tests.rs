@@ -13,7 +13,7 @@ fn reply() -> TeamReply {
             revision: 12,
             ..TeamState::default()
         }),
-        sql: None,
+        ..TeamReply::default()
     }
 }
 

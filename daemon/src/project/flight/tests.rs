@@ -350,5 +350,5 @@ async fn closing_waits_for_the_answer_of_a_write_that_is_under_way() {
     one.team.set(Network::Up);
     closing.await;
     saving.await.unwrap();
-    assert_eq!(Memory::is_commit(&one.team.all()[1].changes), true);
+    assert!(Memory::is_commit(&one.team.all()[1].changes));
 }

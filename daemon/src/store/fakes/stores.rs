@@ -66,6 +66,15 @@ impl<M: StateMachine> Stores<M> for MemStores<M> {
         Ok(())
     }
 
+    fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError> {
+        let aside = format!("{name}.aside-1");
+        let mut journals = lock(&self.journals);
+        if let Some(journal) = journals.remove(name) {
+            journals.insert(aside.clone(), journal);
+        }
+        Ok(self.directory.join(aside))
+    }
+
     fn discard_index(&self, _: &str, _: &[String]) -> Result<(), StoreError> {
         Ok(())
     }

@@ -23,10 +23,13 @@ pub enum Network {
     Stalled,
 }
 
+/// An entry, and the machine that wrote it.
+type Written<C> = (String, TeamEntry<C>);
+
 /// A team's journal, as several machines reach it.
 #[derive(Clone)]
 pub struct MemTeam<C> {
-    entries: Arc<Mutex<Vec<(String, TeamEntry<C>)>>>,
+    entries: Arc<Mutex<Vec<Written<C>>>>,
     machine: String,
     network: Arc<watch::Sender<Network>>,
 }
@@ -60,7 +63,7 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
         self.lock().iter().map(|(_, entry)| entry.clone()).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(String, TeamEntry<C>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Written<C>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
