@@ -32,7 +32,7 @@ impl<M: StateMachine> Writer<M> {
             self.append_to_team(batch, tries, wake);
         }
         let Some(team) = &mut self.team else { return };
-        if team.flying.is_some() {
+        if matches!(team.flying, Some(Flying::Appending(_))) {
             return;
         }
         if !team.parked.is_empty() {
@@ -42,15 +42,11 @@ impl<M: StateMachine> Writer<M> {
                 batch.decide(write, &self.replies, self.store.as_ref());
             }
             self.append_to_team(batch, 0, wake);
-        } else if team.signal.take() {
-            team.flying = Some(Flying::Following);
+        } else if team.flying.is_none() && team.signal.take() {
             let entries = team.link.journal.entries(self.head.revision());
-            let (sender, wake) = (team.answers.clone(), wake.clone());
-            team.link.runtime.spawn(async move {
-                // The writer may have ended.
-                let _ = sender.send(Landed::Followed(entries.await));
-                wake.nudge();
-            });
+            let wake = wake.clone();
+            let call = async { Landed::Followed(entries.await) };
+            team.begin(Flying::Following, call, move || wake.nudge());
         }
     }
 
@@ -93,13 +89,10 @@ impl<M: StateMachine> Writer<M> {
         }
         let Some(team) = &mut self.team else { return };
         let append = team.link.journal.append(self.head.revision(), shared);
-        let (sender, wake) = (team.answers.clone(), wake.clone());
-        let start = clock::start();
-        team.flying = Some(Flying::Appending(Flight { batch, keys, tries, start }));
-        team.link.runtime.spawn(async move {
-            let _ = sender.send(Landed::Appended(append.await));
-            wake.nudge();
-        });
+        let (wake, start) = (wake.clone(), clock::start());
+        let call = async { Landed::Appended(append.await) };
+        let flight = Flight { batch, keys, tries, start };
+        team.begin(Flying::Appending(flight), call, move || wake.nudge());
     }
 
     /// Writes entries that no caller waits for, and publishes them.
@@ -154,7 +147,7 @@ impl<M: StateMachine> Writer<M> {
             }
             (Landed::Appended(_), Flying::Following)
             | (Landed::Followed(_), Flying::Appending(_)) => {
-                unreachable!("one call is under way at a time");
+                tracing::error!("an answer is not of the call that is under way");
             }
         }
     }

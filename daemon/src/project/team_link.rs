@@ -61,8 +61,10 @@ pub(super) struct Flights<M: StateMachine> {
     /// Commits that wait for the next call, and later writes of their sessions.
     pub(super) parked: VecDeque<Write<M>>,
     pub(super) flying: Option<Flying<M>>,
-    pub(super) answers: Sender<Landed<M::Change>>,
-    landed: Receiver<Landed<M::Change>>,
+    /// The number of the newest call. The answers of earlier ones no longer matter.
+    calls: u64,
+    answers: Sender<(u64, Landed<M::Change>)>,
+    landed: Receiver<(u64, Landed<M::Change>)>,
     /// An id that no other opening of a store has, for entries without a key of their own.
     own: Arc<str>,
     last_own: u64,
@@ -106,6 +108,7 @@ impl<M: StateMachine> Flights<M> {
             signal,
             parked: VecDeque::new(),
             flying: None,
+            calls: 0,
             answers,
             landed,
             own: Uuid::new_v4().to_string().into(),
@@ -131,9 +134,28 @@ impl<M: StateMachine> Flights<M> {
         self.flying.is_none() && self.parked.is_empty()
     }
 
-    /// Returns the next answer, if it comes in time.
+    /// Returns the answer to the newest call, if it comes in time.
     pub(super) fn next(&self, wait: Duration) -> Option<Landed<M::Change>> {
-        self.landed.recv_timeout(wait).ok()
+        let (call, landed) = self.landed.recv_timeout(wait).ok()?;
+        (call == self.calls).then_some(landed)
+    }
+
+    /// Makes a call on the runtime, and has `wake` called once it is answered. A call before it
+    /// that only asks for others' entries is forgotten, since commits do not wait for it.
+    pub(super) fn begin(
+        &mut self,
+        flying: Flying<M>,
+        call: impl Future<Output = Landed<M::Change>> + Send + 'static,
+        wake: impl FnOnce() + Send + 'static,
+    ) {
+        self.calls += 1;
+        self.flying = Some(flying);
+        let (number, answers) = (self.calls, self.answers.clone());
+        self.link.runtime.spawn(async move {
+            // The writer may have ended.
+            let _ = answers.send((number, call.await));
+            wake();
+        });
     }
 
     /// Returns the key by which the team's journal knows an entry.

@@ -1,6 +1,7 @@
 //! Two machines and a team's journal in memory, with the network that each test needs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{
     Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Save, SessionId,
@@ -337,6 +338,22 @@ async fn an_entry_that_this_machine_has_already_is_not_appended_again() {
     }
     assert_eq!((one.team.all().len(), one.notes().len()), (2, 1));
     assert_eq!(one.owner.snapshot().held().count(), 0);
+}
+
+#[tokio::test]
+async fn a_commit_does_not_wait_for_a_look_at_what_others_wrote() {
+    let one = Machine::first().await;
+    let two = one.join("two").await;
+    one.save("a", 1, "The cache is warm.").await.unwrap();
+    // The look is under way, and is not answered before the save is.
+    two.team.set(Network::StalledReads);
+    two.owner.follow_team();
+    while two.team.calls() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let saving = two.save("b", 1, "The lock is fair.");
+    tokio::time::timeout(Duration::from_secs(30), saving).await.unwrap().unwrap();
+    assert_eq!(two.notes().len(), 2);
 }
 
 #[tokio::test]

@@ -21,6 +21,8 @@ pub enum Network {
     NoAnswers,
     /// Calls wait until this changes.
     Stalled,
+    /// Calls that only read wait until this changes.
+    StalledReads,
 }
 
 /// An entry, and the machine that wrote it.
@@ -56,6 +58,11 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
     /// Changes the network of this machine.
     pub fn set(&self, network: Network) {
         self.network.send_replace(network);
+    }
+
+    /// Returns the number of calls that are under way.
+    pub fn calls(&self) -> usize {
+        self.network.receiver_count()
     }
 
     /// Returns all entries, in order.
@@ -130,6 +137,8 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
         let this = self.clone();
         async move {
             this.arrived().await?;
+            let mut network = this.network.subscribe();
+            let _ = network.wait_for(|network| *network != Network::StalledReads).await;
             Ok(this.after(after))
         }
         .boxed()
