@@ -246,6 +246,18 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
 }
 
 #[test]
+fn a_purge_of_one_copy_alone_is_refused() {
+    let Some(server) = server() else { return };
+    let ada = Machine::new();
+    ada.shell().done(&["note", "Ours."]);
+    ada.create(&server.url("ada"));
+    let (code, text) = ada.shell().said(&["purge", "n1", "--yes"]);
+    assert!(code != 0 && text.contains("a team shares this memory"), "{text}");
+    assert!(text.contains("anchord team leave --keep"), "{text}");
+    assert!(ada.shell().done(&["load"]).contains("Ours."));
+}
+
+#[test]
 fn what_cannot_be_joined_or_created_says_what_to_do() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

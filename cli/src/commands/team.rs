@@ -14,7 +14,7 @@ use crate::client::Client;
 use crate::exit::Error;
 use crate::show;
 
-/// Share a project's memory with a team, through a PostgreSQL database of the team
+/// Share a project's memory with a team, through its PostgreSQL database
 ///
 /// Records, saves and settings of the project go to the database. Staged work, notes of one
 /// session, recorded activity and your own notes stay on this machine.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anchord_memory::{Change, Memory, RecordId, Seq};
 
 use super::{
-    AdminService, Answer, ask, bind_error, internal, not_found, not_in_a_team, opened, purge,
+    AdminService, Answer, ask, bind_error, internal, not_found, of_a_team, opened, purge,
     store_error, write_error,
 };
 use crate::api::{
@@ -171,19 +171,20 @@ async fn replace(
     backup: PathBuf,
     last: Seq,
 ) -> Answer<()> {
-    let open = service.projects.open_project(id).await.map_err(store_error)?;
-    not_in_a_team(&open, "a restore")?;
-    drop(open);
     let restore = move |closed: &ClosedStore| {
         let Opened { store, state, .. } = closed.open()?;
         store.close();
-        if state.seq() != last {
-            return Ok(false);
+        let is_changed = state.seq() != last;
+        if state.team().is_none() && !is_changed {
+            closed.restore(&backup)?;
         }
-        closed.restore(&backup).map(|()| true)
+        Ok((is_changed, state.team().is_some()))
     };
-    let is_replaced = service.projects.open.close_and(id, restore).await.map_err(store_error)?;
-    if is_replaced { Ok(()) } else { Err(refused(CHANGED)) }
+    match service.projects.open.close_and(id, restore).await.map_err(store_error)? {
+        (_, true) => Err(of_a_team("a restore")),
+        (true, false) => Err(refused(CHANGED)),
+        (false, false) => Ok(()),
+    }
 }
 
 const CHANGED: &str = "the memory or the backup has changed since the plan was made";

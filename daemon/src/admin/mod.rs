@@ -234,17 +234,19 @@ pub(super) async fn opened(
 
 /// Refuses what would change this machine's copy of a team's commits alone.
 pub(super) fn not_in_a_team(open: &OpenProject, what: &str) -> Answer<()> {
-    if open.owner.team().is_none() {
-        return Ok(());
-    }
-    Err(ErrorReply {
+    if open.owner.team().is_none() { Ok(()) } else { Err(of_a_team(what)) }
+}
+
+/// Returns the refusal of an operation on a memory that a team shares.
+pub(super) fn of_a_team(what: &str) -> ErrorReply {
+    ErrorReply {
         code: ErrorCode::Refused,
         error: format!("a team shares this memory, so {what} here alone would not match theirs"),
         action: Some(
             "`anchord team leave --keep` makes it this machine's own; the team's copy stays"
                 .to_owned(),
         ),
-    })
+    }
 }
 
 pub(super) fn reference(record: &ProjectRecord) -> ProjectRef {
