@@ -53,7 +53,7 @@ impl TeamLinks {
 
     /// Returns the database at an address, and reuses its connections.
     pub(crate) async fn database(&self, url: &str, secret: &Secret) -> Result<Database, String> {
-        let key = format!("{url} {secret:?}");
+        let key = database_key(url, secret);
         if let Some(known) = self.known().get(&key) {
             return Ok(known.clone());
         }
@@ -91,6 +91,18 @@ impl TeamLinks {
         };
         let journal = self.journal(&config).await.map_err(|error| invalid(&path, error))?;
         Ok(Some(Arc::new(journal)))
+    }
+}
+
+/// Returns the key under which a database is known here.
+fn database_key(url: &str, secret: &Secret) -> String {
+    format!("{url} {secret:?}")
+}
+
+impl TeamConfig {
+    /// Returns the key of its database. Projects of one database have the same.
+    pub(crate) fn database(&self) -> String {
+        database_key(&self.url, &self.secret)
     }
 }
 

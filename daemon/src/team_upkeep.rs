@@ -54,7 +54,7 @@ impl TeamUpkeep {
             let directory = self.projects.open.directory(project.id);
             // Where the file cannot be read, the writer's own status says so.
             if let Ok(Some(config)) = run_blocking(move || team::read(&directory)).await {
-                databases.insert(format!("{} {:?}", config.url, config.secret), config);
+                databases.insert(config.database(), config);
             }
         }
         self.listeners.retain(|database, listener| {

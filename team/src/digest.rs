@@ -50,7 +50,7 @@ pub fn verify(after: u64, digest: &str, entries: &[Entry]) -> Result<String, Err
         if entry.seq != seq {
             return Err(Error::Damaged(format!("entry {seq} is missing")));
         }
-        digest = chain(&digest, seq, &entry.member, &entry.content());
+        digest = chain(&digest, seq, &entry.member, &entry.content);
         if digest != entry.digest {
             return Err(Error::Damaged(format!("the digest of entry {seq} does not match")));
         }

@@ -46,20 +46,8 @@ pub struct Entry {
     pub member: String,
     /// The digest of the journal up to this entry.
     pub digest: String,
-    /// The key.
-    pub key: Key,
-    /// The name of the machine.
-    pub machine: String,
-    /// The time by the machine's clock, in ms since 1970.
-    pub time: i64,
-    /// The session that wrote it.
-    pub session: Option<String>,
-    /// The name of the operation.
-    pub operation: String,
-    /// The changes, as JSON text.
-    pub changes: String,
-    /// The reply to the writer, as JSON text.
-    pub reply: Option<String>,
+    /// The entry as it was appended.
+    pub content: NewEntry,
 }
 
 /// The end of a journal.
@@ -114,31 +102,20 @@ pub enum Rewritten {
 }
 
 impl Entry {
-    /// Returns the entry as it was appended.
-    pub fn content(&self) -> NewEntry {
-        NewEntry {
-            key: self.key.clone(),
-            machine: self.machine.clone(),
-            time: self.time,
-            session: self.session.clone(),
-            operation: self.operation.clone(),
-            changes: self.changes.clone(),
-            reply: self.reply.clone(),
-        }
-    }
-
     pub(crate) fn from_row(row: &Row) -> Result<Self, Error> {
         Ok(Self {
             seq: unsigned(row.try_get(0)?)?,
             member: row.try_get(1)?,
             digest: row.try_get(2)?,
-            key: Key { instance: row.try_get(3)?, number: unsigned(row.try_get(4)?)? },
-            machine: row.try_get(5)?,
-            time: row.try_get(6)?,
-            session: row.try_get(7)?,
-            operation: row.try_get(8)?,
-            changes: row.try_get(9)?,
-            reply: row.try_get(10)?,
+            content: NewEntry {
+                key: Key { instance: row.try_get(3)?, number: unsigned(row.try_get(4)?)? },
+                machine: row.try_get(5)?,
+                time: row.try_get(6)?,
+                session: row.try_get(7)?,
+                operation: row.try_get(8)?,
+                changes: row.try_get(9)?,
+                reply: row.try_get(10)?,
+            },
         })
     }
 }

@@ -148,7 +148,7 @@ async fn rewrite_page(
         if entry.seq != seq {
             return Err(missing(seq).into());
         }
-        let mut content = entry.content();
+        let mut content = entry.content.clone();
         if let Some(replacement) = by_seq.get(&seq) {
             content.changes.clone_from(&replacement.changes);
             content.reply.clone_from(&replacement.reply);

@@ -351,10 +351,13 @@ impl Context {
             Err(error) => Err(error.into()),
         };
         match folded {
-            Err(BindError::Write(error)) if waits_for_team(&error) => {
-                tracing::info!(session = %self.session.id, %error, "a save waits for the team");
-                Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(&error.to_string()))))
-            }
+            Err(BindError::Write(error)) => match waits_for_team(&error) {
+                Some(why) => {
+                    tracing::info!(session = %self.session.id, why, "a save waits for the team");
+                    Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(why))))
+                }
+                None => Err(failed("save", error.into())),
+            },
             written => written.map_err(|error| failed("save", error)),
         }
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use anchord_memory::{Revision, Seq};
 
 use super::batch::{Batch, Waiting};
-use super::team_link::{Flight, Flights, Flying, Landed, TeamStatus};
+use super::team_link::{Flight, Flying, Landed, TeamStatus};
 use super::write::{Write, WriteError};
-use super::writer::{Signalled, Writer};
+use super::writer::Writer;
 use crate::store::{
     Answer, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry, TeamError,
 };
@@ -23,13 +23,12 @@ use crate::{clock, limits};
 impl<M: StateMachine> Writer<M> {
     /// Takes the answer that has come, if there is one, and begins the next call. Does nothing
     /// without a team.
-    pub(super) fn tend_team(&mut self, wait: Duration, wake: &Signalled) {
-        let Some(landed) = self.team.as_ref().map(|team| team.next(wait)) else { return };
-        if let Some(landed) = landed {
+    pub(super) fn tend_team(&mut self, wait: Duration) {
+        if let Some(landed) = self.team.as_ref().and_then(|team| team.next(wait)) {
             self.land(landed);
         }
-        if let Some((batch, tries)) = self.again.take() {
-            self.append_to_team(batch, tries, wake);
+        if let Some((batch, tries)) = self.team.as_mut().and_then(|team| team.again.take()) {
+            self.append_to_team(batch, tries);
         }
         let Some(team) = &mut self.team else { return };
         if matches!(team.flying, Some(Flying::Appending(_))) {
@@ -41,17 +40,15 @@ impl<M: StateMachine> Writer<M> {
             for write in parked {
                 batch.decide(write, &self.replies, self.store.as_ref());
             }
-            self.append_to_team(batch, 0, wake);
+            self.append_to_team(batch, 0);
         } else if team.flying.is_none() && team.signal.take() {
             let entries = team.link.journal.entries(self.head.revision());
-            let wake = wake.clone();
-            let call = async { Landed::Followed(entries.await) };
-            team.begin(Flying::Following, call, move || wake.nudge());
+            team.begin(Flying::Following, async { Landed::Followed(entries.await) });
         }
     }
 
     /// Begins to append a batch to the team's journal. A batch without a commit needs no call.
-    fn append_to_team(&mut self, batch: Batch<M>, tries: u32, wake: &Signalled) {
+    fn append_to_team(&mut self, batch: Batch<M>, tries: u32) {
         if !batch.entries.iter().any(|entry| entry.revision.is_some()) {
             return self.commit(batch);
         }
@@ -89,10 +86,8 @@ impl<M: StateMachine> Writer<M> {
         }
         let Some(team) = &mut self.team else { return };
         let append = team.link.journal.append(self.head.revision(), shared);
-        let (wake, start) = (wake.clone(), clock::start());
-        let call = async { Landed::Appended(append.await) };
-        let flight = Flight { batch, keys, tries, start };
-        team.begin(Flying::Appending(flight), call, move || wake.nudge());
+        let flight = Flight { batch, keys, tries, start: clock::start() };
+        team.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
     }
 
     /// Writes entries that no caller waits for, and publishes them.
@@ -229,7 +224,9 @@ impl<M: StateMachine> Writer<M> {
             let why = format!("others were faster {tries} times");
             return again.fail(StoreError::TeamBusy { why });
         }
-        self.again = Some((again, tries + 1));
+        if let Some(team) = &mut self.team {
+            team.again = Some((again, tries + 1));
+        }
     }
 
     /// Answers the commits of a batch that the team's journal did not take. What stays on this
@@ -294,21 +291,6 @@ impl<M: StateMachine> Writer<M> {
             copies.push(copy);
         }
         if copies.is_empty() { Ok(()) } else { self.keep(copies) }
-    }
-
-    /// Decides writes. Those that stay on this machine are committed with the next batch of it;
-    /// commits are parked, with later writes of their sessions.
-    pub(super) fn park(
-        team: &mut Flights<M>,
-        batch: &mut Batch<M>,
-        write: Write<M>,
-        decide: impl FnOnce(&mut Batch<M>, Write<M>) -> Option<Write<M>>,
-    ) {
-        if team.holds(write.session.as_ref()) {
-            team.parked.push_back(write);
-        } else if let Some(commit) = decide(batch, write) {
-            team.parked.push_back(commit);
-        }
     }
 }
 

@@ -23,13 +23,15 @@ pub(crate) fn releasing(
     })
 }
 
-/// Returns whether a write failed because of the team's database, so that it may work later.
-pub(crate) fn waits_for_team(error: &WriteError) -> bool {
-    let WriteError::NotSaved(error) = error else { return false };
-    matches!(
-        **error,
-        StoreError::TeamAway { .. } | StoreError::TeamSilent { .. } | StoreError::TeamBusy { .. }
-    )
+/// Returns the reason for which the team's database did not take a write that may work later.
+pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
+    let WriteError::NotSaved(error) = error else { return None };
+    match &**error {
+        StoreError::TeamAway { why }
+        | StoreError::TeamSilent { why }
+        | StoreError::TeamBusy { why } => Some(why),
+        _ => None,
+    }
 }
 
 impl OpenProject {

@@ -58,9 +58,13 @@ impl TeamSignal {
 pub(super) struct Flights<M: StateMachine> {
     pub(super) link: TeamLink<M::Change>,
     pub(super) signal: Arc<TeamSignal>,
+    /// Wakes the writer once a call is answered.
+    wake: Arc<dyn Fn() + Send + Sync>,
     /// Commits that wait for the next call, and later writes of their sessions.
     pub(super) parked: VecDeque<Write<M>>,
     pub(super) flying: Option<Flying<M>>,
+    /// A batch that must be appended again, and the number of times that others were faster.
+    pub(super) again: Option<(Batch<M>, u32)>,
     /// The number of the newest call. The answers of earlier ones no longer matter.
     calls: u64,
     answers: Sender<(u64, Landed<M::Change>)>,
@@ -101,13 +105,19 @@ impl<M: StateMachine> fmt::Debug for Flights<M> {
 }
 
 impl<M: StateMachine> Flights<M> {
-    pub(super) fn new(link: TeamLink<M::Change>, signal: Arc<TeamSignal>) -> Self {
+    pub(super) fn new(
+        link: TeamLink<M::Change>,
+        signal: Arc<TeamSignal>,
+        wake: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
         let (answers, landed) = channel();
         Self {
             link,
             signal,
+            wake,
             parked: VecDeque::new(),
             flying: None,
+            again: None,
             calls: 0,
             answers,
             landed,
@@ -131,7 +141,7 @@ impl<M: StateMachine> Flights<M> {
 
     /// Returns whether nothing is under way and nothing waits.
     pub(super) fn is_done(&self) -> bool {
-        self.flying.is_none() && self.parked.is_empty()
+        self.flying.is_none() && self.again.is_none() && self.parked.is_empty()
     }
 
     /// Returns the answer to the newest call, if it comes in time.
@@ -140,17 +150,16 @@ impl<M: StateMachine> Flights<M> {
         (call == self.calls).then_some(landed)
     }
 
-    /// Makes a call on the runtime, and has `wake` called once it is answered. A call before it
-    /// that only asks for others' entries is forgotten, since commits do not wait for it.
+    /// Makes a call on the runtime. A call before it that only asks for others' entries is
+    /// forgotten, since commits do not wait for it.
     pub(super) fn begin(
         &mut self,
         flying: Flying<M>,
         call: impl Future<Output = Landed<M::Change>> + Send + 'static,
-        wake: impl FnOnce() + Send + 'static,
     ) {
         self.calls += 1;
         self.flying = Some(flying);
-        let (number, answers) = (self.calls, self.answers.clone());
+        let (number, answers, wake) = (self.calls, self.answers.clone(), Arc::clone(&self.wake));
         self.link.runtime.spawn(async move {
             // The writer may have ended.
             let _ = answers.send((number, call.await));

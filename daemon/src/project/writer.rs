@@ -75,14 +75,17 @@ impl<M: StateMachine> WriterHandle<M> {
         let health = Arc::new(ArcSwap::from_pointee(store.health()));
         let (look_up, read_back) = (store.look_up(), store.read_back());
         let signal = team.as_ref().map(|_| Arc::new(TeamSignal::default()));
+        let waking = Arc::clone(&queue);
+        let wake = move || waking.nudge();
         let worker = Writer {
             store,
             head: state,
             replies,
             published: Arc::clone(&published),
             health: Arc::clone(&health),
-            team: team.zip(signal.clone()).map(|(link, signal)| Flights::new(link, signal)),
-            again: None,
+            team: team
+                .zip(signal.clone())
+                .map(|(link, signal)| Flights::new(link, signal, Arc::new(wake))),
         };
         let lane = Arc::clone(&queue);
         std::thread::Builder::new().name(format!("own-{}", M::NAME)).spawn(move || {
@@ -200,16 +203,6 @@ impl<T> Drop for CloseOnDrop<'_, T> {
     }
 }
 
-/// Wakes a writer whose call to the team's journal was answered.
-#[derive(Clone)]
-pub(super) struct Signalled(Arc<dyn Fn() + Send + Sync>);
-
-impl Signalled {
-    pub(super) fn nudge(&self) {
-        (self.0)();
-    }
-}
-
 pub(super) struct Writer<M: StateMachine> {
     pub(super) store: Box<dyn Store<M>>,
     pub(super) head: M,
@@ -217,16 +210,10 @@ pub(super) struct Writer<M: StateMachine> {
     published: Arc<ArcSwap<M>>,
     health: Arc<ArcSwap<Health>>,
     pub(super) team: Option<Flights<M>>,
-    /// A batch that must go to the team's journal again, and the number of times it did.
-    pub(super) again: Option<(Batch<M>, u32)>,
 }
 
 impl<M: StateMachine> Writer<M> {
-    fn run(mut self, queue: &Arc<FairQueue<Job<M>>>) {
-        let wake = {
-            let queue = Arc::clone(queue);
-            Signalled(Arc::new(move || queue.nudge()))
-        };
+    fn run(mut self, queue: &FairQueue<Job<M>>) {
         // Maintenance of the store's files begins soon after it was opened.
         let (mut dirty, mut left) = (true, PendingFlush::Nothing);
         let mut flushed = clock::start();
@@ -250,9 +237,9 @@ impl<M: StateMachine> Writer<M> {
                 Taken::Nudged => {}
                 Taken::Closed if self.team.as_ref().is_none_or(Flights::is_done) => break,
                 // The answer says how the last writes ended.
-                Taken::Closed => self.tend_team(limits::TEAM_ANSWER_MAX, &wake),
+                Taken::Closed => self.tend_team(limits::TEAM_ANSWER_MAX),
             }
-            self.tend_team(Duration::ZERO, &wake);
+            self.tend_team(Duration::ZERO);
             if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
                 self.catch_up();
                 left = self.store.flush();
@@ -283,9 +270,10 @@ impl<M: StateMachine> Writer<M> {
         let (replies, store) = (&self.replies, self.store.as_ref());
         match &mut self.team {
             None => batch.decide(write, replies, store),
-            Some(team) => Self::park(team, batch, write, |batch, write| {
-                batch.decide_unless(write, replies, store, M::is_commit)
-            }),
+            Some(team) if team.holds(write.session.as_ref()) => team.parked.push_back(write),
+            Some(team) => {
+                team.parked.extend(batch.decide_unless(write, replies, store, M::is_commit));
+            }
         }
     }
 

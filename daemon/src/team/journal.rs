@@ -93,12 +93,12 @@ impl CommitJournal {
     }
 
     fn read(&self, entry: Entry) -> Result<TeamEntry<Change>, TeamError> {
+        let Entry { seq, content: entry, .. } = entry;
         let unread = |error: serde_json::Error| {
-            let seq = entry.seq;
             TeamError::NotWritten(format!("revision {seq} cannot be read, update anchord: {error}"))
         };
         Ok(TeamEntry {
-            revision: Revision(entry.seq),
+            revision: Revision(seq),
             is_own: *self.machine == *entry.machine,
             time: Timestamp(entry.time),
             changes: serde_json::from_str(&entry.changes).map_err(unread)?,

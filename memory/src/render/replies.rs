@@ -27,8 +27,8 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
 /// Renders the reply to a save that waits for the team's database.
 pub fn save_waits(why: &str) -> String {
     format!(
-        "Kept here, shared when the database is back. Nothing is lost: do not save this again. The \
-         database cannot be used now ({why}).\n"
+        "Kept here, shared when the database is back. Nothing is lost: do not save this again.\n\
+         The team's database does not take it now: {why}.\n"
     )
 }
 

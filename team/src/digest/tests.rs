@@ -23,18 +23,7 @@ fn journal(count: u64) -> Vec<Entry> {
             let mut new = new_entry();
             new.key.number = seq;
             digest = chain(&digest, seq, "alice", &new);
-            Entry {
-                seq,
-                member: "alice".to_owned(),
-                digest: digest.clone(),
-                key: new.key,
-                machine: new.machine,
-                time: new.time,
-                session: new.session,
-                operation: new.operation,
-                changes: new.changes,
-                reply: new.reply,
-            }
+            Entry { seq, member: "alice".to_owned(), digest: digest.clone(), content: new }
         })
         .collect()
 }
@@ -86,7 +75,7 @@ fn a_changed_missing_or_exchanged_entry_is_found() {
         damage(&mut entries);
         matches!(verify(0, FIRST_DIGEST, &entries), Err(Error::Damaged(_)))
     };
-    assert!(damaged(|entries| entries[1].changes = "[]".to_owned()));
+    assert!(damaged(|entries| entries[1].content.changes = "[]".to_owned()));
     assert!(damaged(|entries| entries[1].member = "bob".to_owned()));
     assert!(damaged(|entries| drop(entries.remove(1))));
     assert!(damaged(|entries| entries.swap(1, 2)));

@@ -56,7 +56,8 @@ impl Team {
         assert_eq!(entries.len() as u64, head.seq);
         let digest = anchord_team::verify(0, anchord_team::FIRST_DIGEST, &entries).unwrap();
         assert_eq!(digest, head.digest);
-        entries.into_iter().map(|entry| (entry.key.instance, entry.key.number)).collect()
+        let keys = entries.into_iter().map(|entry| entry.content.key);
+        keys.map(|key| (key.instance, key.number)).collect()
     }
 }
 

@@ -275,7 +275,7 @@ async fn a_maintainer_manages_members_and_purges() {
     let log = bob.log(team.project);
     log.rewrite(1, from_ref(&replacement)).await.unwrap();
     assert_eq!(log.head().await.unwrap().epoch, 1);
-    assert_eq!(log.entries(0, 1, u64::MAX).await.unwrap()[0].changes, "null");
+    assert_eq!(log.entries(0, 1, u64::MAX).await.unwrap()[0].content.changes, "null");
     // Not even a maintainer sets the head back or changes who wrote an entry.
     team.refused("bob", "UPDATE anchord.projects SET epoch = 0");
     team.refused("bob", "UPDATE anchord.projects SET seq = 0");

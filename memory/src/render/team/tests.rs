@@ -20,8 +20,8 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     assert_eq!(
         text,
         "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
-         again.\nThe team's database cannot be used since 2026-11-01 12:00 UTC (failed to \
-         reach the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
+         again.\nThe team's database cannot be used since 2026-11-01 12:00 UTC (failed to reach \
+         the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
          here until it is back.\n"
     );
 }
