@@ -17,7 +17,7 @@ pub use view::{
     CommitDetail, CommitPage, HistoryView, RecordVersions, RevisionDiff, VersionDetail,
 };
 
-use crate::change::Change;
+use crate::change::{Change, Team};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
@@ -196,6 +196,9 @@ impl StoredCommit {
     fn other(&self) -> String {
         let words = self.changes.iter().find_map(|change| match change {
             Change::Notify(_) => Some("a notice"),
+            Change::Team(Team { project: Some(_), .. }) => Some("a team shares the memory"),
+            Change::Team(_) => Some("a team no longer shares the memory"),
+            Change::Configure { .. } => Some("the project's settings"),
             Change::Imported { .. } => Some("an import was taken back"),
             Change::Purged(_) => Some("what was purged since"),
             Change::Tombstones { .. } => Some("a purge"),

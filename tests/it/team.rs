@@ -99,6 +99,9 @@ fn two_machines_share_a_memory_and_keep_what_is_private() {
     assert!(joined.contains("as in the database") && joined.contains("maintainer"), "{joined}");
     bob.sees("Postgres 16");
 
+    let history = bob.shell().done(&["history"]);
+    assert!(history.contains("a team shares the memory") && history.contains("Postgres 16"));
+
     let mut agent = bob.agent();
     let note = json!({ "items": [
         { "content": "Deploys run on Fridays." },
@@ -200,10 +203,18 @@ fn a_reader_cannot_write_and_keeps_what_it_staged() {
     bob.join(&server.url("bob"));
     let mut agent = bob.agent();
     let kept = agent.tool("memory_save", &write::save("Mine"));
+    ada.shell().done(&["note", "From ada"]);
     assert!(kept.contains("Kept here") && kept.contains("database role"), "{kept}");
     assert_eq!(bob.team()["waiting"], 1);
-    let status = agent.tool("memory_status", &json!({}));
-    assert!(status.contains("1 save waits") && status.contains("database role"), "{status}");
+    // Reads work meanwhile, and do not hide why the save waits.
+    bob.sees("From ada");
+    for _ in 0..2 {
+        let status = agent.tool("memory_status", &json!({}));
+        assert!(status.contains("1 save waits") && status.contains("database role"), "{status}");
+        let team = bob.team();
+        let error = team.get("error").and_then(Value::as_str).unwrap_or_default();
+        assert!(error.contains("database role"), "{team}");
+    }
     assert!(!ada.shell().done(&["load"]).contains("Mine"));
 }
 

@@ -126,7 +126,9 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
     };
     match database.log(config.project).head().await {
         Ok(head) => {
-            (state.head, state.error) = (Some(head.seq), None);
+            // A database that is read may still refuse what waits.
+            let refused = status.refused.clone().filter(|_| state.waiting > 0);
+            (state.head, state.error) = (Some(head.seq), refused);
             state.answered = Some(clock::now().0);
         }
         Err(error) => state.error = Some(format!("failed to {error}")),
@@ -421,7 +423,9 @@ async fn caught_up(open: &OpenProject, head: u64) -> Answer<()> {
         if memory.revision().0 >= head {
             return match memory.team() {
                 Some(_) => Ok(()),
-                None => Err(refused("its creation was cut short; ask its creator to repeat it")),
+                None => Err(refused(
+                    "its creation was cut short; it has to be created again, under another name",
+                )),
             };
         }
         if let Some(why) = open.owner.team().and_then(|status| status.error.clone()) {

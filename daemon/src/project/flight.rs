@@ -119,6 +119,7 @@ impl<M: StateMachine> Writer<M> {
         match (landed, flying) {
             (Landed::Appended(Ok(TeamAppended::Committed)), Flying::Appending(flight)) => {
                 self.reached(Ok(()));
+                self.taken(None);
                 self.committed(flight);
             }
             (Landed::Appended(Ok(TeamAppended::Moved(first))), Flying::Appending(flight)) => {
@@ -127,6 +128,7 @@ impl<M: StateMachine> Writer<M> {
             }
             (Landed::Appended(Err(error)), Flying::Appending(flight)) => {
                 self.reached(Err(error.to_string()));
+                self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
             (Landed::Followed(Ok(entries)), Flying::Following) => {
@@ -152,7 +154,11 @@ impl<M: StateMachine> Writer<M> {
         let Some(team) = &self.team else { return };
         let before = team.signal.status.load_full();
         let status = match outcome {
-            Ok(()) => TeamStatus { answered: Some(clock::now()), error: None },
+            Ok(()) => TeamStatus {
+                answered: Some(clock::now()),
+                error: None,
+                refused: before.refused.clone(),
+            },
             Err(why) => {
                 if before.error.as_ref() != Some(&why) {
                     tracing::warn!(%why, "a call to the team's database failed");
@@ -161,6 +167,15 @@ impl<M: StateMachine> Writer<M> {
             }
         };
         team.signal.status.store(Arc::new(status));
+    }
+
+    /// Remembers whether the team's database took the last commit.
+    fn taken(&self, refused: Option<String>) {
+        if let Some(team) = &self.team {
+            let before = team.signal.status.load_full();
+            let status = TeamStatus { refused, ..TeamStatus::clone(&before) };
+            team.signal.status.store(Arc::new(status));
+        }
     }
 
     /// Writes this machine's copy of a batch that the team's journal has, and answers its callers.

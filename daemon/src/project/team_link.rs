@@ -34,6 +34,8 @@ pub struct TeamStatus {
     pub answered: Option<Timestamp>,
     /// The reason why the last call failed, if it did.
     pub error: Option<String>,
+    /// The reason why the last commit was not taken, if it was not. Reads may work meanwhile.
+    pub refused: Option<String>,
 }
 
 /// The part of a link that other threads see.
@@ -139,9 +141,11 @@ impl<M: StateMachine> Flights<M> {
         flies || self.parked.iter().any(is_of)
     }
 
-    /// Returns whether nothing is under way and nothing waits.
+    /// Returns whether no commit is under way or waits.
     pub(super) fn is_done(&self) -> bool {
-        self.flying.is_none() && self.again.is_none() && self.parked.is_empty()
+        !matches!(self.flying, Some(Flying::Appending(_)))
+            && self.again.is_none()
+            && self.parked.is_empty()
     }
 
     /// Returns the answer to the newest call, if it comes in time.

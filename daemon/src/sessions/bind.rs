@@ -159,7 +159,8 @@ impl View {
     pub(crate) fn team(&self) -> String {
         let status = self.project.as_ref().and_then(|project| project.owner.team());
         let Some(status) = status else { return String::new() };
-        render::team(&self.memory, status.answered, status.error.as_deref())
+        let (error, refused) = (status.error.as_deref(), status.refused.as_deref());
+        render::team(&self.memory, status.answered, error, refused)
     }
 
     /// Returns the time from which ages are counted.

@@ -6,8 +6,14 @@ use crate::ids::Timestamp;
 use crate::memory::Memory;
 
 /// Renders what waits for the team's database, and how old the memory is while it cannot be
-/// reached. `answered` is the last time that it answered. Empty if nothing is to be said.
-pub fn team(memory: &Memory, answered: Option<Timestamp>, error: Option<&str>) -> String {
+/// reached. `answered` is the last time that it answered. `error` is the reason why it cannot be
+/// used now, and `refused` why it did not take the last commit. Empty if nothing is to be said.
+pub fn team(
+    memory: &Memory,
+    answered: Option<Timestamp>,
+    error: Option<&str>,
+    refused: Option<&str>,
+) -> String {
     let mut text = String::new();
     let ended = memory.held().filter(|held| held.summary.is_none()).count();
     let saves = memory.held().count() - ended;
@@ -33,6 +39,9 @@ pub fn team(memory: &Memory, answered: Option<Timestamp>, error: Option<&str>) -
             "The team's database cannot be used {since} ({error}): others' newer work is not here. \
              Checkpoints work; a save is kept here until it is back."
         );
+    }
+    if let (None, Some(refused), false) = (error, refused, text.is_empty()) {
+        let _ = writeln!(text, "The team's database does not take it: {refused}.");
     }
     text
 }

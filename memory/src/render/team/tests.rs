@@ -9,19 +9,26 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     let mut memory = Memory::default();
     let team = Team { project: Some("api".to_owned()), last_number: 0, session_rows: 0 };
     memory.apply(Seq(1), &[Change::Team(team)]);
-    assert_eq!(super::team(&memory, Some(day(1)), None), "");
+    assert_eq!(super::team(&memory, Some(day(1)), None, Some("denied")), "");
 
     let key = HeldKey { instance: "shim".into(), number: 1 };
     let part = blueprints([blueprint("Cache", "Warm.")]);
     let save = Save { session_summary: "Worked.", part, ..Save::default() };
     let plan = plan_hold(&memory, &origin("one", 1), &key, save).unwrap();
     apply(&mut memory, plan);
-    let text = super::team(&memory, Some(day(1)), Some("failed to reach the database: refused"));
+    let text =
+        super::team(&memory, Some(day(1)), Some("failed to reach the database: refused"), None);
     assert_eq!(
         text,
         "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
          again.\nThe team's database cannot be used since 2026-11-01 12:00 UTC (failed to reach \
          the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
          here until it is back.\n"
+    );
+    let text = super::team(&memory, Some(day(1)), None, Some("denied"));
+    assert_eq!(
+        text,
+        "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
+         again.\nThe team's database does not take it: denied.\n"
     );
 }
