@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use crate::connect::Dialer;
 use crate::digest::chain;
-use crate::entry::{Appended, COLUMNS, Entry, Key, NewEntry, check_batch, signed, unsigned};
+use crate::entry::{
+    Appended, COLUMNS, Entry, Head, Key, NewEntry, Point, check_batch, signed, unsigned,
+};
 use crate::error::{AppendError, Error};
 use crate::limits::APPEND_ATTEMPTS_MAX;
 use crate::pool::{CommitFault, Fault, Lease, Param, Sessions};
@@ -26,15 +28,15 @@ pub(crate) const CHANNEL: &str = "anchord";
 
 /// Locks the head and returns it.
 pub(crate) const LOCK: &str =
-    "UPDATE anchord.projects SET seq = seq WHERE id = $1 RETURNING seq, digest";
+    "UPDATE anchord.projects SET seq = seq WHERE id = $1 RETURNING seq, digest, epoch";
 /// Returns the caller's role in a project.
 pub(crate) const ROLE: &str = "SELECT role FROM anchord.members \
     WHERE project = $1 AND role_name = session_user::text";
 const INSERT: &str = "INSERT INTO anchord.entries (project, seq, instance, number, machine, \
     time_ms, session, operation, changes, reply, digest) \
     SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-const SET_HEAD: &str =
-    "UPDATE anchord.projects SET seq = $2, digest = $3 WHERE id = $1 AND seq = $4";
+const SET_HEAD: &str = "UPDATE anchord.projects SET seq = $2, digest = $3, epoch = $5 \
+    WHERE id = $1 AND seq = $4";
 
 /// A transaction that only COMMIT is missing from, or that has ended without one.
 enum Prepared {
@@ -47,11 +49,11 @@ pub(crate) async fn append(
     sessions: &Sessions,
     dialer: &Dialer,
     project: Uuid,
-    expected: u64,
+    expected: &Point,
     batch: &[NewEntry],
 ) -> Result<Appended, AppendError> {
     check_batch(batch).map_err(AppendError::NotWritten)?;
-    let last = expected.saturating_add(batch.len() as u64);
+    let last = expected.seq.saturating_add(batch.len() as u64);
     signed(last).map_err(AppendError::NotWritten)?;
     let mut deadline = pin!(tokio::time::sleep(dialer.timeouts.append));
     let mut attempt = 1;
@@ -114,48 +116,54 @@ pub(crate) async fn find(
 async fn prepare(
     sessions: &Sessions,
     project: Uuid,
-    expected: u64,
+    expected: &Point,
     batch: &[NewEntry],
 ) -> Result<Prepared, Fault> {
     let mut lease = sessions.lease().await?;
-    let instances: Vec<&str> = batch.iter().map(|entry| &*entry.key.instance).collect();
-    let numbers: Vec<i64> =
-        batch.iter().map(|entry| signed(entry.key.number)).collect::<Result<_, _>>()?;
+    let (instances, numbers) = keys(batch)?;
     let (head, found) = lock(&mut lease, project, &instances, &numbers).await?;
     if !found.is_empty() {
         let outcome = Appended::Repeated(found);
         return Ok(Prepared::Open { lease, outcome, after: String::new() });
     }
-    if head.seq != expected {
+    if !head.is_at(expected) {
         lease.roll_back().await?;
         return Ok(Prepared::Ended(Appended::HeadMoved { head: head.seq }));
     }
-    let digest = insert(&mut lease, project, &head, batch, &instances, &numbers).await?;
-    let seq = expected + batch.len() as u64;
+    let digests = insert(&mut lease, project, &head, head.epoch, batch).await?;
+    let seq = head.seq + batch.len() as u64;
     let after = format!("NOTIFY {CHANNEL}, '{project} {seq}'");
-    Ok(Prepared::Open { lease, outcome: Appended::Committed { digest }, after })
+    let outcome = Appended::Committed { digests, epoch: head.epoch };
+    Ok(Prepared::Open { lease, outcome, after })
 }
 
-/// A locked head.
-pub(crate) struct Locked {
-    pub(crate) seq: u64,
-    pub(crate) digest: String,
+/// Returns the keys of a batch, as the instances and the numbers.
+pub(crate) fn keys(batch: &[NewEntry]) -> Result<(Vec<&str>, Vec<i64>), Error> {
+    let instances = batch.iter().map(|entry| &*entry.key.instance).collect();
+    let numbers = batch.iter().map(|entry| signed(entry.key.number)).collect::<Result<_, _>>()?;
+    Ok((instances, numbers))
 }
 
-impl Locked {
+impl Head {
     /// Reads a row of [`LOCK`].
-    pub(crate) fn from_row(row: &Row) -> Result<Self, Error> {
-        Ok(Self { seq: unsigned(row.try_get(0)?)?, digest: row.try_get(1)? })
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        let (seq, epoch) = (unsigned(row.try_get(0)?)?, unsigned(row.try_get(2)?)?);
+        Ok(Self { seq, digest: row.try_get(1)?, epoch })
+    }
+
+    /// Returns whether this is the head that a caller expects.
+    pub(crate) fn is_at(&self, point: &Point) -> bool {
+        self.seq == point.seq && point.digest.as_ref().is_none_or(|digest| *digest == self.digest)
     }
 }
 
 /// Begins a transaction, locks the head and returns the entries with these keys, in order.
-async fn lock(
+pub(crate) async fn lock(
     lease: &mut Lease,
     project: Uuid,
     instances: &[&str],
     numbers: &[i64],
-) -> Result<(Locked, Vec<Entry>), Fault> {
+) -> Result<(Head, Vec<Entry>), Fault> {
     let find = format!(
         "SELECT {COLUMNS} FROM anchord.entries WHERE project = $1 \
          AND (instance, number) IN (SELECT * FROM unnest($2, $3)) ORDER BY seq"
@@ -171,20 +179,20 @@ async fn lock(
             None => Error::NotAMember,
         }));
     };
-    let head = Locked::from_row(head)?;
+    let head = Head::from_row(head)?;
     let found = found.iter().map(Entry::from_row).collect::<Result<_, _>>()?;
     Ok((head, found))
 }
 
-/// Inserts a batch after the head and sets the head. Returns its digest.
-async fn insert(
+/// Inserts a batch after the head and sets the head. Returns the digest of each entry.
+pub(crate) async fn insert(
     lease: &mut Lease,
     project: Uuid,
-    head: &Locked,
+    head: &Head,
+    epoch: u64,
     batch: &[NewEntry],
-    instances: &[&str],
-    numbers: &[i64],
-) -> Result<String, Fault> {
+) -> Result<Vec<String>, Fault> {
+    let (instances, numbers) = keys(batch)?;
     let mut digests: Vec<String> = Vec::with_capacity(batch.len());
     let mut seqs: Vec<i64> = Vec::with_capacity(batch.len());
     let mut seq = head.seq;
@@ -201,8 +209,8 @@ async fn insert(
     let operations: Vec<&str> = batch.iter().map(|entry| &*entry.operation).collect();
     let changes: Vec<&str> = batch.iter().map(|entry| &*entry.changes).collect();
     let replies: Vec<Option<&str>> = batch.iter().map(|entry| entry.reply.as_deref()).collect();
-    let (seq, old) = (signed(seq)?, signed(head.seq)?);
-    let digest = digests.last().unwrap_or(&head.digest).clone();
+    let (seq, old, epoch) = (signed(seq)?, signed(head.seq)?, signed(epoch)?);
+    let digest = digests.last().unwrap_or(&head.digest);
     let rows: [Param<'_>; 11] = [
         (&project, Type::UUID),
         (&seqs, Type::INT8_ARRAY),
@@ -216,12 +224,17 @@ async fn insert(
         (&replies, Type::TEXT_ARRAY),
         (&digests, Type::TEXT_ARRAY),
     ];
-    let new: [Param<'_>; 4] =
-        [(&project, Type::UUID), (&seq, Type::INT8), (&digest, Type::TEXT), (&old, Type::INT8)];
+    let new: [Param<'_>; 5] = [
+        (&project, Type::UUID),
+        (&seq, Type::INT8),
+        (digest, Type::TEXT),
+        (&old, Type::INT8),
+        (&epoch, Type::INT8),
+    ];
     // The schema demands this order.
     let inserted = lease.run((SET_HEAD, &new), (INSERT, &rows)).await?;
     if inserted != batch.len() as u64 {
         return Err(Fault::Final(Error::NotAMember));
     }
-    Ok(digest)
+    Ok(digests)
 }

@@ -61,13 +61,44 @@ pub struct Head {
     pub epoch: u64,
 }
 
+/// A place in a journal: an entry, and the digest up to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The `seq` of the entry, or 0 for the beginning.
+    pub seq: u64,
+    /// The digest of the journal up to it. `None` if it is not known, and then it is not compared.
+    pub digest: Option<String>,
+}
+
+impl From<u64> for Point {
+    fn from(seq: u64) -> Self {
+        Self { seq, digest: None }
+    }
+}
+
+/// The part of a journal that follows a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Following {
+    /// The next entries, in order, checked against the point.
+    Entries {
+        /// The entries; none if the point is the head.
+        entries: Vec<Entry>,
+        /// The count of purges.
+        epoch: u64,
+    },
+    /// The journal does not contain the point: it ends before it, or has another digest there.
+    Apart(Head),
+}
+
 /// The outcome of an append that the database answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// All of the batch is committed. Entry `i` has the `seq` `expected + 1 + i`.
     Committed {
-        /// The digest of the last entry.
-        digest: String,
+        /// The digest of each entry.
+        digests: Vec<String>,
+        /// The count of purges.
+        epoch: u64,
     },
     /// The head is not the expected one. Nothing was written.
     HeadMoved {
@@ -92,8 +123,11 @@ pub struct Replacement {
 /// The outcome of a rewrite that the database answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rewritten {
-    /// The texts are replaced. The head has a new digest and a higher epoch.
+    /// The texts are replaced, and the last entry is appended. The head has a higher epoch.
     Committed(Head),
+    /// The last entry was appended before, and so the texts were replaced with it. Nothing was
+    /// written.
+    Repeated,
     /// The head is not the expected one. Nothing was written.
     HeadMoved {
         /// The `seq` of the head.

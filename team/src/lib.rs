@@ -33,7 +33,7 @@ mod tls;
 pub use address::{Address, AddressError};
 pub use database::{Database, ProjectInfo, Server, Timeouts};
 pub use digest::{FIRST_DIGEST, chain, verify};
-pub use entry::{Appended, Entry, Head, Key, NewEntry, Replacement, Rewritten};
+pub use entry::{Appended, Entry, Following, Head, Key, NewEntry, Point, Replacement, Rewritten};
 pub use error::{AppendError, Error};
 pub use listen::{Heard, Listener};
 pub use log::Log;

@@ -5,12 +5,18 @@ use uuid::Uuid;
 
 use crate::append;
 use crate::database::Database;
+use crate::digest::{FIRST_DIGEST, chain, verify};
 use crate::entry::{
-    Appended, COLUMNS, Entry, Head, Key, NewEntry, Replacement, Rewritten, signed, unsigned,
+    Appended, COLUMNS, Entry, Following, Head, Key, NewEntry, Point, Replacement, Rewritten,
+    signed, unsigned,
 };
 use crate::error::{AppendError, Error};
+use crate::members::Member;
 use crate::pool::Param;
 use crate::rewrite;
+
+/// The place of the epoch after [`COLUMNS`].
+const EPOCH_COLUMN: usize = 11;
 
 /// The journal of one project. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -24,31 +30,77 @@ impl Log {
         Self { database, project }
     }
 
-    /// Appends a batch if `expected` is the `seq` of the head. A batch has 1 to 1,000 entries and
-    /// is committed as a whole.
+    /// Appends a batch if `expected` is the head. A batch has 1 to 1,000 entries and is committed
+    /// as a whole.
     ///
     /// Call it once at a time per project, since others would only wait for the head.
     ///
     /// COMMIT is sent within 5 s and answered within another 5 s, or the call fails. Dropping the
     /// future closes its connection; if COMMIT was sent by then, the outcome is unknown.
-    pub async fn append(&self, expected: u64, batch: &[NewEntry]) -> Result<Appended, AppendError> {
+    pub async fn append(
+        &self,
+        expected: impl Into<Point>,
+        batch: &[NewEntry],
+    ) -> Result<Appended, AppendError> {
         let (sessions, dialer) = self.database.parts();
-        append::append(sessions, dialer, self.project, expected, batch).await
+        append::append(sessions, dialer, self.project, &expected.into(), batch).await
     }
 
-    /// Replaces the texts of committed entries, as a purge does, if `expected` is the `seq` of the
-    /// head. Needs the rights of a maintainer.
+    /// Replaces the texts of committed entries, as a purge does, and appends the entry `last`, if
+    /// `expected` is the head. Needs the rights of a maintainer.
     ///
     /// Computes the digests from the first of these entries on again, and raises the epoch by 1. It
-    /// has 30 s, and locks the head meanwhile. If the outcome is unknown, repeat it; that raises
-    /// the epoch once more.
+    /// has 30 s, and locks the head meanwhile. If the outcome is unknown, repeat it with the same
+    /// key.
     pub async fn rewrite(
         &self,
-        expected: u64,
+        expected: impl Into<Point>,
         replacements: &[Replacement],
+        last: &NewEntry,
     ) -> Result<Rewritten, AppendError> {
         let (sessions, dialer) = self.database.parts();
-        rewrite::rewrite(sessions, dialer, self.project, expected, replacements).await
+        let expected = expected.into();
+        rewrite::rewrite(sessions, dialer, self.project, &expected, replacements, last).await
+    }
+
+    /// Returns the entries after a point, as [`entries`](Self::entries) does, if the journal
+    /// contains the point. Fails with [`Error::Damaged`] if their digests do not follow from it.
+    pub async fn follow(
+        &self,
+        after: &Point,
+        entries_max: u32,
+        bytes_max: u64,
+    ) -> Result<Following, Error> {
+        let (entries, epoch) = self.read(after.seq, entries_max, bytes_max).await?;
+        let Some(first) = entries.first() else {
+            let head = self.head().await?;
+            // Something may have come since. The next call finds it.
+            return Ok(if head.seq > after.seq || head.is_at(after) {
+                Following::Entries { entries, epoch: head.epoch }
+            } else {
+                Following::Apart(head)
+            });
+        };
+        let known = match &after.digest {
+            Some(digest) => digest.clone(),
+            None => self.digest_at(after.seq).await?,
+        };
+        if chain(&known, first.seq, &first.member, &first.content) != first.digest {
+            return Ok(Following::Apart(self.head().await?));
+        }
+        verify(after.seq, &known, &entries)?;
+        Ok(Following::Entries { entries, epoch })
+    }
+
+    /// Returns the digest of the journal up to an entry.
+    async fn digest_at(&self, seq: u64) -> Result<String, Error> {
+        match seq.checked_sub(1) {
+            None => Ok(FIRST_DIGEST.to_owned()),
+            Some(before) => match self.entries(before, 1, 1).await?.pop() {
+                Some(entry) => Ok(entry.digest),
+                None => Err(Error::Damaged(format!("entry {seq} is missing"))),
+            },
+        }
     }
 
     /// Returns the entries after a `seq`, in order and without a gap.
@@ -62,9 +114,19 @@ impl Log {
         entries_max: u32,
         bytes_max: u64,
     ) -> Result<Vec<Entry>, Error> {
+        Ok(self.read(after, entries_max, bytes_max).await?.0)
+    }
+
+    /// Returns the entries after a `seq`, and the epoch at that moment; 0 if there are none.
+    async fn read(
+        &self,
+        after: u64,
+        entries_max: u32,
+        bytes_max: u64,
+    ) -> Result<(Vec<Entry>, u64), Error> {
         // The lengths are in the rows' headers, so long texts are only read if they are returned.
         let sql = format!(
-            "SELECT {COLUMNS} FROM (\
+            "SELECT {COLUMNS}, (SELECT epoch FROM anchord.projects WHERE id = $1) FROM (\
                 SELECT *, sum(octet_length(changes) + coalesce(octet_length(reply), 0)) \
                     OVER (ORDER BY seq) AS total \
                 FROM (SELECT * FROM anchord.entries WHERE project = $1 AND seq > $2 \
@@ -87,7 +149,13 @@ impl Log {
                 return Err(Error::Damaged(format!("entry {seq} is missing")));
             }
         }
-        Ok(entries)
+        let epoch = rows.first().map(|row| row.try_get(EPOCH_COLUMN)).transpose()?;
+        Ok((entries, epoch.map(unsigned).transpose()?.unwrap_or_default()))
+    }
+
+    /// Returns the members of the project.
+    pub async fn members(&self) -> Result<Vec<Member>, Error> {
+        self.database.members(self.project).await
     }
 
     /// Returns the head.

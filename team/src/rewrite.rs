@@ -1,4 +1,5 @@
-//! The transaction that replaces texts of committed entries, as a purge does.
+//! The transaction that replaces texts of committed entries, as a purge does, and appends the entry
+//! that says so.
 //!
 //! Keys, members, times and positions stay. The digests from the first replaced entry on are
 //! computed again, so the journal stays a chain. The epoch rises, which tells caches of the old
@@ -10,10 +11,12 @@ use std::slice::from_ref;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::append::{CHANNEL, LOCK, Locked, ROLE};
+use crate::append::{CHANNEL, ROLE, insert, keys, lock};
 use crate::connect::Dialer;
 use crate::digest::{FIRST_DIGEST, chain};
-use crate::entry::{COLUMNS, Entry, Head, Replacement, Rewritten, check_text, signed, unsigned};
+use crate::entry::{
+    COLUMNS, Entry, Head, NewEntry, Point, Replacement, Rewritten, check_batch, check_text, signed,
+};
 use crate::error::{AppendError, Error};
 use crate::limits::{REWRITE_PAGE_ENTRIES_MAX, TEXT_BYTES_MAX};
 use crate::members::Role;
@@ -25,11 +28,9 @@ const SET_TEXTS: &str = "UPDATE anchord.entries e \
     WHERE e.project = $1 AND e.seq = n.seq";
 const SET_DIGESTS: &str = "UPDATE anchord.entries e SET digest = n.digest \
     FROM unnest($2, $3) AS n (seq, digest) WHERE e.project = $1 AND e.seq = n.seq";
-const SET_HEAD: &str = "UPDATE anchord.projects SET digest = $2, epoch = epoch + 1 \
-    WHERE id = $1 RETURNING epoch";
 
 enum Prepared {
-    HeadMoved(u64),
+    Ended(Rewritten),
     Open(Lease, Head),
 }
 
@@ -38,15 +39,17 @@ pub(crate) async fn rewrite(
     sessions: &Sessions,
     dialer: &Dialer,
     project: Uuid,
-    expected: u64,
+    expected: &Point,
     replacements: &[Replacement],
+    last: &NewEntry,
 ) -> Result<Rewritten, AppendError> {
-    let by_seq = check(expected, replacements).map_err(AppendError::NotWritten)?;
-    let prepared = prepare(sessions, project, expected, &by_seq);
+    let by_seq = check(expected.seq, replacements).map_err(AppendError::NotWritten)?;
+    check_batch(from_ref(last)).map_err(AppendError::NotWritten)?;
+    let prepared = prepare(sessions, project, expected, &by_seq, last);
     let prepared = tokio::time::timeout(dialer.timeouts.query, prepared).await;
     let prepared = prepared.unwrap_or(Err(Fault::Final(Error::Slow)));
     match prepared.map_err(|fault| AppendError::NotWritten(fault.into_error()))? {
-        Prepared::HeadMoved(head) => Ok(Rewritten::HeadMoved { head }),
+        Prepared::Ended(outcome) => Ok(outcome),
         Prepared::Open(lease, head) => {
             let after = format!("NOTIFY {CHANNEL}, '{project} {}'", head.seq);
             match lease.commit(&after, dialer.timeouts.commit).await {
@@ -84,32 +87,37 @@ fn check(
 async fn prepare(
     sessions: &Sessions,
     project: Uuid,
-    expected: u64,
+    expected: &Point,
     by_seq: &BTreeMap<u64, &Replacement>,
+    last: &NewEntry,
 ) -> Result<Prepared, Fault> {
     let mut lease = sessions.lease().await?;
+    let (instances, numbers) = keys(from_ref(last))?;
+    let (mut head, found) = lock(&mut lease, project, &instances, &numbers).await?;
+    if !found.is_empty() {
+        lease.roll_back().await?;
+        return Ok(Prepared::Ended(Rewritten::Repeated));
+    }
     let id: Param<'_> = (&project, Type::UUID);
-    let (heads, roles) = lease.begin((LOCK, from_ref(&id)), (ROLE, from_ref(&id))).await?;
+    let roles = lease.query_open(ROLE, from_ref(&id)).await?;
     let role = roles.first().ok_or(Error::NotAMember)?;
     if Role::from_stored(role.try_get(0)?)? != Role::Maintainer {
-        let what = "only a maintainer rewrites the journal".to_owned();
+        let what = "only a maintainer purges what the team shares".to_owned();
         return Err(Fault::Final(Error::Refused(what)));
     }
-    let head = Locked::from_row(heads.first().ok_or(Error::NotAMember)?)?;
-    if head.seq != expected {
+    if !head.is_at(expected) {
         lease.roll_back().await?;
-        return Ok(Prepared::HeadMoved(head.seq));
+        return Ok(Prepared::Ended(Rewritten::HeadMoved { head: head.seq }));
     }
     let mut after = by_seq.keys().next().copied().unwrap_or(1) - 1;
-    let mut digest = digest_at(&lease, &id, after).await?;
+    head.digest = digest_at(&lease, &id, after).await?;
     while after < head.seq {
-        (after, digest) = rewrite_page(&mut lease, &id, after, digest, by_seq).await?;
+        (after, head.digest) = rewrite_page(&mut lease, &id, after, head.digest, by_seq).await?;
     }
-    let params: [Param<'_>; 2] = [id, (&digest, Type::TEXT)];
-    let epochs = lease.query_open(SET_HEAD, &params).await?;
-    let epoch = epochs.first().ok_or(Error::NotAMember)?;
-    let epoch = unsigned(epoch.try_get(0)?)?;
-    Ok(Prepared::Open(lease, Head { seq: head.seq, digest, epoch }))
+    let epoch = head.epoch + 1;
+    let digests = insert(&mut lease, project, &head, epoch, from_ref(last)).await?;
+    let digest = digests.into_iter().next_back().unwrap_or(head.digest);
+    Ok(Prepared::Open(lease, Head { seq: head.seq + 1, digest, epoch }))
 }
 
 /// Returns the digest up to an entry.

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use anchord_team::{AppendError, Appended, Error, Heard, Log, NewEntry, Replacement, Rewritten};
+use anchord_team::{
+    AppendError, Appended, Error, FIRST_DIGEST, Following, Heard, Log, NewEntry, Point,
+    Replacement, Rewritten,
+};
 
 use crate::{Team, entry, key};
 
@@ -14,7 +17,8 @@ async fn a_batch_is_appended_in_order_and_read_back() {
     second.session = None;
     second.reply = Some("{\"quoted\":\"it's \\\\ \\\"x\\\" ü\"}".to_owned());
     let batch = [entry("a", 1), second];
-    let Appended::Committed { digest } = log.append(0, &batch).await.unwrap() else { panic!() };
+    let appended = log.append(0, &batch).await.unwrap();
+    let Appended::Committed { digests, .. } = appended else { panic!() };
 
     let entries = team.log("rita").await.entries(0, 100, u64::MAX).await.unwrap();
     assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2]);
@@ -22,7 +26,7 @@ async fn a_batch_is_appended_in_order_and_read_back() {
     let read: Vec<NewEntry> = entries.into_iter().map(|entry| entry.content).collect();
     assert_eq!(read, batch);
     let head = log.head().await.unwrap();
-    assert_eq!((head.seq, head.digest, head.epoch), (2, digest, 0));
+    assert_eq!((head.seq, Some(&head.digest), head.epoch), (2, digests.last(), 0));
     let projects = team.owner.projects().await.unwrap();
     assert_eq!((projects[0].name.as_str(), projects[0].head), ("alpha", 2));
 }
@@ -137,10 +141,11 @@ async fn a_rewrite_replaces_texts_and_keeps_the_chain() {
     let log = team.owner.log(team.project);
     let replacement = |seq| Replacement { seq, changes: "[]".to_owned(), reply: Some("1".into()) };
     let batch = [replacement(230), replacement(7)];
-    let Ok(Rewritten::Committed(head)) = log.rewrite(450, &batch).await else { panic!() };
-    assert_eq!((head.seq, head.epoch), (450, 1));
+    let purge = entry("p", 1);
+    let Ok(Rewritten::Committed(head)) = log.rewrite(450, &batch, &purge).await else { panic!() };
+    assert_eq!((head.seq, head.epoch), (451, 1));
     assert_eq!(log.head().await.unwrap(), head);
-    assert_eq!(team.numbers().await.len(), 450, "the chain holds");
+    assert_eq!(team.numbers().await.len(), 451, "the chain holds");
     let after = alice.entries(0, 1_000, u64::MAX).await.unwrap();
     for (old, new) in before.iter().zip(&after) {
         let mut expected = old.content.clone();
@@ -152,12 +157,58 @@ async fn a_rewrite_replaces_texts_and_keeps_the_chain() {
         assert_eq!(new.digest == old.digest, old.seq < 7, "entry {}", old.seq);
     }
     // The keys stay, and a head that has moved stops it.
-    let repeated = alice.append(450, &[entry("a", 7)]).await.unwrap();
+    let repeated = alice.append(451, &[entry("a", 7)]).await.unwrap();
     assert_eq!(repeated, Appended::Repeated(vec![after[6].clone()]));
-    let moved = log.rewrite(449, &[replacement(1)]).await.unwrap();
-    assert_eq!(moved, Rewritten::HeadMoved { head: 450 });
-    let absent = log.rewrite(450, &[replacement(451)]).await;
+    let moved = log.rewrite(450, &[replacement(1)], &entry("p", 2)).await.unwrap();
+    assert_eq!(moved, Rewritten::HeadMoved { head: 451 });
+    let again = log.rewrite(451, &[replacement(1)], &purge).await.unwrap();
+    assert_eq!((again, log.head().await.unwrap().epoch), (Rewritten::Repeated, 1));
+    let absent = log.rewrite(451, &[replacement(452)], &entry("p", 2)).await;
     assert!(matches!(absent, Err(AppendError::NotWritten(Error::Invalid(_)))), "{absent:?}");
+}
+
+#[tokio::test]
+async fn a_journal_is_followed_only_from_a_point_that_it_contains() {
+    let Some(team) = Team::start().await else { return };
+    let alice = team.log("alice").await;
+    let first = alice.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
+    let Appended::Committed { digests, epoch: 0 } = first else { panic!("{first:?}") };
+    let points: Vec<Point> = std::iter::once(FIRST_DIGEST.to_owned())
+        .chain(digests)
+        .zip(0..)
+        .map(|(digest, seq)| Point { seq, digest: Some(digest) })
+        .collect();
+    let follow = async |point: &Point| match alice.follow(point, 10, u64::MAX).await.unwrap() {
+        Following::Entries { entries, epoch } => Ok((entries.len(), epoch)),
+        Following::Apart(head) => Err((head.seq, head.epoch)),
+    };
+    for (point, later) in points.iter().zip([2, 1, 0]) {
+        assert_eq!(follow(point).await, Ok((later, 0)));
+        assert_eq!(follow(&Point { digest: None, ..point.clone() }).await, Ok((later, 0)));
+    }
+    // The journal ends before the point, or has something else there.
+    let beyond = Point { seq: 3, digest: None };
+    let other = Point { seq: 1, digest: points[2].digest.clone() };
+    assert_eq!(follow(&beyond).await, Err((2, 0)));
+    assert_eq!(follow(&other).await, Err((2, 0)));
+
+    // A purge of the second entry leaves what is up to the first one.
+    let replacement = Replacement { seq: 2, changes: "[]".to_owned(), reply: None };
+    let owner = team.owner.log(team.project);
+    owner.rewrite(points[2].clone(), &[replacement], &entry("p", 1)).await.unwrap();
+    assert_eq!(follow(&points[1]).await, Ok((2, 1)));
+    assert_eq!(follow(&points[2]).await, Err((3, 1)));
+    // Nobody appends to a journal that is not the one that was decided on.
+    let moved = alice.append(Point { seq: 3, ..points[2].clone() }, &[entry("a", 3)]).await;
+    assert_eq!(moved.unwrap(), Appended::HeadMoved { head: 3 });
+    let head = alice.head().await.unwrap();
+    let at_head = Point { seq: head.seq, digest: Some(head.digest) };
+    let appended = alice.append(at_head, &[entry("a", 3)]).await.unwrap();
+    assert!(matches!(appended, Appended::Committed { epoch: 1, .. }), "{appended:?}");
+
+    team.server.psql("UPDATE anchord.entries SET changes = 'other' WHERE seq = 4");
+    let damaged = alice.follow(&points[1], 10, u64::MAX).await;
+    assert!(matches!(damaged, Err(Error::Damaged(_))), "{damaged:?}");
 }
 
 #[tokio::test]

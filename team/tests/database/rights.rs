@@ -270,10 +270,11 @@ async fn a_maintainer_manages_members_and_purges() {
     let purge = "UPDATE anchord.entries SET changes = 'null', digest = repeat('c', 64) RETURNING 1";
     team.finds_nothing("rita", purge);
     let replacement = Replacement { seq: 1, changes: "null".to_owned(), reply: None };
-    let by_rita = rita.log(team.project).rewrite(1, from_ref(&replacement)).await;
+    let by_rita = rita.log(team.project);
+    let by_rita = by_rita.rewrite(1, from_ref(&replacement), &entry("p", 1)).await;
     assert!(matches!(by_rita, Err(AppendError::NotWritten(Error::Refused(_)))), "{by_rita:?}");
     let log = bob.log(team.project);
-    log.rewrite(1, from_ref(&replacement)).await.unwrap();
+    log.rewrite(1, from_ref(&replacement), &entry("p", 1)).await.unwrap();
     assert_eq!(log.head().await.unwrap().epoch, 1);
     assert_eq!(log.entries(0, 1, u64::MAX).await.unwrap()[0].content.changes, "null");
     // Not even a maintainer sets the head back or changes who wrote an entry.
