@@ -29,6 +29,7 @@ mod outlines;
 mod process;
 pub mod project;
 pub mod projects;
+mod purging;
 mod registry_store;
 pub mod retrieval_log;
 pub mod rules;
@@ -41,6 +42,7 @@ mod socket;
 mod spelling;
 pub mod store;
 mod team;
+mod team_copy;
 mod team_upkeep;
 #[cfg(test)]
 mod testing;

@@ -171,8 +171,15 @@ pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
 /// The time after which a connection that carried notices of a team's database is tried again.
 pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
+/// The time after which the memories of teams are opened again, for what was purged elsewhere while
+/// nobody used them.
+pub const TEAM_OPEN_AGAIN_AFTER: Duration = Duration::from_mins(10);
+
 /// Commits of a memory's past that one call sends to a team's journal.
 pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
+
+/// Attempts to purge from a team's journal while others write to it.
+pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 
 /// Entries of a team's journal that one call reads.
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;

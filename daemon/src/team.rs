@@ -16,7 +16,7 @@ use anchord_team::{Address, Database, Secret};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub(crate) use journal::CommitJournal;
+pub(crate) use journal::{CommitJournal, TeamReplacement};
 
 use crate::blocking::run_blocking;
 use crate::store::{StoreError, TeamJournal};

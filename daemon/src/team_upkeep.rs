@@ -1,20 +1,24 @@
-//! Keeps the open memories of teams up to date: fetches what others wrote, and folds what waits.
+//! Keeps the open memories of teams up to date: fetches what others wrote and folds what waits.
+//! Also brings copies into agreement that differ from the database.
 //!
 //! A notice of the database brings others' commits at once. Each pass of the jobs also asks, for
 //! connections that carry no notices.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anchord_team::Database;
 use tokio::task::JoinHandle;
 
 use crate::blocking::run_blocking;
+use crate::clock;
 use crate::config::Config;
 use crate::limits;
 use crate::project::{BudgetKeeper, OpenProject, ProjectService};
 use crate::projects::ProjectId;
 use crate::team::{self, TeamConfig};
+use crate::team_copy;
 
 /// The open memories of teams.
 #[derive(Debug)]
@@ -23,33 +27,40 @@ pub(crate) struct TeamUpkeep {
     config: Arc<Config>,
     /// The tasks that hear notices, by database.
     listeners: HashMap<String, JoinHandle<()>>,
-    /// The folds that are under way, by project.
-    folds: HashMap<ProjectId, JoinHandle<()>>,
-    /// Whether the memories of teams were opened once, since something may wait in them.
-    opened: bool,
+    /// Folds and comparisons that are under way, by project.
+    work: HashMap<ProjectId, JoinHandle<()>>,
+    /// The last time that all memories of teams were opened. Something may wait in them, or be
+    /// purged elsewhere.
+    opened: Option<Instant>,
 }
 
 impl TeamUpkeep {
     pub(crate) fn new(projects: Arc<ProjectService>, config: Arc<Config>) -> Self {
-        Self { projects, config, listeners: HashMap::new(), folds: HashMap::new(), opened: false }
+        Self { projects, config, listeners: HashMap::new(), work: HashMap::new(), opened: None }
     }
 
     /// Makes one pass over the open memories. Waits for no network.
     pub(crate) async fn update(&mut self) {
-        self.folds.retain(|_, fold| !fold.is_finished());
-        if !std::mem::replace(&mut self.opened, true) {
+        self.work.retain(|_, work| !work.is_finished());
+        let is_open = |opened: Instant| opened.elapsed() < limits::TEAM_OPEN_AGAIN_AFTER;
+        if !self.opened.is_some_and(is_open) {
+            self.opened = Some(clock::start());
             // Opening may take a while, and no pass waits for it.
             tokio::spawn(open_all(Arc::clone(&self.projects)));
         }
         let mut databases = HashMap::new();
         for project in self.projects.open.all() {
-            if project.owner.team().is_none() {
-                continue;
-            }
-            project.owner.follow_team();
-            if project.memory().held().next().is_some() && !self.folds.contains_key(&project.id) {
-                let (id, config) = (project.id, Arc::clone(&self.config));
-                self.folds.insert(id, tokio::spawn(fold(project.clone(), config)));
+            let Some(status) = project.owner.team() else { continue };
+            let work = self.work.entry(project.id);
+            if status.is_apart {
+                let projects = Arc::clone(&self.projects);
+                work.or_insert_with(|| tokio::spawn(agree(projects, project.id)));
+            } else {
+                project.owner.follow_team();
+                if project.memory().held().next().is_some() {
+                    let (project, config) = (Arc::clone(&project), Arc::clone(&self.config));
+                    work.or_insert_with(|| tokio::spawn(fold(project, config)));
+                }
             }
             let directory = self.projects.open.directory(project.id);
             // Where the file cannot be read, the writer's own status says so.
@@ -79,7 +90,8 @@ impl Drop for TeamUpkeep {
     }
 }
 
-/// Opens the memories of teams. Those in which nothing waits are closed again when they are idle.
+/// Opens the memories of teams, which then follow. Those in which nothing waits are closed again
+/// when they are idle.
 async fn open_all(projects: Arc<ProjectService>) {
     let registry = projects.registry.snapshot();
     for id in registry.projects().map(|record| record.id) {
@@ -90,6 +102,13 @@ async fn open_all(projects: Arc<ProjectService>) {
         {
             tracing::warn!(project = %id, %error, "the memory of a team cannot be opened");
         }
+    }
+}
+
+/// Brings a copy into agreement with the database.
+async fn agree(projects: Arc<ProjectService>, id: ProjectId) {
+    if let Err(error) = team_copy::agree(&projects, id).await {
+        tracing::warn!(project = %id, error, "a copy of a team's journal still differs from it");
     }
 }
 

@@ -73,6 +73,8 @@ pub enum Change {
     Hold(Box<Held>),
     /// The database has what waited under this key.
     Release(HeldKey),
+    /// This machine's copy of the team's journal reaches this place.
+    Copied(Copied),
     /// A message that the next load shows once.
     Notify(Box<Notice>),
     /// A source was imported. Importing the same source again changes nothing.
@@ -104,6 +106,7 @@ impl Change {
             | Self::Adopt { .. }
             | Self::Hold(_)
             | Self::Release(_)
+            | Self::Copied(_)
             | Self::Bind { .. } => false,
         }
     }
@@ -130,6 +133,33 @@ pub struct Team {
     pub last_number: u64,
     /// The number of the last session row.
     pub session_rows: u64,
+}
+
+/// The place in a team's journal that a machine's copy of it reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyMark {
+    /// The digest of the team's journal up to here, in hexadecimal. Two journals with the same
+    /// digest have the same entries.
+    pub digest: Arc<str>,
+    /// The number of purges that the copy has followed.
+    pub epoch: u64,
+}
+
+/// The end of an entry that is the copy of a team's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Copied {
+    /// The place that the copy reaches.
+    #[serde(flatten)]
+    pub mark: CopyMark,
+    /// The name of the member who wrote the entry; `None` if this machine did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<Arc<str>>,
+}
+
+impl From<CopyMark> for Copied {
+    fn from(mark: CopyMark) -> Self {
+        Self { mark, member: None }
+    }
 }
 
 /// The numbers of a record's version whose content is gone from disk.

@@ -46,6 +46,9 @@ impl Memory {
         if self.team() != target.team() {
             changes.push(Change::Team(target.team_change(target.team())));
         }
+        if self.copied() != target.copied() {
+            changes.extend(target.copied().cloned().map(|mark| Change::Copied(mark.into())));
+        }
         let gone = self.held().filter(|it| target.held_as(&it.key).is_none());
         changes.extend(gone.map(|it| Change::Release(it.key.clone())));
         let held = target.held().filter(|it| self.held_as(&it.key) != Some(*it));

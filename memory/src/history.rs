@@ -90,6 +90,9 @@ pub struct Commit {
     /// The client that wrote it; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client: String,
+    /// The member of the team who wrote it on another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// The work in one line: a session's own summary, or the first record.
     pub summary: String,
     /// The numbers of records.
@@ -165,9 +168,18 @@ impl StoredCommit {
         Commit {
             head: self.head.clone(),
             client: client.unwrap_or_default(),
+            member: self.member().map(ToString::to_string),
             summary: self.summary(reader),
             counts,
         }
+    }
+
+    /// Returns the member of the team who wrote it on another machine.
+    fn member(&self) -> Option<&Arc<str>> {
+        self.changes.iter().find_map(|change| match change {
+            Change::Copied(copied) => copied.member.as_ref(),
+            _ => None,
+        })
     }
 
     /// Returns the session's own words, or else the first record that was written.

@@ -67,7 +67,7 @@ pub use anchord_rules as rules;
 pub use archive::{ArchivePlan, Archived};
 pub use audience::{Audience, Shell, Tool};
 pub use brief::MergeEnd;
-pub use change::{Change, Notice, NoticeCause, Purged, Team};
+pub use change::{Change, Copied, CopyMark, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use draft::KeptBlueprint;
 pub use held::{Held, HeldKey};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::change::{Change, Notice, Purged, Team};
+use crate::change::{Change, CopyMark, Notice, Purged, Team};
 use crate::held::{Held, HeldKey};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, Seq, SessionId};
 use crate::index::{Index, Totals};
@@ -34,6 +34,7 @@ pub struct Memory {
     session_rows: u64,
     last_private: u64,
     team: Option<Arc<str>>,
+    copied: Option<CopyMark>,
     held: OrdMap<HeldKey, Arc<Held>>,
     records: OrdMap<RecordId, Arc<Record>>,
     staged: OrdMap<SessionId, Arc<Staged>>,
@@ -87,6 +88,11 @@ impl Memory {
     /// Returns the id of the team's project, if a team shares this memory.
     pub fn team(&self) -> Option<&str> {
         self.team.as_deref()
+    }
+
+    /// Returns the place in the team's journal that this copy reaches, if it is known.
+    pub fn copied(&self) -> Option<&CopyMark> {
+        self.copied.as_ref()
     }
 
     /// Returns the change by which a team's project, or none, takes this memory over.
@@ -460,6 +466,9 @@ impl Memory {
             }
             Change::Team(Team { project, last_number, session_rows }) => {
                 self.team = project.as_deref().map(Arc::from);
+                if self.team.is_none() {
+                    self.copied = None;
+                }
                 self.last_number = self.last_number.max(*last_number);
                 self.session_rows = self.session_rows.max(*session_rows);
             }
@@ -469,6 +478,7 @@ impl Memory {
             Change::Release(key) => {
                 self.held.remove(key);
             }
+            Change::Copied(copied) => self.copied = Some(copied.mark.clone()),
             Change::Configure { client, settings, .. } => {
                 self.settings.insert(client.clone(), Arc::new(settings.clone()));
             }

@@ -28,7 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["mcp", "hooks", "mirror", "team_upkeep"],
     &["outlines"],
     &["sessions", "merging"],
-    &["shared", "rules", "anchors"],
+    &["shared", "rules", "anchors", "purging", "team_copy"],
     &["project", "projects", "registry_store"],
     &["api", "retrieval_log", "team"],
     &["store"],

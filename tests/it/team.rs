@@ -15,7 +15,7 @@ impl Machine {
         Self { instance: Instance::new(), project: Project::git() }
     }
 
-    fn shell(&self) -> Shell<'_> {
+    pub(crate) fn shell(&self) -> Shell<'_> {
         Shell::new(&self.instance, self.project.path())
     }
 
@@ -37,13 +37,13 @@ impl Machine {
     }
 
     /// Waits until the machine's load has a text.
-    fn sees(&self, text: &str) -> String {
+    pub(crate) fn sees(&self, text: &str) -> String {
         poll(PATIENCE, "a load with what another machine wrote", || {
             Some(self.shell().done(&["load"])).filter(|load| load.contains(text))
         })
     }
 
-    fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.team().get("revision").and_then(Value::as_u64).unwrap()
     }
 
@@ -62,7 +62,7 @@ impl Machine {
 }
 
 /// Returns a server with the members ada and bob; `None`, after saying so, without PostgreSQL.
-fn server() -> Option<Server> {
+pub(crate) fn server() -> Option<Server> {
     let Some(server) = Server::start() else {
         skip("PostgreSQL is not installed");
         return None;
@@ -73,7 +73,7 @@ fn server() -> Option<Server> {
 }
 
 /// Returns two machines of one team.
-fn two(server: &Server) -> (Machine, Machine) {
+pub(crate) fn two(server: &Server) -> (Machine, Machine) {
     let (ada, bob) = (Machine::new(), Machine::new());
     ada.create(&server.url("ada"));
     invite(&ada, server);
@@ -81,7 +81,7 @@ fn two(server: &Server) -> (Machine, Machine) {
     (ada, bob)
 }
 
-fn invite(ada: &Machine, server: &Server) {
+pub(crate) fn invite(ada: &Machine, server: &Server) {
     let sql = ada.shell().done(&["team", "invite", "bob", "--called", "Bob"]);
     server.psql(&sql);
 }
@@ -255,18 +255,6 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
         assert!(machine.sees("My own.").contains("Postgres 16"));
     }
     assert_eq!(ada.shared(), bob.shared());
-}
-
-#[test]
-fn a_purge_of_one_copy_alone_is_refused() {
-    let Some(server) = server() else { return };
-    let ada = Machine::new();
-    ada.shell().done(&["note", "Ours."]);
-    ada.create(&server.url("ada"));
-    let (code, text) = ada.shell().said(&["purge", "n1", "--yes"]);
-    assert!(code != 0 && text.contains("a team shares this memory"), "{text}");
-    assert!(text.contains("anchord team leave --keep"), "{text}");
-    assert!(ada.shell().done(&["load"]).contains("Ours."));
 }
 
 #[test]

@@ -97,12 +97,19 @@ impl Args {
         if done.files > 0 {
             writeln!(out, "blackened in {}", show::count(done.files.into(), "other file"))?;
         }
+        if done.team {
+            writeln!(out, "{OF_TEAM}")?;
+        }
         for path in &done.failed {
             writeln!(out, "NOT looked through, look yourself: {}", show::plain(path))?;
         }
         name_backups(out, &backup::directory(&mut client)?)
     }
 }
+
+/// The copies that a purge in a team cannot reach by itself.
+const OF_TEAM: &str = "The team's other machines follow as they reach the database. Its own backups, \
+    replicas and\nwrite-ahead log keep the text until they expire.";
 
 /// Says how many backups are in their usual directory, since a purge does not change them.
 fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {
@@ -151,7 +158,9 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.is_empty() {
         return Ok(writeln!(out, "nothing to purge: no record and no log contains the text")?);
     }
-    writeln!(out, "This goes from {}:", show::plain(&plan.project.root))?;
+    let team =
+        if plan.team { ", from the team's database and from its other machines" } else { "" };
+    writeln!(out, "This goes from {}{team}:", show::plain(&plan.project.root))?;
     let mut table =
         Table::new(&[("id", Align::Left), ("versions", Align::Right), ("", Align::Left)]);
     for record in &plan.records {

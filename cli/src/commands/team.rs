@@ -267,6 +267,9 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
         let saves = show::count(team.waiting as u64, "save");
         let _ = writeln!(text, "  waiting    {saves}, folded once the database answers");
     }
+    for file in &team.missing {
+        let _ = writeln!(text, "  missing    the database has lost what {} has", show::plain(file));
+    }
     if let Some(error) = &team.error {
         let _ = writeln!(text, "  fault      {}", show::plain(error));
         if let Some(answered) = team.answered {

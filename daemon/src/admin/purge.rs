@@ -1,39 +1,26 @@
 //! Finding secrets in what is stored, and purging content from disk.
 
-mod redact;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
-    Change, Memory, Note, Purge, RecordId, Revision, Seq, limits, render, reply_texts, secrets_in,
+    Change, Memory, Note, PurgedRecord, RecordId, Revision, Seq, limits, render, reply_texts,
+    secrets_in,
 };
 
-use redact::RedactionReport;
-
-use super::{
-    AdminService, Answer, Target, bind_error, internal, not_in_a_team, opened, store_error,
-    write_error,
-};
+use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::project::{ClosedStore, ProjectService};
-use crate::projects::ProjectId;
+use crate::project::ClosedStore;
+use crate::purging::{self, PurgeError, RedactionReport, Survey, Wanted, asked_in};
 use crate::sessions::SessionService;
-use crate::store::{Entry, Opened, Reading, StoreError};
-use crate::{hooks, retrieval_log};
-
-/// The checked parameters of a purge.
-#[derive(Clone, Debug)]
-struct Wanted {
-    ids: BTreeSet<RecordId>,
-    query: Option<String>,
-}
+use crate::store::{Entry, Opened, StoreError};
+use crate::{hooks, retrieval_log, team_copy};
 
 /// Removes records from disk in all versions, or shows what that would remove.
 pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<PurgeReply> {
@@ -56,7 +43,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
         run_blocking(move || {
             let surveyed = Survey::of(&reading, &memory, wanted)?;
-            let found = redact::find(&directories, &surveyed.texts());
+            let found = purging::find(&directories, &surveyed.texts());
             Ok::<_, PurgeError>((surveyed, found))
         })
     };
@@ -64,11 +51,11 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     if let Some(id) = surveyed.purge.missing().next() {
         return Err(missing(&open.memory(), id));
     }
-    let plan = surveyed.reply(&target, &found);
+    let team = open.owner.team().is_some();
+    let plan = PurgeReply { team, ..reply(&surveyed, &target, &found) };
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
-    not_in_a_team(&open, "a purge")?;
     drop(open);
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.
@@ -76,8 +63,12 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
-    let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
-    let (surveyed, mut found) = projects.open.close_and(target.id, closed).await?;
+    let (surveyed, mut found) = if team {
+        team_copy::purge(projects, target.id, wanted, directories).await?
+    } else {
+        let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
+        projects.open.close_and(target.id, closed).await?
+    };
     for directory in asked_in(projects, target.id) {
         if let Err(error) = retrievals.forget(directory.clone(), surveyed.ids()).await {
             tracing::error!(error, "what was asked during a purge may stay in the log");
@@ -88,18 +79,12 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     // A signature may have the purged text. Outlines are made again from the files.
     admin.tools.outlines.forget_all().await;
     let open = projects.open_project(target.id).await.map_err(store_error)?;
-    let rewritten = !surveyed.is_empty();
-    let revision = rewritten.then(|| open.memory().revision().0);
+    // In a team, what stays on this machine is purged without a commit.
+    let is_commit = |gone: &PurgedRecord| !team || !gone.newest.is_private();
+    let is_commit = surveyed.purge.records().any(is_commit) || !team && !surveyed.is_empty();
+    let revision = is_commit.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
-    Ok(PurgeReply { applied: true, revision, ..surveyed.reply(&target, &found) })
-}
-
-/// Lists the directories whose retrieval logs may name records of a memory, its own first. Any
-/// project's log may name the user's notes.
-fn asked_in(projects: &ProjectService, id: ProjectId) -> Vec<PathBuf> {
-    let registry = projects.registry.snapshot();
-    let others = registry.projects().map(|record| record.id).filter(|_| id.is_personal());
-    [id].into_iter().chain(others).map(|id| projects.open.directory(id)).collect()
+    Ok(PurgeReply { applied: true, revision, team, ..reply(&surveyed, &target, &found) })
 }
 
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
@@ -148,21 +133,6 @@ fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
     ErrorReply { code: ErrorCode::NotFound, error, action: Some(HOW_TO_FIND.to_owned()) }
 }
 
-/// The reason that a purge failed, in whole or in part.
-#[derive(Debug)]
-enum PurgeError {
-    /// The store failed.
-    Store(StoreError),
-    /// The records have too much text for one purge.
-    TooMuch(String),
-}
-
-impl From<StoreError> for PurgeError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 impl From<PurgeError> for ErrorReply {
     fn from(error: PurgeError) -> Self {
         match error {
@@ -170,6 +140,14 @@ impl From<PurgeError> for ErrorReply {
             PurgeError::Store(error) => Self {
                 action: Some("Run it again: a purge is done as a whole or not at all.".to_owned()),
                 ..store_error(error)
+            },
+            PurgeError::Team(error) => Self {
+                code: ErrorCode::Failed,
+                error,
+                action: Some(
+                    "Nothing is purged until the team's database takes it. Run it again then."
+                        .to_owned(),
+                ),
             },
             PurgeError::TooMuch(why) => Self {
                 code: ErrorCode::Refused,
@@ -180,78 +158,28 @@ impl From<PurgeError> for ErrorReply {
     }
 }
 
-/// A purge, with everything that it will change.
-struct Survey {
-    purge: Purge,
-    checkpoints: u32,
-    replies: u32,
-}
-
-impl Survey {
-    /// Reads all entries and changes none.
-    fn of(reading: &Reading<Memory>, state: &Memory, wanted: Wanted) -> Result<Self, PurgeError> {
-        let salt = match state.tombstones().salt() {
-            "" => uuid::Uuid::new_v4().simple().to_string(),
-            salt => salt.to_owned(),
-        };
-        let mut purge = Purge::new(wanted.ids, wanted.query, salt, clock::now());
-        reading(Seq(1), &mut |entry| {
-            purge.pick(&entry.changes);
-            true
-        })?;
-        reading(Seq(1), &mut |entry| {
-            purge.learn(&entry.changes);
-            true
-        })?;
-        purge.ready().map_err(PurgeError::TooMuch)?;
-        let mut replies = 0;
-        reading(Seq(1), &mut |entry| {
-            let (mut changes, mut reply) = (entry.changes.clone(), entry.reply.clone());
-            purge.edit(&mut changes, &mut reply);
-            replies += u32::from(reply != entry.reply);
-            true
-        })?;
-        Ok(Self { checkpoints: purge.staged(), purge, replies })
-    }
-
-    /// Returns whether no entry has to change.
-    fn is_empty(&self) -> bool {
-        self.purge.records().next().is_none() && self.purge.staged() == 0 && self.replies == 0
-    }
-
-    fn ids(&self) -> BTreeSet<String> {
-        self.purge.records().map(|gone| gone.id.to_string()).collect()
-    }
-
-    fn texts(&self) -> Vec<String> {
-        self.purge.texts().map(str::to_owned).collect()
-    }
-
-    fn reply(&self, target: &Target, found: &RedactionReport) -> PurgeReply {
-        let records = self.purge.records().map(|gone| PurgedStatus {
-            id: gone.id.to_string(),
-            versions: gone.versions,
-            title: render::purged_title(&gone.newest),
-        });
-        PurgeReply {
-            project: target.reference.clone(),
-            applied: false,
-            revision: None,
-            records: records.collect(),
-            checkpoints: self.checkpoints,
-            replies: self.replies,
-            elsewhere: self.purge.elsewhere().map(|id| id.to_string()).collect(),
-            files: u32::try_from(found.files.len()).unwrap_or(u32::MAX),
-            failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
-        }
+fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeReply {
+    let records = surveyed.purge.records().map(|gone| PurgedStatus {
+        id: gone.id.to_string(),
+        versions: gone.versions,
+        title: render::purged_title(&gone.newest),
+    });
+    PurgeReply {
+        project: target.reference.clone(),
+        applied: false,
+        revision: None,
+        team: false,
+        records: records.collect(),
+        checkpoints: surveyed.checkpoints,
+        replies: surveyed.replies,
+        elsewhere: surveyed.purge.elsewhere().map(|id| id.to_string()).collect(),
+        files: u32::try_from(found.files.len()).unwrap_or(u32::MAX),
+        failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
     }
 }
 
 /// Purges a store whose project is closed. Also reports which other files in `directories` held a
 /// purged text. The store may have changed since the plan was shown.
-///
-/// Other files come first: once the records are gone, nothing says which texts to look for. A purge
-/// that ended half-way could then not be repeated.
 fn carry_out(
     closed: &ClosedStore,
     directories: &[PathBuf],
@@ -259,10 +187,9 @@ fn carry_out(
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let Opened { store, state, .. } = closed.open()?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
-    let texts = surveyed.texts();
-    let mut found = redact::redact_files(directories, &texts);
     if surveyed.is_empty() {
         store.close();
+        let found = surveyed.redact(directories);
         return Ok((surveyed, found));
     }
     let last = Entry {
@@ -275,10 +202,7 @@ fn carry_out(
         changes: vec![surveyed.purge.tombstones()],
         reply: None,
     };
-    let purge = &mut surveyed.purge;
-    store.rewrite(&mut |entry| purge.edit(&mut entry.changes, &mut entry.reply), &last)?;
-    // The daemon's log may have grown meanwhile.
-    found.add(redact::redact_files(directories, &texts));
+    let found = surveyed.erase(store, directories, &mut |_| false, &last)?;
     Ok((surveyed, found))
 }
 

@@ -12,11 +12,14 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::{Answer, Asked, ask, bind_error, export_document, import_memory, store_error};
+use super::{
+    Answer, Asked, ask, bind_error, export_document, import_memory, internal, store_error,
+};
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
     TeamPlace, TeamReply, TeamState,
 };
+use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX};
 use crate::project::{ClosedStore, OpenProject};
@@ -25,9 +28,10 @@ use crate::secrets::{Removed, clean_json};
 use crate::sessions::{self, SessionService};
 use crate::store::{
     Entry, EntryKey, Opened, Replies, StateMachine, Store, StoreError, TeamAppended, TeamEntry,
-    TeamJournal,
+    TeamJournal, TeamPoint,
 };
 use crate::team::{self, CommitJournal, TeamConfig};
+use crate::team_copy;
 
 /// Reports or changes the team of a project.
 pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer<TeamReply> {
@@ -113,6 +117,9 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
         error: status.error.clone(),
         ..TeamState::default()
     };
+    let missing = run_blocking(move || team_copy::missing_in(&directory)).await;
+    let missing = missing.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
+    state.missing = missing.iter().map(|path| super::text(path)).collect();
     let Some(config) = config else { return Ok(Some(state)) };
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();
@@ -128,7 +135,8 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
         Ok(head) => {
             // A database that is read may still refuse what waits.
             let refused = status.refused.clone().filter(|_| state.waiting > 0);
-            (state.head, state.error) = (Some(head.seq), refused);
+            let apart = status.error.clone().filter(|_| status.is_apart);
+            (state.head, state.error) = (Some(head.seq), apart.or(refused));
             state.answered = Some(clock::now().0);
         }
         Err(error) => state.error = Some(format!("failed to {error}")),
@@ -216,11 +224,12 @@ fn upload(
             return Err(why);
         }
         let changes = plan_team(&writing.state, &config.project.to_string());
-        let entry = writing.entry("team", changes.clone());
+        let mut entry = writing.entry("team", changes);
         let revision = entry.revision.ok_or("a team takes a memory over by a commit")?;
         upload.add(revision, &entry)?;
         upload.send()?;
-        writing.append("team", changes)?;
+        entry.changes.extend(upload.sent.mark.map(|mark| Change::Copied(mark.into())));
+        writing.keep(entry)?;
         team::write(directory, config).map_err(|error| format!("cannot write team.json: {error}"))
     })();
     writing.close();
@@ -258,7 +267,10 @@ impl Writing {
         if changes.is_empty() {
             return Ok(());
         }
-        let entry = self.entry(operation, changes);
+        self.keep(self.entry(operation, changes))
+    }
+
+    fn keep(&mut self, entry: Entry<Change>) -> Result<(), String> {
         let appended = self.store.append(self.state.seq(), std::slice::from_ref(&entry));
         appended.map_err(|error| error.to_string())?;
         StateMachine::apply(&mut self.state, entry.seq, &entry.changes);
@@ -279,7 +291,7 @@ struct Upload<'a> {
     runtime: &'a Handle,
     /// Random, so that a second attempt has other keys.
     instance: Arc<str>,
-    sent: Revision,
+    sent: TeamPoint,
     batch: Vec<TeamEntry<Change>>,
     bytes: u64,
 }
@@ -287,7 +299,8 @@ struct Upload<'a> {
 impl<'a> Upload<'a> {
     fn new(journal: &'a CommitJournal, runtime: &'a Handle) -> Self {
         let instance = Uuid::new_v4().to_string().into();
-        let (sent, batch, bytes) = (Revision(0), Vec::new(), 0);
+        let sent = TeamPoint { revision: Revision(0), mark: None };
+        let (batch, bytes) = (Vec::new(), 0);
         Self { journal, runtime, instance, sent, batch, bytes }
     }
 
@@ -319,10 +332,10 @@ impl<'a> Upload<'a> {
         let batch = std::mem::take(&mut self.batch);
         let Some(last) = batch.last().map(|entry| entry.revision) else { return Ok(()) };
         self.bytes = 0;
-        let appended = self.runtime.block_on(self.journal.append(self.sent, batch));
+        let appended = self.runtime.block_on(self.journal.append(self.sent.clone(), batch));
         match appended.map_err(|error| error.to_string())? {
-            TeamAppended::Committed => {
-                self.sent = last;
+            TeamAppended::Committed(marks) => {
+                self.sent = TeamPoint { revision: last, mark: marks.into_iter().next_back() };
                 Ok(())
             }
             TeamAppended::Moved(_) => Err("somebody else writes to the new project".to_owned()),

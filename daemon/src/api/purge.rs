@@ -29,6 +29,9 @@ pub struct PurgeReply {
     /// The revision of the purge's commit.
     #[serde(default)]
     pub revision: Option<u64>,
+    /// Whether a team shares the memory, whose database and other machines lose the records, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub team: bool,
     /// The purged records, ordered by kind and number.
     pub records: Vec<PurgedStatus>,
     /// The number of checkpoints that lose the purged content.

@@ -102,6 +102,9 @@ pub struct TeamState {
     /// The reason why it cannot be used now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Files with commits that the database has lost, and that this machine had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The members, if the database answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<TeamMember>,

@@ -9,14 +9,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Revision, Seq};
+use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
 use super::batch::{Batch, Waiting};
 use super::team_link::{Flight, Flying, Landed, TeamStatus};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
-    Answer, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry, TeamError,
+    Answer, Arrived, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
+    TeamError,
 };
 use crate::{clock, limits};
 
@@ -42,7 +43,7 @@ impl<M: StateMachine> Writer<M> {
             }
             self.append_to_team(batch, 0);
         } else if team.flying.is_none() && team.signal.take() {
-            let entries = team.link.journal.entries(self.head.revision());
+            let entries = team.link.journal.entries(self.head.team_point());
             team.begin(Flying::Following, async { Landed::Followed(entries.await) });
         }
     }
@@ -85,7 +86,7 @@ impl<M: StateMachine> Writer<M> {
             return batch.fail(error);
         }
         let Some(team) = &mut self.team else { return };
-        let append = team.link.journal.append(self.head.revision(), shared);
+        let append = team.link.journal.append(self.head.team_point(), shared);
         let flight = Flight { batch, keys, tries, start: clock::start() };
         team.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
     }
@@ -117,31 +118,33 @@ impl<M: StateMachine> Writer<M> {
     fn land(&mut self, landed: Landed<M::Change>) {
         let Some(flying) = self.team.as_mut().and_then(|team| team.flying.take()) else { return };
         match (landed, flying) {
-            (Landed::Appended(Ok(TeamAppended::Committed)), Flying::Appending(flight)) => {
+            (Landed::Appended(Ok(TeamAppended::Committed(marks))), Flying::Appending(flight)) => {
                 self.reached(Ok(()));
                 self.taken(None);
-                self.committed(flight);
+                self.committed(flight, marks);
             }
             (Landed::Appended(Ok(TeamAppended::Moved(first))), Flying::Appending(flight)) => {
                 self.reached(Ok(()));
                 self.moved(first, flight);
             }
             (Landed::Appended(Err(error)), Flying::Appending(flight)) => {
-                self.reached(Err(error.to_string()));
+                self.reached(Err(&error));
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
             (Landed::Followed(Ok(entries)), Flying::Following) => {
-                // A full reply may not be all.
-                if let (false, Some(team)) = (entries.is_empty(), &self.team) {
+                let is_all = entries.is_empty();
+                let arrived = self.arrive(entries);
+                let arrived = arrived.map_err(|error| TeamError::NotWritten(error.to_string()));
+                self.reached(arrived.as_ref().copied());
+                if is_all {
+                    self.note(|status| status.current = Some(clock::now()));
+                } else if let Some(team) = &self.team {
+                    // A full reply may not be all.
                     team.signal.ask();
                 }
-                let arrived = self.arrive(entries).map_err(|error| error.to_string());
-                self.reached(arrived);
             }
-            (Landed::Followed(Err(error)), Flying::Following) => {
-                self.reached(Err(error.to_string()));
-            }
+            (Landed::Followed(Err(error)), Flying::Following) => self.reached(Err(&error)),
             (Landed::Appended(_), Flying::Following)
             | (Landed::Followed(_), Flying::Appending(_)) => {
                 tracing::error!("an answer is not of the call that is under way");
@@ -150,46 +153,53 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Remembers whether the team's database answered.
-    fn reached(&self, outcome: Result<(), String>) {
-        let Some(team) = &self.team else { return };
-        let before = team.signal.status.load_full();
-        let status = match outcome {
-            Ok(()) => TeamStatus {
-                answered: Some(clock::now()),
-                error: None,
-                refused: before.refused.clone(),
-            },
-            Err(why) => {
-                if before.error.as_ref() != Some(&why) {
+    fn reached(&self, outcome: Result<(), &TeamError>) {
+        let now = Some(clock::now());
+        self.note(|status| status.ended = now);
+        self.note(|status| match outcome {
+            Ok(()) => {
+                status.answered = now;
+                (status.error, status.is_apart) = (None, false);
+            }
+            Err(error) => {
+                let why = error.to_string();
+                if status.error.as_ref() != Some(&why) {
                     tracing::warn!(%why, "a call to the team's database failed");
                 }
-                TeamStatus { error: Some(why), ..TeamStatus::clone(&before) }
+                status.error = Some(why);
+                status.is_apart = matches!(error, TeamError::Apart(_));
             }
-        };
-        team.signal.status.store(Arc::new(status));
+        });
     }
 
     /// Remembers whether the team's database took the last commit.
     fn taken(&self, refused: Option<String>) {
+        self.note(|status| status.refused = refused);
+    }
+
+    /// Changes what other threads see of the link.
+    fn note(&self, change: impl FnOnce(&mut TeamStatus)) {
         if let Some(team) = &self.team {
-            let before = team.signal.status.load_full();
-            let status = TeamStatus { refused, ..TeamStatus::clone(&before) };
+            let mut status = TeamStatus::clone(&team.signal.status.load());
+            change(&mut status);
             team.signal.status.store(Arc::new(status));
         }
     }
 
     /// Writes this machine's copy of a batch that the team's journal has, and answers its callers.
-    fn committed(&mut self, flight: Flight<M>) {
+    fn committed(&mut self, flight: Flight<M>, marks: Vec<CopyMark>) {
         let Flight { mut batch, keys, start, .. } = flight;
         let mut head = self.head.clone();
         let mut copies = Vec::with_capacity(batch.entries.len());
+        let mut marks = marks.into_iter();
         for (entry, key) in batch.entries.iter_mut().zip(&keys) {
             // Private entries of other sessions may have come between.
             entry.seq = Seq(head.seq().0 + 1);
             let mut copy = entry.clone();
             if key.is_some() {
                 let Split { shared, after, .. } = M::split(copy.changes);
-                copy.changes = shared.into_iter().chain(after).collect();
+                let mark = marks.next().and_then(|mark| M::copied(mark.into()));
+                copy.changes = shared.into_iter().chain(after).chain(mark).collect();
             }
             head.apply(copy.seq, &copy.changes);
             copies.push(copy);
@@ -204,9 +214,9 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Takes in the entries that came first, and decides the batch again.
-    fn moved(&mut self, first: Vec<TeamEntry<M::Change>>, flight: Flight<M>) {
+    fn moved(&mut self, first: Vec<Arrived<M::Change>>, flight: Flight<M>) {
         let Flight { mut batch, keys, tries, start } = flight;
-        let arrived: Vec<_> = first.iter().map(|entry| entry.key.clone()).collect();
+        let arrived: Vec<_> = first.iter().map(|arrived| arrived.entry.key.clone()).collect();
         if let Err(error) = self.arrive(first) {
             return batch.fail(error);
         }
@@ -250,6 +260,7 @@ impl<M: StateMachine> Writer<M> {
         let Flight { batch, keys, .. } = flight;
         let error = Arc::new(match error {
             TeamError::NotWritten(why) => StoreError::TeamAway { why },
+            TeamError::Apart(why) => StoreError::TeamBusy { why },
             TeamError::Unknown(why) => StoreError::TeamSilent { why },
         });
         let mut rest: Vec<Write<M>> = Vec::new();
@@ -274,10 +285,10 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Writes this machine's copy of the team's entries, in their order.
-    fn arrive(&mut self, entries: Vec<TeamEntry<M::Change>>) -> Result<(), StoreError> {
+    fn arrive(&mut self, entries: Vec<Arrived<M::Change>>) -> Result<(), StoreError> {
         let mut copies: Vec<Entry<M::Change>> = Vec::new();
         let mut head = self.head.clone();
-        for entry in entries {
+        for Arrived { entry, mark, member } in entries {
             let next = Revision(head.revision().0 + 1);
             if entry.revision < next {
                 continue; // This machine has it.
@@ -289,6 +300,7 @@ impl<M: StateMachine> Writer<M> {
             }
             let mut changes = entry.changes;
             changes.extend(head.arriving(&key));
+            changes.extend(M::copied(Copied { mark, member }));
             let call = Call { instance: key.instance, number: key.number, acknowledged: 0 };
             // Only the daemon whose shim sent the line is asked for its reply again.
             let reply = entry.reply.filter(|_| is_own);

@@ -14,9 +14,7 @@ use uuid::Uuid;
 
 use super::batch::{Batch, Waiting};
 use super::write::Write;
-use crate::store::{
-    Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamJournal,
-};
+use crate::store::{Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamError, TeamJournal};
 
 /// The journal that a team shares, and the runtime on which calls to it run.
 #[derive(Clone, Debug)]
@@ -32,10 +30,17 @@ pub struct TeamLink<C> {
 pub struct TeamStatus {
     /// The last time that it answered.
     pub answered: Option<Timestamp>,
+    /// The time at which the last call ended, however it did.
+    pub ended: Option<Timestamp>,
+    /// The last time that this machine had all that the database has.
+    pub current: Option<Timestamp>,
     /// The reason why the last call failed, if it did.
     pub error: Option<String>,
     /// The reason why the last commit was not taken, if it was not. Reads may work meanwhile.
     pub refused: Option<String>,
+    /// Whether the team's journal is another one than this machine's copy, after a purge or a loss.
+    /// Nothing is exchanged until they agree again.
+    pub is_apart: bool,
 }
 
 /// The part of a link that other threads see.
@@ -97,7 +102,7 @@ pub(super) struct Flight<M: StateMachine> {
 /// The answer to a call.
 pub(super) enum Landed<C> {
     Appended(Result<TeamAppended<C>, TeamError>),
-    Followed(Result<Vec<TeamEntry<C>>, TeamError>),
+    Followed(Result<Vec<Arrived<C>>, TeamError>),
 }
 
 impl<M: StateMachine> fmt::Debug for Flights<M> {

@@ -1,7 +1,8 @@
-//! Lines on disk, format 9: the content of a journal and a snapshot. Older formats lack the kinds
+//! Lines on disk, format 10: the content of a journal and a snapshot. Older formats lack the kinds
 //! and fields that came later; see `docs/decisions/0006-format-2.md`, `0009-format-3.md`,
 //! `0022-format-4.md`, `0024-old-segments-are-archived.md`, `0029-outcomes-are-data.md`,
-//! `0036-the-brief.md`, `0046-rules-in-memory.md` and `0052-a-team-shares-a-memory.md`.
+//! `0036-the-brief.md`, `0046-rules-in-memory.md`, `0052-a-team-shares-a-memory.md` and
+//! `0054-copies-agree-with-the-database.md`.
 //!
 //! Every line is a JSON object that ends in its own checksum, `,"crc":"0a1b2c3d"}`. The checksum is
 //! CRC-32 (IEEE) over all bytes of the line before `,"crc":`. Lines of a newer format keep that
@@ -21,7 +22,7 @@ use uuid::Uuid;
 use super::{Call, Entry};
 
 /// The format that this build writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 9;
+pub(crate) const FORMAT: u32 = 10;
 
 /// The first format in which a line names its batch.
 pub(crate) const BATCHES_FROM: u32 = 4;

@@ -54,7 +54,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anchord_memory::{Revision, Seq, SessionId, Timestamp};
+use anchord_memory::{Copied, CopyMark, Revision, Seq, SessionId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -73,7 +73,7 @@ pub use replies::{Answer, Replies};
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
 pub use stores::{FileStores, Stores, Usage};
-pub use team::{EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal};
+pub use team::{Arrived, EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
 pub use upkeep::Upkeep;
 
 /// One acknowledged change: a line of the journal.
@@ -170,6 +170,21 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
     /// Returns the changes that this machine makes when a team's entry with this key arrives.
     fn arriving(&self, _key: &EntryKey) -> Vec<Self::Change> {
         Vec::new()
+    }
+
+    /// Returns the place in a team's journal that this machine's copy reaches, if it is known.
+    fn copy_mark(&self) -> Option<CopyMark> {
+        None
+    }
+
+    /// Returns the change that ends the copy of a team's entry, if this machine keeps it.
+    fn copied(_copied: Copied) -> Option<Self::Change> {
+        None
+    }
+
+    /// Returns the last commit that this machine's copy of a team's journal has.
+    fn team_point(&self) -> TeamPoint {
+        TeamPoint { revision: self.revision(), mark: self.copy_mark() }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
-    Change, Counters, Held, HeldKey, Memory, NoticeId, Purged, Record, RecordId, Restore, Revision,
-    Seq, SessionId, Settings, Version,
+    Change, Copied, CopyMark, Counters, Held, HeldKey, Memory, NoticeId, Purged, Record, RecordId,
+    Restore, Revision, Seq, SessionId, Settings, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ const SETTINGS: &str = "t/";
 const PURGED: &str = "u/";
 const TOMBSTONES: &str = "m/tombstones";
 const TEAM: &str = "m/team";
+const COPIED: &str = "m/team-copy";
 const HELD: &str = "h/";
 
 impl StateMachine for Memory {
@@ -73,7 +74,8 @@ impl StateMachine for Memory {
                     rows.extend(self.purged(purged.id).map(|purged| purged_row(purged)));
                 }
                 Change::Tombstones { .. } => rows.push(tombstones_row(self)),
-                Change::Team(_) => rows.push(team_row(self)),
+                Change::Team(_) => rows.extend([team_row(self), copied_row(self)]),
+                Change::Copied(_) => rows.push(copied_row(self)),
                 Change::Hold(held) => rows.push(held_row(self, &held.key)),
                 Change::Release(key) => rows.push(held_row(self, key)),
                 Change::Notify(notice) => {
@@ -107,6 +109,7 @@ impl StateMachine for Memory {
                 .chain(self.all_purged().map(|purged| purged_row(purged)))
                 .chain((!self.tombstones().salt().is_empty()).then(|| tombstones_row(self)))
                 .chain(self.team().map(|_| team_row(self)))
+                .chain(self.copied().map(|_| copied_row(self)))
                 .chain(self.held().map(|held| held_row(self, &held.key))),
         )
     }
@@ -124,6 +127,8 @@ impl StateMachine for Memory {
                 memory.tombstones(read(&key, &value)?);
             } else if key == TEAM {
                 memory.team(&read::<String>(&key, &value)?);
+            } else if key == COPIED {
+                memory.copied(read(&key, &value)?);
             } else if key.starts_with(HELD) {
                 memory.held(read::<Held>(&key, &value)?);
             } else if key.starts_with(PURGED) {
@@ -187,6 +192,14 @@ impl StateMachine for Memory {
     fn arriving(&self, key: &EntryKey) -> Vec<Change> {
         let key = HeldKey { instance: key.instance.clone(), number: key.number };
         self.held_as(&key).map(|_| Change::Release(key)).into_iter().collect()
+    }
+
+    fn copy_mark(&self) -> Option<CopyMark> {
+        self.copied().cloned()
+    }
+
+    fn copied(copied: Copied) -> Option<Change> {
+        Some(Change::Copied(copied))
     }
 
     fn history_keys(change: &Change) -> Vec<String> {
@@ -314,6 +327,13 @@ fn team_row(memory: &Memory) -> Row {
     match memory.team() {
         Some(project) => row(TEAM.to_owned(), &project),
         None => Row { key: TEAM.to_owned(), value: None },
+    }
+}
+
+fn copied_row(memory: &Memory) -> Row {
+    match memory.copied() {
+        Some(mark) => row(COPIED.to_owned(), mark),
+        None => Row { key: COPIED.to_owned(), value: None },
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use anchord_memory::{Revision, SessionId, Timestamp};
+use anchord_memory::{CopyMark, Revision, SessionId, Timestamp};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -40,14 +40,35 @@ pub struct TeamEntry<C> {
     pub reply: Option<Value>,
 }
 
+/// A place in a team's journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamPoint {
+    /// The commit.
+    pub revision: Revision,
+    /// The digest of the journal up to it, and the number of purges; `None` if this machine has not
+    /// kept them. Then they are not compared.
+    pub mark: Option<CopyMark>,
+}
+
+/// An entry that comes from a team's journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrived<C> {
+    /// The entry.
+    pub entry: TeamEntry<C>,
+    /// The place that a copy with it reaches.
+    pub mark: CopyMark,
+    /// The name of the member who wrote it on another machine.
+    pub member: Option<Arc<str>>,
+}
+
 /// The end of an append that the team's journal answered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TeamAppended<C> {
-    /// The entries are committed, as given.
-    Committed,
+    /// The entries are committed, as given. Each has the place that a copy with it reaches.
+    Committed(Vec<CopyMark>),
     /// Nothing was written: these entries came first, in order. Some may have a key of the batch,
     /// if an earlier append was committed after all. Those may be older than the expected one.
-    Moved(Vec<TeamEntry<C>>),
+    Moved(Vec<Arrived<C>>),
 }
 
 /// The reasons for which a team's journal did not do what it was asked.
@@ -59,17 +80,21 @@ pub enum TeamError {
     /// Whether the batch is committed is unknown. The same keys must be used again.
     #[error("{0}")]
     Unknown(String),
+    /// Nothing was written: the journal does not contain the place that this machine's copy has
+    /// reached. The copy must be compared with it as a whole.
+    #[error("{0}")]
+    Apart(String),
 }
 
 /// A team's journal of one project. A call returns within seconds, whatever the network does.
 pub trait TeamJournal<C>: fmt::Debug + Send + Sync {
-    /// Appends entries after a commit, if it is the last one.
+    /// Appends entries after a place, if it is the last one.
     fn append(
         &self,
-        expected: Revision,
+        expected: TeamPoint,
         batch: Vec<TeamEntry<C>>,
     ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>>;
 
-    /// Returns the entries after a commit, in order, but not more than fit a reply.
-    fn entries(&self, after: Revision) -> BoxFuture<'static, Result<Vec<TeamEntry<C>>, TeamError>>;
+    /// Returns the entries after a place, in order, but not more than fit a reply.
+    fn entries(&self, after: TeamPoint) -> BoxFuture<'static, Result<Vec<Arrived<C>>, TeamError>>;
 }

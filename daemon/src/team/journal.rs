@@ -1,49 +1,61 @@
 //! A team's journal in its database, in the types of this program.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::{Change, Revision, SessionId, Timestamp};
-use anchord_team::{AppendError, Appended, Entry, Error as DatabaseError, Key, Log, NewEntry};
+use anchord_memory::{Change, CopyMark, Revision, SessionId, Timestamp};
+use anchord_team::{
+    AppendError, Appended, Entry, Error as DatabaseError, Following, Head, Key, Log, NewEntry,
+    Point, Replacement, Rewritten,
+};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::limits;
-use crate::store::{EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal};
+use crate::store::{Arrived, EntryKey, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
 
 /// One project's journal in a team's database.
 #[derive(Clone, Debug)]
 pub(crate) struct CommitJournal {
     log: Log,
     machine: Arc<str>,
+    /// The names of members that were met, by database role.
+    names: Arc<Mutex<HashMap<String, Arc<str>>>>,
 }
 
 impl CommitJournal {
     pub(super) fn new(log: Log, machine: Arc<str>) -> Self {
-        Self { log, machine }
+        Self { log, machine, names: Arc::default() }
     }
 }
 
 impl TeamJournal<Change> for CommitJournal {
     fn append(
         &self,
-        expected: Revision,
+        expected: TeamPoint,
         batch: Vec<TeamEntry<Change>>,
     ) -> BoxFuture<'static, Result<TeamAppended<Change>, TeamError>> {
         let this = self.clone();
         async move {
             let batch = batch.into_iter().map(|entry| this.stored(entry));
             let batch = batch.collect::<Result<Vec<_>, _>>()?;
-            let appended = this.log.append(expected.0, &batch).await;
+            let appended = this.log.append(place(&expected), &batch).await;
             match appended.map_err(worded)? {
-                Appended::Committed { .. } => Ok(TeamAppended::Committed),
-                Appended::HeadMoved { .. } => Ok(TeamAppended::Moved(this.after(expected).await?)),
+                Appended::Committed { digests, epoch } => {
+                    let marks = digests.into_iter().map(|digest| mark(digest, epoch));
+                    Ok(TeamAppended::Committed(marks.collect()))
+                }
+                Appended::HeadMoved { .. } => Ok(TeamAppended::Moved(this.after(&expected).await?)),
                 Appended::Repeated(known) => {
-                    let older = known.into_iter().filter(|entry| entry.seq <= expected.0);
-                    let mut first =
-                        older.map(|entry| this.read(entry)).collect::<Result<Vec<_>, _>>()?;
-                    first.extend(this.after(expected).await?);
+                    // It is committed, whatever keeps this machine from reading it now.
+                    let unknown = |error: TeamError| TeamError::Unknown(error.to_string());
+                    let epoch = expected.mark.as_ref().map_or(0, |mark| mark.epoch);
+                    let older = known.into_iter().filter(|entry| entry.seq <= expected.revision.0);
+                    let older = older.map(|entry| this.read(entry, epoch));
+                    let mut first = older.collect::<Result<Vec<_>, _>>().map_err(unknown)?;
+                    first.extend(this.after(&expected).await.map_err(unknown)?);
                     Ok(TeamAppended::Moved(first))
                 }
             }
@@ -53,51 +65,93 @@ impl TeamJournal<Change> for CommitJournal {
 
     fn entries(
         &self,
-        after: Revision,
-    ) -> BoxFuture<'static, Result<Vec<TeamEntry<Change>>, TeamError>> {
+        after: TeamPoint,
+    ) -> BoxFuture<'static, Result<Vec<Arrived<Change>>, TeamError>> {
         let this = self.clone();
-        async move { this.after(after).await }.boxed()
+        async move { this.after(&after).await }.boxed()
     }
 }
 
 impl CommitJournal {
-    async fn after(&self, after: Revision) -> Result<Vec<TeamEntry<Change>>, TeamError> {
-        let (entries, bytes) = (limits::TEAM_READ_ENTRIES_MAX, limits::TEAM_READ_BYTES_MAX);
-        let entries = self.log.entries(after.0, entries, bytes).await;
-        let entries = entries.map_err(|error| TeamError::NotWritten(failed(&error)))?;
-        if entries.is_empty() {
-            let head = self.log.head().await;
-            let head = head.map_err(|error| TeamError::NotWritten(failed(&error)))?;
-            if head.seq < after.0 {
-                return Err(TeamError::NotWritten(format!(
-                    "the database ends at revision {}, and this machine has seen {}; restore the \
-                     database, or ask its administrator",
-                    head.seq, after.0
-                )));
-            }
+    /// Replaces texts of committed entries, and appends the one that says so, if `expected` is the
+    /// last place. Returns whether it was.
+    pub(crate) async fn rewrite(
+        &self,
+        expected: &TeamPoint,
+        replacements: Vec<TeamReplacement>,
+        last: TeamEntry<Change>,
+    ) -> Result<bool, TeamError> {
+        let replacements = replacements.into_iter().map(|replacement| {
+            let TeamReplacement { revision, changes, reply } = replacement;
+            Ok(Replacement {
+                seq: revision.0,
+                changes: serde_json::to_string(&changes).map_err(unsent)?,
+                reply: reply.as_ref().map(Value::to_string),
+            })
+        });
+        let replacements = replacements.collect::<Result<Vec<_>, TeamError>>()?;
+        let last = self.stored(last)?;
+        // Only a maintainer replaces texts. Everyone may say what was purged on one machine.
+        if replacements.is_empty() {
+            let appended = self.log.append(place(expected), std::slice::from_ref(&last)).await;
+            return Ok(!matches!(appended.map_err(worded)?, Appended::HeadMoved { .. }));
         }
-        entries.into_iter().map(|entry| self.read(entry)).collect()
+        let rewritten = self.log.rewrite(place(expected), &replacements, &last).await;
+        Ok(!matches!(rewritten.map_err(worded)?, Rewritten::HeadMoved { .. }))
+    }
+
+    async fn after(&self, after: &TeamPoint) -> Result<Vec<Arrived<Change>>, TeamError> {
+        let (entries, bytes) = (limits::TEAM_READ_ENTRIES_MAX, limits::TEAM_READ_BYTES_MAX);
+        let followed = self.log.follow(&place(after), entries, bytes).await;
+        match followed.map_err(|error| TeamError::NotWritten(failed(&error)))? {
+            Following::Entries { entries, epoch } => {
+                self.meet(&entries).await;
+                entries.into_iter().map(|entry| self.read(entry, epoch)).collect()
+            }
+            Following::Apart(head) => Err(TeamError::Apart(apart(after, &head))),
+        }
+    }
+
+    /// Looks up the names of members that are met for the first time. One who has left the team, or
+    /// whose name cannot be read now, has the name of the role.
+    async fn meet(&self, entries: &[Entry]) {
+        let is_new = |entry: &&Entry| !self.names().contains_key(&entry.member);
+        if entries.iter().find(is_new).is_none() {
+            return;
+        }
+        let members = match self.log.members().await {
+            Ok(members) => members,
+            Err(error) => return tracing::debug!(%error, "the members' names are not known"),
+        };
+        let mut names = self.names();
+        names.extend(members.into_iter().map(|member| (member.role_name, member.name.into())));
+        for Entry { member, .. } in entries {
+            names.entry(member.clone()).or_insert_with(|| member.as_str().into());
+        }
+    }
+
+    fn names(&self) -> MutexGuard<'_, HashMap<String, Arc<str>>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stored(&self, entry: TeamEntry<Change>) -> Result<NewEntry, TeamError> {
-        let json = |error: serde_json::Error| TeamError::NotWritten(error.to_string());
         Ok(NewEntry {
             key: Key { instance: entry.key.instance.to_string(), number: entry.key.number },
             machine: self.machine.to_string(),
             time: entry.time.0,
             session: entry.session.map(|session| session.to_string()),
             operation: entry.operation,
-            changes: serde_json::to_string(&entry.changes).map_err(json)?,
+            changes: serde_json::to_string(&entry.changes).map_err(unsent)?,
             reply: entry.reply.as_ref().map(Value::to_string),
         })
     }
 
-    fn read(&self, entry: Entry) -> Result<TeamEntry<Change>, TeamError> {
-        let Entry { seq, content: entry, .. } = entry;
+    fn read(&self, entry: Entry, epoch: u64) -> Result<Arrived<Change>, TeamError> {
+        let Entry { seq, digest, member, content: entry } = entry;
         let unread = |error: serde_json::Error| {
             TeamError::NotWritten(format!("revision {seq} cannot be read, update anchord: {error}"))
         };
-        Ok(TeamEntry {
+        let entry = TeamEntry {
             revision: Revision(seq),
             is_own: *self.machine == *entry.machine,
             time: Timestamp(entry.time),
@@ -106,8 +160,48 @@ impl CommitJournal {
             key: EntryKey { instance: entry.key.instance.into(), number: entry.key.number },
             session: entry.session.map(SessionId::new),
             operation: entry.operation,
-        })
+        };
+        let name = || self.names().get(&member).cloned().unwrap_or_else(|| member.into());
+        let member = (!entry.is_own).then(name);
+        Ok(Arrived { entry, mark: mark(digest, epoch), member })
     }
+}
+
+/// New texts for an entry of a team's journal.
+#[derive(Clone, Debug)]
+pub(crate) struct TeamReplacement {
+    /// The entry.
+    pub(crate) revision: Revision,
+    /// Its changes.
+    pub(crate) changes: Vec<Change>,
+    /// Its reply.
+    pub(crate) reply: Option<Value>,
+}
+
+fn mark(digest: String, epoch: u64) -> CopyMark {
+    CopyMark { digest: digest.into(), epoch }
+}
+
+fn place(point: &TeamPoint) -> Point {
+    let digest = point.mark.as_ref().map(|mark| mark.digest.to_string());
+    Point { seq: point.revision.0, digest }
+}
+
+/// Says why the journal does not contain the place that this machine's copy has reached.
+fn apart(copy: &TeamPoint, head: &Head) -> String {
+    if copy.mark.as_ref().is_some_and(|mark| head.epoch > mark.epoch) {
+        return "another machine purged something, and this copy follows; try again in a moment"
+            .to_owned();
+    }
+    format!(
+        "the database ends at revision {} and lacks what this machine has seen up to {}; the copy \
+         here follows it, and keeps what is missing there in a file",
+        head.seq, copy.revision.0
+    )
+}
+
+fn unsent(error: serde_json::Error) -> TeamError {
+    TeamError::NotWritten(error.to_string())
 }
 
 fn worded(error: AppendError) -> TeamError {
@@ -137,7 +231,7 @@ impl Unlinked {
 impl TeamJournal<Change> for Unlinked {
     fn append(
         &self,
-        _expected: Revision,
+        _expected: TeamPoint,
         _batch: Vec<TeamEntry<Change>>,
     ) -> BoxFuture<'static, Result<TeamAppended<Change>, TeamError>> {
         let why = self.why();
@@ -146,8 +240,8 @@ impl TeamJournal<Change> for Unlinked {
 
     fn entries(
         &self,
-        _after: Revision,
-    ) -> BoxFuture<'static, Result<Vec<TeamEntry<Change>>, TeamError>> {
+        _after: TeamPoint,
+    ) -> BoxFuture<'static, Result<Vec<Arrived<Change>>, TeamError>> {
         let why = self.why();
         async move { Err(why) }.boxed()
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::store::TeamError;
+use crate::store::{TeamError, TeamPoint};
 use anchord_memory::Revision;
 
 fn config() -> TeamConfig {
@@ -44,7 +44,8 @@ async fn a_memory_of_a_team_whose_file_is_gone_takes_no_commits() {
     let links = TeamLinks::new(Uuid::nil());
     assert!(links.of(directory.path(), None).await.unwrap().is_none());
     let journal = links.of(directory.path(), Some("api")).await.unwrap().unwrap();
-    let refused = journal.append(Revision(0), Vec::new()).await.unwrap_err();
+    let at = TeamPoint { revision: Revision(0), mark: None };
+    let refused = journal.append(at, Vec::new()).await.unwrap_err();
     let TeamError::NotWritten(why) = refused else { panic!("{refused:?}") };
     assert!(why.contains("anchord team join"), "{why}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Bound, Memory};
-use crate::change::{Change, Notice, Purged};
+use crate::change::{Change, CopyMark, Notice, Purged};
 use crate::held::Held;
 use crate::ids::{NoticeId, Revision, Seq, SessionId};
 use crate::omit::is_default;
@@ -33,6 +33,11 @@ impl Restore {
     /// Sets the team that shares the memory.
     pub fn team(&mut self, project: &str) {
         self.0.team = Some(project.into());
+    }
+
+    /// Sets the place in the team's journal that the copy reaches.
+    pub fn copied(&mut self, mark: CopyMark) {
+        self.0.copied = Some(mark);
     }
 
     /// Adds work that waits for the team's database.

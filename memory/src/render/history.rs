@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::append;
 use crate::audience::Audience;
+use crate::fold::one_line;
 use crate::history::{
     CommitDetail, CommitPage, DiffLine, FieldDiff, HistoryView, LineChange, RecordDiff,
     RecordVersions, RevisionDiff, VersionDetail,
@@ -127,6 +128,10 @@ impl Text<'_> {
             ("", "") => String::new(),
             ("", session) => format!("  session {session}"),
             (client, session) => format!("  {client} {session}"),
+        };
+        let by = match &commit.member {
+            Some(member) => format!("  {}{by}", one_line(member)),
+            None => by,
         };
         let head = &commit.head;
         self.push(

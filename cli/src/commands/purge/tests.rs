@@ -9,6 +9,7 @@ fn plan() -> PurgeReply {
         project: ProjectRef { id: String::new(), root: "/src/parser".to_owned() },
         applied: false,
         revision: None,
+        team: false,
         records: vec![
             PurgedStatus { id: "b3".into(), versions: 1, title: "deploys\u{1b}[2J".into() },
             PurgedStatus { id: "n12".into(), versions: 14, title: "a note".into() },
@@ -57,6 +58,14 @@ fn a_plan_lists_what_is_removed_and_what_stays() {
       what 3 other files held of it, such as logs
     l3 s4 also contain the same text; name them to purge them, too.
     ");
+}
+
+#[test]
+fn a_plan_in_a_team_says_where_else_the_records_go() {
+    let plan = PurgeReply { team: true, ..plan() };
+    let first =
+        "This goes from /src/parser, from the team's database and from its other machines:\n";
+    assert!(shown(&plan).starts_with(first), "{}", shown(&plan));
 }
 
 #[test]

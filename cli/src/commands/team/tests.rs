@@ -37,6 +37,16 @@ fn a_team_whose_database_is_away_says_what_waits_and_since_when() {
 }
 
 #[test]
+fn a_file_with_what_the_database_has_lost_is_named() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    team.missing = vec!["/data/missing-208-214.jsonl".to_owned()];
+    let shown = state(&reply, None);
+    let line = "  missing    the database has lost what /data/missing-208-214.jsonl has\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
+#[test]
 fn members_are_listed_with_their_rights() {
     let mut reply = reply();
     let team = reply.team.as_mut().unwrap();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{
-    Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Save, SessionId,
-    Staged, Team, Timestamp, Update, Version, plan_checkpoint, plan_hold, plan_notes, plan_release,
-    plan_save, plan_update,
+    Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Revision, Save,
+    SessionId, Staged, Team, Timestamp, Update, Version, plan_checkpoint, plan_hold, plan_notes,
+    plan_release, plan_save, plan_update,
 };
 use futures::FutureExt;
 
@@ -366,4 +366,17 @@ async fn closing_waits_for_the_answer_of_a_write_that_is_under_way() {
     closing.await;
     saving.await.unwrap();
     assert!(Memory::is_commit(&one.team.all()[1].changes));
+}
+
+#[tokio::test]
+async fn nothing_is_exchanged_with_a_journal_that_is_not_the_one_copied() {
+    let one = Machine::first().await;
+    one.save("a", 1, "Before the loss.").await.unwrap();
+    one.team.lose_after(Revision(1));
+    let why = refused(one.save("a", 2, "After the loss.").await);
+    assert!(why.contains("busy, retry"), "{why}");
+    assert!(one.owner.team().unwrap().is_apart);
+    assert_eq!(one.team.all().len(), 1, "nothing follows what is missing");
+    one.stage("a", "Staged after the loss.").await.unwrap();
+    assert_eq!(one.owner.snapshot().revision(), Revision(2), "the copy stays as it is");
 }

@@ -263,6 +263,10 @@ fn age(dir: &Path) {
         let end = memchr::memchr(b'\n', &bytes).unwrap();
         let mut header: serde_json::Value = serde_json::from_slice(&bytes[..end]).unwrap();
         header["format"] = (FORMAT - 1).into();
+        // As long as before, since the index knows entries by their place.
+        let shorter = FORMAT.to_string().len() - (FORMAT - 1).to_string().len();
+        let build = header["build"].as_str().unwrap();
+        header["build"] = format!("{build}{}", " ".repeat(shorter)).into();
         header.as_object_mut().unwrap().remove("crc");
         let mut aged = Vec::new();
         format::write_line(&header, &mut aged);

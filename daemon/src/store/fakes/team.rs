@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchord_memory::Revision;
+use anchord_memory::{CopyMark, Revision};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::store::{TeamAppended, TeamEntry, TeamError, TeamJournal};
+use crate::store::{Arrived, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
 
 /// The network between a machine and the team's journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub enum Network {
 
 /// An entry, and the machine that wrote it.
 type Written<C> = (String, TeamEntry<C>);
+
+fn mark(revision: Revision) -> CopyMark {
+    CopyMark { digest: format!("{:064}", revision.0).into(), epoch: 0 }
+}
 
 /// A team's journal, as several machines reach it.
 #[derive(Clone)]
@@ -74,35 +78,48 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn after(&self, after: Revision) -> Vec<TeamEntry<C>> {
-        let entries = self.lock();
-        let later = entries.iter().filter(|(_, entry)| entry.revision > after);
-        later
-            .map(|(machine, entry)| TeamEntry { is_own: *machine == self.machine, ..entry.clone() })
-            .collect()
+    /// Removes the entries after a commit, as a restore of an old backup does.
+    pub fn lose_after(&self, last: Revision) {
+        self.lock().retain(|(_, entry)| entry.revision <= last);
     }
 
-    fn write(&self, expected: Revision, batch: Vec<TeamEntry<C>>) -> TeamAppended<C> {
-        let mut entries = self.lock();
-        let head = entries.last().map_or(Revision(0), |(_, entry)| entry.revision);
-        let known = |new: &TeamEntry<C>| entries.iter().any(|(_, entry)| entry.key == new.key);
-        if head != expected || batch.iter().any(known) {
-            let is_repeated = |entry: &TeamEntry<C>| batch.iter().any(|new| new.key == entry.key);
-            let first = entries
-                .iter()
-                .filter(|(_, entry)| entry.revision > expected || is_repeated(entry))
-                .map(|(machine, entry)| TeamEntry {
-                    is_own: *machine == self.machine,
-                    ..entry.clone()
-                });
-            return TeamAppended::Moved(first.collect());
+    fn after(&self, after: Revision) -> Result<Vec<Arrived<C>>, TeamError> {
+        let entries = self.lock();
+        if entries.last().map_or(Revision(0), |(_, entry)| entry.revision) < after {
+            return Err(TeamError::Apart("the journal ends before".to_owned()));
         }
+        let later = entries.iter().filter(|(_, entry)| entry.revision > after);
+        Ok(later.map(|written| self.arrived(written)).collect())
+    }
+
+    fn arrived(&self, (machine, entry): &Written<C>) -> Arrived<C> {
+        let entry = TeamEntry { is_own: *machine == self.machine, ..entry.clone() };
+        let member = (!entry.is_own).then(|| machine.as_str().into());
+        Arrived { mark: mark(entry.revision), member, entry }
+    }
+
+    fn write(
+        &self,
+        expected: Revision,
+        batch: Vec<TeamEntry<C>>,
+    ) -> Result<TeamAppended<C>, TeamError> {
+        let later = self.after(expected)?;
+        let mut entries = self.lock();
+        let is_repeated = |entry: &TeamEntry<C>| batch.iter().any(|new| new.key == entry.key);
+        let repeated = entries.iter().filter(|(_, entry)| is_repeated(entry));
+        let older = repeated.filter(|(_, entry)| entry.revision <= expected);
+        let mut first: Vec<Arrived<C>> = older.map(|written| self.arrived(written)).collect();
+        first.extend(later);
+        if !first.is_empty() {
+            return Ok(TeamAppended::Moved(first));
+        }
+        let marks = batch.iter().map(|entry| mark(entry.revision)).collect();
         entries.extend(batch.into_iter().map(|entry| (self.machine.clone(), entry)));
-        TeamAppended::Committed
+        Ok(TeamAppended::Committed(marks))
     }
 
     /// Waits while the network is stalled.
-    async fn arrived(&self) -> Result<Network, TeamError> {
+    async fn reached(&self) -> Result<Network, TeamError> {
         let mut network = self.network.subscribe();
         let network = *network
             .wait_for(|network| *network != Network::Stalled)
@@ -118,13 +135,13 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
 impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
     fn append(
         &self,
-        expected: Revision,
+        expected: TeamPoint,
         batch: Vec<TeamEntry<C>>,
     ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>> {
         let this = self.clone();
         async move {
-            let network = this.arrived().await?;
-            let appended = this.write(expected, batch);
+            let network = this.reached().await?;
+            let appended = this.write(expected.revision, batch)?;
             match network {
                 Network::NoAnswers => Err(TeamError::Unknown("no answer".to_owned())),
                 _ => Ok(appended),
@@ -133,13 +150,13 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
         .boxed()
     }
 
-    fn entries(&self, after: Revision) -> BoxFuture<'static, Result<Vec<TeamEntry<C>>, TeamError>> {
+    fn entries(&self, after: TeamPoint) -> BoxFuture<'static, Result<Vec<Arrived<C>>, TeamError>> {
         let this = self.clone();
         async move {
-            this.arrived().await?;
+            this.reached().await?;
             let mut network = this.network.subscribe();
             let _ = network.wait_for(|network| *network != Network::StalledReads).await;
-            Ok(this.after(after))
+            this.after(after.revision)
         }
         .boxed()
     }

@@ -1,6 +1,7 @@
 //! A memory as rows, and files of every format, which must open forever.
 
 mod forgotten;
+mod format_10;
 mod format_8;
 mod format_9;
 
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 use format_8::changes_8;
 use format_9::changes_9;
+use format_10::changes_10;
 
 use super::*;
 use crate::store::fakes::head_before;
@@ -404,7 +406,8 @@ fn in_format(format: u32) -> Vec<Vec<Change>> {
         3..=6 => changes_3(),
         7 => changes_7(),
         8 => changes_8(),
-        _ => changes_9(),
+        9 => changes_9(),
+        _ => changes_10(),
     }
 }
 

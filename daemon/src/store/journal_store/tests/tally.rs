@@ -200,7 +200,9 @@ impl Machinery {
             let body = header.split(",\"crc\"").next().unwrap();
             let newest = format!("\"format\":{FORMAT}");
             assert!(body.contains(&newest), "{body}");
-            let body = body.replacen(&newest, "\"format\":1", 1);
+            // As long as before, since the index knows entries by their place.
+            let oldest = format!("\"format\":{:>1$}", 1, FORMAT.to_string().len());
+            let body = body.replacen(&newest, &oldest, 1);
             let crc = crc32fast::hash(body.as_bytes());
             let aged = format!("{body},\"crc\":\"{crc:08x}\"}}\n{entries}");
             self.disk.put(&path, aged.into_bytes());

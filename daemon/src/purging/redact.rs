@@ -16,23 +16,23 @@ const STORE: [&str; 3] = ["journal", "snapshot", "sled"];
 
 /// The result of searching files for texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RedactionReport {
+pub(crate) struct RedactionReport {
     /// Files that held a text.
-    pub(super) files: BTreeSet<PathBuf>,
+    pub(crate) files: BTreeSet<PathBuf>,
     /// Files that could not be read or written, and so may still hold a text.
-    pub(super) failed: BTreeSet<PathBuf>,
+    pub(crate) failed: BTreeSet<PathBuf>,
 }
 
 impl RedactionReport {
     /// Adds the result of a later search. Only the later failures count.
-    pub(super) fn add(&mut self, later: Self) {
+    pub(crate) fn add(&mut self, later: Self) {
         self.files.extend(later.files);
         self.failed = later.failed;
     }
 }
 
 /// Finds the files beneath `directories` that hold one of the texts, plain or as JSON escapes it.
-pub(super) fn find(directories: &[PathBuf], texts: &[String]) -> RedactionReport {
+pub(crate) fn find(directories: &[PathBuf], texts: &[String]) -> RedactionReport {
     search(directories, texts, false)
 }
 

@@ -1,0 +1,129 @@
+//! This machine's copy of a team's journal: compares it with the database as a whole, and brings
+//! the two into agreement. Also purges from both.
+//!
+//! They differ after a purge on another machine, and when the database has lost commits. Then it
+//! was restored from a backup, or a standby took over that lacked them. After a purge, the copy
+//! loses what was purged. After a loss, the copy goes back to the last common commit. Commits that
+//! only this machine has are set aside in a file. What stays on this machine remains, and a save
+//! whose commit was lost waits again.
+
+mod compare;
+mod purge;
+mod step_back;
+
+use std::path::PathBuf;
+
+use tokio::runtime::Handle;
+
+pub(crate) use purge::purge;
+pub(crate) use step_back::missing_in;
+
+use compare::{Compared, TeamReader, compare};
+
+use crate::project::{ClosedStore, ProjectService};
+use crate::projects::ProjectId;
+use crate::purging::{PurgeError, RedactionReport, Survey, Wanted, asked_in};
+use crate::store::Opened;
+use crate::team::{self, CommitJournal};
+
+/// A project in a team, and where it is.
+#[derive(Clone)]
+struct Shared {
+    journal: CommitJournal,
+    directory: PathBuf,
+    runtime: Handle,
+}
+
+impl Shared {
+    async fn of(projects: &ProjectService, id: ProjectId) -> Result<Self, PurgeError> {
+        let directory = projects.open.directory(id);
+        let config = team::read(&directory)?;
+        let config = config.ok_or_else(|| failed("the file that names the database is gone"))?;
+        let journal = projects.open.teams().journal(&config).await.map_err(PurgeError::Team)?;
+        Ok(Self { journal, directory, runtime: Handle::current() })
+    }
+}
+
+/// Brings a project's copy into agreement with the team's journal, and opens the project again.
+///
+/// # Errors
+/// Fails if the database cannot be read as a whole now, or the store fails. A later call continues.
+pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
+    let agreed = async {
+        let shared = Shared::of(projects, id).await?;
+        let directories = asked_in(projects, id);
+        let wanted = Wanted::default();
+        let closed =
+            move |closed: &ClosedStore| agree_closed(closed, &shared, &directories, wanted);
+        let erased = projects.open.close_and(id, closed).await?;
+        if let Some((surveyed, _)) = erased {
+            forget_retrievals(projects, id, &surveyed).await?;
+        }
+        projects.open_known(id).await?;
+        Ok::<_, PurgeError>(())
+    };
+    agreed.await.map_err(worded)
+}
+
+/// Removes from the logs of retrievals what was asked about purged records.
+async fn forget_retrievals(
+    projects: &ProjectService,
+    id: ProjectId,
+    surveyed: &Survey,
+) -> Result<(), PurgeError> {
+    for directory in asked_in(projects, id) {
+        let forgotten = projects.open.retrievals().forget(directory, surveyed.ids()).await;
+        forgotten.map_err(PurgeError::Team)?;
+    }
+    Ok(())
+}
+
+/// Brings the copy in a closed store into agreement. Also purges `wanted` from it. Returns what was
+/// purged, if anything was.
+fn agree_closed(
+    closed: &ClosedStore,
+    shared: &Shared,
+    directories: &[PathBuf],
+    wanted: Wanted,
+) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
+    let Opened { store, state, .. } = closed.open()?;
+    let compared = compare(&store.reading(), TeamReader::new(shared));
+    let Compared { common, .. } = match compared {
+        Ok(compared) if compared.common == state.revision() => {
+            return purge::follow(store, &state, compared, directories, wanted);
+        }
+        Ok(compared) => compared,
+        Err(error) => {
+            store.close();
+            return Err(error);
+        }
+    };
+    let reading = store.reading();
+    let gone = step_back::step_back(closed, store, &reading, common, &shared.directory)?;
+    tracing::warn!(
+        first = common.0 + 1,
+        last = state.revision().0,
+        file = %gone.display(),
+        "the team's database has lost commits, and this machine's copy follows it"
+    );
+    // A purge may have come as well.
+    let Opened { store, state, .. } = closed.open()?;
+    match compare(&store.reading(), TeamReader::new(shared)) {
+        Ok(compared) => purge::follow(store, &state, compared, directories, wanted),
+        Err(error) => {
+            store.close();
+            Err(error)
+        }
+    }
+}
+
+fn failed(why: &str) -> PurgeError {
+    PurgeError::Team(why.to_owned())
+}
+
+fn worded(error: PurgeError) -> String {
+    match error {
+        PurgeError::Store(error) => error.to_string(),
+        PurgeError::TooMuch(why) | PurgeError::Team(why) => why,
+    }
+}

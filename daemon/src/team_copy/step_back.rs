@@ -1,0 +1,116 @@
+//! Takes a copy back to a commit, since the team's database lacks the later ones.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anchord_memory::{Change, Memory, Revision, Seq};
+
+use crate::clock;
+use crate::project::ClosedStore;
+use crate::store::{
+    BackupError, BackupHeader, BackupWriter, Entry, Reading, Split, StateMachine, Store,
+    StoreError, backup_line,
+};
+
+/// The beginning and the ending of the name of a file with commits that a team's database lacks.
+const MISSING: (&str, &str) = ("missing-", ".jsonl");
+
+/// Returns the files with commits that the team's database has lost.
+pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(MISSING.0) && name.ends_with(MISSING.1) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Rewrites a closed store without the commits after `common`. Returns the file that has them. What
+/// stays on this machine remains.
+pub(super) fn step_back(
+    closed: &ClosedStore,
+    store: Box<dyn Store<Memory>>,
+    reading: &Reading<Memory>,
+    common: Revision,
+    directory: &Path,
+) -> Result<PathBuf, StoreError> {
+    let copy = directory.join("team-copy.tmp");
+    let written = write(reading, common, directory, &copy);
+    store.close();
+    let missing = written?;
+    closed.restore(&copy)?;
+    std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
+    Ok(missing)
+}
+
+/// Writes the journal to go back to as a backup, and the missing commits into a file.
+fn write(
+    reading: &Reading<Memory>,
+    common: Revision,
+    directory: &Path,
+    copy: &Path,
+) -> Result<PathBuf, StoreError> {
+    let file = File::create(copy).map_err(StoreError::io("create", copy))?;
+    let header = BackupHeader::new::<Memory>(String::new(), String::new(), clock::now());
+    let mut writer = BackupWriter::new(file, &header).map_err(|error| unwritten(copy, error))?;
+    let (mut missing, mut last) = (Vec::new(), common);
+    let mut failed = None;
+    let mut line = Vec::new();
+    reading(Seq(1), &mut |entry| {
+        let kept = match entry.revision.filter(|revision| *revision > common) {
+            None => Some(entry.clone()),
+            Some(revision) => {
+                last = revision;
+                backup_line(entry, &mut missing);
+                rest(entry)
+            }
+        };
+        let Some(kept) = kept else { return true };
+        line.clear();
+        backup_line(&Entry { seq: Seq(writer.entries() + 1), ..kept }, &mut line);
+        failed = writer.line(line.trim_ascii_end()).err();
+        failed.is_none()
+    })?;
+    if let Some(error) = failed {
+        return Err(unwritten(copy, error));
+    }
+    writer.finish().map_err(|error| unwritten(copy, error))?;
+    let name = format!("{}{}-{}", MISSING.0, common.0 + 1, last.0);
+    let path = unused(directory, &name);
+    let synced = File::create_new(&path).and_then(|mut file| {
+        file.write_all(&missing)?;
+        file.sync_all()?;
+        File::open(directory)?.sync_all()
+    });
+    synced.map_err(StoreError::io("write", &path))?;
+    Ok(path)
+}
+
+/// Returns what a lost commit left on this machine. Its save was not folded, so it waits again.
+fn rest(entry: &Entry<Change>) -> Option<Entry<Change>> {
+    let Split { mut after, .. } = Memory::split(entry.changes.clone());
+    after.retain(|change| !matches!(change, Change::Release(_) | Change::Copied(_)));
+    let (revision, call, reply) = (None, None, None);
+    let kept = Entry { revision, call, reply, changes: after, ..entry.clone() };
+    (!kept.changes.is_empty()).then_some(kept)
+}
+
+/// Returns a path that nothing has. The database may lose commits with the same numbers twice.
+fn unused(directory: &Path, name: &str) -> PathBuf {
+    let first = directory.join(format!("{name}{}", MISSING.1));
+    let later = (2_u32..).map(|number| directory.join(format!("{name}-{number}{}", MISSING.1)));
+    std::iter::once(first.clone()).chain(later).find(|path| !path.exists()).unwrap_or(first)
+}
+
+fn unwritten(path: &Path, error: BackupError) -> StoreError {
+    StoreError::io("write", path)(match error {
+        BackupError::Io(error) => error,
+        error => io::Error::other(error.to_string()),
+    })
+}

@@ -1,0 +1,205 @@
+//! Machines of a team agree with the database after a purge, and after it has lost commits.
+
+use std::path::PathBuf;
+
+use anchord_tests::{PATIENCE, poll, write};
+use serde_json::{Value, json};
+
+use crate::team::{Machine, invite, server, two};
+
+const PLANTED: &str = "a value that nobody should have written";
+
+impl Machine {
+    /// Waits until no file of the instance contains a text.
+    fn loses(&self, text: &str) {
+        poll(PATIENCE, "no file with what was purged", || {
+            self.instance.holding(text).is_empty().then_some(())
+        });
+    }
+
+    fn missing(&self) -> Vec<PathBuf> {
+        let team = self.team();
+        let files = team.get("missing").and_then(Value::as_array).into_iter().flatten();
+        files.filter_map(Value::as_str).map(PathBuf::from).collect()
+    }
+}
+
+fn agreed(machines: &[&Machine; 2]) {
+    let [one, two] = machines;
+    poll(PATIENCE, "equal records on both machines", || {
+        (one.revision() == two.revision() && one.shared() == two.shared()).then_some(())
+    });
+    for machine in machines {
+        machine.shell().done(&["journal", "verify"]);
+    }
+}
+
+#[test]
+fn a_purge_reaches_the_database_and_every_machine() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = bob.agent();
+    agent.tool("memory_note", &json!({ "content": PLANTED, "key": "planted" }));
+    agent.tool("memory_note", &json!({ "content": "It stays.", "key": "kept" }));
+    // Only on that machine.
+    agent.tool(
+        "memory_checkpoint",
+        &json!({ "lessons": [{ "summary": "half", "detail": PLANTED }] }),
+    );
+    ada.sees(PLANTED);
+    assert!(server.dump().contains(PLANTED));
+
+    let plan = ada.shell().done(&["purge", "planted", "--yes"]);
+    assert!(plan.contains("from the team's database"), "{plan}");
+    assert!(plan.contains("purged as revision"), "{plan}");
+    assert!(!server.dump().contains(PLANTED));
+    assert_eq!(ada.instance.holding(PLANTED), Vec::<PathBuf>::new());
+    bob.loses(PLANTED);
+    agreed(&[&ada, &bob]);
+    // Each machine names who wrote on the other.
+    let names = |machine: &Machine| {
+        let history = machine.shell().done(&["history"]);
+        (history.contains("  ada"), history.contains("  Bob"))
+    };
+    assert_eq!((names(&ada), names(&bob)), ((false, true), (true, false)));
+    for machine in [&ada, &bob] {
+        let history = machine.shell().done(&["history"]);
+        assert!(history.contains("a purge"), "{history}");
+        assert!(machine.missing().is_empty());
+        // The text does not come back, whoever writes it.
+        let (code, text) = machine.shell().said(&["note", PLANTED]);
+        assert!(code != 0 && text.contains("purged"), "{text}");
+    }
+    agent.tool("memory_note", &json!({ "content": "And so it continues." }));
+    assert!(ada.sees("And so it continues.").contains("It stays."));
+}
+
+#[test]
+fn a_machine_that_was_away_follows_a_purge_when_it_is_back() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = bob.agent();
+    agent.tool("memory_note", &json!({ "content": PLANTED, "key": "planted" }));
+    ada.sees(PLANTED);
+    agent.close_stdin();
+    let pid = bob.instance.daemon_pid().unwrap();
+    bob.shell().done(&["stop"]);
+    bob.instance.wait_gone(pid);
+
+    ada.shell().done(&["note", "Written meanwhile."]);
+    ada.shell().done(&["purge", "planted", "--yes"]);
+    ada.shell().done(&["note", "Written afterwards."]);
+    assert!(!bob.instance.holding(PLANTED).is_empty());
+    bob.instance.start_daemon();
+    bob.loses(PLANTED);
+    bob.sees("Written afterwards.");
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
+fn a_private_record_is_purged_on_its_machine_and_named_nowhere_else() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = ada.agent();
+    let note = json!({ "content": PLANTED, "scope": "session" });
+    let stored = agent.tool("memory_note", &note);
+    assert!(stored.contains("n1p"), "{stored}");
+    let digest = "SELECT seq, digest FROM anchord.projects";
+    let before = server.psql(digest);
+    ada.shell().done(&["purge", "n1p", "--yes"]);
+    assert_eq!(ada.instance.holding(PLANTED), Vec::<PathBuf>::new());
+    assert_eq!(server.psql(digest), before, "nobody else learns of it");
+    ada.shell().done(&["note", "Ours."]);
+    bob.sees("Ours.");
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
+fn a_purge_without_the_database_changes_nothing() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "--key", "planted", PLANTED]);
+    bob.sees(PLANTED);
+    // A writer's role does not let it change what others wrote.
+    let (code, text) = bob.shell().said(&["purge", "planted", "--yes"]);
+    assert!(code != 0 && text.contains("maintainer"), "{text}");
+    server.stop_immediate();
+    let (code, text) = ada.shell().said(&["purge", "planted", "--yes"]);
+    assert!(code != 0 && text.contains("database"), "{text}");
+    assert!(ada.shell().done(&["load"]).contains(PLANTED));
+    server.restart();
+    ada.shell().done(&["purge", "planted", "--yes"]);
+    bob.loses(PLANTED);
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
+fn a_database_that_lost_commits_is_followed_and_what_it_lost_is_set_aside() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "Before the backup."]);
+    bob.sees("Before the backup.");
+    let dump = server.dump();
+
+    let mut agent = ada.agent();
+    agent.tool("memory_note", &json!({ "content": "Only half done.", "scope": "session" }));
+    agent.tool("memory_save", &write::save("Saved after the backup"));
+    let lost = bob.sees("Saved after the backup");
+    assert!(lost.contains("Before the backup."));
+    bob.shell().done(&["note", "Noted after the backup."]);
+    ada.sees("Noted after the backup.");
+    let seen = ada.revision();
+    server.psql("DROP SCHEMA anchord CASCADE");
+    server.restore(&dump);
+
+    // The machine that saved has it still, and saves it again.
+    bob.sees("Saved after the backup");
+    for machine in [&ada, &bob] {
+        let missing = poll(PATIENCE, "a file with what is missing", || machine.missing().pop());
+        let name = missing.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(
+            name.starts_with("missing-") && name.ends_with(&format!("-{seen}.jsonl")),
+            "{name}"
+        );
+        let text = std::fs::read_to_string(&missing).unwrap();
+        assert!(text.contains("Noted after the backup."), "{text}");
+        poll(PATIENCE, "a load without what is missing", || {
+            let load = machine.shell().done(&["load"]);
+            let is_back = load.contains("Saved after") && load.contains("Before the backup.");
+            (is_back && !load.contains("Noted after")).then_some(())
+        });
+        let status = machine.shell().done(&["team", "status"]);
+        assert!(status.contains("the database has lost what"), "{status}");
+    }
+    agreed(&[&ada, &bob]);
+    let own = ada.shell().done(&["list", "--json"]);
+    assert!(own.contains("Only half done."), "what is private remains: {own}");
+    bob.shell().done(&["note", "And so it continues."]);
+    ada.sees("And so it continues.");
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
+fn a_database_with_another_history_of_the_same_length_is_noticed() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    let dump = server.dump();
+    bob.join(&server.url("bob"));
+    ada.shell().done(&["note", "The first history."]);
+    bob.sees("The first history.");
+    let pid = bob.instance.daemon_pid().unwrap();
+    bob.shell().done(&["stop"]);
+    bob.instance.wait_gone(pid);
+
+    server.psql("DROP SCHEMA anchord CASCADE");
+    server.restore(&dump);
+    poll(PATIENCE, "the first machine to follow", || ada.missing().pop());
+    ada.shell().done(&["note", "The second history."]);
+    bob.instance.start_daemon();
+    bob.sees("The second history.");
+    assert!(!bob.shell().done(&["load"]).contains("The first history."));
+    assert_eq!(bob.missing().len(), 1);
+    agreed(&[&ada, &bob]);
+}
