@@ -50,7 +50,9 @@ pub use sessions::{
 };
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
-pub use team::{Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState};
+pub use team::{
+    Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState, TeamSummary,
+};
 pub use tool::{
     AsOf, FileOutline, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams,
     ToolReply,
@@ -240,6 +242,9 @@ pub struct StatusReply {
     /// The reasons why settings are ignored and the defaults apply, as fragments after "cannot".
     #[serde(default)]
     pub config_ignored: Vec<String>,
+    /// The reason why this machine has not joined the team of its environment yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joining: Option<String>,
 }
 
 /// Outlines of files that agents got.
@@ -375,6 +380,9 @@ pub struct ProjectStatus {
     /// The state of its shared files, if the user shares them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedStatus>,
+    /// The team that shares it, if one does and the project is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<TeamSummary>,
 }
 
 /// Counts of events since the daemon started.

@@ -8,6 +8,7 @@ mod merge;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub use merge::{Api, KeySource, MergeConfig, ProviderConfig};
 /// The file's name in the configuration directory.
 pub const CONFIG_FILE: &str = "config.toml";
 
-/// The environment variable that overrides `[http]`: `off` or a port.
+/// The environment variable that overrides `[http]`: `off`, a port, or an address with a port.
 pub const HTTP_VARIABLE: &str = "ANCHORD_HTTP";
 
 /// All settings.
@@ -86,18 +87,20 @@ impl Default for SessionsConfig {
     }
 }
 
-/// Settings of the status port on 127.0.0.1.
+/// Settings of the status port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Whether there is a status port.
     pub enabled: bool,
+    /// The address. Only the environment can name another one than 127.0.0.1.
+    pub address: IpAddr,
     /// The port; 0 for any free one.
     pub port: u16,
 }
 
 impl Default for HttpConfig {
     fn default() -> Self {
-        Self { enabled: true, port: 7717 }
+        Self { enabled: true, address: Ipv4Addr::LOCALHOST.into(), port: 7717 }
     }
 }
 
@@ -419,13 +422,17 @@ impl HttpConfig {
             self.enabled = false;
             return Ok(());
         }
-        self.port = value.parse().map_err(|_| ConfigError::BadValue {
+        let on_loopback = |port| SocketAddr::new(self.address, port);
+        let parsed = value.parse().map(on_loopback).or_else(|_| value.parse());
+        let at: SocketAddr = parsed.map_err(|_| ConfigError::BadValue {
             origin: "the environment".to_owned(),
             key: HTTP_VARIABLE.to_owned(),
             value: format!("`{value}`"),
-            allowed: "off, or a port from 0 to 65535, 0 for any that is free".to_owned(),
+            allowed: "off, or a port from 0 to 65535, 0 for any that is free, or an address with \
+                      a port such as 0.0.0.0:7717"
+                .to_owned(),
         })?;
-        self.enabled = true;
+        (self.enabled, self.address, self.port) = (true, at.ip(), at.port());
         Ok(())
     }
 }

@@ -175,6 +175,12 @@ pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// nobody used them.
 pub const TEAM_OPEN_AGAIN_AFTER: Duration = Duration::from_mins(10);
 
+/// The time between two attempts to join the team that the environment names.
+pub const TEAM_JOIN_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// Time that a call waits for the first of them.
+pub const TEAM_JOIN_WAIT_MAX: Duration = Duration::from_secs(10);
+
 /// Commits of a memory's past that one call sends to a team's journal.
 pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
 

@@ -32,6 +32,9 @@ use crate::secrets;
 /// `target=level` pairs.
 pub const LOG_VARIABLE: &str = "ANCHORD_LOG";
 
+/// The environment variable that sends the logs to another place: `stderr`, as in a container.
+pub const LOG_TO_VARIABLE: &str = "ANCHORD_LOG_TO";
+
 /// A guard that writes the remaining lines when it is dropped. Keep it for the daemon's life.
 #[derive(Debug)]
 pub struct Logs(#[expect(dead_code, reason = "its drop flushes")] WorkerGuard);
@@ -56,30 +59,46 @@ pub enum LogsError {
         /// The variable's value.
         value: String,
     },
+    /// The environment variable names no place.
+    #[error("use ANCHORD_LOG_TO: `{value}` is not allowed; allowed: stderr")]
+    Place {
+        /// The variable's value.
+        value: String,
+    },
     /// This process already has a logger.
     #[error("write logs: {0}")]
     Taken(#[from] tracing_subscriber::util::TryInitError),
 }
 
 /// Sends this process's events to the logs directory, or to stderr if its disk is full or
-/// read-only. `filter` is the value of [`LOG_VARIABLE`].
-pub fn start(directory: &Path, filter: Option<&str>) -> Result<Logs, LogsError> {
+/// read-only. `filter` is the value of [`LOG_VARIABLE`], and `place` that of [`LOG_TO_VARIABLE`].
+pub fn start(
+    directory: &Path,
+    filter: Option<&str>,
+    place: Option<&str>,
+) -> Result<Logs, LogsError> {
     let filter = Filter::parse(filter)?;
-    let files: Box<dyn Write + Send> = match files(directory) {
-        Ok(files) => Box::new(files),
-        Err(source) if is_refused_by_disk(&source) => Box::new(io::stderr()),
-        Err(source) => {
-            return Err(LogsError::Directory { directory: directory.to_owned(), source });
-        }
+    let lines = match place.unwrap_or_default() {
+        "" => files_or_stderr(directory)?,
+        "stderr" => Box::new(io::stderr()),
+        value => return Err(LogsError::Place { value: value.to_owned() }),
     };
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(LOG_LINES_QUEUED_MAX)
-        .finish(Capped::new(files, LOG_FILE_BYTES_MAX, clock::now));
+        .finish(Capped::new(lines, LOG_FILE_BYTES_MAX, clock::now));
     subscriber(filter, writer).try_init()?;
     if let Err(error) = make_private(directory) {
         tracing::warn!(%error, "other users may be able to read the logs");
     }
     Ok(Logs(guard))
+}
+
+fn files_or_stderr(directory: &Path) -> Result<Box<dyn Write + Send>, LogsError> {
+    match files(directory) {
+        Ok(files) => Ok(Box::new(files)),
+        Err(source) if is_refused_by_disk(&source) => Ok(Box::new(io::stderr())),
+        Err(source) => Err(LogsError::Directory { directory: directory.to_owned(), source }),
+    }
 }
 
 fn files(directory: &Path) -> Result<RollingFileAppender, InitError> {

@@ -3,6 +3,7 @@
 mod hooks;
 mod outlines;
 mod rules;
+mod teams;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +20,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 pub(crate) use hooks::HooksSeen;
 pub(crate) use outlines::OutlinesSeen;
+pub(crate) use teams::TeamsSeen;
 
 use crate::limits::LATENCY_MICROS_MAX;
 
@@ -47,6 +49,7 @@ pub(crate) struct Metrics {
     hooks: hooks::HookMetrics,
     rules: rules::RuleMetrics,
     outlines: outlines::OutlineMetrics,
+    teams: teams::TeamMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -107,6 +110,8 @@ pub(crate) struct Seen {
     pub(crate) budget_used: f64,
     /// Tokens in all answers.
     pub(crate) tokens: u64,
+    /// The memories of teams.
+    pub(crate) teams: TeamsSeen,
 }
 
 /// Latencies of tool calls inside the daemon.
@@ -147,6 +152,7 @@ impl Default for Metrics {
             hooks: hooks::HookMetrics::default(),
             rules: rules::RuleMetrics::default(),
             outlines: outlines::OutlineMetrics::default(),
+            teams: teams::TeamMetrics::default(),
             registry: Registry::default(),
         };
         registry.register("connections", "Connections admitted", metrics.connections.clone());
@@ -210,6 +216,7 @@ impl Default for Metrics {
         metrics.hooks.register(&mut registry);
         metrics.rules.register(&mut registry);
         metrics.outlines.register(&mut registry);
+        metrics.teams.register(&mut registry);
         Self { registry, ..metrics }
     }
 }
@@ -280,6 +287,7 @@ impl Metrics {
         self.sessions.set(i64::try_from(seen.sessions).unwrap_or(i64::MAX));
         self.projects_open.set(i64::try_from(seen.projects_open).unwrap_or(i64::MAX));
         self.budget_used.set(seen.budget_used);
+        self.teams.show(seen.teams);
         self.tokens.inner().store(seen.tokens, Ordering::Relaxed);
         for (times, quantiles) in [
             (&self.retrieval_times, &self.retrieval_quantiles),

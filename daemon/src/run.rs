@@ -16,17 +16,18 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, HTTP_VARIABLE};
 use crate::hooks::stage_silent;
 use crate::instance::{Host, Instance, InstanceError, Places};
-use crate::logs::{self, LOG_VARIABLE, LogsError};
+use crate::logs::{self, LOG_TO_VARIABLE, LOG_VARIABLE, LogsError};
 use crate::merging::MERGE_CALLS;
 use crate::outlines::Parser;
 use crate::project::OpenProjects;
 use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
+use crate::sessions::Joining;
 use crate::socket::Peers;
 use crate::store::FileStores;
 use crate::store::{self, StoreError};
-use crate::team::TeamLinks;
-use crate::{activation, http, jobs, limits, process, sessions, socket};
+use crate::team::{TeamLinks, TeamOrder};
+use crate::{activation, admin, http, jobs, limits, process, sessions, socket};
 pub(crate) use wiring::{Daemon, Parts};
 
 /// The reason a daemon did not start, or failed. Each says what to do.
@@ -73,9 +74,13 @@ pub fn run(
         || given.is_some() || rendezvous::connect(dir, wire::millis(wire::BACKOFF_MAX_MS)).is_err();
     let (places, host) = (places(dir), Host::this());
     let mut instance = Instance::acquire_within(dir, &places, &host, patience, is_leaving)?;
-    let environment = |name| std::env::var(name).ok();
+    let environment = |name: &str| std::env::var(name).ok();
     let config = Config::load_or_default(instance.config(), environment(HTTP_VARIABLE).as_deref());
-    let _logs = logs::start(instance.logs(), environment(LOG_VARIABLE).as_deref())?;
+    let _logs = logs::start(
+        instance.logs(),
+        environment(LOG_VARIABLE).as_deref(),
+        environment(LOG_TO_VARIABLE).as_deref(),
+    )?;
     log_panics();
     for why in &config.ignored {
         tracing::warn!("the defaults apply: cannot {why}");
@@ -93,7 +98,9 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(system("cannot start the runtime"))?;
-    let served = runtime.block_on(serve(instance, config, listener, started));
+    let here = std::env::current_dir().unwrap_or_default();
+    let order = TeamOrder::of_environment(environment, &here);
+    let served = runtime.block_on(serve(instance, config, order, listener, started));
     // A read of a project's files that is still running must not delay the end of the process.
     runtime.shutdown_timeout(limits::RUNTIME_SHUTDOWN_TIME_MAX);
     served
@@ -102,6 +109,7 @@ pub fn run(
 async fn serve(
     instance: Instance,
     config: Config,
+    order: Result<Option<TeamOrder>, String>,
     listener: StdListener,
     started: Started,
 ) -> Result<(), RunError> {
@@ -132,7 +140,20 @@ async fn serve(
         after_crash,
         merge_calls: marks.get(MERGE_CALLS).cloned(),
         outline_parser: Parser::of_this_program(),
+        joining: match &order {
+            Ok(None) => Joining::Done,
+            Ok(Some(_)) => Joining::Trying,
+            Err(why) => Joining::Failed(why.clone()),
+        },
     });
+    match order {
+        Ok(None) => {}
+        Ok(Some(order)) => {
+            let (sessions, stopping) = (Arc::clone(&daemon.sessions), daemon.shutdown.token());
+            tokio::spawn(admin::keep_joining(sessions, order, stopping));
+        }
+        Err(why) => tracing::error!(why, "the environment names no team that can be joined"),
+    }
     if stopped_well {
         // This daemon may be killed soon, so the flush starts at once; but nobody waits for the
         // disk.

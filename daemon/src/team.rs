@@ -4,6 +4,7 @@
 //! daemon that speaks to another machine, and it does so only for such projects.
 
 mod journal;
+mod order;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -17,12 +18,16 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub(crate) use journal::{CommitJournal, TeamReplacement};
+pub(crate) use order::TeamOrder;
 
 use crate::blocking::run_blocking;
 use crate::store::{StoreError, TeamJournal};
 
 /// The file in a store's directory that names its team.
 const FILE: &str = "team.json";
+
+/// A file that names no team can only be written again.
+const REMEDY: &str = "a team shares this memory, so run `anchord team join` again";
 
 /// The team that shares a project, and how this machine reaches its database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,21 +81,27 @@ impl TeamLinks {
     /// Returns the journal of the team that shares the project in this directory, if one does.
     /// `team` is the one that the memory itself names.
     ///
-    /// # Errors
-    /// Fails if the file that names the team cannot be read.
+    /// Without a file that can be read, the journal takes nothing: nobody else would see it.
     pub(crate) async fn of(
         &self,
         directory: &Path,
         team: Option<&str>,
-    ) -> Result<Option<Arc<dyn TeamJournal<Change>>>, StoreError> {
+    ) -> Option<Arc<dyn TeamJournal<Change>>> {
         let path = directory.join(FILE);
         let from = directory.to_owned();
-        let Some(config) = run_blocking(move || read(&from)).await? else {
-            // Nobody else would see what is written here.
-            return Ok(team.map(|_| Arc::new(journal::Unlinked(path)) as Arc<_>));
+        let config = match run_blocking(move || read(&from)).await {
+            Ok(Some(config)) => self.journal(&config).await.map_err(|error| invalid(&path, error)),
+            Ok(None) => {
+                team?;
+                let gone = io::Error::from(io::ErrorKind::NotFound);
+                Err(invalid(&path, gone.to_string()))
+            }
+            Err(error) => Err(error),
         };
-        let journal = self.journal(&config).await.map_err(|error| invalid(&path, error))?;
-        Ok(Some(Arc::new(journal)))
+        Some(match config {
+            Ok(journal) => Arc::new(journal),
+            Err(error) => Arc::new(journal::Unlinked(error.to_string())),
+        })
     }
 }
 
@@ -148,7 +159,7 @@ pub(crate) fn remove(directory: &Path) -> io::Result<()> {
 }
 
 fn invalid(path: &Path, why: String) -> StoreError {
-    let error = io::Error::new(io::ErrorKind::InvalidData, why);
+    let error = io::Error::new(io::ErrorKind::InvalidData, format!("{why}; {REMEDY}"));
     StoreError::io("read", path.to_owned())(error)
 }
 

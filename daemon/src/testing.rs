@@ -22,6 +22,7 @@ use crate::project::OpenProjects;
 use crate::projects::{Registry, Surroundings};
 use crate::registry_store::RegistryStore;
 use crate::run::{Daemon, Parts};
+use crate::sessions::Joining;
 use crate::store::{FileStores, Stores};
 use crate::team::TeamLinks;
 use crate::{sessions, socket};
@@ -414,6 +415,7 @@ async fn start(scratch: &Path, stores: Factories, after_crash: bool) -> Daemon {
         after_crash,
         merge_calls,
         outline_parser: Parser::in_process(),
+        joining: Joining::Done,
     };
     let daemon = Daemon::wire(parts);
     sessions::recover(&daemon.sessions);

@@ -26,7 +26,8 @@ pub enum Secret {
     /// The server asks for none, as with peer authentication.
     #[default]
     None,
-    /// The first line of a file. The file belongs to this user, and no other user has access.
+    /// The first line of a file. It belongs to this user, and no other user has access. Or it
+    /// belongs to root, as secrets that are mounted in a container do, and its group may read it.
     File(PathBuf),
     /// The first line that `sh -c` prints for a command. It has 10 s.
     Command(String),
@@ -74,17 +75,29 @@ fn from_file(path: &Path) -> Result<Password, Error> {
     if !meta.is_file() {
         return Err(failed("it is not a regular file"));
     }
-    if meta.uid() != geteuid().as_raw() {
-        return Err(failed("it belongs to another user; chown it"));
-    }
-    if meta.mode() & 0o177 != 0 {
-        return Err(failed("other users have access to it, or it can be run; chmod it to 600"));
-    }
+    check_access(meta.uid(), meta.mode(), geteuid().as_raw()).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(SECRET_BYTES_MAX)
         .read_to_end(&mut bytes)
         .map_err(|error| failed(&error.to_string()))?;
     first_line(bytes).ok_or_else(|| failed("its first line is empty or too long"))
+}
+
+/// Refuses a file that others may read or change, by the rule that libpq has for keys. Root reads
+/// every file in any case, and gives a mounted secret to the group that it chooses.
+fn check_access(owner: u32, mode: u32, user: u32) -> Result<(), &'static str> {
+    const ROOT: u32 = 0;
+    match owner {
+        ROOT if mode & 0o137 != 0 => {
+            Err("others than root and its group have access to it; give it mode 440 or 600")
+        }
+        ROOT => Ok(()),
+        _ if owner != user => Err("it belongs to another user; chown it"),
+        _ if mode & 0o177 != 0 => {
+            Err("other users have access to it, or it can be run; chmod it to 600")
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn from_command(line: &str, limit: Duration) -> Result<Password, Error> {

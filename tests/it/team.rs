@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One machine of a team: an instance, and a clone of the project.
 pub(crate) struct Machine {
     pub(crate) instance: Instance,
-    project: Project,
+    pub(crate) project: Project,
 }
 
 impl Machine {
@@ -49,16 +49,19 @@ impl Machine {
 
     /// Returns all shared records, without those that stay on the machine.
     pub(crate) fn shared(&self) -> Vec<Value> {
-        let exported = self.shell().done(&["export", "--format", "json"]);
-        let exported: Value = serde_json::from_str(&exported).unwrap();
-        let records = exported.get("records").and_then(Value::as_array).unwrap().iter();
-        let mut shared: Vec<Value> = records
-            .filter(|record| !record["id"].as_str().unwrap().ends_with('p'))
-            .cloned()
-            .collect();
-        shared.sort_by_key(|record| record["id"].as_str().unwrap().to_owned());
-        shared
+        shared(&self.shell())
     }
+}
+
+/// Returns all shared records of a memory, without those that stay on the machine.
+pub(crate) fn shared(shell: &Shell<'_>) -> Vec<Value> {
+    let exported = shell.done(&["export", "--format", "json"]);
+    let exported: Value = serde_json::from_str(&exported).unwrap();
+    let records = exported.get("records").and_then(Value::as_array).unwrap().iter();
+    let mut shared: Vec<Value> =
+        records.filter(|record| !record["id"].as_str().unwrap().ends_with('p')).cloned().collect();
+    shared.sort_by_key(|record| record["id"].as_str().unwrap().to_owned());
+    shared
 }
 
 /// Returns a server with the members ada and bob; `None`, after saying so, without PostgreSQL.

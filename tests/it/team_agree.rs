@@ -180,6 +180,34 @@ fn a_database_that_lost_commits_is_followed_and_what_it_lost_is_set_aside() {
 }
 
 #[test]
+fn a_purge_that_the_database_has_lost_is_named_and_can_be_made_again() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "--key", "planted", PLANTED]);
+    bob.sees(PLANTED);
+    let dump = server.dump();
+    ada.shell().done(&["purge", "planted", "--yes"]);
+    bob.loses(PLANTED);
+    agreed(&[&ada, &bob]);
+    server.psql("DROP SCHEMA anchord CASCADE");
+    server.restore(&dump);
+
+    // The copies follow the database, which has the text again.
+    for machine in [&ada, &bob] {
+        machine.sees(PLANTED);
+        let missing = machine.missing();
+        let missing = missing.first().unwrap();
+        let text = std::fs::read_to_string(missing).unwrap();
+        assert!(text.contains("\"op\":\"purge\""), "{text}");
+        std::fs::remove_file(missing).unwrap();
+    }
+    agreed(&[&ada, &bob]);
+    ada.shell().done(&["purge", "planted", "--yes"]);
+    bob.loses(PLANTED);
+    agreed(&[&ada, &bob]);
+}
+
+#[test]
 fn a_database_with_another_history_of_the_same_length_is_noticed() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

@@ -25,6 +25,7 @@ mod config;
 mod daemon;
 mod data;
 mod merge;
+mod team;
 
 /// Check the daemon, the socket, versions, agents' entries and hooks, data and logs
 ///
@@ -177,6 +178,7 @@ fn examined(dir: &InstanceDir, place: &UserEnvironment) -> Vec<Finding> {
         config::in_use(status, &mut findings);
         agents::hooks_delivered(status, &mut findings);
         merge::findings(status, &mut findings);
+        team::findings(dir, status, &mut findings);
     }
     findings
 }

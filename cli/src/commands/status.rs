@@ -14,7 +14,7 @@ use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
 use super::setup::CHECKS;
-use super::{home, print_json, shared};
+use super::{home, print_json, shared, team};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::{STATUS_COUNT_BYTES_MAX, STATUS_COUNT_MS, STATUS_COUNTED_MAX};
@@ -28,22 +28,42 @@ use crate::table::{Align, Table};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord status
-  anchord status --json | jq '.sessions[].client'")]
+  anchord status --json | jq '.sessions[].client'
+  anchord status --ready")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Only check that sessions are served, for probes of containers
+    ///
+    /// Exits with 1 while they are not: before the memory of the environment's team is joined, and
+    /// if the daemon's own records cannot be written.
+    #[arg(long, conflicts_with = "json")]
+    ready: bool,
 }
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let mut client = Client::running(&InstanceDir::locate()?)?;
         let mut status: StatusReply = client.get(api::STATUS, &())?;
+        if self.ready {
+            return ready(out, &status);
+        }
         count_records(&mut client, &mut status.projects);
         if self.json {
             return print_json(out, &status);
         }
         Ok(render(out, &status, home().as_deref())?)
+    }
+}
+
+/// Reports whether sessions can read and write.
+fn ready(out: &mut dyn Write, status: &StatusReply) -> Result<(), Error> {
+    match status.joining.as_ref().or(status.read_only.as_ref()) {
+        None => Ok(writeln!(out, "ready")?),
+        Some(why) => {
+            Err(Error::failed(format!("sessions are not served yet: {}", show::plain(why))))
+        }
     }
 }
 
@@ -103,6 +123,10 @@ fn render(out: &mut dyn Write, status: &StatusReply, home: Option<&Path>) -> io:
     hooks(out, &status.hooks, now)?;
     for why in &status.config_ignored {
         let text = show::plain(&format!("the defaults apply: cannot {why}"));
+        writeln!(out, "  {}", text.yellow())?;
+    }
+    if let Some(why) = &status.joining {
+        let text = format!("the team's memory is not joined yet: {}", show::plain(why));
         writeln!(out, "  {}", text.yellow())?;
     }
     if let Some(why) = &status.read_only {
@@ -281,6 +305,11 @@ pub(super) fn projects(
             let text = format!("{}: {}", show::plain(&project.name), shared::line(state));
             let is_odd = state.conflicts > 0 || state.paused.is_some();
             let text = if is_odd { text.yellow().to_string() } else { text };
+            writeln!(out, "{text}")?;
+        }
+        if let Some(state) = &project.team {
+            let text = format!("{}: {}", show::plain(&project.name), team::line(state, now));
+            let text = if state.error.is_some() { text.yellow().to_string() } else { text };
             writeln!(out, "{text}")?;
         }
     }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anchord_daemon::api::{self, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply};
+use anchord_daemon::api::{
+    self, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamSummary,
+};
 use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
 use clap::ValueEnum;
@@ -244,6 +246,26 @@ fn request(project: &ProjectArg, action: TeamAction) -> Result<TeamReply, Error>
     let mut client = Client::started(&InstanceDir::locate()?)?;
     let params = TeamParams { project: project.resolve()?, action };
     client.post(api::PROJECT_TEAM, &params)
+}
+
+/// Describes a memory's team in one line, as the daemon last saw its database.
+pub(super) fn line(team: &TeamSummary, now: i64) -> String {
+    let mut text = format!("shared with a team as {}", show::plain(&team.name));
+    if team.waiting > 0 {
+        let verb = if team.waiting == 1 { "waits" } else { "wait" };
+        let _ = write!(text, ", {} {verb}", show::count(team.waiting as u64, "save"));
+    }
+    match (&team.error, team.answered) {
+        (None, Some(_)) => text.push_str("; the database answers"),
+        (None, None) => text.push_str("; the database was not asked yet"),
+        (Some(error), answered) => {
+            if let Some(answered) = answered {
+                let _ = write!(text, "; the database answered {}", show::ago(now, answered));
+            }
+            let _ = write!(text, "; {}", show::plain(error));
+        }
+    }
+    text
 }
 
 /// Renders the team of a memory.

@@ -6,6 +6,7 @@ mod export;
 mod forgotten;
 mod growth;
 mod import;
+mod join;
 mod journal;
 mod merge;
 mod now;
@@ -25,6 +26,7 @@ pub(crate) use backup::{backup_lines, restore_backup};
 pub(crate) use export::export_document;
 pub(crate) use growth::growth;
 pub(crate) use import::import_memory;
+pub(crate) use join::keep_joining;
 pub(crate) use journal::{journal, rebuild, repair, verify};
 pub(crate) use merge::{begin_merge, end_merge};
 pub(crate) use now::{given, now};
@@ -291,6 +293,9 @@ pub(super) fn bind_error(error: BindError) -> ErrorReply {
         BindError::Write(error) => write_error(error),
         BindError::Store(error) => store_error(error),
         BindError::Hangs(error) => hangs(error),
+        BindError::NotJoined(_) => {
+            ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
+        }
         BindError::NotAProject(_) | BindError::Unreadable(_) => bad_request(&error),
         BindError::Foreign | BindError::Unknown(_) => internal(&error.to_string()),
     }

@@ -11,15 +11,17 @@ use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
     self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
     HooksStatus, InstanceStatus, OutlinesStatus, ProjectRef, ProjectStatus, ProjectsReply,
-    SessionStatus, StagedStatus, StatusReply,
+    SessionStatus, StagedStatus, StatusReply, TeamSummary,
 };
+use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
 use crate::limits;
 use crate::metrics::{HooksSeen, Metrics, OutlinesSeen};
 use crate::project::OpenProject;
 use crate::projects::{ProjectId, ProjectRecord};
-use crate::sessions::{PERSONAL_NAME, SessionService, is_elsewhere};
+use crate::sessions::{Joining, PERSONAL_NAME, SessionService, is_elsewhere};
+use crate::team;
 
 /// Reports the daemon, its sessions and its projects.
 pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
@@ -53,6 +55,11 @@ pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
         hooks: hooks(&admin.metrics),
         read_only: admin.sessions.projects.registry.health().read_only.clone(),
         config_ignored: admin.sessions.config.ignored.clone(),
+        joining: match admin.sessions.gate.now() {
+            Joining::Done => None,
+            Joining::Trying => Some("the first attempt is under way".to_owned()),
+            Joining::Failed(why) => Some(why),
+        },
     })
 }
 
@@ -208,6 +215,10 @@ async fn memory_status(
     let memory = open.as_ref().map(|open| open.memory());
     let read_only = open.as_ref().and_then(|open| open.owner.health().read_only.clone());
     let usage = service.projects.open.usage(id).await;
+    let team = match &open {
+        Some(open) => team_summary(service, open).await,
+        None => None,
+    };
     let totals = memory.as_ref().map(|memory| memory.totals());
     ProjectStatus {
         id: api::USER.to_owned(),
@@ -222,7 +233,22 @@ async fn memory_status(
         last_used: usage.written.map(|time| clock::timestamp(time).0),
         read_only,
         shared: service.shared.reported(id),
+        team,
     }
+}
+
+/// Reports the team of an open memory without asking its database.
+async fn team_summary(service: &SessionService, open: &OpenProject) -> Option<TeamSummary> {
+    let (status, memory) = (open.owner.team()?, open.memory());
+    let directory = service.projects.open.directory(open.id);
+    let waiting = memory.held().count();
+    let refused = status.refused.clone().filter(|_| waiting > 0);
+    let (name, error) = match run_blocking(move || team::read(&directory)).await {
+        Ok(Some(config)) => (config.name, status.error.clone().or(refused)),
+        Ok(None) => (String::new(), status.error.clone().or(refused)),
+        Err(error) => (String::new(), Some(error.to_string())),
+    };
+    Some(TeamSummary { name, waiting, answered: status.answered.map(|time| time.0), error })
 }
 
 #[cfg(test)]

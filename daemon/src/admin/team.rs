@@ -437,7 +437,7 @@ async fn caught_up(open: &OpenProject, head: u64) -> Answer<()> {
             return match memory.team() {
                 Some(_) => Ok(()),
                 None => Err(refused(
-                    "its creation was cut short; it has to be created again, under another name",
+                    "its creation has not ended; if that stays so, create it under another name",
                 )),
             };
         }

@@ -110,6 +110,21 @@ pub struct TeamState {
     pub members: Vec<TeamMember>,
 }
 
+/// A memory that a team shares, as this machine last saw the database.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamSummary {
+    /// The project's name in the database.
+    pub name: String,
+    /// The number of saves that wait for the database.
+    pub waiting: usize,
+    /// The last time that the database answered, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<i64>,
+    /// The reason why it did not answer the last call, or refused what waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// A member of a team.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamMember {

@@ -9,7 +9,7 @@ fn load(text: &str, http: Option<&str>) -> Result<Config, String> {
 }
 
 fn http(enabled: bool, port: u16) -> Config {
-    Config { http: HttpConfig { enabled, port }, ..Config::default() }
+    Config { http: HttpConfig { enabled, port, ..HttpConfig::default() }, ..Config::default() }
 }
 
 #[test]
@@ -26,6 +26,10 @@ fn the_environment_overrides_the_file_which_overrides_the_defaults() {
     assert_eq!(load(text, None).unwrap(), http(false, 0));
     assert_eq!(load(text, Some("8080")).unwrap(), http(true, 8080));
     assert_eq!(load("[http]\nport = 9", Some("off")).unwrap(), http(false, 9));
+    // Only the environment opens the port to other machines.
+    let everywhere = load(text, Some("0.0.0.0:7717")).unwrap().http;
+    assert!(everywhere.enabled && everywhere.address.is_unspecified() && everywhere.port == 7717);
+    assert!(load("[http]\naddress = \"0.0.0.0\"", None).is_err());
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The read-only status on 127.0.0.1: counts, versions and latencies, but no path and no name.
 //!
 //! Browsers can reach loopback too, so a request must name a loopback host. A page that rebinds its
-//! own name to 127.0.0.1 gets nothing.
+//! own name to 127.0.0.1 gets nothing. If the environment opens the port to other machines, as in a
+//! container, they may use any name.
 
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,13 +21,14 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::HttpState;
 use crate::config::HttpConfig;
 use crate::limits;
-use crate::metrics::{Metrics, Seen};
+use crate::metrics::{Metrics, Seen, TeamsSeen};
 use crate::project::OpenProjects;
-use crate::sessions::SessionService;
+use crate::sessions::{Joining, SessionService};
 use crate::shutdown::Shutdown;
 
 /// The parts that the status counts.
@@ -43,14 +45,15 @@ pub(crate) async fn listen(service: &Arc<StatusService>, config: &HttpConfig) ->
     if !config.enabled {
         return HttpState::Off;
     }
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port));
+    let address = SocketAddr::new(config.address, config.port);
     let bound = TcpListener::bind(address).await.and_then(|listener| {
         let address = listener.local_addr()?;
         Ok((listener, address))
     });
     match bound {
         Ok((listener, address)) => {
-            tokio::spawn(accept(Arc::clone(service), listener));
+            let router = router(Arc::clone(service), config.address);
+            tokio::spawn(accept(listener, router, service.shutdown.token()));
             HttpState::Listening { address: address.to_string() }
         }
         Err(error) => {
@@ -60,9 +63,7 @@ pub(crate) async fn listen(service: &Arc<StatusService>, config: &HttpConfig) ->
     }
 }
 
-async fn accept(service: Arc<StatusService>, listener: TcpListener) {
-    let stopping = service.shutdown.token();
-    let router = router(service);
+async fn accept(listener: TcpListener, router: Router, stopping: CancellationToken) {
     let mut served: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         let accepted = tokio::select! {
@@ -106,13 +107,14 @@ where
     }
 }
 
-fn router(service: Arc<StatusService>) -> Router {
-    Router::new()
+fn router(service: Arc<StatusService>, address: IpAddr) -> Router {
+    let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/status", get(status))
-        .route("/metrics", get(metrics))
-        .layer(middleware::from_fn(check_host))
-        .with_state(service)
+        .route("/metrics", get(metrics));
+    let router =
+        if address.is_loopback() { router.layer(middleware::from_fn(check_host)) } else { router };
+    router.with_state(service)
 }
 
 async fn check_host(request: Request, next: Next) -> Response {
@@ -158,6 +160,23 @@ fn projects_open(open: &OpenProjects) -> usize {
     open.all().iter().filter(|project| !project.id.is_personal()).count()
 }
 
+/// Counts the open memories of teams, and what waits in them.
+fn teams(service: &SessionService) -> TeamsSeen {
+    let joining = service.gate.now() != Joining::Done;
+    service.projects.open.all().iter().fold(
+        TeamsSeen { joining, ..TeamsSeen::default() },
+        |seen, open| {
+            let Some(status) = open.owner.team() else { return seen };
+            TeamsSeen {
+                open: seen.open + 1,
+                unreachable: seen.unreachable + usize::from(status.error.is_some()),
+                waiting: seen.waiting + open.memory().held().count(),
+                ..seen
+            }
+        },
+    )
+}
+
 async fn metrics(State(service): State<Arc<StatusService>>) -> Response {
     let open = &service.sessions.projects.open;
     let used = open.filled().into_iter().map(|filled| filled.share(&service.sessions.config));
@@ -166,6 +185,7 @@ async fn metrics(State(service): State<Arc<StatusService>>) -> Response {
         projects_open: projects_open(open),
         budget_used: used.fold(0.0, f64::max),
         tokens: open.retrievals().tokens(),
+        teams: teams(&service.sessions),
     });
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text).into_response()

@@ -146,9 +146,9 @@ fn a_line_is_written_without_its_secrets() {
 #[test]
 fn events_reach_a_plain_file_in_the_logs_directory() {
     let dir = tempfile::tempdir().unwrap();
-    let logs = start(dir.path(), None).unwrap();
+    let logs = start(dir.path(), None, None).unwrap();
     tracing::info!(target: "anchord_daemon::logs", answer = 42, "reached");
-    assert!(matches!(start(dir.path(), None), Err(LogsError::Taken(_))));
+    assert!(matches!(start(dir.path(), None, None), Err(LogsError::Taken(_))));
     drop(logs);
     let files: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
@@ -165,7 +165,9 @@ fn an_unwritable_directory_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    let error = start(&file, None).unwrap_err();
+    let error = start(&file, None, None).unwrap_err();
     assert!(matches!(&error, LogsError::Directory { .. }), "{error}");
     assert!(error.to_string().contains("file"), "{error}");
+    let error = start(dir.path(), None, Some("syslog")).unwrap_err().to_string();
+    assert!(error.contains("`syslog`") && error.contains("stderr"), "{error}");
 }

@@ -108,6 +108,7 @@ impl From<BindError> for ToolError {
             BindError::Store(ref why) if why.is_damage() => Self::Damaged(error.to_string()),
             BindError::Foreign
             | BindError::Hangs(_)
+            | BindError::NotJoined(_)
             | BindError::Unknown(_)
             | BindError::Store(_) => Self::caller(error.to_string()),
         }

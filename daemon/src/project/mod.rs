@@ -425,13 +425,8 @@ async fn open_project(
     let directory = stores.directory(&store_name(id));
     let Opened { store, state, replies, report } = open_store(stores, store_name(id)).await?;
     let marks = store.marks().clone();
-    let link = match teams.of(&directory, state.team()).await {
-        Ok(journal) => journal.map(|journal| TeamLink { journal, runtime: Handle::current() }),
-        Err(error) => {
-            run_blocking(move || store.close()).await;
-            return Err(error);
-        }
-    };
+    let journal = teams.of(&directory, state.team()).await;
+    let link = journal.map(|journal| TeamLink { journal, runtime: Handle::current() });
     let owner = WriterHandle::start(store, state, replies, link)
         .map_err(StoreError::io("start a thread for", directory))?;
     // Others may have written while the project was closed.

@@ -20,7 +20,7 @@ use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::RegistryStore;
 use crate::rules::RuleService;
-use crate::sessions::{SessionService, SessionTable};
+use crate::sessions::{Joining, SessionService, SessionTable, TeamGate};
 use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
@@ -40,6 +40,8 @@ pub(crate) struct Parts {
     /// The soft mark of the calls of providers.
     pub(crate) merge_calls: Option<String>,
     pub(crate) outline_parser: Parser,
+    /// Whether sessions have to wait until this machine has joined a team.
+    pub(crate) joining: Joining,
 }
 
 /// The services of one daemon.
@@ -65,6 +67,7 @@ impl Daemon {
             after_crash,
             merge_calls,
             outline_parser,
+            joining,
         } = parts;
         let (instance, config) = (Arc::new(instance), Arc::new(config));
         let (metrics, shutdown) = (Arc::<Metrics>::default(), Shutdown::default());
@@ -84,6 +87,7 @@ impl Daemon {
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
             anchors: Arc::default(),
+            gate: TeamGate::new(joining),
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
             config,

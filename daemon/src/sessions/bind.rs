@@ -325,6 +325,7 @@ impl Session {
         &self,
         service: &SessionService,
     ) -> Result<Arc<SessionLocation>, BindError> {
+        service.gate.pass().await?;
         let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(place) = known {
             return Ok(place);

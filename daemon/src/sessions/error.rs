@@ -25,6 +25,12 @@ pub(crate) enum BindError {
     /// No project has the given id.
     #[error("no project has the id {0}; `anchord project list` shows the projects there are")]
     Unknown(ProjectId),
+    /// This machine is to be one of a team, and is not yet.
+    #[error(
+        "this machine has not joined the team's memory yet: {0}; it tries again every few seconds, \
+         and until then nothing is read or stored"
+    )]
+    NotJoined(String),
     /// The store cannot be opened.
     #[error("failed to open the project's memory: {0}")]
     Store(#[from] StoreError),

@@ -10,6 +10,7 @@ mod compaction;
 mod end;
 mod ended;
 mod error;
+mod gate;
 mod loading;
 mod processes;
 mod reading;
@@ -31,6 +32,7 @@ pub(crate) use bind::{PERSONAL_NAME, SessionLocation, View, WriteOutcome, establ
 pub(crate) use compaction::Compaction;
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
+pub(crate) use gate::{Joining, TeamGate};
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
 pub(crate) use service::SessionService;

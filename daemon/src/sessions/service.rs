@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::SessionTable;
+use super::{SessionTable, TeamGate};
 use crate::anchors::AnchorService;
 use crate::config::Config;
 use crate::project::ProjectService;
@@ -18,6 +18,7 @@ pub(crate) struct SessionService {
     pub(crate) surroundings: Surroundings,
     pub(crate) shared: Arc<SharedService>,
     pub(crate) anchors: Arc<AnchorService>,
+    pub(crate) gate: TeamGate,
     /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,
 }

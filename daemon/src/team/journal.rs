@@ -1,7 +1,6 @@
 //! A team's journal in its database, in the types of this program.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Change, CopyMark, Revision, SessionId, Timestamp};
@@ -215,16 +214,14 @@ fn failed(error: &DatabaseError) -> String {
     format!("failed to {error}")
 }
 
-/// The journal of a memory that a team shares, when the file that names the database is gone.
+/// The journal of a memory that a team shares, when the file that names the database cannot be
+/// read. It has the reason.
 #[derive(Debug)]
-pub(super) struct Unlinked(pub(super) PathBuf);
+pub(super) struct Unlinked(pub(super) String);
 
 impl Unlinked {
     fn why(&self) -> TeamError {
-        TeamError::NotWritten(format!(
-            "a team shares this memory, but {} is gone; run `anchord team join` again",
-            self.0.display()
-        ))
+        TeamError::NotWritten(self.0.clone())
     }
 }
 

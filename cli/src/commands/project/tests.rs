@@ -26,6 +26,7 @@ fn a_list_shows_path_records_and_bytes() {
         last_used: None,
         read_only: None,
         shared: None,
+        team: None,
     };
     let shown = summary(&project);
     let counts = "1 blueprint, 0 anchors, 12 lessons, 0 notes, 2 topics, 3 session rows";

@@ -1,6 +1,8 @@
 //! The status as a person sees it.
 
-use anchord_daemon::api::{ByKind, CountersStatus, InstanceStatus, OutlinesStatus, ProjectRef};
+use anchord_daemon::api::{
+    ByKind, CountersStatus, InstanceStatus, OutlinesStatus, ProjectRef, TeamSummary,
+};
 use anchord_memory::PerKind;
 
 use super::*;
@@ -37,6 +39,7 @@ fn fresh() -> StatusReply {
         outlines: OutlinesStatus::default(),
         approvals_waiting: 0,
         config_ignored: Vec::new(),
+        joining: None,
         read_only: None,
     }
 }
@@ -61,6 +64,7 @@ fn project(id: &str, name: &str) -> ProjectStatus {
         last_used: Some(NOW - 3_000),
         read_only: None,
         shared: None,
+        team: None,
     }
 }
 
@@ -142,6 +146,31 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
       notes         -         -   1.2 MB      3 s ago  ~/src/notes
     old cannot be written: line 7 of 000002.jsonl is bad
     ");
+}
+
+#[test]
+fn a_team_is_reported_below_the_projects() {
+    let why = "failed to reach the database: refused";
+    let team =
+        TeamSummary { name: "api".into(), error: Some(why.into()), ..TeamSummary::default() };
+    let project = ProjectStatus { team: Some(team), ..project("p1", "parser") };
+    let text = printed(&StatusReply { projects: vec![project], ..fresh() });
+    assert!(text.ends_with(&format!("\nparser: shared with a team as api; {why}\n")), "{text}");
+}
+
+#[test]
+fn sessions_are_served_once_the_team_is_joined() {
+    let mut status = fresh();
+    let mut out = Vec::new();
+    ready(&mut out, &status).unwrap();
+    assert_eq!(out, b"ready\n");
+    status.joining = Some("the database is away".into());
+    let error = ready(&mut Vec::new(), &status).unwrap_err();
+    assert_eq!(error.kind.code(), 1);
+    assert!(error.message.contains("the database is away"), "{error}");
+    assert!(printed(&status).contains("not joined yet: the database is away"));
+    let damaged = StatusReply { read_only: Some("line 7 is bad".into()), ..fresh() };
+    assert!(ready(&mut Vec::new(), &damaged).is_err());
 }
 
 #[test]

@@ -47,6 +47,22 @@ fn a_file_with_what_the_database_has_lost_is_named() {
 }
 
 #[test]
+fn a_line_says_whether_the_database_answers_and_what_waits() {
+    let now = 1_795_680_000_000;
+    let mut team = TeamSummary { name: "api".to_owned(), ..TeamSummary::default() };
+    assert_eq!(line(&team, now), "shared with a team as api; the database was not asked yet");
+    team.answered = Some(now - 180_000);
+    assert_eq!(line(&team, now), "shared with a team as api; the database answers");
+    team.waiting = 2;
+    team.error = Some("failed to reach the database: refused".to_owned());
+    assert_eq!(
+        line(&team, now),
+        "shared with a team as api, 2 saves wait; the database answered 3 min ago; failed to \
+         reach the database: refused"
+    );
+}
+
+#[test]
 fn members_are_listed_with_their_rights() {
     let mut reply = reply();
     let team = reply.team.as_mut().unwrap();

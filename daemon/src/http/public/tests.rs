@@ -1,5 +1,6 @@
 //! The public status shows only counts, and only to requests that name this machine.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,6 +13,12 @@ use tower::ServiceExt;
 use super::*;
 use crate::testing::{World, hello_from};
 
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn on(port: u16) -> HttpConfig {
+    HttpConfig { enabled: true, address: LOOPBACK, port }
+}
+
 /// A name that is recognisable wherever it turns up.
 const SECRET: &str = "zanzibar";
 
@@ -21,7 +28,8 @@ async fn get_as(world: &World, path: &str, hosts: &[&str]) -> (StatusCode, Strin
         request = request.header(header::HOST, *host);
     }
     let request = request.body(Body::empty()).unwrap();
-    let response = router(Arc::clone(&world.daemon.status)).oneshot(request).await.unwrap();
+    let response =
+        router(Arc::clone(&world.daemon.status), LOOPBACK).oneshot(request).await.unwrap();
     let status = response.status();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
@@ -145,12 +153,27 @@ async fn the_metrics_count_tokens_given_and_left_out() {
     assert!(half > 0.0 && half <= most, "{half} {most}");
 }
 
+/// A scraper in another container names the pod or the service.
+#[tokio::test]
+async fn a_port_that_is_open_to_other_machines_answers_under_any_name() {
+    let world = World::new().await;
+    let everywhere = HttpConfig { address: Ipv4Addr::UNSPECIFIED.into(), ..on(0) };
+    let state = listen(&world.daemon.status, &everywhere).await;
+    let HttpState::Listening { address } = state else { panic!("{state:?}") };
+    assert!(address.starts_with("0.0.0.0:"), "{address}");
+    let router = router(Arc::clone(&world.daemon.status), everywhere.address);
+    let request = Request::get("/metrics").header(header::HOST, "memory.example:7717");
+    let response = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+}
+
 #[tokio::test]
 async fn other_paths_and_methods_are_refused() {
     let world = World::new().await;
     assert_eq!(get_as(&world, "/v1/status", &["localhost"]).await.0, StatusCode::NOT_FOUND);
     let post = Request::post("/status").header(header::HOST, "localhost").body(Body::empty());
-    let response = router(Arc::clone(&world.daemon.status)).oneshot(post.unwrap()).await.unwrap();
+    let response =
+        router(Arc::clone(&world.daemon.status), LOOPBACK).oneshot(post.unwrap()).await.unwrap();
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
@@ -159,11 +182,11 @@ async fn a_taken_port_is_reported_and_not_fatal() {
     let world = World::new().await;
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = taken.local_addr().unwrap().port();
-    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port }).await;
+    let state = listen(&world.daemon.status, &on(port)).await;
     assert!(matches!(state, HttpState::Taken { port: found, .. } if found == port), "{state:?}");
-    let state = listen(&world.daemon.status, &HttpConfig { enabled: false, port }).await;
+    let state = listen(&world.daemon.status, &HttpConfig { enabled: false, ..on(port) }).await;
     assert!(matches!(state, HttpState::Off));
-    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port: 0 }).await;
+    let state = listen(&world.daemon.status, &on(0)).await;
     let HttpState::Listening { address } = state else { panic!("{state:?}") };
     assert!(address.starts_with("127.0.0.1:"), "{address}");
 }
@@ -194,7 +217,7 @@ async fn the_budget_metric_of_a_closed_project_is_kept() {
 /// neither sends nor reads.
 async fn is_left_within(world: &World, request: &str, time: Duration) -> bool {
     let (mut peer, ours) = tokio::io::duplex(1 << 9);
-    let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon.status))));
+    let serving = tokio::spawn(serve(ours, router(Arc::clone(&world.daemon.status), LOOPBACK)));
     peer.write_all(request.as_bytes()).await.unwrap();
     tokio::time::timeout(time, serving).await.is_ok()
 }
@@ -218,7 +241,7 @@ async fn a_stalled_client_is_disconnected() {
 #[tokio::test]
 async fn idle_connections_do_not_block_new_ones() {
     let world = World::new().await;
-    let state = listen(&world.daemon.status, &HttpConfig { enabled: true, port: 0 }).await;
+    let state = listen(&world.daemon.status, &on(0)).await;
     let HttpState::Listening { address } = state else { panic!("{state:?}") };
     let mut idle = Vec::new();
     for _ in 0..limits::STATUS_CONNECTIONS_MAX * 2 {

@@ -1,0 +1,60 @@
+//! Checks the memories that a team shares: whether their databases answer, and accept this machine.
+
+use anchord_daemon::api::{
+    self, ProjectStatus, StatusReply, TeamAction, TeamParams, TeamReply, TeamState,
+};
+use anchord_proto::instance::InstanceDir;
+
+use super::Finding;
+use crate::client::Client;
+use crate::exit::Error;
+use crate::show;
+
+const ABOUT: &str = "team";
+
+/// Asks the database of every project that a team shares.
+pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<Finding>) {
+    if let Some(why) = &status.joining {
+        let what = format!("this machine has not joined the team of its environment: {why}");
+        let action = "It tries again every few seconds. Until then agents have no memory here.";
+        found.push(Finding::problem(ABOUT, what, action));
+    }
+    for project in &status.projects {
+        match team(dir, project) {
+            Ok(None) => {}
+            Ok(Some(state)) => found.push(finding(project, &state)),
+            Err(error) => {
+                let what = format!("{}: {}", project.name, error.message);
+                let action =
+                    error.action.unwrap_or_else(|| "Run `anchord doctor` again.".to_owned());
+                found.push(Finding::problem(ABOUT, what, action));
+            }
+        }
+    }
+}
+
+fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<TeamState>, Error> {
+    let params = TeamParams { project: project.id.clone(), action: TeamAction::Look };
+    let reply: TeamReply = Client::running(dir)?.post(api::PROJECT_TEAM, &params)?;
+    Ok(reply.team)
+}
+
+/// Words the state of a team's memory.
+pub(super) fn finding(project: &ProjectStatus, state: &TeamState) -> Finding {
+    let waiting = match state.waiting {
+        0 => String::new(),
+        waiting => format!(", {} not shared yet", show::count(waiting as u64, "save")),
+    };
+    let shared = format!("{}: shared as {}{waiting}", project.name, state.name);
+    match &state.error {
+        None => Finding::good(ABOUT, format!("{shared}; the database answers")),
+        Some(why) => {
+            let action = format!(
+                "Saves are kept here meanwhile. Once that is put right, they are shared: `anchord \
+                 team status --project {}`.",
+                project.id
+            );
+            Finding::problem(ABOUT, format!("{shared}; {why}"), action)
+        }
+    }
+}

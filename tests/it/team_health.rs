@@ -1,0 +1,121 @@
+//! The reports of a team's database that does not answer, or does not let this machine in: `anchord
+//! status`, `anchord doctor` and the metrics.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+
+use anchord_tests::{Instance, PATIENCE, poll, write};
+use serde_json::Value;
+
+use crate::team::{Machine, server, two};
+
+/// Returns what the doctor found about teams.
+fn diagnosis(machine: &Machine) -> (i32, Vec<Value>) {
+    let output = machine.shell().run(&["doctor", "--json"]);
+    let found: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let is_of_team = |finding: &Value| finding.get("about").and_then(Value::as_str) == Some("team");
+    (output.status.code().unwrap(), found.into_iter().filter(is_of_team).collect())
+}
+
+fn field<'a>(finding: &'a Value, name: &str) -> &'a str {
+    finding.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the metrics by name, without labelled ones.
+fn metric(instance: &Instance, name: &str) -> String {
+    let status = instance.anchord().args(["status", "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let address = status.pointer("/http/address").and_then(Value::as_str).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(&format!("anchord_{name} ")));
+    value.ok_or_else(|| format!("no {name} in {text}")).unwrap().to_owned()
+}
+
+#[test]
+fn a_database_that_is_away_is_reported_with_what_waits() {
+    let Some(mut server) = server() else { return };
+    let (ada, _bob) = two(&server);
+    let mut command = ada.instance.anchord();
+    command.arg("daemon").env("ANCHORD_HTTP", "0");
+    ada.shell().done(&["stop"]);
+    ada.instance.start_daemon_by(command);
+    let status = || ada.shell().done(&["status"]);
+    poll(PATIENCE, "a database that answers", || {
+        status().contains("shared with a team as api; the database answers").then_some(())
+    });
+    let (_, found) = diagnosis(&ada);
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(field(finding, "severity"), "good", "{finding}");
+    assert_eq!(metric(&ada.instance, "team_projects"), "1");
+    assert_eq!(metric(&ada.instance, "team_projects_unreachable"), "0");
+
+    server.stop_immediate();
+    ada.agent().tool("memory_save", &write::save("Lock"));
+    let shown = poll(PATIENCE, "a database that is away", || {
+        Some(status()).filter(|text| text.contains("reach the database"))
+    });
+    assert!(shown.contains("as api, 1 save waits; the database answered"), "{shown}");
+    let (code, found) = diagnosis(&ada);
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((code, field(finding, "severity")), (1, "problem"), "{finding}");
+    let what = field(finding, "what");
+    assert!(
+        what.contains("1 save not shared yet") && what.contains("reach the database"),
+        "{what}"
+    );
+    assert!(field(finding, "action").contains("anchord team status --project"), "{finding}");
+    assert_eq!(metric(&ada.instance, "team_saves_waiting"), "1");
+    assert_eq!(metric(&ada.instance, "team_projects_unreachable"), "1");
+}
+
+#[test]
+fn a_password_that_cannot_be_read_is_a_problem_that_names_the_file() {
+    let Some(server) = server() else { return };
+    server.psql("ALTER ROLE ada PASSWORD 'hunter2'");
+    server.require_passwords();
+    let ada = Machine::new();
+    let file = ada.instance.user_home().join("password");
+    std::fs::write(&file, "hunter2\n").unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    let file = file.to_str().unwrap();
+    ada.shell().done(&["team", "create", &server.url("ada"), "--password-file", file]);
+    std::fs::remove_file(file).unwrap();
+    ada.shell().done(&["stop"]);
+    ada.instance.start_daemon();
+    let (code, found) = diagnosis(&ada);
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((code, field(finding, "severity")), (1, "problem"), "{finding}");
+    assert!(field(finding, "what").contains(file), "{finding}");
+}
+
+/// The memory can be read meanwhile, and is linked again by the command that is named.
+#[test]
+fn a_damaged_team_file_is_a_problem_that_joining_again_repairs() {
+    let Some(server) = server() else { return };
+    let ada = Machine::new();
+    ada.shell().done(&["note", "Ours."]);
+    ada.create(&server.url("ada"));
+    ada.shell().done(&["stop"]);
+    let mut files = Vec::new();
+    anchord_tests::walk(&ada.instance.home(), &mut |file| {
+        files.extend(file.ends_with("team.json").then(|| file.to_owned()));
+    });
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    std::fs::write(file, "{").unwrap();
+    assert!(ada.shell().done(&["load"]).contains("Ours."));
+    let (code, refused) = ada.shell().said(&["note", "Mine alone."]);
+    assert!(code != 0 && refused.contains("`anchord team join`"), "{refused}");
+    let (code, found) = diagnosis(&ada);
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((code, field(finding, "severity")), (1, "problem"), "{finding}");
+    let what = field(finding, "what");
+    assert!(what.contains("team.json") && what.contains("`anchord team join`"), "{what}");
+    let joined = ada.join(&server.url("ada"));
+    assert!(joined.contains("as in the database"), "{joined}");
+    let (_, found) = diagnosis(&ada);
+    assert!(found.iter().all(|finding| field(finding, "severity") == "good"), "{found:?}");
+}
