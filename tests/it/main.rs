@@ -34,6 +34,7 @@ mod set_up;
 mod sharing;
 mod staged_work;
 mod team;
+mod team_failover;
 mod team_torture;
 mod tidy;
 mod traps;
