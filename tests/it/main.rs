@@ -35,6 +35,7 @@ mod sharing;
 mod staged_work;
 mod team;
 mod team_failover;
+mod team_history;
 mod team_torture;
 mod tidy;
 mod traps;
