@@ -36,6 +36,7 @@ mod staged_work;
 mod team;
 mod team_failover;
 mod team_history;
+mod team_rules;
 mod team_torture;
 mod tidy;
 mod traps;

@@ -15,7 +15,7 @@ impl Machine {
         Self { instance: Instance::new(), project: Project::git() }
     }
 
-    fn shell(&self) -> Shell<'_> {
+    pub(crate) fn shell(&self) -> Shell<'_> {
         Shell::new(&self.instance, self.project.path())
     }
 
@@ -41,13 +41,13 @@ impl Machine {
     }
 
     /// Waits until the machine's load has a text.
-    fn sees(&self, text: &str) -> String {
+    pub(crate) fn sees(&self, text: &str) -> String {
         poll(PATIENCE, "a load with what another machine wrote", || {
             Some(self.shell().done(&["load"])).filter(|load| load.contains(text))
         })
     }
 
-    fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.team().get("revision").and_then(Value::as_u64).unwrap()
     }
 
@@ -66,7 +66,7 @@ impl Machine {
 }
 
 /// Returns a server with the members ada and bob; `None`, after saying so, without PostgreSQL.
-fn server() -> Option<Server> {
+pub(crate) fn server() -> Option<Server> {
     let Some(server) = Server::start() else {
         skip("PostgreSQL is not installed");
         return None;
@@ -77,7 +77,7 @@ fn server() -> Option<Server> {
 }
 
 /// Returns two machines of one team.
-fn two(server: &Server) -> (Machine, Machine) {
+pub(crate) fn two(server: &Server) -> (Machine, Machine) {
     let (ada, bob) = (Machine::new(), Machine::new());
     ada.create(&server.url("ada"));
     invite(&ada, server);
@@ -85,7 +85,7 @@ fn two(server: &Server) -> (Machine, Machine) {
     (ada, bob)
 }
 
-fn invite(ada: &Machine, server: &Server) {
+pub(crate) fn invite(ada: &Machine, server: &Server) {
     let sql = ada.shell().done(&["team", "invite", "bob", "--called", "Bob"]);
     server.psql(&sql);
 }

@@ -55,6 +55,9 @@ fn no_acknowledged_write_is_lost_when_a_standby_is_promoted() {
         after = acknowledged();
     });
     let all = acknowledged();
+    println!(
+        "acknowledged: {before} before the end of the primary, {after} before the standby, {all}"
+    );
     assert!(before > 0 && all > after, "{before}, {after} and {all} writes are acknowledged");
     assert!(standby.psql("SELECT pg_is_in_recovery()") == "f");
     tags.into_inner().unwrap().check(&machines, &standby);

@@ -4,8 +4,8 @@
 //! A checker then looks for one order of all operations that explains every answer. Unknown
 //! outcomes stay open. The team's journal must be such an order, too.
 //!
-//! A refusal is decided on the machine's copy, which may be older than the journal. So it only has
-//! to fit a state that there was before its answer.
+//! A read and a refusal are of the machine's copy, which may be older than the journal. So each only
+//! has to fit a state that there was before its answer, and that its machine has not gone beyond.
 //!
 //! `ANCHORD_TEAM_HISTORY=ROUNDS` runs so many rounds, each with facts of its own, and more agents.
 //! `ANCHORD_TEAM_SEED=NUMBER` makes the choices of an earlier run again.
@@ -126,6 +126,11 @@ fn one_order_explains_what_every_agent_was_answered() {
                         }
                     });
                 }
+                let all = size.machines * size.agents * size.writes;
+                let (history, done) = (&history, &done);
+                scope.spawn(move || {
+                    watch(machine, at, round, history, || done.load(Ordering::SeqCst) >= all);
+                });
             }
             let sites: Vec<Site<'_>> = machines
                 .iter()
@@ -155,6 +160,29 @@ fn begin(round: usize, machines: &[Machine], server: &Server, history: &History)
     history.versions.lock().unwrap().extend(KEYS.map(|key| (key, 2)));
     settled(round, machines, server);
     Facts::default()
+}
+
+/// Reads the facts of a round on a machine until all writes are done.
+fn watch(
+    machine: &Machine,
+    at: usize,
+    round: usize,
+    history: &History,
+    is_over: impl Fn() -> bool,
+) {
+    let mut agent = machine.agent();
+    while !is_over() {
+        for key in KEYS {
+            let called = history.now();
+            let text = agent.tool("memory_get", &json!({ "key": name(round, key) }));
+            let version = number_after(&text, " version ").map(small);
+            let value = number_after(&text, ":\nv").and_then(|value| u32::try_from(value).ok());
+            let shown = version.zip(value).unwrap_or_else(|| panic!("no version: {text}"));
+            let (version, read) = (shown.0, Operation::Read(key, shown.1));
+            history.record(at, called, read, Outcome::At(version).into());
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 /// One agent's session, and the next one after its shim was killed.
@@ -330,9 +358,10 @@ impl History {
         // The search is shorter if it tries the journal's order first.
         records.sort_by_key(|record| journal.place(record).unwrap_or(u64::MAX));
         let mut history: Vec<_> = records.into_iter().map(|record| record.event).collect();
-        for event in history.iter_mut().filter(|event| is_refusal(event.operation.1)) {
+        for event in &mut history {
             // Others may have replaced the state that it is of.
-            event.called = 0;
+            let is_local = read_of(&event.operation).is_some() || is_refusal(event.operation.1);
+            event.called = if is_local { 0 } else { event.called };
         }
         history.extend(last.into_iter().map(|(key, (version, value))| Event {
             called,
@@ -392,28 +421,31 @@ impl Journal {
         first
     }
 
-    /// Returns the version of a fact that a machine had answered of before an operation began.
+    /// Returns the version of a fact that a machine had shown or committed before an operation.
     fn seen(&self, round: usize, key: Key, record: &Record, records: &[Record]) -> usize {
         let called = record.event.called;
         let own = records.iter().filter(|other| {
             other.machine == record.machine && other.event.answered.is_some_and(|it| it < called)
         });
+        let shown = own.clone().filter_map(|other| read_of(&other.event.operation));
+        let shown = shown.filter(|(other, _)| *other == key).map(|(_, version)| version);
         let last = own.filter_map(|other| self.place(other)).max().unwrap_or_default();
         let facts = self.0.range(..=last).flat_map(|(_, facts)| facts);
-        let versions = facts.filter(|fact| fact.0 == name(round, key)).map(|fact| fact.1);
-        versions.max().unwrap_or_default()
+        let committed = facts.filter(|fact| fact.0 == name(round, key)).map(|fact| fact.1);
+        shown.chain(committed).max().unwrap_or_default()
     }
 
     /// Checks that the journal has each acknowledged write, as it was answered, and after all that
-    /// were answered before it began. A refusal is of a state that has at least what its machine
-    /// answered before.
+    /// were answered before it began. A read or a refusal is of a state that has at least what its
+    /// machine answered before.
     fn check(&self, round: usize, records: &[Record]) {
         let mut order: Vec<(u64, &Record)> = Vec::new();
         for record in records {
             let Event { operation: (operation, outcome), .. } = &record.event;
-            if let (Operation::Update(key, ..), Outcome::Not(version)) = (operation, outcome) {
+            if let Some((key, version)) = read_of(&record.event.operation) {
                 let seen = self.seen(round, key, record, records);
-                assert!(*version >= seen, "version {seen} was seen before: {record:?}");
+                assert!(version >= seen, "version {seen} was seen before: {record:?}");
+                continue;
             }
             if is_refusal(*outcome) {
                 continue;
@@ -475,6 +507,15 @@ fn written(operation: &Operation) -> impl Iterator<Item = (Key, Value)> {
         Operation::Rollback(_) | Operation::Undo(_) | Operation::Read(..) => Vec::new(),
     };
     values.into_iter()
+}
+
+/// Returns the fact and the version that an answer shows without a commit.
+fn read_of((operation, outcome): &(Operation, Outcome)) -> Option<(Key, usize)> {
+    match (operation, outcome) {
+        (Operation::Update(key, ..), Outcome::Not(version))
+        | (Operation::Read(key, _), Outcome::At(version)) => Some((*key, *version)),
+        _ => None,
+    }
 }
 
 fn is_refusal(outcome: Outcome) -> bool {
