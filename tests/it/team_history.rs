@@ -4,8 +4,8 @@
 //! A checker then looks for one order of all operations that explains every answer. Unknown
 //! outcomes stay open. The team's journal must be such an order, too.
 //!
-//! A read and a refusal are of the machine's copy, which may be older than the journal. So each only
-//! has to fit a state that there was before its answer, and that its machine has not gone beyond.
+//! A read and a refusal are of the machine's copy, which may be older than the journal. So each
+//! only has to fit a state that there was before its answer, not one that its machine was beyond.
 //!
 //! `ANCHORD_TEAM_HISTORY=ROUNDS` runs so many rounds, each with facts of its own, and more agents.
 //! `ANCHORD_TEAM_SEED=NUMBER` makes the choices of an earlier run again.
