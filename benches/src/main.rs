@@ -6,12 +6,13 @@
 //! them.
 //!
 //! `retrieval` and `given` are separate: they measure what is found and given rather than speed. So
-//! are `age` and `full`, which take long.
+//! are `age` and `full`, which take long, and `team`, which needs PostgreSQL.
 
 #![expect(clippy::print_stdout, reason = "printing the table is what it is for")]
 
 mod age;
 mod anchors;
+mod client;
 mod compaction;
 mod floor;
 mod full;
@@ -29,6 +30,7 @@ mod secrets;
 mod shim_start;
 mod steady;
 mod table;
+mod team;
 mod times;
 mod tokens;
 mod tools;
@@ -69,7 +71,7 @@ const BENCHES: &[Bench] = &[
 type Alone = (&'static str, &'static str, fn(&[String]) -> Result<()>);
 
 /// Measurements that run on their own, because they take long or measure what is found and given.
-const ALONE: [Alone; 6] = [
+const ALONE: [Alone; 7] = [
     (
         "anchors",
         "anchors after many commits of a git repository; alone, with --history DIR [--seed N] \
@@ -103,6 +105,12 @@ const ALONE: [Alone; 6] = [
         "the daemon's memory with every kind of record and staged work at its limit; alone, takes \
          minutes",
         full::run,
+    ),
+    (
+        "team",
+        "a memory that a team shares, on a PostgreSQL server of its own; alone, with [--records N] \
+         or [--only PART]: writes, seen, projects or open",
+        team::run,
     ),
 ];
 
@@ -144,7 +152,7 @@ fn help() -> String {
         .collect();
     format!(
         "Usage: cargo run --release -p anchord-benches -- [MEASUREMENT]...\n\n\
-         Measures all but the last six, or those that are named, and prints a Markdown \
+         Measures all but the last seven, or those that are named, and prints a Markdown \
          table:\n{}",
         lines.concat()
     )

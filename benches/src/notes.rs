@@ -157,13 +157,13 @@ fn write_while_searching(instance: &Instance, project: &Project, first: u64) -> 
 }
 
 /// Returns a note that is like no other, and the same in every run.
-fn text(number: u64) -> String {
+pub(crate) fn text(number: u64) -> String {
     let words: Vec<String> = (0..WORDS).map(|at| word(number * WORDS + at)).collect();
     words.join(" ")
 }
 
 /// Returns three words that some notes have.
-fn query(number: u64) -> String {
+pub(crate) fn query(number: u64) -> String {
     let words: Vec<String> = (0..3).map(|at| word(number * 7 + at)).collect();
     words.join(" ")
 }

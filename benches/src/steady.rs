@@ -6,9 +6,10 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anchord_tests::{Instance, Peer, Project, hello};
+use anchord_tests::{Instance, Project};
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::compaction::Dice;
 use crate::table::Row;
 use crate::times::{Times, show};
@@ -18,7 +19,6 @@ const TIME: Duration = Duration::from_secs(5);
 /// The number of notes at the start; together they have about as many tokens as the default budget.
 const NOTES: usize = 1_500;
 const NOTES_AT_ONCE: usize = 100;
-const VERSION: u32 = anchord_proto::PROTOCOL;
 
 /// The results of one run, over all its sessions.
 struct Work {
@@ -65,17 +65,17 @@ fn work(sessions: usize, configuration: &str) -> Work {
     let project = Project::git();
     instance.configure(configuration);
     instance.start_daemon();
-    fill(&mut Client::open(&instance, &project, 0));
+    fill(&mut Worker::open(&instance, &project, 0));
     let (start, end) = (Barrier::new(sessions + 1), AtomicBool::new(false));
     let (took, done) = std::thread::scope(|scope| {
         let threads: Vec<_> = (1..=sessions)
             .map(|session| {
                 let (instance, project, start, end) = (&instance, &project, &start, &end);
                 scope.spawn(move || {
-                    let mut client = Client::open(instance, project, session);
+                    let mut worker = Worker::open(instance, project, session);
                     start.wait();
-                    client.work_until(end);
-                    client
+                    worker.work_until(end);
+                    worker
                 })
             })
             .collect();
@@ -86,61 +86,42 @@ fn work(sessions: usize, configuration: &str) -> Work {
             std::thread::park_timeout(left);
         }
         end.store(true, Ordering::Relaxed);
-        let done: Vec<Client> =
+        let done: Vec<Worker> =
             threads.into_iter().map(|thread| thread.join().expect("a client works")).collect();
         (begin.elapsed(), done)
     });
-    let saves: Vec<Duration> = done.iter().flat_map(|client| client.saves.clone()).collect();
-    let calls: u32 = done.iter().map(|client| client.calls).sum();
+    let saves: Vec<Duration> = done.iter().flat_map(|worker| worker.saves.clone()).collect();
+    let calls: u32 = done.iter().map(|worker| worker.calls).sum();
     Work {
         calls_per_second: f64::from(calls) / took.as_secs_f64(),
         saves: Times::measured(saves.len(), |at| saves.get(at).copied().unwrap_or_default()),
-        errors: done.iter().map(|client| client.errors).sum(),
+        errors: done.iter().map(|worker| worker.errors).sum(),
     }
 }
 
-fn fill(client: &mut Client) {
+fn fill(worker: &mut Worker) {
     for _ in 0..NOTES / NOTES_AT_ONCE {
-        let notes = (0..NOTES_AT_ONCE).map(|_| json!({"content": client.note()}));
+        let notes = (0..NOTES_AT_ONCE).map(|_| json!({"content": worker.note()}));
         let items: Vec<Value> = notes.collect();
-        client.call("memory_note", &json!({"items": items}));
+        worker.call("memory_note", &json!({"items": items}));
     }
-    assert_eq!(client.errors, 0, "the notes to begin with are stored");
+    assert_eq!(worker.errors, 0, "the notes to begin with are stored");
 }
 
-/// A session without a shim.
-struct Client {
-    peer: Peer,
+/// A session that notes and searches.
+struct Worker {
+    client: Client,
     dice: Dice,
-    /// The number of the last line sent. All earlier lines are answered.
-    number: u64,
     calls: u32,
     saves: Vec<Duration>,
     errors: usize,
 }
 
-impl Client {
+impl Worker {
     fn open(instance: &Instance, project: &Project, session: usize) -> Self {
-        let mut hello = hello(VERSION, "mcp");
-        let fields = hello.as_object_mut().expect("a hello is an object");
-        let own_instance = format!("0197a6a0-0000-7000-8000-{session:012x}");
-        fields.insert("instance".to_owned(), own_instance.into());
-        fields.insert("project".to_owned(), json!(project.path()));
-        let mut peer = Peer::connect(instance);
-        peer.send(&hello.to_string());
-        peer.next_line().expect("a hello is answered");
+        let client = Client::open(instance, project, session);
         let dice = Dice::thrown(session);
-        let mut client = Self { peer, dice, number: 0, calls: 0, saves: Vec::new(), errors: 0 };
-        client.request(
-            "initialize",
-            &json!({
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "anchord-benches", "version": "0"},
-            }),
-        );
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
+        Self { client, dice, calls: 0, saves: Vec::new(), errors: 0 }
     }
 
     fn work_until(&mut self, end: &AtomicBool) {
@@ -162,25 +143,6 @@ impl Client {
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) {
-        let reply = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
-        let is_error = reply.pointer("/result/isError") == Some(&Value::Bool(true));
-        self.errors += usize::from(is_error || reply.get("result").is_none());
-    }
-
-    fn request(&mut self, method: &str, parameters: &Value) -> Value {
-        let id = self.number + 1;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
-        loop {
-            let line = self.peer.next_line().expect("the daemon answers");
-            let message: Value = serde_json::from_str(&line).expect("the daemon sends JSON");
-            if message.get("id").and_then(Value::as_u64) == Some(id) {
-                return message;
-            }
-        }
-    }
-
-    fn send(&mut self, message: &Value) {
-        self.number += 1;
-        self.peer.send(&format!("{} {} {message}", self.number, self.number - 1));
+        self.errors += usize::from(self.client.call(tool, arguments).is_err());
     }
 }

@@ -168,6 +168,9 @@ pub const TEAM_TRIES_MAX: u32 = 50;
 /// COMMIT and 5 s for the answer.
 pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
 
+/// The time that a refusal, or a write that changes nothing, waits for others' commits in a team.
+pub const TEAM_CHECK_MAX: Duration = Duration::from_secs(5);
+
 /// The time after which a connection that carried notices of a team's database is tried again.
 pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 

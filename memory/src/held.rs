@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::brief::{BriefMerge, MergeEnd};
-use crate::ids::{SessionId, Timestamp};
+use crate::ids::{Revision, SessionId, Timestamp};
 use crate::staged::Staged;
 
 /// The key of an entry in the team's journal. No two entries have the same.
@@ -44,6 +44,9 @@ pub struct Held {
     /// The description of the session's work; `None` if the session ended without a save.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// The revision that the save expects, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Revision>,
     /// The work to fold, without what stays on this machine.
     pub staged: Staged,
     /// A merge of the brief that takes something out of it.

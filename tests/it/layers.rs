@@ -71,6 +71,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "anchord-memory",
             "anchord-outline",
             "anchord-proto",
+            "anchord-team",
             "anchord-tests",
         ],
     ),

@@ -23,6 +23,10 @@ impl Machine {
         Agent::open(&self.instance, self.project.path())
     }
 
+    pub(crate) fn agent_with_all_tools(&self) -> Agent {
+        Agent::with_all_tools(&self.instance, self.project.path())
+    }
+
     /// Creates the team's project, called `api`, from this machine's memory.
     pub(crate) fn create(&self, url: &str) -> String {
         self.shell().done(&["team", "create", url, "--name", "api"])

@@ -31,8 +31,9 @@ const FAULTS: [Fault; 9] = [
     Fault::CutAll,
 ];
 
+/// A fault of one machine, of its way to the database, or of the database.
 #[derive(Clone, Copy, Debug)]
-enum Fault {
+pub(crate) enum Fault {
     CutBefore,
     CutAfter,
     CutAll,
@@ -44,9 +45,42 @@ enum Fault {
 
 /// The tags of writes that were tried, and of those that were acknowledged.
 #[derive(Default)]
-struct Tags {
+pub(crate) struct Tags {
     tried: BTreeSet<String>,
     acknowledged: BTreeSet<String>,
+}
+
+impl Tags {
+    pub(crate) fn acknowledged(&self) -> usize {
+        self.acknowledged.len()
+    }
+
+    /// Checks that all machines have what was acknowledged, once each, when nothing waits any more.
+    pub(crate) fn check(self, machines: &[Machine], server: &Server) {
+        let Self { tried, acknowledged } = self;
+        assert!(acknowledged.len() * 2 > tried.len(), "most writes are acknowledged");
+        let patience = Duration::from_mins(3);
+        poll(patience, "every save folded, and every machine up to date", || {
+            let head = server.psql("SELECT seq FROM anchord.projects").parse::<u64>().unwrap();
+            let is_done = |machine: &Machine| {
+                let team = machine.team();
+                team["waiting"] == 0 && team["revision"].as_u64() == Some(head)
+            };
+            machines.iter().all(is_done).then_some(())
+        });
+        let found = counted(&server.psql("SELECT changes FROM anchord.entries ORDER BY seq"));
+        let lost: Vec<&String> =
+            acknowledged.iter().filter(|tag| !found.contains_key(*tag)).collect();
+        assert_eq!(lost, Vec::<&String>::new(), "lost of {} acknowledged", acknowledged.len());
+        let doubled: Vec<_> = found.iter().filter(|(_, count)| **count != 1).collect();
+        assert_eq!(doubled, Vec::new(), "written more than once");
+        assert!(found.keys().all(|tag| tried.contains(tag)));
+        let (first, others) = machines.split_first().unwrap();
+        let shared = first.shared();
+        for machine in others {
+            assert_eq!(machine.shared(), shared, "all machines have the same");
+        }
+    }
 }
 
 /// Sizes of a run.
@@ -95,37 +129,23 @@ fn nothing_is_lost_or_doubled_whatever_dies() {
                 scope.spawn(move || write(machine, &name, writes, shim, tags, done));
             }
         }
-        inflict(&size, &mut server, &machines, &proxies, &shims, &done);
+        let sites: Vec<Site<'_>> = machines
+            .iter()
+            .zip(&proxies)
+            .zip(&shims)
+            .map(|((machine, proxy), shim)| Site { machine, proxy, shim })
+            .collect();
+        let faults: Vec<Fault> = FAULTS.repeat(size.rounds);
+        inflict(&faults, size.all(), &mut server, &sites, &done);
     });
     for proxy in &proxies {
         proxy.resume();
     }
-    let Tags { tried, acknowledged } = tags.into_inner().unwrap();
-    assert!(acknowledged.len() * 2 > tried.len(), "most writes are acknowledged");
-
-    let patience = Duration::from_mins(3);
-    poll(patience, "every save folded, and every machine up to date", || {
-        let head = server.psql("SELECT seq FROM anchord.projects").parse::<u64>().unwrap();
-        let is_done = |machine: &Machine| {
-            let team = machine.team();
-            team["waiting"] == 0 && team["revision"].as_u64() == Some(head)
-        };
-        machines.iter().all(is_done).then_some(())
-    });
-    let found = counted(&server.psql("SELECT changes FROM anchord.entries ORDER BY seq"));
-    let lost: Vec<&String> = acknowledged.iter().filter(|tag| !found.contains_key(*tag)).collect();
-    assert_eq!(lost, Vec::<&String>::new(), "lost of {} acknowledged", acknowledged.len());
-    let doubled: Vec<_> = found.iter().filter(|(_, count)| **count != 1).collect();
-    assert_eq!(doubled, Vec::new(), "written more than once");
-    assert!(found.keys().all(|tag| tried.contains(tag)));
-    let shared = machines[0].shared();
-    for machine in &machines[1..] {
-        assert_eq!(machine.shared(), shared, "all machines have the same");
-    }
+    tags.into_inner().unwrap().check(&machines, &server);
 }
 
 /// Writes from one agent: notes, and saves of what was staged before.
-fn write(
+pub(crate) fn write(
     machine: &Machine,
     name: &str,
     writes: usize,
@@ -172,22 +192,27 @@ fn write(
     }
 }
 
-/// Inflicts the faults, spread over the writes.
-fn inflict(
-    size: &Size,
+/// A machine that faults meet.
+pub(crate) struct Site<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) proxy: &'a Proxy,
+    /// A shim of one of its agents.
+    pub(crate) shim: &'a Mutex<Option<u32>>,
+}
+
+/// Inflicts the faults on the machines in turn, spread over all writes.
+pub(crate) fn inflict(
+    faults: &[Fault],
+    writes: usize,
     server: &mut Server,
-    machines: &[Machine],
-    proxies: &[Proxy],
-    shims: &[Mutex<Option<u32>>],
+    sites: &[Site<'_>],
     done: &AtomicUsize,
 ) {
-    let faults: Vec<Fault> = FAULTS.into_iter().cycle().take(FAULTS.len() * size.rounds).collect();
-    let deadline = Instant::now() + Duration::from_mins(2) * u32::try_from(size.rounds).unwrap();
-    let sites: Vec<_> = machines.iter().zip(proxies).zip(shims).collect();
-    for ((at, fault), ((machine, proxy), shim)) in
-        faults.iter().enumerate().zip(sites.iter().cycle())
-    {
-        let due = size.all() * (at + 1) / (faults.len() + 2);
+    let patience = Duration::from_secs(15) * u32::try_from(faults.len()).unwrap();
+    let deadline = Instant::now() + patience;
+    for ((at, fault), site) in faults.iter().enumerate().zip(sites.iter().cycle()) {
+        let Site { machine, proxy, shim } = site;
+        let due = writes * (at + 1) / (faults.len() + 2);
         while done.load(Ordering::SeqCst) < due && Instant::now() < deadline {
             std::thread::park_timeout(Duration::from_millis(5));
         }

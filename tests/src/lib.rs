@@ -10,6 +10,7 @@ mod agent;
 mod binaries;
 pub mod ctags;
 mod instance;
+pub mod linear;
 mod load;
 mod peer;
 pub mod poll;

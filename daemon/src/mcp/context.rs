@@ -356,7 +356,15 @@ impl Context {
                     tracing::info!(session = %self.session.id, why, "a save waits for the team");
                     Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(why))))
                 }
-                None => Err(failed("save", error.into())),
+                None => {
+                    if let (WriteError::Refused(_), Some(project)) =
+                        (&error, self.session.project())
+                    {
+                        let restaged = project.restage(&key).await;
+                        restaged.map_err(|error| failed("save", error.into()))?;
+                    }
+                    Err(failed("save", error.into()))
+                }
             },
             written => written.map_err(|error| failed("save", error)),
         }

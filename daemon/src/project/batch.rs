@@ -38,6 +38,15 @@ impl<M: StateMachine> Batch<M> {
         Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
     }
 
+    /// Returns whether a decision without changes must be of a team's newest commit.
+    pub(super) fn needs_newest(&self) -> bool {
+        let is_without = |waiting: &Waiting<M>| match &waiting.decided {
+            Ok(entry) => entry.is_none(),
+            Err(error) => matches!(error, WriteError::Refused(_)),
+        };
+        self.waiting.iter().any(|waiting| is_without(waiting) && waiting.write.needs_newest())
+    }
+
     /// Reports that nothing of the batch was written.
     pub(super) fn fail(self, error: StoreError) {
         tracing::error!(%error, entries = self.entries.len(), "append failed; the batch is not saved");
@@ -58,16 +67,17 @@ impl<M: StateMachine> Batch<M> {
 
     /// Decides a write on what the batch has decided so far.
     pub(super) fn decide(&mut self, write: Write<M>, replies: &Replies, store: &dyn Store<M>) {
-        self.decide_unless(write, replies, store, |_| false);
+        self.decide_unless(write, replies, store, |_, _| false);
     }
 
-    /// Decides a write, unless its changes are such that it must wait; then returns it.
+    /// Decides a write, unless the decision is such that it must wait; then returns it. A refusal
+    /// has no changes.
     pub(super) fn decide_unless(
         &mut self,
         mut write: Write<M>,
         replies: &Replies,
         store: &dyn Store<M>,
-        must_wait: impl Fn(&[M::Change]) -> bool,
+        must_wait: impl Fn(&Write<M>, &[M::Change]) -> bool,
     ) -> Option<Write<M>> {
         if let Some(call) = &write.call {
             match replies.lookup(call) {
@@ -98,17 +108,18 @@ impl<M: StateMachine> Batch<M> {
         });
         let (changes, reply) = match decided {
             Ok(decided) => decided,
+            Err(WriteError::Refused(_)) if must_wait(&write, &[]) => return Some(write),
             Err(error) => {
                 self.wait(write, Err(error));
                 return None;
             }
         };
+        if must_wait(&write, &changes) {
+            return Some(write);
+        }
         if changes.is_empty() {
             self.wait(write, Ok(None));
             return None;
-        }
-        if must_wait(&changes) {
-            return Some(write);
         }
         let entry = Entry {
             seq: Seq(self.head.seq().0 + 1),

@@ -32,7 +32,7 @@ impl<M: StateMachine> Writer<M> {
             self.append_to_team(batch, tries);
         }
         let Some(team) = &mut self.team else { return };
-        if matches!(team.flying, Some(Flying::Appending(_))) {
+        if team.is_busy() {
             return;
         }
         if !team.parked.is_empty() {
@@ -48,10 +48,11 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Begins to append a batch to the team's journal. A batch without a commit needs no call.
+    /// Begins to append a batch to the team's journal. A batch without a commit is only checked to
+    /// be of the newest one, if that matters.
     fn append_to_team(&mut self, batch: Batch<M>, tries: u32) {
         if !batch.entries.iter().any(|entry| entry.revision.is_some()) {
-            return self.commit(batch);
+            return self.check(batch, tries);
         }
         let Some(team) = &mut self.team else { return };
         let keys: Vec<_> = batch
@@ -89,6 +90,47 @@ impl<M: StateMachine> Writer<M> {
         let append = team.link.journal.append(self.head.team_point(), shared);
         let flight = Flight { batch, keys, tries, start: clock::start() };
         team.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
+    }
+
+    /// Looks for others' commits before a batch is answered that changes nothing of the team's.
+    fn check(&mut self, batch: Batch<M>, tries: u32) {
+        let Some(team) = self.team.as_mut().filter(|_| batch.needs_newest()) else {
+            return self.commit(batch);
+        };
+        let entries = team.link.journal.entries(self.head.team_point());
+        team.begin(Flying::Checking(batch, tries), async {
+            // The limit needs the runtime, which this thread does not run on.
+            let looked = tokio::time::timeout(limits::TEAM_CHECK_MAX, entries).await;
+            let slow = || TeamError::NotWritten("the database does not answer in time".to_owned());
+            Landed::Followed(looked.unwrap_or_else(|_| Err(slow())))
+        });
+    }
+
+    /// Answers a batch that was checked, or decides it again on what others have written. Without
+    /// an answer of the database, it is of the last commit that this machine has.
+    fn checked(
+        &mut self,
+        looked: Result<Vec<Arrived<M::Change>>, TeamError>,
+        batch: Batch<M>,
+        tries: u32,
+    ) {
+        let arrived = looked.and_then(|entries| {
+            let is_newest = entries.is_empty();
+            let arrived = self.arrive(entries);
+            arrived.map_err(|error| TeamError::NotWritten(error.to_string()))?;
+            Ok(is_newest)
+        });
+        self.reached(arrived.as_ref().map(|_| ()));
+        // What stays on this machine may have changed as well.
+        let batch = batch.again(self.head.clone(), &self.replies, self.store.as_ref());
+        let is_commit = batch.entries.iter().any(|entry| entry.revision.is_some());
+        let is_settled =
+            !is_commit && (!matches!(arrived, Ok(false)) || tries >= limits::TEAM_TRIES_MAX);
+        if is_settled {
+            self.commit(batch);
+        } else if let Some(team) = &mut self.team {
+            team.again = Some((batch, tries + 1));
+        }
     }
 
     /// Writes entries that no caller waits for, and publishes them.
@@ -145,7 +187,10 @@ impl<M: StateMachine> Writer<M> {
                 }
             }
             (Landed::Followed(Err(error)), Flying::Following) => self.reached(Err(&error)),
-            (Landed::Appended(_), Flying::Following)
+            (Landed::Followed(looked), Flying::Checking(batch, tries)) => {
+                self.checked(looked, batch, tries);
+            }
+            (Landed::Appended(_), Flying::Following | Flying::Checking(..))
             | (Landed::Followed(_), Flying::Appending(_)) => {
                 tracing::error!("an answer is not of the call that is under way");
             }

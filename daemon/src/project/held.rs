@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{ArchivePlan, Held, HeldKey, Memory, SaveOutcome, plan_release};
+use anchord_memory::{ArchivePlan, Held, HeldKey, Memory, SaveOutcome, plan_release, plan_restage};
 
 use super::{OpenProject, Reply, Transition, WriteCommand, WriteError, WriteSet};
 use crate::store::{Call, StoreError};
@@ -35,6 +35,17 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
 }
 
 impl OpenProject {
+    /// Stages again what is held under a key and was refused.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written on this machine.
+    pub(crate) async fn restage(&self, key: &HeldKey) -> Result<(), WriteError> {
+        let key = key.clone();
+        let command: WriteCommand<Memory> =
+            Arc::new(move |memory, _| Ok(Transition::from(plan_restage(memory, &key))));
+        self.owner.write(None, None, "hold", command).await.map(drop)
+    }
+
     /// Folds what waits for the team's database, the oldest first, until it fails. Returns what was
     /// written.
     ///
@@ -70,8 +81,8 @@ impl OpenProject {
             };
             match done {
                 Ok(done) => written.push(WriteSet::split(done).0),
-                // Its own call was faster.
-                Err(WriteError::Refused(_)) => {}
+                // Its own call was faster, or it expects another revision.
+                Err(WriteError::Refused(_)) => self.restage(&key).await?,
                 Err(error) => return Err(error),
             }
         }

@@ -87,6 +87,9 @@ pub(super) enum Flying<M: StateMachine> {
     Following,
     /// A batch is being appended.
     Appending(Flight<M>),
+    /// Others' entries are asked for, since the batch changes nothing of the team's and is to be of
+    /// its newest commit. Also has the number of times that others were faster.
+    Checking(Batch<M>, u32),
 }
 
 /// A batch that is being appended.
@@ -136,21 +139,29 @@ impl<M: StateMachine> Flights<M> {
     /// Returns whether a write of this session waits, so that its later ones must wait, too.
     pub(super) fn holds(&self, session: Option<&SessionId>) -> bool {
         let is_of = |write: &Write<M>| write.session.as_ref() == session;
-        let flies = match &self.flying {
-            Some(Flying::Appending(flight)) => flight.batch.waiting.iter().any(|waiting| {
+        let under_way = match &self.flying {
+            Some(Flying::Appending(Flight { batch, .. }) | Flying::Checking(batch, _)) => {
+                Some(batch)
+            }
+            Some(Flying::Following) | None => None,
+        };
+        let flies = under_way.is_some_and(|batch| {
+            batch.waiting.iter().any(|waiting| {
                 let Waiting { write, repeats, .. } = waiting;
                 is_of(write) || repeats.iter().any(is_of)
-            }),
-            Some(Flying::Following) | None => false,
-        };
+            })
+        });
         flies || self.parked.iter().any(is_of)
+    }
+
+    /// Returns whether a call is under way that others must wait for.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.flying, Some(Flying::Appending(_) | Flying::Checking(..)))
     }
 
     /// Returns whether no commit is under way or waits.
     pub(super) fn is_done(&self) -> bool {
-        !matches!(self.flying, Some(Flying::Appending(_)))
-            && self.again.is_none()
-            && self.parked.is_empty()
+        !self.is_busy() && self.again.is_none() && self.parked.is_empty()
     }
 
     /// Returns the answer to the newest call, if it comes in time.

@@ -114,6 +114,18 @@ pub(super) struct Write<M: StateMachine> {
     pub(super) command: Box<dyn Command<M>>,
 }
 
+/// Operations that mostly stay on this machine. In a team, they never wait to learn whether others
+/// have written.
+const STAYING: [&str; 9] =
+    ["adopt", "ask", "bind", "capture", "checkpoint", "compact", "end", "hold", "use"];
+
+impl<M: StateMachine> Write<M> {
+    /// Returns whether a refusal, or that nothing changes, must be of a team's newest commit.
+    pub(super) fn needs_newest(&self) -> bool {
+        !STAYING.contains(&self.operation)
+    }
+}
+
 /// A command and its caller, for the writer, which handles outcomes of all types.
 pub(super) trait Command<M: StateMachine>: Send {
     /// Decides on a state. The outcome stays here until the changes are on disk.

@@ -265,14 +265,17 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Decides a write. A commit that needs the team's journal is parked.
+    /// Decides a write. One that needs the team's journal is parked.
     fn decide(&mut self, batch: &mut Batch<M>, write: Write<M>) {
         let (replies, store) = (&self.replies, self.store.as_ref());
         match &mut self.team {
             None => batch.decide(write, replies, store),
             Some(team) if team.holds(write.session.as_ref()) => team.parked.push_back(write),
             Some(team) => {
-                team.parked.extend(batch.decide_unless(write, replies, store, M::is_commit));
+                let parks = |write: &Write<M>, changes: &[M::Change]| {
+                    M::is_commit(changes) || changes.is_empty() && write.needs_newest()
+                };
+                team.parked.extend(batch.decide_unless(write, replies, store, parks));
             }
         }
     }

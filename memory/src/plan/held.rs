@@ -3,7 +3,7 @@
 //! A hold writes all that stays on this machine, and needs no database. The fold writes nothing but
 //! shared records, so another machine's copy of its entry lacks nothing.
 
-use super::save::{Accepted, accept_save, finish, put_saved, take_out};
+use super::save::{Accepted, accept_save, finish, put_saved, refuse_unexpected, take_out};
 use super::{Plan, Save, SaveOutcome, contradictions, put_fixes};
 use crate::archive::{ArchivePlan, Archived};
 use crate::brief::MergeEnd;
@@ -35,7 +35,7 @@ pub fn plan_hold(
         let how = "stage the work with memory_checkpoint, and save when the database is back";
         return Err(Refusal::invalid("save", why).advising(how));
     }
-    let (started, merge) = (save.started, save.merge.cloned());
+    let (started, merge, expected) = (save.started, save.merge.cloned(), save.expected_revision);
     let Accepted { summary, staged, end, .. } = accept_save(memory, origin, save)?;
     let mut draft = Draft::new(memory);
     if let Some(captured) = &staged.captured {
@@ -53,6 +53,7 @@ pub fn plan_hold(
         time: origin.time,
         started,
         summary: Some(summary),
+        expected,
         staged,
         merge: merge.filter(|_| end == Some(MergeEnd::Done)).map(Box::new),
         merge_end: end,
@@ -79,7 +80,8 @@ pub(super) fn hold(
 /// session ended without one.
 ///
 /// # Errors
-/// Fails if nothing waits under the key.
+/// Fails if nothing waits under the key, and if the save expects another revision.
+/// [`plan_restage`] is for the latter.
 pub fn plan_release(
     memory: &Memory,
     key: &HeldKey,
@@ -88,9 +90,11 @@ pub fn plan_release(
     let Some(held) = memory.held_as(key) else {
         return Err(Refusal::invalid("save", "no longer waits; it was folded before"));
     };
-    let Held { session, client, time, started, summary, staged, merge, merge_end, .. } =
-        Held::clone(held);
+    let Held {
+        session, client, time, started, summary, expected, staged, merge, merge_end, ..
+    } = Held::clone(held);
     let origin = Provenance { session, client, time };
+    refuse_unexpected(memory, expected, &origin)?;
     let mut draft = Draft::new(memory);
     draft.fold(&staged, &origin);
     take_out(&mut draft, merge.as_deref(), &origin);
@@ -108,6 +112,19 @@ pub fn plan_release(
     };
     changes.push(Change::Release(key.clone()));
     Ok(Plan { changes, outcome })
+}
+
+/// Stages what waits under a key again, since its save expects another revision. The session may
+/// save it once more.
+pub fn plan_restage(memory: &Memory, key: &HeldKey) -> Plan<()> {
+    let mut changes = Vec::new();
+    if let Some(held) = memory.held_as(key) {
+        let (session, mut part) = (held.session.clone(), held.staged.clone());
+        part.summary = part.summary.or_else(|| held.summary.clone());
+        changes.push(Change::Stage { session, part: Box::new(part) });
+        changes.push(Change::Release(key.clone()));
+    }
+    Plan { changes, outcome: () }
 }
 
 #[cfg(test)]

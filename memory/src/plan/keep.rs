@@ -58,6 +58,7 @@ pub fn plan_keep(
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
     let waits = |staged: Staged| Held {
+        expected: None,
         key: HeldKey::of_end(session, origin.time),
         session: session.clone(),
         client: origin.client.clone(),

@@ -128,6 +128,23 @@ pub(super) struct Accepted {
 }
 
 /// Checks a save, and adds its part to what the session has staged.
+/// Refuses a save that expects another revision.
+pub(super) fn refuse_unexpected(
+    memory: &Memory,
+    expected: Option<Revision>,
+    origin: &Provenance,
+) -> Result<(), Refusal> {
+    match expected {
+        // Records that were only archived or read have the same content.
+        Some(expected)
+            if expected > memory.revision() || memory.written_since(expected).next().is_some() =>
+        {
+            Err(conflict(memory, expected, origin.time))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn accept_save(
     memory: &Memory,
     origin: &Provenance,
@@ -143,12 +160,7 @@ pub(super) fn accept_save(
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
     row_has_room(memory, &summary)?;
-    if let Some(expected) = save.expected_revision {
-        // Records that were only archived or read have the same content.
-        if expected > memory.revision() || memory.written_since(expected).next().is_some() {
-            return Err(conflict(memory, expected, origin.time));
-        }
-    }
+    refuse_unexpected(memory, save.expected_revision, origin)?;
     part.topics.iter_mut().for_each(|part| part.stamp(origin));
     (part.first, part.last) = (origin.time, origin.time);
     let stored = memory.staged_by(&origin.session);

@@ -14,6 +14,7 @@ pub(super) fn changes_9() -> Vec<Vec<Change>> {
         time: Timestamp(31),
         started: Timestamp(30),
         summary: Some("Taught the cache to expire.".to_owned()),
+        expected: None,
         staged: Staged { first: Timestamp(30), last: Timestamp(31), ..Staged::default() },
         merge: None,
         merge_end: None,

@@ -1,0 +1,177 @@
+//! Rules of a memory that a team shares, each with the event that would break it.
+
+use anchord_team::testing::Proxy;
+use anchord_tests::{PATIENCE, poll, write};
+use serde_json::{Value, json};
+
+use crate::team::{Machine, invite, server, two};
+
+#[test]
+fn a_lost_repeated_or_forged_notice_changes_nothing() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let project = server.psql("SELECT id FROM anchord.projects");
+    // A revision that is not there, an old one, another project, and no notice at all.
+    for notice in [&*format!("{project} 900"), &*format!("{project} 1"), "other 1", ""] {
+        server.psql(&format!("NOTIFY anchord, '{notice}'"));
+    }
+    let before = ada.shared();
+    ada.shell().done(&["note", "After forged notices."]);
+    bob.sees("After forged notices.");
+    // The connections that hear notices are gone, and whoever asks finds the commit all the same.
+    let listening = "FROM pg_stat_activity WHERE query LIKE 'LISTEN%' OR query = ''";
+    let ended = server.psql(&format!("SELECT count(pg_terminate_backend(pid)) {listening}"));
+    assert_ne!(ended, "0");
+    ada.shell().done(&["note", "Without a notice."]);
+    bob.sees("Without a notice.");
+    poll(PATIENCE, "equal machines", || (ada.revision() == bob.revision()).then_some(()));
+    assert_eq!(ada.shared(), bob.shared());
+    assert_eq!(ada.shared().len(), before.len() + 2);
+    let entries = server.psql("SELECT count(*) FROM anchord.entries");
+    assert_eq!(entries, server.psql("SELECT seq FROM anchord.projects"));
+}
+
+#[test]
+fn a_save_that_waits_comes_before_what_its_session_writes_next() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = ada.agent();
+    let fact = |content: &str| json!({ "key": "port", "content": content });
+    agent.tool("memory_note", &fact("one"));
+    server.stop_immediate();
+    let save = json!({ "session_summary": "Settled.", "notes": [fact("two")] });
+    let kept = agent.tool("memory_save", &save);
+    assert!(kept.contains("Kept here"), "{kept}");
+    server.restart();
+    // Its next write may be faster than the pass that folds what waits.
+    poll(PATIENCE, "the database is back", || {
+        let noted = agent.call("memory_note", &fact("three")).unwrap();
+        (!noted.is_error).then_some(())
+    });
+    bob.sees("three");
+    poll(PATIENCE, "nothing left to fold", || (ada.team()["waiting"] == 0).then_some(()));
+    poll(PATIENCE, "equal machines", || (ada.revision() == bob.revision()).then_some(()));
+    for machine in [&ada, &bob] {
+        let fact = machine.shell().json(&["get", "port"]);
+        let content = fact.pointer("/records/0/body/note/content").and_then(Value::as_str);
+        assert_eq!(content, Some("three"), "{fact}");
+    }
+}
+
+#[test]
+fn a_member_who_was_removed_keeps_what_waits_and_reads_why() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "Ours."]);
+    bob.sees("Ours.");
+    let sql = ada.shell().done(&["team", "remove", "bob"]);
+    server.psql(&sql);
+    let mut agent = bob.agent();
+    let kept = agent.tool("memory_save", &write::save("Mine"));
+    assert!(kept.contains("Kept here"), "{kept}");
+    let team = bob.team();
+    assert_eq!(team["waiting"], 1, "{team}");
+    let error = team.get("error").and_then(Value::as_str).unwrap_or_default();
+    assert!(error.contains("member") || error.contains("role"), "{team}");
+    let refused = agent.call("memory_note", &json!({ "content": "Later." })).unwrap();
+    assert!(refused.is_error && refused.text.contains("not saved"), "{}", refused.text);
+    // Reads give what bob had, and the team gets nothing more.
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("Ours."), "{load}");
+    ada.shell().done(&["note", "Only ours."]);
+    assert!(!ada.shell().done(&["load"]).contains("Mine"));
+    assert!(!bob.shell().done(&["load"]).contains("Only ours."));
+}
+
+#[test]
+fn a_decision_that_others_were_faster_than_is_made_on_what_they_wrote() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    let proxy = Proxy::start(server.port());
+    ada.create(&proxy.url("ada"));
+    invite(&ada, &server);
+    bob.join(&server.url("bob"));
+    ada.shell().done(&["note", "--key", "port", "one"]);
+    bob.sees("one");
+    // ada's machine does not hear that bob has replaced the fact.
+    let mut agent = ada.agent();
+    agent.tool("memory_status", &json!({}));
+    proxy.stall();
+    bob.shell().done(&["note", "--key", "port", "two"]);
+    let update = json!({ "id": "port", "content": "mine", "expected_version": 1 });
+    let asked = agent.call_later("memory_update", &update);
+    proxy.resume();
+    let refused = agent.reply(asked).unwrap();
+    assert!(refused.is_error && refused.text.contains("is at 2 now"), "{}", refused.text);
+    assert!(bob.shell().done(&["load"]).contains("two"));
+}
+
+#[test]
+fn a_save_that_waits_and_expects_another_revision_stays_staged() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    let proxy = Proxy::start(server.port());
+    ada.create(&proxy.url("ada"));
+    invite(&ada, &server);
+    bob.join(&server.url("bob"));
+    let mut agent = ada.agent();
+    agent.tool("memory_status", &json!({}));
+    let expected = ada.revision();
+    proxy.refuse();
+    bob.shell().done(&["note", "Bob was faster."]);
+    let notes = json!([{ "content": "Built on an old state." }]);
+    let save = json!({
+        "session_summary": "Settled.", "notes": notes, "expected_revision": expected,
+    });
+    let kept = agent.tool("memory_save", &save);
+    assert!(kept.contains("Kept here"), "{kept}");
+    proxy.resume();
+    ada.sees("Bob was faster.");
+    poll(PATIENCE, "a decision on what waits", || (ada.team()["waiting"] == 0).then_some(()));
+    assert!(!bob.shell().done(&["load"]).contains("Built on an old state."));
+}
+
+#[test]
+fn a_refusal_is_of_the_newest_commit() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    let proxy = Proxy::start(server.port());
+    ada.create(&proxy.url("ada"));
+    invite(&ada, &server);
+    bob.join(&server.url("bob"));
+    ada.shell().done(&["note", "--key", "port", "one"]);
+    bob.sees("one");
+    let mut agent = ada.agent();
+    agent.tool("memory_status", &json!({}));
+    proxy.stall();
+    bob.shell().done(&["note", "--key", "port", "two"]);
+    // bob's commit is answered, so version 2 is there.
+    let update = json!({ "id": "port", "content": "mine", "expected_version": 2 });
+    let asked = agent.call_later("memory_update", &update);
+    proxy.resume();
+    let updated = agent.reply(asked).unwrap();
+    assert!(!updated.is_error, "{}", updated.text);
+}
+
+#[test]
+fn a_write_that_changes_nothing_is_of_the_newest_commit() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    let proxy = Proxy::start(server.port());
+    ada.create(&proxy.url("ada"));
+    invite(&ada, &server);
+    bob.join(&server.url("bob"));
+    ada.shell().done(&["note", "--key", "port", "one"]);
+    bob.sees("one");
+    let mut agent = ada.agent();
+    agent.tool("memory_status", &json!({}));
+    proxy.stall();
+    bob.shell().done(&["note", "--key", "port", "two"]);
+    let update = json!({ "id": "port", "content": "one" });
+    let asked = agent.call_later("memory_update", &update);
+    proxy.resume();
+    let updated = agent.reply(asked).unwrap();
+    assert!(!updated.is_error, "{}", updated.text);
+    bob.sees("one");
+    assert!(!bob.shell().done(&["load"]).contains("two"), "the last write is lost");
+}
