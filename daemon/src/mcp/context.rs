@@ -350,24 +350,19 @@ impl Context {
             Ok(()) => self.session.write(&self.sessions, self.call.as_ref(), "save", fold).await,
             Err(error) => Err(error.into()),
         };
-        match folded {
-            Err(BindError::Write(error)) => match waits_for_team(&error) {
-                Some(why) => {
-                    tracing::info!(session = %self.session.id, why, "a save waits for the team");
-                    Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(why))))
-                }
-                None => {
-                    if let (WriteError::Refused(_), Some(project)) =
-                        (&error, self.session.project())
-                    {
-                        let restaged = project.restage(&key).await;
-                        restaged.map_err(|error| failed("save", error.into()))?;
-                    }
-                    Err(failed("save", error.into()))
-                }
-            },
-            written => written.map_err(|error| failed("save", error)),
+        let error = match folded {
+            Err(BindError::Write(error)) => error,
+            written => return written.map_err(|error| failed("save", error)),
+        };
+        if let Some(why) = waits_for_team(&error) {
+            tracing::info!(session = %self.session.id, why, "a save waits for the team");
+            return Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(why))));
         }
+        if let (WriteError::Refused(_), Some(project)) = (&error, self.session.project()) {
+            let restaged = project.restage(&key).await;
+            restaged.map_err(|error| failed("save", error.into()))?;
+        }
+        Err(failed("save", error.into()))
     }
 
     /// Folds what this session saved before and the team's database does not have yet.

@@ -107,16 +107,14 @@ fn is_same(copy: &Entry<Change>, arrived: &Arrived<Change>) -> bool {
         Change::Copied(copied) => Some(&copied.mark),
         _ => None,
     });
-    match mark.filter(|mark| mark.epoch == arrived.mark.epoch) {
-        Some(mark) => mark.digest == arrived.mark.digest,
-        None => {
-            let is_of_same = copy.time == theirs.time
-                && copy.session == theirs.session
-                && copy.operation == theirs.operation;
-            copy.revision == Some(theirs.revision)
-                && (is_of_same || shared_part(&copy.changes) == theirs.changes)
-        }
+    if let Some(mark) = mark.filter(|mark| mark.epoch == arrived.mark.epoch) {
+        return mark.digest == arrived.mark.digest;
     }
+    let is_of_same = copy.time == theirs.time
+        && copy.session == theirs.session
+        && copy.operation == theirs.operation;
+    copy.revision == Some(theirs.revision)
+        && (is_of_same || shared_part(&copy.changes) == theirs.changes)
 }
 
 impl Compared {
