@@ -64,7 +64,7 @@ impl Tags {
             let head = server.psql("SELECT seq FROM anchord.projects").parse::<u64>().unwrap();
             let is_done = |machine: &Machine| {
                 let team = machine.team();
-                team["waiting"] == 0 && team["revision"].as_u64() == Some(head)
+                team.get("waiting") == Some(&json!(0)) && team.get("revision") == Some(&json!(head))
             };
             machines.iter().all(is_done).then_some(())
         });

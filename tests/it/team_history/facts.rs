@@ -69,11 +69,12 @@ impl Facts {
     /// Returns the facts after an operation, and its outcome.
     fn after(&self, operation: &Operation) -> (Self, Outcome) {
         match operation {
-            Operation::Set(key, value) => self.with(&[(key, *value)]),
             Operation::Update(key, expected, _) if self.version(key) != *expected => {
                 (self.clone(), Outcome::Not(self.version(key)))
             }
-            Operation::Update(key, _, value) => self.with(&[(key, *value)]),
+            Operation::Set(key, value) | Operation::Update(key, _, value) => {
+                self.with(&[(key, *value)])
+            }
             Operation::Save(values) => (self.with(values).0, Outcome::Done),
             Operation::Rollback(key) => match self.values(key) {
                 [.., before, _] => self.with(&[(key, *before)]),
