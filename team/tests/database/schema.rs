@@ -148,7 +148,7 @@ async fn a_password_is_read_anew_for_each_connection() {
     let refused = wrong.log(team.project).head().await.unwrap_err();
     assert!(matches!(refused, Error::Refused(_)), "{refused:?}");
     assert!(!format!("{refused:?}{refused}").contains("wrong-password"));
-    let open = std::fs::Permissions::from_mode(0o640);
+    let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(file.path(), open).unwrap();
     let refused = wrong.log(team.project).head().await;
     assert!(matches!(refused, Err(Error::Secret(_))), "{refused:?}");
