@@ -18,8 +18,10 @@ use tokio::runtime::Handle;
 pub(crate) use purge::purge;
 pub(crate) use step_back::missing_in;
 
-use compare::{Compared, TeamReader, compare};
+use compare::{TeamReader, compare};
 
+use crate::clock;
+use crate::limits::EXIT_POLL;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, RedactionReport, Survey, Wanted, asked_in};
@@ -65,6 +67,36 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
     agreed.await.map_err(worded)
 }
 
+/// Waits until a project has every commit that the team's journal has now.
+///
+/// # Errors
+/// Fails if the database does not answer, and if the copy cannot be brought into agreement.
+pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
+    let journal = Shared::of(projects, id).await.map_err(worded)?.journal;
+    let head = journal.head().await?;
+    let begin = clock::now();
+    let mut has_agreed = false;
+    loop {
+        let open = projects.open_project(id).await.map_err(|error| error.to_string())?;
+        let status = open.owner.team().unwrap_or_default();
+        if status.is_apart && !has_agreed {
+            agree(projects, id).await?;
+            has_agreed = true;
+            continue;
+        }
+        // What an earlier call found may have passed.
+        if status.ended.is_some_and(|ended| ended > begin) {
+            match &status.error {
+                Some(why) => return Err(why.clone()),
+                None if open.memory().revision() >= head => return Ok(()),
+                None => {}
+            }
+        }
+        open.owner.follow_team();
+        tokio::time::sleep(EXIT_POLL).await;
+    }
+}
+
 /// Removes from the logs of retrievals what was asked about purged records.
 async fn forget_retrievals(
     projects: &ProjectService,
@@ -86,34 +118,27 @@ fn agree_closed(
     directories: &[PathBuf],
     wanted: Wanted,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
-    let Opened { store, state, .. } = closed.open()?;
-    let compared = compare(&store.reading(), TeamReader::new(shared));
-    let Compared { common, .. } = match compared {
-        Ok(compared) if compared.common == state.revision() => {
+    loop {
+        let Opened { store, state, .. } = closed.open()?;
+        let compared = match compare(&store.reading(), TeamReader::new(shared)) {
+            Ok(compared) => compared,
+            Err(error) => {
+                store.close();
+                return Err(error);
+            }
+        };
+        let (common, last) = (compared.common, state.revision());
+        if common == last {
             return purge::follow(store, &state, compared, directories, wanted);
         }
-        Ok(compared) => compared,
-        Err(error) => {
-            store.close();
-            return Err(error);
-        }
-    };
-    let reading = store.reading();
-    let gone = step_back::step_back(closed, store, &reading, common, &shared.directory)?;
-    tracing::warn!(
-        first = common.0 + 1,
-        last = state.revision().0,
-        file = %gone.display(),
-        "the team's database has lost commits, and this machine's copy follows it"
-    );
-    // A purge may have come as well.
-    let Opened { store, state, .. } = closed.open()?;
-    match compare(&store.reading(), TeamReader::new(shared)) {
-        Ok(compared) => purge::follow(store, &state, compared, directories, wanted),
-        Err(error) => {
-            store.close();
-            Err(error)
-        }
+        let file = step_back::step_back(closed, store, common, &shared.directory)?;
+        tracing::warn!(
+            first = common.0 + 1,
+            last = last.0,
+            file = %file.display(),
+            "the team's database has lost commits, and this machine's copy follows it"
+        );
+        // A purge may have come as well.
     }
 }
 

@@ -102,7 +102,7 @@ async fn prepare(
     let roles = lease.query_open(ROLE, from_ref(&id)).await?;
     let role = roles.first().ok_or(Error::NotAMember)?;
     if Role::from_stored(role.try_get(0)?)? != Role::Maintainer {
-        let what = "only a maintainer purges what the team shares".to_owned();
+        let what = "only a maintainer purges what the team shares; ask one".to_owned();
         return Err(Fault::Final(Error::Refused(what)));
     }
     if !head.is_at(expected) {

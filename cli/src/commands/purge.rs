@@ -108,8 +108,9 @@ impl Args {
 }
 
 /// The copies that a purge in a team cannot reach by itself.
-const OF_TEAM: &str = "The team's other machines follow as they reach the database. Its own backups, \
-    replicas and\nwrite-ahead log keep the text until they expire.";
+const OF_TEAM: &str = "\
+The team's other machines follow as they reach the database. Its own backups, replicas and
+write-ahead log keep the text until they expire.";
 
 /// Says how many backups are in their usual directory, since a purge does not change them.
 fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {

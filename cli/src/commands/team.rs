@@ -290,7 +290,8 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
         let _ = writeln!(text, "  waiting    {saves}, folded once the database answers");
     }
     for file in &team.missing {
-        let _ = writeln!(text, "  missing    the database has lost what {} has", show::plain(file));
+        let file = show::path(file, home);
+        let _ = writeln!(text, "  missing    commits that the database has lost are in {file}");
     }
     if let Some(error) = &team.error {
         let _ = writeln!(text, "  fault      {}", show::plain(error));

@@ -145,8 +145,7 @@ impl From<PurgeError> for ErrorReply {
                 code: ErrorCode::Failed,
                 error,
                 action: Some(
-                    "Nothing is purged until the team's database takes it. Run it again then."
-                        .to_owned(),
+                    "Run it again once that is mended; a purge can be repeated.".to_owned(),
                 ),
             },
             PurgeError::TooMuch(why) => Self {

@@ -396,7 +396,6 @@ async fn join(
         None
     };
     let config = TeamConfig { project: found.id, name, url: place.url, secret: place.secret };
-    let head = found.head;
     let directory = service.projects.open.directory(id);
     let linked = service.projects.open.close_and(id, move |closed| {
         let aside = if has_own { Some(begin_anew(closed)?) } else { None };
@@ -405,8 +404,12 @@ async fn join(
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
+    team_copy::catch_up(&service.projects, id).await.map_err(|why| refused(&why))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
-    caught_up(&open, head).await?;
+    if open.memory().team().is_none() {
+        let why = "its creation has not ended; if that stays so, create it under another name";
+        return Err(refused(why));
+    }
     if let Some(text) = own {
         let params = ImportParams {
             project: id.to_string(),
@@ -427,26 +430,6 @@ fn begin_anew(closed: &ClosedStore) -> Result<PathBuf, String> {
     let aside = closed.set_aside().map_err(worded)?;
     closed.open().map_err(worded)?.store.close();
     Ok(aside)
-}
-
-/// Waits until a memory has what the team had when it joined.
-async fn caught_up(open: &OpenProject, head: u64) -> Answer<()> {
-    loop {
-        let memory = open.memory();
-        if memory.revision().0 >= head {
-            return match memory.team() {
-                Some(_) => Ok(()),
-                None => Err(refused(
-                    "its creation has not ended; if that stays so, create it under another name",
-                )),
-            };
-        }
-        if let Some(why) = open.owner.team().and_then(|status| status.error.clone()) {
-            return Err(refused(&why));
-        }
-        open.owner.follow_team();
-        tokio::time::sleep(crate::limits::EXIT_POLL).await;
-    }
 }
 
 async fn leave(service: &SessionService, id: ProjectId) -> Answer<()> {

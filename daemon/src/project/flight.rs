@@ -114,23 +114,27 @@ impl<M: StateMachine> Writer<M> {
         batch: Batch<M>,
         tries: u32,
     ) {
-        let arrived = looked.and_then(|entries| {
-            let is_newest = entries.is_empty();
-            let arrived = self.arrive(entries);
-            arrived.map_err(|error| TeamError::NotWritten(error.to_string()))?;
-            Ok(is_newest)
-        });
-        self.reached(arrived.as_ref().map(|_| ()));
+        let more = self.looked(looked);
         // What stays on this machine may have changed as well.
         let batch = batch.again(self.head.clone(), &self.replies, self.store.as_ref());
         let is_commit = batch.entries.iter().any(|entry| entry.revision.is_some());
-        let is_settled =
-            !is_commit && (!matches!(arrived, Ok(false)) || tries >= limits::TEAM_TRIES_MAX);
-        if is_settled {
-            self.commit(batch);
-        } else if let Some(team) = &mut self.team {
-            team.again = Some((batch, tries + 1));
+        let is_answer = !is_commit && (!more || tries >= limits::TEAM_TRIES_MAX);
+        match &mut self.team {
+            Some(team) if !is_answer => team.again = Some((batch, tries + 1)),
+            _ => self.commit(batch),
         }
+    }
+
+    /// Takes in what a look has found. Returns whether there may be more.
+    fn looked(&mut self, looked: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
+        let arrived = looked.and_then(|entries| {
+            let is_all = entries.is_empty();
+            let arrived = self.arrive(entries);
+            arrived.map(|()| is_all).map_err(|error| TeamError::NotWritten(error.to_string()))
+        });
+        self.reached(arrived.as_ref().map(|_| ()));
+        // A full reply may not be all.
+        matches!(arrived, Ok(false))
     }
 
     /// Writes entries that no caller waits for, and publishes them.
@@ -174,19 +178,12 @@ impl<M: StateMachine> Writer<M> {
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
-            (Landed::Followed(Ok(entries)), Flying::Following) => {
-                let is_all = entries.is_empty();
-                let arrived = self.arrive(entries);
-                let arrived = arrived.map_err(|error| TeamError::NotWritten(error.to_string()));
-                self.reached(arrived.as_ref().copied());
-                if is_all {
-                    self.note(|status| status.current = Some(clock::now()));
-                } else if let Some(team) = &self.team {
-                    // A full reply may not be all.
+            (Landed::Followed(looked), Flying::Following) => {
+                let more = self.looked(looked);
+                if let (true, Some(team)) = (more, &self.team) {
                     team.signal.ask();
                 }
             }
-            (Landed::Followed(Err(error)), Flying::Following) => self.reached(Err(&error)),
             (Landed::Followed(looked), Flying::Checking(batch, tries)) => {
                 self.checked(looked, batch, tries);
             }
@@ -200,20 +197,18 @@ impl<M: StateMachine> Writer<M> {
     /// Remembers whether the team's database answered.
     fn reached(&self, outcome: Result<(), &TeamError>) {
         let now = Some(clock::now());
-        self.note(|status| status.ended = now);
-        self.note(|status| match outcome {
-            Ok(()) => {
-                status.answered = now;
-                (status.error, status.is_apart) = (None, false);
-            }
-            Err(error) => {
-                let why = error.to_string();
-                if status.error.as_ref() != Some(&why) {
+        self.note(|status| {
+            status.ended = now;
+            status.is_apart = matches!(outcome, Err(TeamError::Apart(_)));
+            let error = outcome.err().map(ToString::to_string);
+            match &error {
+                None => status.answered = now,
+                Some(why) if status.error != error => {
                     tracing::warn!(%why, "a call to the team's database failed");
                 }
-                status.error = Some(why);
-                status.is_apart = matches!(error, TeamError::Apart(_));
+                Some(_) => {}
             }
+            status.error = error;
         });
     }
 

@@ -32,8 +32,6 @@ pub struct TeamStatus {
     pub answered: Option<Timestamp>,
     /// The time at which the last call ended, however it did.
     pub ended: Option<Timestamp>,
-    /// The last time that this machine had all that the database has.
-    pub current: Option<Timestamp>,
     /// The reason why the last call failed, if it did.
     pub error: Option<String>,
     /// The reason why the last commit was not taken, if it was not. Reads may work meanwhile.

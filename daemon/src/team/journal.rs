@@ -72,6 +72,12 @@ impl TeamJournal<Change> for CommitJournal {
 }
 
 impl CommitJournal {
+    /// Returns the last commit.
+    pub(crate) async fn head(&self) -> Result<Revision, String> {
+        let head = self.log.head().await.map_err(|error| failed(&error))?;
+        Ok(Revision(head.seq))
+    }
+
     /// Replaces texts of committed entries, and appends the one that says so, if `expected` is the
     /// last place. Returns whether it was.
     pub(crate) async fn rewrite(

@@ -7,9 +7,9 @@ use anchord_memory::{Change, Memory, RecordId, Revision, Seq};
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
-use super::{Shared, agree, agree_closed, failed};
+use super::{Shared, agree_closed, catch_up, failed};
 use crate::clock;
-use crate::limits::{EXIT_POLL, TEAM_PURGE_TRIES_MAX};
+use crate::limits::TEAM_PURGE_TRIES_MAX;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, RedactionReport, Survey, Wanted};
@@ -42,42 +42,17 @@ async fn purge_open(
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let shared = Shared::of(projects, id).await?;
     for _ in 0..TEAM_PURGE_TRIES_MAX {
-        catch_up(projects, id).await?;
+        catch_up(projects, id).await.map_err(PurgeError::Team)?;
         let (shared, directories, wanted) = (shared.clone(), directories.clone(), wanted.clone());
         let closed =
             move |closed: &ClosedStore| purge_closed(closed, &shared, &directories, wanted);
         if let Some(done) = projects.open.close_and(id, closed).await? {
             // The commit of the purge comes from the database, as on every machine.
-            catch_up(projects, id).await?;
+            catch_up(projects, id).await.map_err(PurgeError::Team)?;
             return Ok(done);
         }
     }
     Err(failed("others write all the time, and a purge begins at the last commit"))
-}
-
-/// Waits until the copy has every commit of the team's journal.
-async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result<(), PurgeError> {
-    let before = clock::now();
-    let mut has_agreed = false;
-    loop {
-        let open = projects.open_project(id).await?;
-        let status = open.owner.team().unwrap_or_default();
-        if status.is_apart && !has_agreed {
-            agree(projects, id).await.map_err(PurgeError::Team)?;
-            has_agreed = true;
-            continue;
-        }
-        // An older fault may have passed.
-        let fault = status.error.as_ref().filter(|_| status.ended.is_some_and(|it| it > before));
-        if let Some(why) = fault {
-            return Err(PurgeError::Team(why.clone()));
-        }
-        if status.current.is_some_and(|current| current > before) {
-            return Ok(());
-        }
-        open.owner.follow_team();
-        tokio::time::sleep(EXIT_POLL).await;
-    }
 }
 
 /// Purges in the database and then in a closed store. Returns `None` if another machine has written

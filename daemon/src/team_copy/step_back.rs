@@ -36,12 +36,11 @@ pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 pub(super) fn step_back(
     closed: &ClosedStore,
     store: Box<dyn Store<Memory>>,
-    reading: &Reading<Memory>,
     common: Revision,
     directory: &Path,
 ) -> Result<PathBuf, StoreError> {
     let copy = directory.join("team-copy.tmp");
-    let written = write(reading, common, directory, &copy);
+    let written = write(&store.reading(), common, directory, &copy);
     store.close();
     let missing = written?;
     closed.restore(&copy)?;

@@ -22,7 +22,10 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
     for project in &status.projects {
         match team(dir, project) {
             Ok(None) => {}
-            Ok(Some(state)) => found.push(finding(project, &state)),
+            Ok(Some(state)) => {
+                found.push(finding(project, &state));
+                found.extend(state.missing.iter().map(|file| missing(project, file)));
+            }
             Err(error) => {
                 let what = format!("{}: {}", project.name, error.message);
                 let action =
@@ -37,6 +40,13 @@ fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<TeamState>,
     let params = TeamParams { project: project.id.clone(), action: TeamAction::Look };
     let reply: TeamReply = Client::running(dir)?.post(api::PROJECT_TEAM, &params)?;
     Ok(reply.team)
+}
+
+/// Names a file with commits that the database has lost.
+fn missing(project: &ProjectStatus, file: &str) -> Finding {
+    let what = format!("{}: commits that the database has lost are in {file}", project.name);
+    let action = "Write again what you need of them, and delete the file.";
+    Finding::note(ABOUT, what).action(action)
 }
 
 /// Words the state of a team's memory.

@@ -42,7 +42,8 @@ fn a_file_with_what_the_database_has_lost_is_named() {
     let team = reply.team.as_mut().unwrap();
     team.missing = vec!["/data/missing-208-214.jsonl".to_owned()];
     let shown = state(&reply, None);
-    let line = "  missing    the database has lost what /data/missing-208-214.jsonl has\n";
+    let line =
+        "  missing    commits that the database has lost are in /data/missing-208-214.jsonl\n";
     assert!(shown.contains(line), "{shown}");
 }
 

@@ -380,3 +380,31 @@ async fn nothing_is_exchanged_with_a_journal_that_is_not_the_one_copied() {
     one.stage("a", "Staged after the loss.").await.unwrap();
     assert_eq!(one.owner.snapshot().revision(), Revision(2), "the copy stays as it is");
 }
+
+#[tokio::test]
+async fn a_refusal_waits_for_a_look_but_not_where_the_work_stays_here() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let refuse: WriteCommand<Memory> = Arc::new(|_, _| Err("no".to_owned()));
+    let refused =
+        |operation| one.owner.write(Some(session("a")), None, operation, Arc::clone(&refuse));
+    // Nobody would answer it now.
+    let staying = refused("checkpoint").await;
+    assert!(matches!(staying, Err(WriteError::Refused(_))), "{staying:?}");
+    let waiting = refused("update");
+    tokio::pin!(waiting);
+    let looks = async {
+        while one.team.calls() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        early = &mut waiting => panic!("answered without a look: {early:?}"),
+        () = looks => {}
+    }
+    one.team.set(Network::Up);
+    assert!(matches!(waiting.await, Err(WriteError::Refused(_))));
+    // Without a database, a refusal is of what this machine has.
+    one.team.set(Network::Down);
+    assert!(matches!(refused("update").await, Err(WriteError::Refused(_))));
+}
