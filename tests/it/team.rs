@@ -81,8 +81,13 @@ pub(crate) fn server() -> Option<Server> {
 
 /// Returns two machines of one team.
 pub(crate) fn two(server: &Server) -> (Machine, Machine) {
+    two_by(&server.url("ada"), server)
+}
+
+/// Returns two machines of one team, of which the first reaches the database by a URL of its own.
+pub(crate) fn two_by(url: &str, server: &Server) -> (Machine, Machine) {
     let (ada, bob) = (Machine::new(), Machine::new());
-    ada.create(&server.url("ada"));
+    ada.create(url);
     invite(&ada, server);
     bob.join(&server.url("bob"));
     (ada, bob)
@@ -181,11 +186,8 @@ fn a_save_that_waits_is_folded_though_nobody_comes_back() {
 #[test]
 fn a_save_whose_answer_is_cut_off_is_applied_once() {
     let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
     let proxy = Proxy::start(server.port());
-    ada.create(&proxy.url("ada"));
-    invite(&ada, &server);
-    bob.join(&server.url("bob"));
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
     let mut agent = ada.agent();
     for (number, cut) in [Cut::Before, Cut::After].into_iter().enumerate() {
         proxy.on(anchord_team::testing::COMMIT, cut);

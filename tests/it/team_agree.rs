@@ -168,8 +168,10 @@ fn a_database_that_lost_commits_is_followed_and_what_it_lost_is_set_aside() {
             let is_back = load.contains("Saved after") && load.contains("Before the backup.");
             (is_back && !load.contains("Noted after")).then_some(())
         });
-        let status = machine.shell().done(&["team", "status"]);
-        assert!(status.contains("the database has lost what"), "{status}");
+        for command in [&["team", "status"][..], &["doctor"]] {
+            let (_, said) = machine.shell().said(command);
+            assert!(said.contains("commits that the database has lost are in"), "{said}");
+        }
     }
     agreed(&[&ada, &bob]);
     let own = ada.shell().done(&["list", "--json"]);

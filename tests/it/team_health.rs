@@ -22,7 +22,7 @@ fn field<'a>(finding: &'a Value, name: &str) -> &'a str {
     finding.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the metrics by name, without labelled ones.
+/// Returns a metric without labels.
 fn metric(instance: &Instance, name: &str) -> String {
     let status = instance.anchord().args(["status", "--json"]).output().unwrap();
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();

@@ -4,8 +4,9 @@
 //! A checker then looks for one order of all operations that explains every answer. Unknown
 //! outcomes stay open. The team's journal must be such an order, too.
 //!
-//! A read and a refusal are of the machine's copy, which may be older than the journal. So each
-//! only has to fit a state that there was before its answer, not one that its machine was beyond.
+//! A read is of the machine's copy, which may be older than the journal, and so is a refusal while
+//! the database does not answer. So each only has to fit a state that there was before its answer,
+//! not one that its machine was beyond.
 //!
 //! `ANCHORD_TEAM_HISTORY=ROUNDS` runs so many rounds, each with facts of its own, and more agents.
 //! `ANCHORD_TEAM_SEED=NUMBER` makes the choices of an earlier run again.
@@ -19,14 +20,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use anchord_daemon::store::Random;
 use anchord_team::testing::{Proxy, Server};
 use anchord_tests::linear::{Event, Unexplained, explain};
-use anchord_tests::{Agent, poll, skip};
+use anchord_tests::{Agent, PATIENCE, poll, skip};
 use serde_json::{Value as Json, json};
 
 use self::facts::{Facts, Key, Operation, Outcome, Specification, Value};
 use crate::team::Machine;
-use crate::team_torture::{Fault, Site, inflict};
+use crate::team_torture::{Fault, inflict, sites};
 
 /// The facts of a round. Few facts make many conflicts.
 const KEYS: [Key; 3] = ["port", "host", "user"];
@@ -106,7 +108,7 @@ fn one_order_explains_what_every_agent_was_answered() {
             _ => machine.join(&proxy.url("ada")),
         };
     }
-    let mut dice = Dice(seed);
+    let mut dice = Dice(Random(seed));
     for round in 0..size.rounds {
         let history = History::default();
         let facts = begin(round, &machines, &server, &history);
@@ -133,12 +135,7 @@ fn one_order_explains_what_every_agent_was_answered() {
                     watch(machine, at, round, history, || done.load(Ordering::SeqCst) >= all);
                 });
             }
-            let sites: Vec<Site<'_>> = machines
-                .iter()
-                .zip(&proxies)
-                .zip(&shims)
-                .map(|((machine, proxy), shim)| Site { machine, proxy, shim })
-                .collect();
+            let sites = sites(&machines, &proxies, &shims);
             let all = size.machines * size.agents * size.writes;
             inflict(&dice.shuffled(&FAULTS), all, &mut server, &sites, &done);
         });
@@ -172,7 +169,7 @@ fn watch(
     is_over: impl Fn() -> bool,
 ) {
     let mut agent = machine.agent();
-    while !is_over() {
+    poll(PATIENCE * 10, "the end of all writes", || {
         for key in KEYS {
             let called = history.now();
             let text = agent.tool("memory_get", &json!({ "key": name(round, key) }));
@@ -182,8 +179,8 @@ fn watch(
             let (version, read) = (shown.0, Operation::Read(key, shown.1));
             history.record(at, called, read, Outcome::At(version).into());
         }
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
+        is_over().then_some(())
+    });
 }
 
 /// A save: its revision, and the facts in it.
@@ -542,23 +539,16 @@ fn small(number: u64) -> usize {
     usize::try_from(number).unwrap()
 }
 
-/// Random choices that a seed determines, by the generator xorshift.
-struct Dice(u64);
+/// Random choices that a seed determines.
+struct Dice(Random);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     fn split(&mut self) -> Self {
-        Self(self.next() | 1)
+        Self(Random(self.0.below(u64::MAX)))
     }
 
     fn below(&mut self, count: usize) -> usize {
-        small(self.next() % u64::try_from(count).unwrap())
+        small(self.0.below(u64::try_from(count).unwrap()))
     }
 
     fn one_of(&mut self, keys: &[Key]) -> Key {

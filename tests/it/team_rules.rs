@@ -1,10 +1,10 @@
 //! Rules of a memory that a team shares, each with the event that would break it.
 
-use anchord_team::testing::Proxy;
-use anchord_tests::{PATIENCE, poll, write};
+use anchord_team::testing::{Proxy, Server};
+use anchord_tests::{PATIENCE, Reply, poll, write};
 use serde_json::{Value, json};
 
-use crate::team::{Machine, invite, server, two};
+use crate::team::{Machine, server, two, two_by};
 
 #[test]
 fn a_lost_repeated_or_forged_notice_changes_nothing() {
@@ -83,37 +83,55 @@ fn a_member_who_was_removed_keeps_what_waits_and_reads_why() {
     assert!(!bob.shell().done(&["load"]).contains("Only ours."));
 }
 
-#[test]
-fn a_decision_that_others_were_faster_than_is_made_on_what_they_wrote() {
-    let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
+/// Has ada's agent update a fact that bob has just replaced, before her machine hears of it. Returns
+/// bob's machine and the answer.
+fn update_not_knowing(server: &Server, update: &Value) -> (Machine, Reply) {
     let proxy = Proxy::start(server.port());
-    ada.create(&proxy.url("ada"));
-    invite(&ada, &server);
-    bob.join(&server.url("bob"));
+    let (ada, bob) = two_by(&proxy.url("ada"), server);
     ada.shell().done(&["note", "--key", "port", "one"]);
     bob.sees("one");
-    // ada's machine does not hear that bob has replaced the fact.
     let mut agent = ada.agent();
     agent.tool("memory_status", &json!({}));
     proxy.stall();
     bob.shell().done(&["note", "--key", "port", "two"]);
-    let update = json!({ "id": "port", "content": "mine", "expected_version": 1 });
-    let asked = agent.call_later("memory_update", &update);
+    let asked = agent.call_later("memory_update", update);
     proxy.resume();
-    let refused = agent.reply(asked).unwrap();
+    let reply = agent.reply(asked).unwrap();
+    (bob, reply)
+}
+
+#[test]
+fn a_decision_that_others_were_faster_than_is_made_on_what_they_wrote() {
+    let Some(server) = server() else { return };
+    let update = json!({ "id": "port", "content": "mine", "expected_version": 1 });
+    let (bob, refused) = update_not_knowing(&server, &update);
     assert!(refused.is_error && refused.text.contains("is at 2 now"), "{}", refused.text);
     assert!(bob.shell().done(&["load"]).contains("two"));
 }
 
 #[test]
+fn a_refusal_is_of_the_newest_commit() {
+    let Some(server) = server() else { return };
+    let update = json!({ "id": "port", "content": "mine", "expected_version": 2 });
+    let (bob, updated) = update_not_knowing(&server, &update);
+    assert!(!updated.is_error, "{}", updated.text);
+    bob.sees("mine");
+}
+
+#[test]
+fn a_write_that_changes_nothing_is_of_the_newest_commit() {
+    let Some(server) = server() else { return };
+    let (bob, updated) = update_not_knowing(&server, &json!({ "id": "port", "content": "one" }));
+    assert!(!updated.is_error, "{}", updated.text);
+    bob.sees("one");
+    assert!(!bob.shell().done(&["load"]).contains("two"), "the last write is lost");
+}
+
+#[test]
 fn a_save_that_waits_and_expects_another_revision_stays_staged() {
     let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
     let proxy = Proxy::start(server.port());
-    ada.create(&proxy.url("ada"));
-    invite(&ada, &server);
-    bob.join(&server.url("bob"));
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
     let mut agent = ada.agent();
     agent.tool("memory_status", &json!({}));
     let expected = ada.revision();
@@ -129,49 +147,9 @@ fn a_save_that_waits_and_expects_another_revision_stays_staged() {
     ada.sees("Bob was faster.");
     poll(PATIENCE, "a decision on what waits", || (ada.team()["waiting"] == 0).then_some(()));
     assert!(!bob.shell().done(&["load"]).contains("Built on an old state."));
-}
-
-#[test]
-fn a_refusal_is_of_the_newest_commit() {
-    let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
-    let proxy = Proxy::start(server.port());
-    ada.create(&proxy.url("ada"));
-    invite(&ada, &server);
-    bob.join(&server.url("bob"));
-    ada.shell().done(&["note", "--key", "port", "one"]);
-    bob.sees("one");
-    let mut agent = ada.agent();
-    agent.tool("memory_status", &json!({}));
-    proxy.stall();
-    bob.shell().done(&["note", "--key", "port", "two"]);
-    // bob's commit is answered, so version 2 is there.
-    let update = json!({ "id": "port", "content": "mine", "expected_version": 2 });
-    let asked = agent.call_later("memory_update", &update);
-    proxy.resume();
-    let updated = agent.reply(asked).unwrap();
-    assert!(!updated.is_error, "{}", updated.text);
-}
-
-#[test]
-fn a_write_that_changes_nothing_is_of_the_newest_commit() {
-    let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
-    let proxy = Proxy::start(server.port());
-    ada.create(&proxy.url("ada"));
-    invite(&ada, &server);
-    bob.join(&server.url("bob"));
-    ada.shell().done(&["note", "--key", "port", "one"]);
-    bob.sees("one");
-    let mut agent = ada.agent();
-    agent.tool("memory_status", &json!({}));
-    proxy.stall();
-    bob.shell().done(&["note", "--key", "port", "two"]);
-    let update = json!({ "id": "port", "content": "one" });
-    let asked = agent.call_later("memory_update", &update);
-    proxy.resume();
-    let updated = agent.reply(asked).unwrap();
-    assert!(!updated.is_error, "{}", updated.text);
-    bob.sees("one");
-    assert!(!bob.shell().done(&["load"]).contains("two"), "the last write is lost");
+    // Its session reads that it is staged, and may save it on what it knows now.
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("Staged by you and not saved yet: 1 note"), "{load}");
+    agent.tool("memory_save", &json!({ "session_summary": "Settled again." }));
+    bob.sees("Built on an old state.");
 }

@@ -129,12 +129,7 @@ fn nothing_is_lost_or_doubled_whatever_dies() {
                 scope.spawn(move || write(machine, &name, writes, shim, tags, done));
             }
         }
-        let sites: Vec<Site<'_>> = machines
-            .iter()
-            .zip(&proxies)
-            .zip(&shims)
-            .map(|((machine, proxy), shim)| Site { machine, proxy, shim })
-            .collect();
+        let sites = sites(&machines, &proxies, &shims);
         let faults: Vec<Fault> = FAULTS.repeat(size.rounds);
         inflict(&faults, size.all(), &mut server, &sites, &done);
     });
@@ -142,6 +137,16 @@ fn nothing_is_lost_or_doubled_whatever_dies() {
         proxy.resume();
     }
     tags.into_inner().unwrap().check(&machines, &server);
+}
+
+/// Returns the places of faults.
+pub(crate) fn sites<'a>(
+    machines: &'a [Machine],
+    proxies: &'a [Proxy],
+    shims: &'a [Mutex<Option<u32>>],
+) -> Vec<Site<'a>> {
+    let places = machines.iter().zip(proxies).zip(shims);
+    places.map(|((machine, proxy), shim)| Site { machine, proxy, shim }).collect()
 }
 
 /// Writes from one agent: notes, and saves of what was staged before.
