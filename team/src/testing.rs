@@ -7,11 +7,13 @@
 #[path = "testing/proxy.rs"]
 mod proxy;
 
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -47,13 +49,7 @@ impl Server {
     pub fn start_with(settings: &[&str]) -> Option<Self> {
         let bin = installed()?;
         let dir = scratch_dir();
-        let data = dir.join("data");
-        let mut init = as_server(&bin.join("initdb"));
-        init.args(["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"])
-            .args(["--no-instructions", "--locale=C"])
-            .arg("-D")
-            .arg(&data);
-        run(&mut init);
+        run(as_server(Path::new("cp")).arg("-r").arg(new_cluster(&bin)).arg(dir.join("data")));
         Some(Self::launch(bin, dir, settings))
     }
 
@@ -345,14 +341,39 @@ fn scratch_dir() -> PathBuf {
     dir
 }
 
-/// Starts a shell that ends a server once this process is gone, even by SIGKILL. The shell's input
-/// ends then.
+/// Returns a cluster that no server has started. It is made once, since `initdb` takes ten times as
+/// long as a copy.
+fn new_cluster(bin: &Path) -> &'static Path {
+    static MADE: OnceLock<(PathBuf, Child)> = OnceLock::new();
+    let (cluster, _watchdog) = MADE.get_or_init(|| {
+        let dir = scratch_dir();
+        let watchdog = at_end("rm -rf \"$1\"", &[dir.as_os_str()]);
+        let cluster = dir.join("data");
+        let mut init = as_server(&bin.join("initdb"));
+        init.args(["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"])
+            .args(["--no-instructions", "--locale=C"])
+            .arg("-D")
+            .arg(&cluster);
+        run(&mut init);
+        (cluster, watchdog)
+    });
+    cluster
+}
+
+/// Starts a shell that ends a server once this process is gone.
 fn watch(server: &Child, dir: &Path) -> Child {
+    let server = server.id().to_string();
+    at_end("kill -QUIT \"$1\"; rm -rf \"$2\"", &[server.as_ref(), dir.as_os_str()])
+}
+
+/// Starts a shell that runs a script once this process is gone, even by SIGKILL. The shell's input
+/// ends then.
+fn at_end(script: &str, args: &[&OsStr]) -> Child {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "read _; kill -QUIT \"$1\"; rm -rf \"$2\"", "watchdog"]);
-    shell.arg(server.id().to_string()).arg(dir).stdin(Stdio::piped()).stdout(Stdio::null());
+    shell.args(["-c", &format!("read _; {script}"), "watchdog"]).args(args);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // A signal for the test's group, such as Ctrl-C, does not end it first.
-    shell.stderr(Stdio::null()).process_group(0).spawn().expect("sh starts")
+    shell.process_group(0).spawn().expect("sh starts")
 }
 
 fn free_port() -> u16 {

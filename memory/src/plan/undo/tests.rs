@@ -457,6 +457,8 @@ fn shown(past: &Past, purged: &[String]) -> Vec<String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn undo_keeps_its_laws(moves in any_moves()) {
         let mut past = Past::default();
