@@ -6,6 +6,9 @@
 //! 3. Compare the head with the expected one. If it differs, roll back.
 //! 4. Set the head, insert the entries, commit. NOTIFY follows in the same message, in a
 //!    transaction of its own, since it holds a lock of the whole server until its end.
+//!
+//! If the connection breaks, all of it is repeated with the same keys. Before COMMIT was sent, the
+//! server has rolled back. After it, the outcome is unknown until the repeat has passed step 2.
 
 use std::pin::pin;
 use std::slice::from_ref;
@@ -20,7 +23,7 @@ use crate::entry::{
     Appended, COLUMNS, Entry, Head, Key, NewEntry, Point, check_batch, signed, unsigned,
 };
 use crate::error::{AppendError, Error};
-use crate::limits::APPEND_ATTEMPTS_MAX;
+use crate::limits::{APPEND_ATTEMPTS_MAX, APPEND_PAUSE};
 use crate::pool::{CommitFault, Fault, Lease, Param, Sessions};
 
 /// The channel of notifications.
@@ -55,8 +58,11 @@ pub(crate) async fn append(
     check_batch(batch).map_err(AppendError::NotWritten)?;
     let last = expected.seq.saturating_add(batch.len() as u64);
     signed(last).map_err(AppendError::NotWritten)?;
-    let mut deadline = pin!(tokio::time::sleep(dialer.timeouts.append));
+    let timeouts = &dialer.timeouts;
+    let mut deadline = pin!(tokio::time::sleep(timeouts.append));
     let mut attempt = 1;
+    // The error of a COMMIT whose outcome is still unknown.
+    let mut unknown: Option<Error> = None;
     loop {
         let prepared = tokio::select! {
             biased;
@@ -70,11 +76,20 @@ pub(crate) async fn append(
         let fault = match prepared {
             Ok(Prepared::Ended(outcome)) => return Ok(outcome),
             Ok(Prepared::Open { lease, outcome, after }) => {
-                match lease.commit(&after, dialer.timeouts.commit).await {
+                match lease.commit(&after, timeouts.commit).await {
                     Ok(()) => return Ok(outcome),
                     Err(CommitFault::Unknown(error)) => {
                         dialer.distrust_sessions();
-                        return Err(AppendError::Unknown(error));
+                        if !matches!(error, Error::Unreachable(_)) {
+                            return Err(AppendError::Unknown(error));
+                        }
+                        // The repeat waits at the head for the transaction that may still be open.
+                        if unknown.is_none() {
+                            let later = deadline.deadline() + timeouts.commit;
+                            deadline.as_mut().reset(later);
+                        }
+                        unknown = Some(error);
+                        continue;
                     }
                     Err(CommitFault::RolledBack(fault)) => fault,
                 }
@@ -82,8 +97,15 @@ pub(crate) async fn append(
             Err(fault) => fault,
         };
         match fault {
-            Fault::Retry(_) if attempt < APPEND_ATTEMPTS_MAX => attempt += 1,
-            fault => return Err(AppendError::NotWritten(fault.into_error())),
+            Fault::Retry(_) | Fault::Cut(_) if attempt < APPEND_ATTEMPTS_MAX => attempt += 1,
+            // The server may be starting again, or another one takes over.
+            Fault::Final(Error::Unreachable(_) | Error::ReadOnlyServer) if unknown.is_some() => {
+                tokio::time::sleep(APPEND_PAUSE).await;
+            }
+            fault => {
+                let not_written = || AppendError::NotWritten(fault.into_error());
+                return Err(unknown.map_or_else(not_written, AppendError::Unknown));
+            }
         }
     }
 }

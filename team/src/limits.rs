@@ -41,8 +41,13 @@ pub const UNCHECKED_TIME_MAX: Duration = Duration::from_secs(1);
 /// too.
 pub const CHECK_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// The attempts of an append that the server ends with a serialization failure or a deadlock.
+/// The attempts of an append that the server ends with a serialization failure or a deadlock, or
+/// whose connection breaks.
 pub const APPEND_ATTEMPTS_MAX: u32 = 5;
+
+/// The time between two attempts to reach the server again after COMMIT was sent. They end
+/// [`COMMIT_TIME_MAX`] after the time of the append.
+pub const APPEND_PAUSE: Duration = Duration::from_millis(100);
 
 /// The entries of one append.
 pub const BATCH_ENTRIES_MAX: usize = 1_000;

@@ -35,8 +35,10 @@ impl Log {
     ///
     /// Call it once at a time per project, since others would only wait for the head.
     ///
-    /// COMMIT is sent within 5 s and answered within another 5 s, or the call fails. Dropping the
-    /// future closes its connection; if COMMIT was sent by then, the outcome is unknown.
+    /// COMMIT is sent within 5 s and answered within another 5 s, or the call fails. If the
+    /// connection breaks meanwhile, the append is repeated on another one, at most 10 s after its
+    /// start. Dropping the future closes its connection; if COMMIT was sent by then, the outcome is
+    /// unknown.
     pub async fn append(
         &self,
         expected: impl Into<Point>,

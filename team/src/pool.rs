@@ -45,6 +45,8 @@ pub(crate) struct Lease {
 pub(crate) enum Fault {
     /// The server rolled back, and a repeat may succeed.
     Retry(Error),
+    /// The connection broke, so the server rolls back. A repeat needs another connection.
+    Cut(Error),
     /// A repeat does not help by itself.
     Final(Error),
 }
@@ -174,7 +176,7 @@ impl Lease {
     }
 
     /// Rolls back. The caller sets the time limit.
-    pub(crate) async fn roll_back(mut self) -> Result<(), Error> {
+    pub(crate) async fn roll_back(mut self) -> Result<(), Fault> {
         self.session().client.batch_execute("ROLLBACK").await?;
         self.is_at_rest = true;
         Ok(())
@@ -188,7 +190,7 @@ impl Lease {
         let session = self.session();
         if session.client.is_closed() {
             let end = Error::Unreachable(session.events.end());
-            return Err(CommitFault::RolledBack(Fault::Final(end)));
+            return Err(CommitFault::RolledBack(Fault::Cut(end)));
         }
         session.events.clear_warnings();
         let mut committed = None;
@@ -242,14 +244,20 @@ impl Drop for Lease {
 impl Fault {
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::Retry(error) | Self::Final(error) => error,
+            Self::Retry(error) | Self::Cut(error) | Self::Final(error) => error,
         }
     }
 }
 
 impl From<tokio_postgres::Error> for Fault {
     fn from(error: tokio_postgres::Error) -> Self {
-        if is_retryable(&error) { Self::Retry(error.into()) } else { Self::Final(error.into()) }
+        if is_retryable(&error) {
+            return Self::Retry(error.into());
+        }
+        match Error::from(error) {
+            error @ Error::Unreachable(_) => Self::Cut(error),
+            error => Self::Final(error),
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! A memory that a team shares through a real PostgreSQL. Each machine is an instance of its own.
 
-use anchord_team::testing::{Cut, Proxy, Server};
+use anchord_team::testing::{COMMIT, Cut, Proxy, Server};
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write};
 use serde_json::{Value, json};
+
+/// The statement of an append that comes before its COMMIT.
+const INSERT: &str = "INSERT INTO anchord.entries";
 
 /// One machine of a team: an instance, and a clone of the project.
 pub(crate) struct Machine {
@@ -184,21 +187,51 @@ fn a_save_that_waits_is_folded_though_nobody_comes_back() {
 }
 
 #[test]
-fn a_save_whose_answer_is_cut_off_is_applied_once() {
+fn a_write_whose_connection_is_cut_is_applied_once() {
     let Some(server) = server() else { return };
     let proxy = Proxy::start(server.port());
     let (ada, bob) = two_by(&proxy.url("ada"), &server);
     let mut agent = ada.agent();
-    for (number, cut) in [Cut::Before, Cut::After].into_iter().enumerate() {
-        proxy.on(anchord_team::testing::COMMIT, cut);
-        let title = format!("Decision {number}");
+    let cuts = [(INSERT, Cut::After), (COMMIT, Cut::Before), (COMMIT, Cut::After)];
+    for (number, (pattern, cut)) in cuts.into_iter().enumerate() {
+        let [title, noted, shell] =
+            ["Decision", "Noted", "Typed"].map(|word| format!("{word} {number}"));
+        proxy.on(pattern, cut);
         let saved = agent.tool("memory_save", &write::save(&title));
-        assert!(saved.contains("Saved") || saved.contains("Kept here"), "{saved}");
-        bob.sees(&title);
+        assert!(saved.contains("Saved"), "{pattern} {cut:?}: {saved}");
+        proxy.on(pattern, cut);
+        agent.tool("memory_note", &json!({ "content": noted }));
+        // It has no line of a shim, so the daemon makes its key.
+        proxy.on(pattern, cut);
+        ada.shell().done(&["note", &shell]);
+        let load = bob.sees(&shell);
+        assert!(load.contains(&title) && load.contains(&noted), "{load}");
     }
-    poll(PATIENCE, "nothing left to fold", || (ada.team()["waiting"] == 0).then_some(()));
-    let entries = server.psql("SELECT count(*) FROM anchord.entries WHERE operation = 'save'");
-    assert_eq!(entries.trim(), "2");
+    let entries = "SELECT operation || count(*) FROM anchord.entries \
+        WHERE operation IN ('note', 'save') GROUP BY operation ORDER BY operation";
+    assert_eq!(server.psql(entries), "note6\nsave3");
+    assert_eq!(ada.shared(), bob.shared());
+}
+
+#[test]
+fn a_write_that_is_not_answered_in_time_says_what_is_known_of_it() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
+    let mut agent = ada.agent();
+    let mut note = |content| agent.call("memory_note", &json!({ "content": content })).unwrap();
+    proxy.on(INSERT, Cut::Hold);
+    let busy = note("Held.");
+    assert!(busy.is_error && busy.text.contains("not saved: busy, retry"), "{}", busy.text);
+    proxy.resume();
+    proxy.on(COMMIT, Cut::Stall);
+    let unknown = note("Stalled.");
+    assert!(unknown.is_error && unknown.text.contains("outcome unknown"), "{}", unknown.text);
+    proxy.resume();
+    // This one was committed.
+    let load = bob.sees("Stalled.");
+    assert!(!load.contains("Held."), "{load}");
+    ada.sees("Stalled.");
     assert_eq!(ada.shared(), bob.shared());
 }
 

@@ -13,8 +13,11 @@ use crate::team_torture::{Tags, write};
 const MACHINES: usize = 3;
 const AGENTS: usize = 2;
 
-/// Writes of each agent.
+/// Writes of each agent that begins before the primary dies.
 const WRITES: usize = 30;
+
+/// Writes of each agent that begins when the standby is promoted.
+const LATER_WRITES: usize = 5;
 
 #[test]
 fn no_acknowledged_write_is_lost_when_a_standby_is_promoted() {
@@ -40,12 +43,15 @@ fn no_acknowledged_write_is_lost_when_a_standby_is_promoted() {
     let acknowledged = || tags.lock().unwrap().acknowledged();
     let (mut before, mut after) = (0, 0);
     std::thread::scope(|scope| {
-        for (at, machine) in machines.iter().enumerate() {
-            for agent in 0..AGENTS {
-                let (tags, done, name) = (&tags, &done, format!("m{at}a{agent}"));
-                scope.spawn(move || write(machine, &name, WRITES, None, tags, done));
+        let all_write = |wave: &str, writes| {
+            for (at, machine) in machines.iter().enumerate() {
+                for agent in 0..AGENTS {
+                    let (tags, done, name) = (&tags, &done, format!("m{at}a{agent}{wave}"));
+                    scope.spawn(move || write(machine, &name, writes, None, tags, done));
+                }
             }
-        }
+        };
+        all_write("x", WRITES);
         poll(PATIENCE, "a third of the writes", || {
             (done.load(Ordering::SeqCst) * 3 >= MACHINES * AGENTS * WRITES).then_some(())
         });
@@ -53,6 +59,8 @@ fn no_acknowledged_write_is_lost_when_a_standby_is_promoted() {
         primary.kill();
         standby.promote();
         after = acknowledged();
+        // The others may have written all that they have.
+        all_write("y", LATER_WRITES);
     });
     let all = acknowledged();
     println!(

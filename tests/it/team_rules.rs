@@ -83,8 +83,8 @@ fn a_member_who_was_removed_keeps_what_waits_and_reads_why() {
     assert!(!bob.shell().done(&["load"]).contains("Only ours."));
 }
 
-/// Has ada's agent update a fact that bob has just replaced, before her machine hears of it. Returns
-/// bob's machine and the answer.
+/// Has ada's agent update a fact that bob has just replaced, before her machine hears of it.
+/// Returns bob's machine and the answer.
 fn update_not_knowing(server: &Server, update: &Value) -> (Machine, Reply) {
     let proxy = Proxy::start(server.port());
     let (ada, bob) = two_by(&proxy.url("ada"), server);

@@ -101,8 +101,7 @@ impl<M: StateMachine> Writer<M> {
         team.begin(Flying::Checking(batch, tries), async {
             // The limit needs the runtime, which this thread does not run on.
             let looked = tokio::time::timeout(limits::TEAM_CHECK_MAX, entries).await;
-            let slow = || TeamError::NotWritten("the database does not answer in time".to_owned());
-            Landed::Followed(looked.unwrap_or_else(|_| Err(slow())))
+            Landed::Followed(looked.unwrap_or(Err(TeamError::Slow)))
         });
     }
 
@@ -298,10 +297,11 @@ impl<M: StateMachine> Writer<M> {
     /// machine does not need the team.
     fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
         let Flight { batch, keys, .. } = flight;
+        let why = error.to_string();
         let error = Arc::new(match error {
-            TeamError::NotWritten(why) => StoreError::TeamAway { why },
-            TeamError::Apart(why) => StoreError::TeamBusy { why },
-            TeamError::Unknown(why) => StoreError::TeamSilent { why },
+            TeamError::NotWritten(_) => StoreError::TeamAway { why },
+            TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { why },
+            TeamError::Unknown(_) => StoreError::TeamSilent { why },
         });
         let mut rest: Vec<Write<M>> = Vec::new();
         for waiting in batch.waiting {

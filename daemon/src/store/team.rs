@@ -77,6 +77,9 @@ pub enum TeamError {
     /// Nothing was written, and nothing will be. A later try may work.
     #[error("{0}")]
     NotWritten(String),
+    /// Nothing was written, since the journal did not answer in time. A later try may work.
+    #[error("the database does not answer in time")]
+    Slow,
     /// Whether the batch is committed is unknown. The same keys must be used again.
     #[error("{0}")]
     Unknown(String),

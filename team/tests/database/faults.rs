@@ -8,44 +8,85 @@ use crate::testing::{COMMIT, Cut, Proxy, Server};
 use crate::{Team, entry, key, open, open_within, short};
 
 #[tokio::test]
-async fn a_cut_before_commit_writes_nothing() {
+async fn a_cut_before_commit_is_repeated_on_another_connection() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
     let log = open(&proxy.url("alice")).await.log(team.project);
-    log.append(0, &[entry("a", 1)]).await.unwrap();
-    for (pattern, cut) in [
+    for (seq, (pattern, cut)) in [
         ("BEGIN ISOLATION", Cut::Before),
         ("BEGIN ISOLATION", Cut::After),
         ("INSERT INTO anchord.entries", Cut::Before),
         ("INSERT INTO anchord.entries", Cut::After),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         proxy.on(pattern, cut);
-        let cut = log.append(1, &[entry("a", 2)]).await;
-        assert!(matches!(cut, Err(AppendError::NotWritten(Error::Unreachable(_)))), "{cut:?}");
-        assert_eq!(team.log("bob").await.find(&key("a", 2)).await.unwrap(), None);
+        let appended = log.append(seq as u64, &[entry("a", seq as u64 + 1)]).await;
+        assert!(matches!(appended, Ok(Appended::Committed { .. })), "{cut:?}: {appended:?}");
+        proxy.wait_caught(seq as u32 + 1);
     }
-    assert_eq!(team.numbers().await.len(), 1);
-    assert!(matches!(log.append(1, &[entry("a", 2)]).await, Ok(Appended::Committed { .. })));
+    assert_eq!(team.numbers().await.len(), 4);
+    // The head is compared by the repeat, too.
+    proxy.on("INSERT INTO anchord.entries", Cut::Before);
+    let moved = log.append(2, &[entry("a", 5)]).await;
+    assert!(matches!(moved, Ok(Appended::HeadMoved { head: 4 })), "{moved:?}");
 }
 
 #[tokio::test]
-async fn a_cut_after_commit_is_unknown_and_the_repeat_is_applied_once() {
+async fn a_cut_after_commit_is_repeated_and_applied_once() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
     let log = open(&proxy.url("alice")).await.log(team.project);
     // The server commits, and its answer is lost.
     proxy.on(COMMIT, Cut::After);
-    let cut = log.append(0, &[entry("a", 1)]).await;
-    assert!(matches!(cut, Err(AppendError::Unknown(_))), "{cut:?}");
     let repeated = log.append(0, &[entry("a", 1)]).await.unwrap();
     assert!(matches!(&repeated, Appended::Repeated(found) if found[0].seq == 1), "{repeated:?}");
     // COMMIT itself is lost. The caller cannot tell that from the case above.
     proxy.on(COMMIT, Cut::Before);
-    let cut = log.append(1, &[entry("a", 2)]).await;
-    assert!(matches!(cut, Err(AppendError::Unknown(_))), "{cut:?}");
     let repeated = log.append(1, &[entry("a", 2)]).await.unwrap();
     assert!(matches!(repeated, Appended::Committed { .. }), "{repeated:?}");
     assert_eq!(team.numbers().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cut_after_commit_stays_unknown_while_nothing_answers() {
+    let Some(team) = Team::start().await else { return };
+    let proxy = Proxy::start(team.server.port());
+    let log = open_within(&proxy.url("alice"), short()).await.log(team.project);
+    proxy.on(COMMIT, Cut::Stall);
+    let cut = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            proxy.wait_caught(1);
+            proxy.refuse();
+        });
+        tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(log.append(0, &[entry("a", 1)]))
+        })
+    });
+    assert!(matches!(cut, Err(AppendError::Unknown(Error::Unreachable(_)))), "{cut:?}");
+    // It depends on the proxy whether COMMIT has reached the server.
+    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    assert_eq!(team.numbers().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_outlives_a_restart_of_the_server() {
+    let Some(mut team) = Team::start().await else { return };
+    let proxy = Proxy::start(team.server.port());
+    let log = open(&proxy.url("alice")).await.log(team.project);
+    proxy.on(COMMIT, Cut::Hold);
+    let append = tokio::spawn({
+        let log = log.clone();
+        async move { log.append(0, &[entry("a", 1)]).await }
+    });
+    proxy.wait_caught(1);
+    team.server.stop_immediate();
+    proxy.cut();
+    team.server.restart();
+    let appended = append.await.unwrap();
+    assert!(matches!(appended, Ok(Appended::Committed { .. })), "{appended:?}");
+    assert_eq!(team.numbers().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
