@@ -1,4 +1,4 @@
-//! The transaction that appends to a journal, and the one that looks a key up.
+//! The transaction that appends to a journal.
 //!
 //! 1. Update, and so lock, the project's head. The lock is held until the end, so appends of one
 //!    project run one at a time. The update also makes a repeat wait for a synchronous standby.
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::connect::Dialer;
 use crate::digest::chain;
 use crate::entry::{
-    Appended, COLUMNS, Entry, Head, Key, NewEntry, Point, check_batch, signed, unsigned,
+    Appended, COLUMNS, Entry, Head, NewEntry, Point, check_batch, signed, unsigned,
 };
 use crate::error::{AppendError, Error};
 use crate::limits::{APPEND_ATTEMPTS_MAX, APPEND_PAUSE};
@@ -108,31 +108,6 @@ pub(crate) async fn append(
             }
         }
     }
-}
-
-/// Looks a key up under the head's lock. Waits for an open append of the project.
-pub(crate) async fn find(
-    sessions: &Sessions,
-    dialer: &Dialer,
-    project: Uuid,
-    key: &Key,
-) -> Result<Option<Entry>, Error> {
-    let instances = [&*key.instance];
-    let numbers = [signed(key.number)?];
-    let looked_up = async {
-        let mut lease = sessions.lease().await?;
-        let (_, mut found) = lock(&mut lease, project, &instances, &numbers).await?;
-        Ok::<_, Fault>((lease, found.pop()))
-    };
-    let (lease, found) = tokio::time::timeout(dialer.timeouts.append, looked_up)
-        .await
-        .map_err(|_| Error::Slow)?
-        .map_err(Fault::into_error)?;
-    lease.commit("", dialer.timeouts.commit).await.map_err(|fault| match fault {
-        CommitFault::RolledBack(fault) => fault.into_error(),
-        CommitFault::Unknown(error) => error,
-    })?;
-    Ok(found)
 }
 
 async fn prepare(

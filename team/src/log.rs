@@ -7,8 +7,8 @@ use crate::append;
 use crate::database::Database;
 use crate::digest::{FIRST_DIGEST, chain, verify};
 use crate::entry::{
-    Appended, COLUMNS, Entry, Following, Head, Key, NewEntry, Point, Replacement, Rewritten,
-    signed, unsigned,
+    Appended, COLUMNS, Entry, Following, Head, NewEntry, Point, Replacement, Rewritten, signed,
+    unsigned,
 };
 use crate::error::{AppendError, Error};
 use crate::members::Member;
@@ -175,14 +175,5 @@ impl Log {
             digest: row.try_get(1)?,
             epoch: unsigned(row.try_get(2)?)?,
         })
-    }
-
-    /// Returns the entry with a key, if it is committed.
-    ///
-    /// Takes the head's lock first and so waits up to 5 s for an append that is still open. Needs
-    /// the rights of a writer.
-    pub async fn find(&self, key: &Key) -> Result<Option<Entry>, Error> {
-        let (sessions, dialer) = self.database.parts();
-        append::find(sessions, dialer, self.project, key).await
     }
 }

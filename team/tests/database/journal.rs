@@ -7,7 +7,7 @@ use anchord_team::{
     Replacement, Rewritten,
 };
 
-use crate::{Team, entry, key};
+use crate::{Team, entry};
 
 #[tokio::test]
 async fn a_batch_is_appended_in_order_and_read_back() {
@@ -63,9 +63,29 @@ async fn a_repeated_key_returns_what_is_stored() {
     // Another member with the same key gets it too.
     let by_bob = team.log("bob").await.append(2, &[entry("a", 1)]).await.unwrap();
     assert_eq!(by_bob, Appended::Repeated(vec![stored[0].clone()]));
-    assert_eq!(log.find(&key("a", 2)).await.unwrap().as_ref(), Some(&stored[1]));
-    assert_eq!(log.find(&key("a", 3)).await.unwrap(), None);
     assert_eq!(team.numbers().await.len(), 2);
+    let three = log.append(2, &[entry("a", 3)]).await.unwrap();
+    assert!(matches!(three, Appended::Committed { .. }), "{three:?}");
+}
+
+#[tokio::test]
+async fn a_key_is_never_null() {
+    let Some(team) = Team::start().await else { return };
+    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    for column in ["instance", "number"] {
+        let without = format!("UPDATE anchord.entries SET {column} = NULL");
+        let refused = team.server.psql_as("postgres", &without).unwrap_err();
+        assert!(refused.contains("not-null"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_notice_follows_commit_in_its_message() {
+    let Some(team) = Team::start().await else { return };
+    team.server.set("log_statement", "all");
+    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    let notice = format!("statement: COMMIT;NOTIFY anchord, '{} 1'", team.project);
+    assert!(team.server.log().contains(&notice), "{}", team.server.log());
 }
 
 /// Appends each number once, and decides again whenever the head has moved.
