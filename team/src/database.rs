@@ -172,15 +172,25 @@ impl Database {
     /// Creates a project, and makes the caller its maintainer. Fails with [`Error::NameTaken`] if
     /// any project of the database has the name.
     pub async fn create_project(&self, name: &str) -> Result<Uuid, Error> {
-        if name.is_empty() {
-            return Err(Error::Invalid("the name is empty".to_owned()));
-        }
-        check_text(name, NAME_BYTES_MAX)?;
+        check_name(name)?;
         let project = Uuid::now_v7();
         let sql = "SELECT anchord.create_project($1, $2)";
         match self.query(sql, &[(&project, Type::UUID), (&name, Type::TEXT)]).await {
             Ok(_) => Ok(project),
             // The id is random, so the name is what exists.
+            Err(Error::Exists) => Err(Error::NameTaken),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Renames a project. Needs the rights of a maintainer. Fails with [`Error::NameTaken`] if any
+    /// other project of the database has the name.
+    pub async fn rename_project(&self, project: Uuid, name: &str) -> Result<(), Error> {
+        check_name(name)?;
+        let sql = "UPDATE anchord.projects SET name = $2 WHERE id = $1 RETURNING id";
+        match self.query(sql, &[(&project, Type::UUID), (&name, Type::TEXT)]).await {
+            Ok(renamed) if renamed.is_empty() => Err(Error::NotAMember),
+            Ok(_) => Ok(()),
             Err(Error::Exists) => Err(Error::NameTaken),
             Err(error) => Err(error),
         }
@@ -223,4 +233,11 @@ impl Database {
             Err(Error::Slow)
         })
     }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() {
+        return Err(Error::Invalid("the name is empty".to_owned()));
+    }
+    check_text(name, NAME_BYTES_MAX)
 }

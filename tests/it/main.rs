@@ -37,6 +37,7 @@ mod sharing;
 mod staged_work;
 mod team;
 mod team_agree;
+mod team_all;
 mod team_failover;
 mod team_health;
 mod team_history;

@@ -1,11 +1,13 @@
 //! `anchord team`: a memory that a team shares through a PostgreSQL database.
 
+mod all;
+
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
-    self, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamSummary,
+    self, ProjectStatus, Role, Secret, TeamAction, TeamParams, TeamPlace, TeamReply, TeamSummary,
 };
 use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
@@ -37,7 +39,7 @@ struct PlaceArgs {
     #[arg(value_name = "URL")]
     url: String,
     /// The project's name in the database [default: the name of the directory]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     name: Option<String>,
     /// Read the password from a file that only you may read
     #[arg(long, value_name = "FILE", conflicts_with = "password_command")]
@@ -46,10 +48,20 @@ struct PlaceArgs {
     #[arg(long, value_name = "COMMAND")]
     password_command: Option<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    projects: ProjectsArg,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The projects that a command is for.
+#[derive(Debug, clap::Args)]
+struct ProjectsArg {
+    #[command(flatten)]
+    project: ProjectArg,
+    /// Do it for every project of this machine, each under its own name
+    #[arg(long)]
+    all: bool,
 }
 
 /// Create a project in the database from this memory
@@ -59,7 +71,8 @@ struct PlaceArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord team create postgres://ada@db.example.com/anchord --password-file ~/.anchord-team
-  anchord team create postgres://ada@localhost/anchord --name api")]
+  anchord team create postgres://ada@localhost/anchord --name api
+  anchord team create postgres://ada@localhost/anchord --all")]
 pub(crate) struct CreateArgs {
     #[command(flatten)]
     place: PlaceArgs,
@@ -69,7 +82,8 @@ pub(crate) struct CreateArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord team join postgres://bob@db.example.com/anchord --password-command 'pass anchord'
-  anchord team join postgres://bob@localhost/anchord --name api --merge")]
+  anchord team join postgres://bob@localhost/anchord --name api --merge
+  anchord team join postgres://bob@localhost/anchord --all")]
 pub(crate) struct JoinArgs {
     #[command(flatten)]
     place: PlaceArgs,
@@ -81,23 +95,25 @@ pub(crate) struct JoinArgs {
 /// Make the memory this machine's own again, with all that it has
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  anchord team leave --keep")]
+  anchord team leave --keep
+  anchord team leave --keep --all")]
 pub(crate) struct LeaveArgs {
     /// Keep the memory on this machine; the database keeps its own copy
     #[arg(long, required = true)]
     keep: bool,
     #[command(flatten)]
-    project: ProjectArg,
+    projects: ProjectsArg,
 }
 
 /// Show the team of a memory: database, revisions, waiting saves, members
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord team status
+  anchord team status --all
   anchord team status --json | jq .team.waiting")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
-    project: ProjectArg,
+    projects: ProjectsArg,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -158,9 +174,19 @@ enum RoleArg {
 impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         match self {
-            Self::Create(args) => args.place.run(TeamAction::Create, out),
+            Self::Create(CreateArgs { place }) => {
+                let wanted = |known: &ProjectStatus, team: bool| !team && known.revision > 0;
+                place.run(TeamAction::Create, wanted, out)
+            }
             Self::Join(JoinArgs { place, merge }) => {
-                place.run(|place| TeamAction::Join { place, merge }, out)
+                let action = |place| TeamAction::Join { place, merge };
+                if !place.projects.is_all()? {
+                    return place.run(action, |_, _| true, out);
+                }
+                let names = all::names(&place.place()?)?;
+                let wanted =
+                    |known: &ProjectStatus, team: bool| !team && names.contains(&known.name);
+                place.run(action, wanted, out)
             }
             Self::Leave(args) => args.run(out),
             Self::Status(args) => args.run(out),
@@ -170,19 +196,44 @@ impl Command {
     }
 }
 
+impl ProjectsArg {
+    fn is_all(&self) -> Result<bool, Error> {
+        // $ANCHORD_PROJECT applies to all commands, so an explicit --all overrides it.
+        let named = self.project.named().map(str::to_owned);
+        if self.all && named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok() {
+            return Err(Error::usage("--all is for every project; leave out --project"));
+        }
+        Ok(self.all)
+    }
+}
+
 impl PlaceArgs {
-    fn run(
-        self,
-        action: impl FnOnce(TeamPlace) -> TeamAction,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
-        let secret = match (self.password_file, self.password_command) {
+    fn place(&self) -> Result<TeamPlace, Error> {
+        let secret = match (&self.password_file, &self.password_command) {
             (Some(file), _) => Secret::File(std::path::absolute(file)?),
-            (None, Some(command)) => Secret::Command(command),
+            (None, Some(command)) => Secret::Command(command.clone()),
             (None, None) => Secret::None,
         };
-        let place = TeamPlace { url: self.url, name: self.name, secret };
-        let reply = request(&self.project, action(place))?;
+        Ok(TeamPlace { url: self.url.clone(), name: self.name.clone(), secret })
+    }
+
+    /// Does it for one project, or for all that are wanted. Whether a team has a project already is
+    /// passed beside it.
+    fn run(
+        &self,
+        action: impl Fn(TeamPlace) -> TeamAction,
+        wanted: impl Fn(&ProjectStatus, bool) -> bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let place = self.place()?;
+        if self.projects.is_all()? {
+            let done = |reply: &TeamReply| match &reply.team {
+                Some(team) => format!("shared as {}", show::plain(&team.name)),
+                None => "not shared".to_owned(),
+            };
+            return all::run(&action(place), wanted, done, self.json, out);
+        }
+        let reply = request(&self.projects.project, action(place))?;
         if self.json {
             return print_json(out, &reply);
         }
@@ -197,14 +248,21 @@ impl PlaceArgs {
 impl LeaveArgs {
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         debug_assert!(self.keep, "clap requires it");
-        request(&self.project, TeamAction::Leave)?;
+        if self.projects.is_all()? {
+            let done = |_: &TeamReply| "this machine's own now".to_owned();
+            return all::run(&TeamAction::Leave, |_, team| team, done, false, out);
+        }
+        request(&self.projects.project, TeamAction::Leave)?;
         Ok(writeln!(out, "the memory is this machine's own now; the database keeps its copy")?)
     }
 }
 
 impl StatusArgs {
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let reply = request(&self.project, TeamAction::Look)?;
+        if self.projects.is_all()? {
+            return all::status(self.json, out);
+        }
+        let reply = request(&self.projects.project, TeamAction::Look)?;
         if self.json {
             return print_json(out, &reply);
         }

@@ -27,21 +27,27 @@ use crate::projects::ProjectId;
 use crate::secrets::{Removed, clean_json};
 use crate::sessions::{self, SessionService};
 use crate::store::{
-    Entry, EntryKey, Opened, Replies, StateMachine, Store, StoreError, TeamAppended, TeamEntry,
-    TeamJournal, TeamPoint,
+    Arrived, Entry, EntryKey, Opened, Replies, StateMachine, Store, StoreError, TeamAppended,
+    TeamEntry, TeamJournal, TeamPoint,
 };
 use crate::team::{self, CommitJournal, TeamConfig};
 use crate::team_copy;
 
 /// Reports or changes the team of a project.
 pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer<TeamReply> {
+    if let TeamAction::Projects(place) = &params.action {
+        let database = service.projects.open.teams().database(&place.url, &place.secret).await;
+        let database = database.map_err(|error| refused(&error))?;
+        let names = names_in(&database).await?;
+        return Ok(TeamReply { names, ..TeamReply::default() });
+    }
     let asked = ask(service, &params.project).await?;
     if asked.id.is_some_and(ProjectId::is_personal) {
         return Err(refused("your own notes are never shared with a team"));
     }
     let (mut sql, mut aside) = (None, None);
     match params.action {
-        TeamAction::Look => {}
+        TeamAction::Look | TeamAction::Projects(_) => {}
         TeamAction::Create(place) => {
             let id = established(service, &asked).await?;
             create(service, id, place).await?;
@@ -79,7 +85,13 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         None => None,
     };
     let aside = aside.as_deref().map(super::text);
-    Ok(TeamReply { project: Some(asked.reference(service, id)), team, aside, sql })
+    let project = Some(asked.reference(service, id));
+    Ok(TeamReply { project, team, aside, sql, names: Vec::new() })
+}
+
+async fn names_in(database: &Database) -> Answer<Vec<String>> {
+    let projects = database.projects().await.map_err(database_error)?;
+    Ok(projects.into_iter().map(|project| project.name).collect())
 }
 
 /// Returns the project, and gives it an id if it has none.
@@ -168,7 +180,12 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     let teams = Arc::clone(service.projects.open.teams());
     let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
     database.migrate().await.map_err(database_error)?;
-    let project = database.create_project(&name).await.map_err(database_error)?;
+    if names_in(&database).await?.contains(&name) {
+        return Err(database_error(DatabaseError::NameTaken));
+    }
+    // If this ends half-way, the name is still free.
+    let unfinished = format!("{name} (unfinished {})", Uuid::new_v4());
+    let project = database.create_project(&unfinished).await.map_err(database_error)?;
     let config = TeamConfig { project, name, url: place.url, secret: place.secret };
     let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);
@@ -176,7 +193,10 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     let uploaded = service
         .projects
         .open
-        .close_and(id, move |closed| upload(closed, &journal, &config, &directory, &runtime))
+        .close_and(id, move |closed| {
+            let name = || runtime.block_on(database.rename_project(config.project, &config.name));
+            upload(closed, &journal, &config, &directory, &runtime, name)
+        })
         .await;
     uploaded.map_err(|error| refused(&error))?;
     service.projects.open_project(id).await.map_err(store_error)?;
@@ -195,13 +215,14 @@ fn alone(open: &OpenProject) -> Answer<()> {
 }
 
 /// Sends all earlier commits to the team's journal, and then the one by which the team takes the
-/// memory over.
+/// memory over. Then names the project.
 fn upload(
     closed: &ClosedStore,
     journal: &CommitJournal,
     config: &TeamConfig,
     directory: &Path,
     runtime: &Handle,
+    name: impl FnOnce() -> Result<(), DatabaseError>,
 ) -> Result<(), String> {
     let worded = |error: StoreError| error.to_string();
     let opened = closed.open().map_err(worded)?;
@@ -228,6 +249,7 @@ fn upload(
         let revision = entry.revision.ok_or("a team takes a memory over by a commit")?;
         upload.add(revision, &entry)?;
         upload.send()?;
+        name().map_err(|error| format!("failed to {error}"))?;
         entry.changes.extend(upload.sent.mark.map(|mark| Change::Copied(mark.into())));
         writing.keep(entry)?;
         team::write(directory, config).map_err(|error| format!("cannot write team.json: {error}"))
@@ -336,10 +358,19 @@ impl<'a> Upload<'a> {
         match appended.map_err(|error| error.to_string())? {
             TeamAppended::Committed(marks) => {
                 self.sent = TeamPoint { revision: last, mark: marks.into_iter().next_back() };
-                Ok(())
             }
-            TeamAppended::Moved(_) => Err("somebody else writes to the new project".to_owned()),
+            TeamAppended::Moved(arrived) => {
+                // The connection broke after these were committed.
+                let is_last = |arrived: &Arrived<Change>| {
+                    let TeamEntry { revision, key, .. } = &arrived.entry;
+                    *revision == last && key.instance == self.instance
+                };
+                let arrived = arrived.into_iter().next_back().filter(is_last);
+                let mark = arrived.ok_or("somebody else writes to the new project")?.mark;
+                self.sent = TeamPoint { revision: last, mark: Some(mark) };
+            }
         }
+        Ok(())
     }
 }
 

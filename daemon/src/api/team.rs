@@ -29,6 +29,8 @@ pub enum TeamAction {
         /// Whether to add what this memory has to the team's. It is set aside before.
         merge: bool,
     },
+    /// List the projects of a team's database.
+    Projects(TeamPlace),
     /// Make the memory this machine's own, with everything in it.
     Leave,
     /// Add a member, or show the SQL that does.
@@ -78,6 +80,9 @@ pub struct TeamReply {
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
+    /// The names of the projects that the database role may read, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// The state of a memory that a team shares.

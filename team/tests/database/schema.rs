@@ -66,6 +66,13 @@ async fn a_name_is_taken_once() {
         assert_eq!(team.server.psql_as("owner", &count).unwrap(), rows, "{table}");
     }
     assert!(matches!(rita.create_project("").await, Err(Error::Invalid(_))));
+    // A project gets another name under the same rule, from a maintainer.
+    assert!(matches!(rita.rename_project(project, "alpha").await, Err(Error::NameTaken)));
+    assert!(matches!(rita.rename_project(project, "").await, Err(Error::Invalid(_))));
+    rita.rename_project(project, "gamma").await.unwrap();
+    assert!(rita.projects().await.unwrap().iter().any(|known| known.name == "gamma"));
+    assert!(matches!(team.owner.rename_project(project, "mine").await, Err(Error::NotAMember)));
+    assert!(matches!(rita.rename_project(team.project, "mine").await, Err(Error::Refused(_))));
 }
 
 #[tokio::test]
