@@ -153,3 +153,35 @@ fn a_save_that_waits_and_expects_another_revision_stays_staged() {
     agent.tool("memory_save", &json!({ "session_summary": "Settled again." }));
     bob.sees("Built on an old state.");
 }
+
+#[test]
+fn rules_in_force_and_settings_are_a_maintainers() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = bob.agent_with_all_tools();
+    let rule = json!({
+        "title": "No force", "reason": "It loses work.", "effect": "deny",
+        "commands": ["git push --force"],
+    });
+    let proposed = agent.tool("memory_rule_set", &rule);
+    assert!(proposed.contains("proposed"), "{proposed}");
+    let rules = |machine: &Machine| machine.shell().done(&["rules", "list"]);
+    let (code, said) = bob.shell().said(&["rules", "accept", "r1"]);
+    assert!(code == 1 && said.contains("only a maintainer changes rules"), "{code}: {said}");
+    assert!(said.contains("not saved") && rules(&bob).contains("proposed"), "{said}");
+    let settings = json!({ "budget_tokens": 50_000 });
+    let refused = agent.call("memory_configure", &settings).unwrap();
+    let is_explained = refused.text.contains("only a maintainer changes the settings");
+    assert!(refused.is_error && is_explained, "{}", refused.text);
+    assert!(ada.agent_with_all_tools().tool("memory_configure", &settings).contains("50000"));
+
+    poll(PATIENCE, "the proposal", || rules(&ada).contains("proposed").then_some(()));
+    ada.shell().done(&["rules", "accept", "r1"]);
+    poll(PATIENCE, "the rule in force", || (!rules(&bob).contains("proposed")).then_some(()));
+    let (code, said) = bob.shell().said(&["rules", "disable", "r1"]);
+    assert!(code == 1 && said.contains("only a maintainer changes rules"), "{code}: {said}");
+    assert_eq!(rules(&ada), rules(&bob));
+    // What may be written is.
+    agent.tool("memory_note", &json!({ "content": "Bob goes on." }));
+    ada.sees("Bob goes on.");
+}

@@ -314,6 +314,7 @@ fn of_store(error: &StoreError) -> ErrorReply {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
         StoreError::ShuttingDown => (ErrorCode::Busy, None),
+        StoreError::TeamRefused { .. } => (ErrorCode::Refused, None),
         // A full disk damages nothing, and the text says what to do.
         _ => (ErrorCode::Failed, None),
     };

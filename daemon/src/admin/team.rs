@@ -450,7 +450,11 @@ async fn join(
             texts: vec![NamedText::new("memory.json", text)],
             dry_run: false,
         };
-        import_memory(service, params).await?;
+        import_memory(service, params).await.map_err(|error| {
+            let place = aside.as_deref().map_or_else(String::new, super::text);
+            let action = format!("what was here before is set aside in {place}");
+            ErrorReply { action: Some(action), ..error }
+        })?;
     }
     Ok(aside)
 }

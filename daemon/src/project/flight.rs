@@ -36,7 +36,7 @@ impl<M: StateMachine> Writer<M> {
             return;
         }
         if !team.parked.is_empty() {
-            let parked = std::mem::take(&mut team.parked);
+            let parked = team.take_parked();
             let mut batch = Batch::new(self.head.clone());
             for write in parked {
                 batch.decide(write, &self.replies, self.store.as_ref());
@@ -297,9 +297,19 @@ impl<M: StateMachine> Writer<M> {
     /// machine does not need the team.
     fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
         let Flight { batch, keys, .. } = flight;
+        if matches!(error, TeamError::Refused(_)) && keys.iter().flatten().count() > 1 {
+            // One of them may not be written, and the others may.
+            let writes: Vec<_> = batch.waiting.into_iter().flat_map(Waiting::all).collect();
+            if let Some(team) = &mut self.team {
+                team.alone = writes.len();
+                team.park_first(writes);
+            }
+            return;
+        }
         let why = error.to_string();
         let error = Arc::new(match error {
             TeamError::NotWritten(_) => StoreError::TeamAway { why },
+            TeamError::Refused(_) => StoreError::TeamRefused { why },
             TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { why },
             TeamError::Unknown(_) => StoreError::TeamSilent { why },
         });
@@ -317,10 +327,7 @@ impl<M: StateMachine> Writer<M> {
             }
         }
         if let Some(team) = &mut self.team {
-            // Before later writes of their sessions.
-            for write in rest.into_iter().rev() {
-                team.parked.push_front(write);
-            }
+            team.park_first(rest);
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) fn waits_for_team(error: &WriteError) -> Option<&str> {
     let WriteError::NotSaved(error) = error else { return None };
     match &**error {
         StoreError::TeamAway { why }
+        | StoreError::TeamRefused { why }
         | StoreError::TeamSilent { why }
         | StoreError::TeamBusy { why } => Some(why),
         _ => None,

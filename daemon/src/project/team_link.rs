@@ -67,6 +67,8 @@ pub(super) struct Flights<M: StateMachine> {
     wake: Arc<dyn Fn() + Send + Sync>,
     /// Commits that wait for the next call, and later writes of their sessions.
     pub(super) parked: VecDeque<Write<M>>,
+    /// The number of parked commits that are sent one by one, since some of them were refused.
+    pub(super) alone: usize,
     pub(super) flying: Option<Flying<M>>,
     /// A batch that must be appended again, and the number of times that others were faster.
     pub(super) again: Option<(Batch<M>, u32)>,
@@ -124,6 +126,7 @@ impl<M: StateMachine> Flights<M> {
             signal,
             wake,
             parked: VecDeque::new(),
+            alone: 0,
             flying: None,
             again: None,
             calls: 0,
@@ -131,6 +134,20 @@ impl<M: StateMachine> Flights<M> {
             landed,
             own: Uuid::new_v4().to_string().into(),
             last_own: 0,
+        }
+    }
+
+    /// Takes the parked commits that are sent together.
+    pub(super) fn take_parked(&mut self) -> Vec<Write<M>> {
+        let count = if self.alone > 0 { 1 } else { self.parked.len() };
+        self.alone = self.alone.saturating_sub(count);
+        self.parked.drain(..count).collect()
+    }
+
+    /// Parks writes before all others, so that they stay before later ones of their sessions.
+    pub(super) fn park_first(&mut self, writes: Vec<Write<M>>) {
+        for write in writes.into_iter().rev() {
+            self.parked.push_front(write);
         }
     }
 

@@ -84,6 +84,13 @@ pub enum StoreError {
         why: String,
     },
 
+    /// Report to the caller that the team has not given this machine's member the right.
+    #[error("not saved: {why}")]
+    TeamRefused {
+        /// The right that is missing.
+        why: String,
+    },
+
     /// Report to the caller that the outcome is unknown until the database answers again.
     #[error(
         "outcome unknown: the team's database did not answer: {why}; look for the record before \
@@ -199,6 +206,7 @@ impl StoreError {
             | Self::HeadMoved { .. }
             | Self::OutOfOrder { .. }
             | Self::TeamAway { .. }
+            | Self::TeamRefused { .. }
             | Self::TeamSilent { .. }
             | Self::TeamBusy { .. }
             | Self::NoCopy { .. }

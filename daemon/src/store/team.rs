@@ -77,6 +77,9 @@ pub enum TeamError {
     /// Nothing was written, and nothing will be. A later try may work.
     #[error("{0}")]
     NotWritten(String),
+    /// Nothing was written, since this machine's member has no right to it.
+    #[error("{0}")]
+    Refused(String),
     /// Nothing was written, since the journal did not answer in time. A later try may work.
     #[error("the database does not answer in time")]
     Slow,

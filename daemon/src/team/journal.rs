@@ -96,7 +96,7 @@ impl CommitJournal {
         });
         let replacements = replacements.collect::<Result<Vec<_>, TeamError>>()?;
         let last = self.stored(last)?;
-        // Only a maintainer replaces texts. Everyone may say what was purged on one machine.
+        // Another machine may have replaced all of them.
         if replacements.is_empty() {
             let appended = self.log.append(place(expected), std::slice::from_ref(&last)).await;
             return Ok(!matches!(appended.map_err(worded)?, Appended::HeadMoved { .. }));
@@ -212,6 +212,9 @@ fn unsent(error: serde_json::Error) -> TeamError {
 fn worded(error: AppendError) -> TeamError {
     match error {
         AppendError::NotWritten(DatabaseError::Slow) => TeamError::Slow,
+        AppendError::NotWritten(error @ DatabaseError::Refused(_)) => {
+            TeamError::Refused(failed(&error))
+        }
         AppendError::NotWritten(error) => TeamError::NotWritten(failed(&error)),
         AppendError::Unknown(error) => TeamError::Unknown(failed(&error)),
     }

@@ -237,7 +237,7 @@ async fn reads_stop_at_their_limits() {
     let log = team.log("alice").await;
     let sized = |number: u64, bytes: usize| {
         let mut entry = entry("a", number);
-        entry.changes = "x".repeat(bytes);
+        entry.changes = "1".repeat(bytes);
         entry
     };
     log.append(0, &[sized(1, 100), sized(2, 100), sized(3, 5_000), sized(4, 1)]).await.unwrap();

@@ -5,7 +5,7 @@
 
 use std::slice::from_ref;
 
-use anchord_team::{AppendError, Error, Replacement, Role};
+use anchord_team::{AppendError, Appended, Error, NewEntry, Replacement, Role};
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
@@ -146,6 +146,63 @@ async fn a_writer_does_not_rewrite_the_journal() {
     team.server.psql_as("alice", &append).unwrap();
     let member = "SELECT member FROM anchord.entries WHERE seq = 3";
     assert_eq!(team.server.psql(member), "alice");
+}
+
+#[tokio::test]
+async fn a_writer_proposes_rules_and_changes_no_settings() {
+    let Some(team) = Team::start().await else { return };
+    let put = |id: &str, standing: &str| {
+        format!(r#"[{{"put":{{"id":"{id}","body":{{"rule":{{"standing":"{standing}"}}}}}}}}]"#)
+    };
+    let accepted = [put("r1", "accepted"), put("r2", "proposed"), put("n3", "of a note")];
+    let settings = r#"[{"configure":{"settings":{},"shared":true}}]"#.to_owned();
+    let purges = r#"[{"tombstones":{"salt":"","digests":["a"],"time":1}}]"#.to_owned();
+    let with = |number, changes: String| NewEntry { changes, ..entry("a", number) };
+    let owner = team.owner.log(team.project);
+    for (seq, changes) in (0..).zip(accepted.into_iter().chain([settings.clone(), purges.clone()]))
+    {
+        let appended = owner.append(seq, &[with(seq, changes)]).await;
+        assert!(matches!(appended, Ok(Appended::Committed { .. })), "{appended:?}");
+    }
+    let log = team.log("alice").await;
+    let before = team.everything();
+    for attack in [
+        settings,
+        purges,
+        r#"[{"purged":{}}]"#.to_owned(),
+        r#"[{"team":null}]"#.to_owned(),
+        // A rule in force, also one that another machine would take for the same.
+        put("r9", "accepted"),
+        put("r1", "proposed"),
+        put("r01", "proposed"),
+        put(" R1", "proposed"),
+        put("\u{a0}r1", "proposed"),
+        put("\u{a0}r1", "proposed").replace("rule", "note"),
+        put("r%", "proposed"),
+        r#"[{"put":["r1",1,1]}]"#.to_owned(),
+        r#"[{"put":{"id":"r8","body":{"rule":["Title"]}}}]"#.to_owned(),
+        r#"[{"put":{"id":"r1","body":{}}}]"#.to_owned(),
+        r#"[{"\u0070ut":{"id":"\u00721","body":{"rule":{"standing":"proposed"}}}}]"#.to_owned(),
+        put("r2", "proposed").replace(']', r#",{"configure":{}}]"#),
+        "not JSON".to_owned(),
+    ] {
+        let refused = log.append(5, &[with(9, attack.clone())]).await;
+        assert!(matches!(refused, Err(AppendError::NotWritten(_))), "{attack}: {refused:?}");
+        if !attack.starts_with("not") {
+            let said = refused.unwrap_err().to_string();
+            assert!(said.contains("only a maintainer"), "{attack}: {said}");
+        }
+    }
+    assert_eq!(team.everything(), before);
+    let empty = r#"[{"tombstones":{"salt":"","digests":[],"time":1}}]"#.to_owned();
+    let batch = [
+        with(10, put("r2", "proposed")),
+        with(11, put("r7", "proposed")),
+        with(12, empty),
+        with(13, r#"[{"put":{"id":"n1","body":{"note":{"content":"\u0000 r1"}}}}]"#.to_owned()),
+    ];
+    let appended = log.append(5, &batch).await;
+    assert!(matches!(appended, Ok(Appended::Committed { .. })), "{appended:?}");
 }
 
 #[tokio::test]

@@ -408,3 +408,27 @@ async fn a_refusal_waits_for_a_look_but_not_where_the_work_stays_here() {
     one.team.set(Network::Down);
     assert!(matches!(refused("update").await, Err(WriteError::Refused(_))));
 }
+
+#[tokio::test]
+async fn a_write_that_the_member_may_not_make_fails_alone() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let write = |name: &'static str, operation, content| {
+        let command = saving(name, content);
+        one.owner.write(Some(session(name)), Some(call(name, 1)), operation, command)
+    };
+    let writes = futures::future::join4(
+        write("a", "save", "First."),
+        write("b", "save", "Second."),
+        write("c", "set the rule", "Third."),
+        write("d", "save", "Fourth."),
+    );
+    tokio::pin!(writes);
+    assert!((&mut writes).now_or_never().is_none());
+    one.team.set(Network::Refusing("set the rule"));
+    let (first, second, rule, fourth) = writes.await;
+    assert!(first.is_ok() && second.is_ok() && fourth.is_ok(), "{first:?} {second:?} {fourth:?}");
+    assert_eq!(refused(rule), "not saved: that is a maintainer's");
+    let notes: Vec<_> = one.notes().into_iter().map(|(_, content)| content).collect();
+    assert_eq!(notes, ["First.", "Second.", "Fourth."]);
+}

@@ -19,6 +19,8 @@ pub enum Network {
     Down,
     /// Calls arrive, and their answers do not.
     NoAnswers,
+    /// Appends with an entry of this operation are refused.
+    Refusing(&'static str),
     /// Calls wait until this changes.
     Stalled,
     /// Calls that only read wait until this changes.
@@ -141,6 +143,11 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
         let this = self.clone();
         async move {
             let network = this.reached().await?;
+            let is_refused =
+                |entry: &TeamEntry<C>| matches!(network, Network::Refusing(it) if it == entry.operation);
+            if batch.iter().any(is_refused) {
+                return Err(TeamError::Refused("that is a maintainer's".to_owned()));
+            }
             let appended = this.write(expected.revision, batch)?;
             match network {
                 Network::NoAnswers => Err(TeamError::Unknown("no answer".to_owned())),
