@@ -59,7 +59,7 @@ struct PlaceArgs {
 struct ProjectsArg {
     #[command(flatten)]
     project: ProjectArg,
-    /// Do it for every project of this machine, each under its own name
+    /// Do it for every project in `anchord project list`, each under its own name
     #[arg(long)]
     all: bool,
 }
@@ -184,6 +184,9 @@ impl Command {
                     return place.run(action, |_, _| true, out);
                 }
                 let names = all::names(&place.place()?)?;
+                if !place.json {
+                    all::name_the_rest(&names, out)?;
+                }
                 let wanted =
                     |known: &ProjectStatus, team: bool| !team && names.contains(&known.name);
                 place.run(action, wanted, out)

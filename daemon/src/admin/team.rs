@@ -409,9 +409,10 @@ async fn join(
     let has_own = !is_member && memory.revision() > Revision(0);
     if has_own && !merge {
         let count = memory.records().count();
+        let records = if count == 1 { "record" } else { "records" };
         return Err(ErrorReply {
             action: Some("`--merge` adds them to the team's memory".to_owned()),
-            ..refused(&format!("this project has a memory of its own, with {count} records"))
+            ..refused(&format!("this project has a memory of its own, with {count} {records}"))
         });
     }
     if has_own && memory.staged().next().is_some() {

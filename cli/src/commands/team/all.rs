@@ -30,6 +30,17 @@ pub(super) fn names(place: &TeamPlace) -> Result<Vec<String>, Error> {
     Ok(post(&mut client()?, api::USER, &action)?.names)
 }
 
+/// Says which projects of a database have no project of their name on this machine.
+pub(super) fn name_the_rest(names: &[String], out: &mut dyn Write) -> Result<(), Error> {
+    let known: ProjectsReply = client()?.get(api::PROJECTS, &())?;
+    let is_here = |name: &&String| known.projects.iter().any(|known| known.name == **name);
+    for name in names.iter().filter(|name| !is_here(name)) {
+        let name = show::plain(name);
+        writeln!(out, "{name} is no project here yet; run `anchord team join` in its directory")?;
+    }
+    Ok(())
+}
+
 /// Does it for the wanted projects, one after the other, and goes on after a failure. Whether a
 /// team has a project already is passed beside it.
 pub(super) fn run(
@@ -68,7 +79,7 @@ pub(super) fn run(
         return Ok(());
     }
     let count = show::count(outcomes.len() as u64, "project");
-    Err(Error::failed(format!("it failed for {failed} of {count}")))
+    Err(Error::failed(format!("{failed} of {count} failed, as said above")))
 }
 
 /// Shows the team of each project that one shares.
