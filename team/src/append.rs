@@ -3,7 +3,8 @@
 //! 1. Update, and so lock, the project's head. The lock is held until the end, so appends of one
 //!    project run one at a time. The update also makes a repeat wait for a synchronous standby.
 //! 2. Look up the batch's keys. If one exists, commit and return what is stored.
-//! 3. Compare the head with the expected one. If it differs, roll back.
+//! 3. Compare the head with the expected one. If it differs, the lock is kept for a moment, and the
+//!    caller's next append goes on from here with step 1.
 //! 4. Set the head, insert the entries, commit. NOTIFY follows in the same message, in a
 //!    transaction of its own, since it holds a lock of the whole server until its end.
 //!
@@ -25,6 +26,7 @@ use crate::entry::{
 use crate::error::{AppendError, Error};
 use crate::limits::{APPEND_ATTEMPTS_MAX, APPEND_PAUSE};
 use crate::pool::{CommitFault, Fault, Lease, Param, Sessions};
+use crate::turn::Turn;
 
 /// The channel of notifications.
 pub(crate) const CHANNEL: &str = "anchord";
@@ -41,9 +43,9 @@ const INSERT: &str = "INSERT INTO anchord.entries (project, seq, instance, numbe
 const SET_HEAD: &str = "UPDATE anchord.projects SET seq = $2, digest = $3, epoch = $5 \
     WHERE id = $1 AND seq = $4";
 
-/// A transaction that only COMMIT is missing from, or that has ended without one.
+/// A transaction that only COMMIT is missing from, or one that holds another head than expected.
 enum Prepared {
-    Ended(Appended),
+    Moved(Lease, u64),
     Open { lease: Lease, outcome: Appended, after: String },
 }
 
@@ -52,6 +54,7 @@ pub(crate) async fn append(
     sessions: &Sessions,
     dialer: &Dialer,
     project: Uuid,
+    turn: &Turn,
     expected: &Point,
     batch: &[NewEntry],
 ) -> Result<Appended, AppendError> {
@@ -71,10 +74,13 @@ pub(crate) async fn append(
                 dialer.distrust_sessions();
                 Err(Fault::Final(Error::Slow))
             }
-            prepared = prepare(sessions, project, expected, batch) => prepared,
+            prepared = prepare(sessions, turn, project, expected, batch) => prepared,
         };
         let fault = match prepared {
-            Ok(Prepared::Ended(outcome)) => return Ok(outcome),
+            Ok(Prepared::Moved(lease, head)) => {
+                turn.keep(lease, timeouts.turn);
+                return Ok(Appended::HeadMoved { head });
+            }
             Ok(Prepared::Open { lease, outcome, after }) => {
                 match lease.commit(&after, timeouts.commit).await {
                     Ok(()) => return Ok(outcome),
@@ -112,20 +118,23 @@ pub(crate) async fn append(
 
 async fn prepare(
     sessions: &Sessions,
+    turn: &Turn,
     project: Uuid,
     expected: &Point,
     batch: &[NewEntry],
 ) -> Result<Prepared, Fault> {
-    let mut lease = sessions.lease().await?;
     let (instances, numbers) = keys(batch)?;
+    let mut lease = match turn.take() {
+        Some(lease) => lease,
+        None => sessions.lease().await?,
+    };
     let (head, found) = lock(&mut lease, project, &instances, &numbers).await?;
     if !found.is_empty() {
         let outcome = Appended::Repeated(found);
         return Ok(Prepared::Open { lease, outcome, after: String::new() });
     }
     if !head.is_at(expected) {
-        lease.roll_back().await?;
-        return Ok(Prepared::Ended(Appended::HeadMoved { head: head.seq }));
+        return Ok(Prepared::Moved(lease, head.seq));
     }
     let digests = insert(&mut lease, project, &head, head.epoch, batch).await?;
     let seq = head.seq + batch.len() as u64;

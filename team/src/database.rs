@@ -13,7 +13,7 @@ use crate::entry::{check_text, unsigned};
 use crate::error::Error;
 use crate::limits::{
     APPEND_CONNECTIONS_MAX, APPEND_TIME_MAX, COMMIT_TIME_MAX, CONNECT_TIME_MAX, NAME_BYTES_MAX,
-    QUERY_TIME_MAX, READ_CONNECTIONS_MAX,
+    QUERY_TIME_MAX, READ_CONNECTIONS_MAX, TURN_TIME_MAX,
 };
 use crate::listen::Listener;
 use crate::log::Log;
@@ -31,6 +31,8 @@ pub struct Timeouts {
     pub append: Duration,
     /// The time until a COMMIT is answered.
     pub commit: Duration,
+    /// The time that a head stays locked for a caller whose append came too late.
+    pub turn: Duration,
     /// The time for any other call.
     pub query: Duration,
 }
@@ -41,6 +43,7 @@ impl Default for Timeouts {
             connect: CONNECT_TIME_MAX,
             append: APPEND_TIME_MAX,
             commit: COMMIT_TIME_MAX,
+            turn: TURN_TIME_MAX,
             query: QUERY_TIME_MAX,
         }
     }

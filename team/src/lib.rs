@@ -29,6 +29,7 @@ mod secret;
 #[cfg(feature = "test-hooks")]
 pub mod testing;
 mod tls;
+mod turn;
 
 pub use address::{Address, AddressError};
 pub use database::{Database, ProjectInfo, Server, Timeouts};

@@ -49,6 +49,10 @@ pub const APPEND_ATTEMPTS_MAX: u32 = 5;
 /// [`COMMIT_TIME_MAX`] after the time of the append.
 pub const APPEND_PAUSE: Duration = Duration::from_millis(100);
 
+/// The time that a head stays locked for a caller whose append came too late, so that its next one
+/// comes first.
+pub const TURN_TIME_MAX: Duration = Duration::from_millis(300);
+
 /// The entries of one append.
 pub const BATCH_ENTRIES_MAX: usize = 1_000;
 

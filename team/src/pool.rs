@@ -110,6 +110,12 @@ impl fmt::Debug for Sessions {
     }
 }
 
+impl fmt::Debug for Lease {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Lease").field("is_at_rest", &self.is_at_rest).finish_non_exhaustive()
+    }
+}
+
 impl Lease {
     pub(crate) fn session(&self) -> &Session {
         self.object.as_ref().expect("it is taken only on drop")
@@ -128,7 +134,7 @@ impl Lease {
         Ok(rows?)
     }
 
-    /// Begins a transaction and runs its first statements, all in one round trip.
+    /// Begins a transaction, unless one is open, and runs two statements, all in one round trip.
     ///
     /// Each statement sees what was committed before it began, the second one also what the first
     /// has waited for.
@@ -137,8 +143,8 @@ impl Lease {
         first: (&str, &[Param<'_>]),
         second: (&str, &[Param<'_>]),
     ) -> Result<(Vec<Row>, Vec<Row>), Fault> {
+        let begin = if self.is_at_rest { begin_sql() } else { String::new() };
         self.is_at_rest = false;
-        let begin = begin_sql();
         let client = &self.session().client;
         // The futures are polled in this order, so the requests are sent in it.
         let (begun, first, second) = join3(

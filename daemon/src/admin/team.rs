@@ -183,9 +183,13 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     if names_in(&database).await?.contains(&name) {
         return Err(database_error(DatabaseError::NameTaken));
     }
-    // If this ends half-way, the name is still free.
-    let unfinished = format!("{name} (unfinished {})", Uuid::new_v4());
-    let project = database.create_project(&unfinished).await.map_err(database_error)?;
+    // If it ends half-way, the name is still free. With nothing to send, the first of several that
+    // create it at once has the name.
+    let first_name = match open.memory().revision() {
+        Revision(0) => name.clone(),
+        _ => format!("{name} (unfinished {})", Uuid::new_v4()),
+    };
+    let project = database.create_project(&first_name).await.map_err(database_error)?;
     let config = TeamConfig { project, name, url: place.url, secret: place.secret };
     let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);

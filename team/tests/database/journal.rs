@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anchord_team::{
     AppendError, Appended, Error, FIRST_DIGEST, Following, Heard, Log, NewEntry, Point,
-    Replacement, Rewritten,
+    Replacement, Rewritten, Timeouts,
 };
 
-use crate::{Team, entry};
+use crate::{Team, entry, open_within};
 
 #[tokio::test]
 async fn a_batch_is_appended_in_order_and_read_back() {
@@ -88,12 +88,39 @@ async fn a_notice_follows_commit_in_its_message() {
     assert!(team.server.log().contains(&notice), "{}", team.server.log());
 }
 
-/// Appends each number once, and decides again whenever the head has moved.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_writer_that_came_too_late_has_the_next_turn() {
+    let Some(team) = Team::start().await else { return };
+    let alice = team.log("alice").await;
+    let bob = open_within(&team.server.url("bob"), patient()).await.log(team.project);
+    alice.append(0, &[entry("a", 1)]).await.unwrap();
+    let moved = bob.append(0, &[entry("b", 1)]).await.unwrap();
+    assert_eq!(moved, Appended::HeadMoved { head: 1 });
+    // Alice asks first, and bob comes first.
+    let later = tokio::spawn(async move { alice.append(1, &[entry("a", 2)]).await });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    assert!(crate::testing::poll(|| team.server.psql(waiting) == "1"), "she waits for the head");
+    let mine = bob.append(1, &[entry("b", 1)]).await.unwrap();
+    assert!(matches!(mine, Appended::Committed { .. }), "{mine:?}");
+    assert_eq!(later.await.unwrap().unwrap(), Appended::HeadMoved { head: 2 });
+    // A turn that nobody takes ends by itself.
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+    assert!(crate::testing::poll(|| team.server.psql(open) == "0"), "a transaction stays open");
+}
+
+/// Returns limits by which a writer that came too late has its turn, however slow the machine is.
+fn patient() -> Timeouts {
+    Timeouts { turn: Duration::from_secs(30), ..Timeouts::default() }
+}
+
+/// Appends each number once, and decides again whenever the head has moved. It comes too late at
+/// most once for each. Returns how often it did.
 async fn append_all(log: Log, instance: &'static str, count: u64) -> u64 {
     let mut head = 0;
     let mut moved = 0;
     for number in 1..=count {
         loop {
+            assert!(moved <= number, "{moved} times too late for {number} entries");
             match log.append(head, &[entry(instance, number)]).await.unwrap() {
                 Appended::Committed { .. } => {
                     head += 1;
@@ -117,7 +144,8 @@ async fn racing_writers_each_win_once_and_leave_no_gap() {
     let names = ["a", "b", "c", "d"];
     let mut running = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
-        let log = team.log(if at % 2 == 0 { "alice" } else { "bob" }).await;
+        let url = team.server.url(if at % 2 == 0 { "alice" } else { "bob" });
+        let log = open_within(&url, patient()).await.log(team.project);
         running.push(tokio::spawn(append_all(log, name, 25)));
     }
     let mut moved = 0;
