@@ -1,4 +1,4 @@
-//! One project's journal: its head, its entries, and the look-up by key.
+//! One project's journal: its head and its entries.
 
 use tokio_postgres::types::Type;
 use uuid::Uuid;

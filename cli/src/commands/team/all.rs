@@ -112,8 +112,11 @@ fn post(client: &mut Client, project: &str, action: &TeamAction) -> Result<TeamR
     client.post(api::PROJECT_TEAM, &params)
 }
 
-/// Returns the projects whose directory is there, each with its team.
-fn projects(client: &mut Client) -> Result<Vec<(ProjectStatus, Result<TeamReply, Error>)>, Error> {
+/// A project, and its team if the daemon could look.
+type Known = (ProjectStatus, Result<TeamReply, Error>);
+
+/// Returns the projects whose directory is there.
+fn projects(client: &mut Client) -> Result<Vec<Known>, Error> {
     let known: ProjectsReply = client.get(api::PROJECTS, &())?;
     let there = known.projects.into_iter().filter(|known| known.exists && known.id != api::USER);
     Ok(there
