@@ -12,19 +12,18 @@ async fn a_cut_before_commit_is_repeated_on_another_connection() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
     let log = open(&proxy.url("alice")).await.log(team.project);
-    for (seq, (pattern, cut)) in [
+    let cuts = [
         ("BEGIN ISOLATION", Cut::Before),
         ("BEGIN ISOLATION", Cut::After),
         ("INSERT INTO anchord.entries", Cut::Before),
         ("INSERT INTO anchord.entries", Cut::After),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    for (count, (pattern, cut)) in (1..).zip(cuts) {
         proxy.on(pattern, cut);
-        let appended = log.append(seq as u64, &[entry("a", seq as u64 + 1)]).await;
+        let number = u64::from(count);
+        let appended = log.append(number - 1, &[entry("a", number)]).await;
         assert!(matches!(appended, Ok(Appended::Committed { .. })), "{cut:?}: {appended:?}");
-        proxy.wait_caught(seq as u32 + 1);
+        proxy.wait_caught(count);
     }
     assert_eq!(team.numbers().await.len(), 4);
     // The head is compared by the repeat, too.
