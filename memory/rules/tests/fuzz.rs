@@ -258,7 +258,9 @@ proptest! {
         evasion in any_evasion(),
         around in prop::collection::vec(prop::sample::select(AROUND.to_vec()), 1..4),
     ) {
-        let line = around.iter().fold(evasion, |inner, around| around(&inner));
+        let line = around.iter().fold(evasion.clone(), |inner, around| around(&inner));
+        // In a function with arguments, `$1` is not empty, and the line is another command.
+        prop_assume!(!evasion.contains("comman$1d") || !line.contains("g a b"));
         prop_assert_ne!(checked(&line).effect, Effect::Allow, "{}", line);
     }
 
