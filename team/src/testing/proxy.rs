@@ -227,10 +227,13 @@ fn forward_requests(mut from: TcpStream, mut to: TcpStream, number: u32, shared:
         if cut == Some(Cut::Hold) {
             shared.wait_flowing(number, false);
         }
+        if cut == Some(Cut::After) {
+            // Before the bytes are sent, or the answer could be faster than the end.
+            let _ = from.shutdown(Shutdown::Both);
+        }
         let is_sent = cut != Some(Cut::Before) && to.write_all(bytes).is_ok();
         if cut == Some(Cut::After) {
             // The server reads what is on the way before it sees the end.
-            let _ = from.shutdown(Shutdown::Both);
             let _ = to.shutdown(Shutdown::Write);
             return;
         }
