@@ -20,7 +20,7 @@ use crate::kinds::topic::topic_name;
 use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, WIDE_TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
-use crate::plan::{Plan, Row, put_row, stored_row};
+use crate::plan::{Plan, Proposed, Row, propose, put_row, stored_row};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
 use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
@@ -154,6 +154,7 @@ pub fn plan_import_export(
     let mut notes = source.notes.clone();
     let (mut sessions, mut is_whole) = (0, true);
     let (mut forgotten, mut private, mut older, mut folded) = (0, 0, 0, 0);
+    let (mut proposed, mut other_rules) = (0, 0);
     for record in &source.records {
         if record.state == RecordState::Forgotten {
             forgotten += 1;
@@ -172,6 +173,8 @@ pub fn plan_import_export(
             Ok(Put::NewRow) => sessions += 1,
             Ok(Put::Older) => older += 1,
             Ok(Put::Folded) => folded += 1,
+            Ok(Put::Proposed) => proposed += 1,
+            Ok(Put::OtherRule) => other_rules += 1,
             Ok(Put::Done) => {}
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
@@ -197,6 +200,11 @@ pub fn plan_import_export(
             "note that a session kept for itself is",
             "notes that sessions kept for themselves are",
         ),
+        (
+            other_rules,
+            "rule has the title of another one here and is",
+            "rules have the titles of others here and are",
+        ),
         (older, "note is older than what is here and", "notes are older than what is here and"),
         (
             folded,
@@ -212,6 +220,11 @@ pub fn plan_import_export(
         if many > 0 {
             notes.push(format!("{many} {} left out", if many == 1 { one } else { several }));
         }
+    }
+    match proposed {
+        0 => {}
+        1 => notes.push("1 rule is a proposal here until you accept it".to_owned()),
+        many => notes.push(format!("{many} rules are proposals here until you accept them")),
     }
     if !bindings.is_empty() {
         let conversations = if bindings.len() == 1 {
@@ -243,6 +256,10 @@ pub(super) enum Put {
     Older,
     /// The row covers several sessions and does not name them.
     Folded,
+    /// The rule is proposed, whatever it is there.
+    Proposed,
+    /// Another rule of this title is here.
+    OtherRule,
 }
 
 /// Stores a record as a write would, then applies its state.
@@ -251,6 +268,13 @@ pub(super) fn put(
     record: &Record,
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
+    if let Body::Rule(rule) = &record.body {
+        return propose(draft, rule, origin).map(|proposed| match proposed {
+            Proposed::New => Put::Proposed,
+            Proposed::Here => Put::Done,
+            Proposed::Differs => Put::OtherRule,
+        });
+    }
     let last = (draft.head().last_number(), draft.head().last_private());
     let here = draft.head().existing_match(&record.body);
     let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);

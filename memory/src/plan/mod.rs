@@ -39,6 +39,7 @@ pub use held::{plan_hold, plan_release, plan_restage};
 pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
+pub(crate) use rule::{Proposed, propose};
 pub use rule::{RuleOutcome, plan_rule, plan_rule_standing, refuse_rule_changes, rules_in_force};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};

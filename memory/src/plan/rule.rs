@@ -14,6 +14,7 @@ use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 use crate::room::has_room;
+use crate::size::Size;
 
 /// The outcome of a write of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +39,7 @@ pub fn plan_rule(
     by_person: bool,
     origin: &Provenance,
 ) -> Result<Plan<RuleOutcome>, Refusal> {
-    let mut rule = rule.accept()?;
-    for (field, text) in [("title", &rule.title), ("reason", &rule.reason)] {
-        memory.tombstones().refuse_text(field, text)?;
-    }
+    let mut rule = checked(memory, rule)?;
     let stored = find(memory, &rule);
     rule.standing = if by_person { Standing::Accepted } else { Standing::Proposed };
     if let Some((record, stored)) = stored.filter(|_| !by_person)
@@ -84,6 +82,49 @@ pub fn plan_rule_standing(
     let mut draft = Draft::new(memory);
     put(&mut draft, record, Rule { standing, ..rule.clone() }, origin);
     finish(memory, draft, id)
+}
+
+/// The outcome for a rule of another memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proposed {
+    New,
+    /// A rule with all its fields is here, in force or not.
+    Here,
+    /// Another rule of its title is here, and stays.
+    Differs,
+}
+
+/// Proposes a rule of another memory, whether or not it is in force there.
+pub(crate) fn propose(
+    draft: &mut Draft<'_>,
+    rule: &Rule,
+    origin: &Provenance,
+) -> Result<Proposed, Refusal> {
+    let proposal = |rule: &Rule| Rule { standing: Standing::Proposed, ..rule.clone() };
+    let rule = checked(draft.head(), proposal(rule))?;
+    let stored = find(draft.head(), &rule);
+    let stored = stored.map(|(record, stored)| (Arc::clone(record), proposal(stored)));
+    if let Some((record, stored)) = &stored
+        && record.state != RecordState::Forgotten
+    {
+        return Ok(if *stored == rule { Proposed::Here } else { Proposed::Differs });
+    }
+    let bytes = draft.new_record(Body::Rule(rule.clone()), origin).text_bytes() as u64;
+    has_room(&draft.head().totals().kept, Kind::Rule, Size { records: 1, bytes })?;
+    match stored {
+        Some((record, _)) => put(draft, &record, rule, origin),
+        None => drop(draft.create(Body::Rule(rule), origin)),
+    }
+    Ok(Proposed::New)
+}
+
+/// Returns a rule in its stored form, unless a field is not valid or was purged.
+fn checked(memory: &Memory, rule: Rule) -> Result<Rule, Refusal> {
+    let rule = rule.accept()?;
+    for (field, text) in [("title", &rule.title), ("reason", &rule.reason)] {
+        memory.tombstones().refuse_text(field, text)?;
+    }
+    Ok(rule)
 }
 
 /// Refuses changes by an agent to rules that a person put in force or disabled.

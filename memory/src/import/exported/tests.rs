@@ -3,6 +3,7 @@
 mod fixes;
 mod purged;
 mod room;
+mod rules;
 
 use proptest::prelude::*;
 use serde_json::json;
