@@ -3,7 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use anchord_team::{Address, Database, Error, Role, Secret, invite_sql, remove_sql};
+use anchord_team::{
+    Address, AppendError, Database, Error, NewEntry, Role, Secret, invite_sql, remove_sql,
+};
 
 use crate::testing::Server;
 use crate::{Team, entry, open};
@@ -47,6 +49,30 @@ async fn a_newer_schema_is_left_alone() {
     let newer = |error: Error| matches!(error, Error::SchemaNewer { found: 7, known: 2 });
     assert!(newer(team.owner.check().await.unwrap_err()));
     assert!(newer(team.owner.migrate().await.unwrap_err()));
+}
+
+#[tokio::test]
+async fn an_older_schema_is_brought_up_to_date_by_its_owner() {
+    let Some(team) = Team::start().await else { return };
+    team.server.psql(
+        "DROP TRIGGER check_changes ON anchord.entries; \
+         DROP FUNCTION anchord.check_changes, anchord.elements; \
+         DELETE FROM anchord.schema_history WHERE version = 2",
+    );
+    let settings = |number| NewEntry {
+        changes: r#"[{"configure":{"settings":{},"shared":true}}]"#.to_owned(),
+        ..entry("a", number)
+    };
+    let alice = open(&team.server.url("alice")).await;
+    assert_eq!(alice.check().await.unwrap().schema, 1);
+    // It is used as it is, and a member cannot change it.
+    alice.log(team.project).append(0, &[settings(1)]).await.unwrap();
+    assert!(matches!(alice.migrate().await, Err(Error::Refused(_))));
+    team.owner.migrate().await.unwrap();
+    assert_eq!(alice.check().await.unwrap().schema, 2);
+    let refused = alice.log(team.project).append(1, &[settings(2)]).await;
+    assert!(matches!(refused, Err(AppendError::NotWritten(Error::Refused(_)))), "{refused:?}");
+    assert_eq!(team.numbers().await.len(), 1);
 }
 
 #[tokio::test]
