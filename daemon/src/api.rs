@@ -51,7 +51,8 @@ pub use sessions::{
 pub use shared::{SharedAction, SharedParams, SharedRemark, SharedReply, SharedStatus};
 pub use split::{SplitParams, SplitPart, SplitReply};
 pub use team::{
-    Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamReply, TeamState, TeamSummary,
+    Role, Secret, TeamAction, TeamMember, TeamParams, TeamPlace, TeamProjectsReply, TeamReply,
+    TeamState, TeamSummary,
 };
 pub use tool::{
     AsOf, FileOutline, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams,
@@ -85,6 +86,8 @@ pub const PROJECT_SPLIT: &str = "/v1/projects/split";
 pub const PROJECT_SHARED: &str = "/v1/projects/shared";
 /// `POST` [`TeamParams`]: [`TeamReply`]. Shares a memory with a team, or ends that.
 pub const PROJECT_TEAM: &str = "/v1/projects/team";
+/// `POST` [`TeamPlace`], whose name is not used: [`TeamProjectsReply`].
+pub const TEAM_PROJECTS: &str = "/v1/team/projects";
 /// `POST` [`AnchorsParams`]: [`AnchorsReply`], where the code of anchors is.
 pub const ANCHORS: &str = "/v1/anchors";
 /// `GET` with [`JournalQuery`]: [`JournalLine`]s, oldest first, as [`JSON_LINES`].

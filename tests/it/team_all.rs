@@ -25,6 +25,13 @@ impl Desk {
         Self { instance: Instance::new(), roots, _folder: folder }
     }
 
+    /// Returns the file of the only project that a team shares.
+    fn team_file(&self) -> PathBuf {
+        let projects = std::fs::read_dir(self.instance.home().join("data/projects")).unwrap();
+        let mut files = projects.map(|project| project.unwrap().path().join("team.json"));
+        files.find(|file| file.exists()).unwrap()
+    }
+
     fn shell(&self, name: &str) -> Shell<'_> {
         let root = self.roots.iter().find(|root| root.ends_with(name));
         Shell::new(&self.instance, root.unwrap())
@@ -44,7 +51,7 @@ fn every_project_is_shared_joined_and_left_by_its_name() {
     assert!(created.contains("api: shared as api\n"), "{created}");
     assert!(created.contains("web: shared as web\n") && !created.contains("lab"), "{created}");
     let again = ada.shell("api").done(&["team", "create", &server.url("ada"), "--all"]);
-    assert!(again.contains("there is no project to do that for"), "{again}");
+    assert!(again.contains("nothing to do for any project"), "{again}");
     for name in ["api", "web"] {
         server.psql(&ada.shell(name).done(&["team", "invite", "bob"]));
     }
@@ -59,7 +66,7 @@ fn every_project_is_shared_joined_and_left_by_its_name() {
     assert!(joined.contains("web: this project has a memory of its own"), "{joined}");
     assert!(joined.contains("error: 1 of 1 project failed"), "{joined}");
     // Nothing was ever written there, so the machine does not know it as a project.
-    assert!(joined.contains("api is no project here yet"), "{joined}");
+    assert!(joined.contains("api: no project of this name here"), "{joined}");
     let joined = bob.shell("own").done(&["team", "join", &server.url("bob"), "--all", "--merge"]);
     assert!(joined.contains("web: shared as web"), "{joined}");
     let load = bob.shell("web").done(&["load"]);
@@ -70,6 +77,15 @@ fn every_project_is_shared_joined_and_left_by_its_name() {
 
     let status = bob.shell("own").done(&["team", "status", "--all"]);
     assert!(status.contains("web: shared as web") && !status.contains("own:"), "{status}");
+    // A project that cannot be looked at is not one without a team.
+    let config = bob.team_file();
+    let text = std::fs::read(&config).unwrap();
+    std::fs::write(&config, "{").unwrap();
+    for command in [&["team", "status", "--all"][..], &["team", "leave", "--keep", "--all"]] {
+        let (code, said) = bob.shell("own").said(command);
+        assert!(code == 1 && said.contains("web: ") && said.contains("1 of 1 project"), "{said}");
+    }
+    std::fs::write(&config, text).unwrap();
     let left = bob.shell("own").done(&["team", "leave", "--keep", "--all"]);
     assert!(left.contains("web: this machine's own now"), "{left}");
     let status = bob.shell("own").done(&["team", "status", "--all"]);

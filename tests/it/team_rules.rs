@@ -4,7 +4,7 @@ use anchord_team::testing::{Proxy, Server};
 use anchord_tests::{PATIENCE, Reply, poll, write};
 use serde_json::{Value, json};
 
-use crate::team::{Machine, server, two, two_by};
+use crate::team::{Machine, invite, server, two, two_by};
 
 #[test]
 fn a_lost_repeated_or_forged_notice_changes_nothing() {
@@ -184,4 +184,23 @@ fn rules_in_force_and_settings_are_a_maintainers() {
     // What may be written is.
     agent.tool("memory_note", &json!({ "content": "Bob goes on." }));
     ada.sees("Bob goes on.");
+}
+
+#[test]
+fn the_rules_of_a_memory_that_joins_are_proposals() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    bob.shell().done(&["note", "Bob's own."]);
+    let rule = ["--deny", "--reason", "It loses work.", "--command", "git push --force"];
+    bob.shell().done(&[&["rules", "add", "No force"], &rule[..]].concat());
+    let join = ["team", "join", &server.url("bob"), "--name", "api", "--merge"];
+    let joined = bob.shell().done(&join);
+    assert!(joined.contains("1 rule is a proposal here until you accept it"), "{joined}");
+    ada.sees("Bob's own.");
+    for machine in [&ada, &bob] {
+        let rules = machine.shell().done(&["rules", "list"]);
+        assert!(rules.contains("No force") && rules.contains("proposed"), "{rules}");
+    }
 }

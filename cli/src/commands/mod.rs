@@ -212,9 +212,7 @@ impl MemoryArg {
         if !self.user {
             return self.project.resolve();
         }
-        // $ANCHORD_PROJECT applies to all commands, so an explicit --user overrides it.
-        let named = self.project.named().map(str::to_owned);
-        if named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok() {
+        if self.project.is_given() {
             return Err(Error::usage("--user and --project name two memories; give only one"));
         }
         Ok(api::USER.to_owned())
@@ -241,6 +239,13 @@ impl ProjectArg {
     /// Returns the named directory as an absolute path. The daemon follows its links.
     fn directory(&self) -> Result<PathBuf, Error> {
         directory(Path::new(self.named().unwrap_or(".")))
+    }
+
+    /// Returns whether the command names a project. `$ANCHORD_PROJECT` applies to all commands, so
+    /// a flag that names no project overrides it.
+    fn is_given(&self) -> bool {
+        let named = self.named().map(str::to_owned);
+        named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok()
     }
 
     fn named(&self) -> Option<&str> {

@@ -175,21 +175,18 @@ impl Command {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         match self {
             Self::Create(CreateArgs { place }) => {
-                let wanted = |known: &ProjectStatus, team: bool| !team && known.revision > 0;
-                place.run(TeamAction::Create, wanted, out)
+                place.run(TeamAction::Create, |known| known.revision > 0, out)
             }
             Self::Join(JoinArgs { place, merge }) => {
                 let action = |place| TeamAction::Join { place, merge };
                 if !place.projects.is_all()? {
-                    return place.run(action, |_, _| true, out);
+                    return place.run(action, |_| true, out);
                 }
                 let names = all::names(&place.place()?)?;
                 if !place.json {
                     all::name_the_rest(&names, out)?;
                 }
-                let wanted =
-                    |known: &ProjectStatus, team: bool| !team && names.contains(&known.name);
-                place.run(action, wanted, out)
+                place.run(action, |known| names.contains(&known.name), out)
             }
             Self::Leave(args) => args.run(out),
             Self::Status(args) => args.run(out),
@@ -201,9 +198,7 @@ impl Command {
 
 impl ProjectsArg {
     fn is_all(&self) -> Result<bool, Error> {
-        // $ANCHORD_PROJECT applies to all commands, so an explicit --all overrides it.
-        let named = self.project.named().map(str::to_owned);
-        if self.all && named.is_some() && named != std::env::var("ANCHORD_PROJECT").ok() {
+        if self.all && self.project.is_given() {
             return Err(Error::usage("--all is for every project; leave out --project"));
         }
         Ok(self.all)
@@ -220,12 +215,11 @@ impl PlaceArgs {
         Ok(TeamPlace { url: self.url.clone(), name: self.name.clone(), secret })
     }
 
-    /// Does it for one project, or for all that are wanted. Whether a team has a project already is
-    /// passed beside it.
+    /// Shares one project, or with --all those that are wanted and that no team shares yet.
     fn run(
         &self,
         action: impl Fn(TeamPlace) -> TeamAction,
-        wanted: impl Fn(&ProjectStatus, bool) -> bool,
+        wanted: impl Fn(&ProjectStatus) -> bool,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
         let place = self.place()?;
@@ -244,6 +238,9 @@ impl PlaceArgs {
             let home = home();
             writeln!(out, "the memory before is in {}", show::path(aside, home.as_deref()))?;
         }
+        for remark in &reply.remarks {
+            writeln!(out, "{}", show::plain(remark))?;
+        }
         Ok(write!(out, "{}", state(&reply, home().as_deref()))?)
     }
 }
@@ -253,7 +250,7 @@ impl LeaveArgs {
         debug_assert!(self.keep, "clap requires it");
         if self.projects.is_all()? {
             let done = |_: &TeamReply| "this machine's own now".to_owned();
-            return all::run(&TeamAction::Leave, |_, team| team, done, false, out);
+            return all::run(&TeamAction::Leave, |_| true, done, false, out);
         }
         request(&self.projects.project, TeamAction::Leave)?;
         Ok(writeln!(out, "the memory is this machine's own now; the database keeps its copy")?)

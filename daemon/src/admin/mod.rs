@@ -38,7 +38,7 @@ pub(crate) use sessions::past_sessions;
 pub(crate) use shared::shared_files;
 pub(crate) use split::split_project;
 pub(crate) use status::{project, projects, status};
-pub(crate) use team::team;
+pub(crate) use team::{team, team_projects};
 pub(crate) use tool::{call_tool, retrievals};
 
 use std::path::{Path, PathBuf};

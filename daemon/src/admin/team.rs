@@ -17,7 +17,7 @@ use super::{
 };
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
-    TeamPlace, TeamReply, TeamState,
+    TeamPlace, TeamProjectsReply, TeamReply, TeamState,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -35,26 +35,20 @@ use crate::team_copy;
 
 /// Reports or changes the team of a project.
 pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer<TeamReply> {
-    if let TeamAction::Projects(place) = &params.action {
-        let database = service.projects.open.teams().database(&place.url, &place.secret).await;
-        let database = database.map_err(|error| refused(&error))?;
-        let names = names_in(&database).await?;
-        return Ok(TeamReply { names, ..TeamReply::default() });
-    }
     let asked = ask(service, &params.project).await?;
     if asked.id.is_some_and(ProjectId::is_personal) {
         return Err(refused("your own notes are never shared with a team"));
     }
-    let (mut sql, mut aside) = (None, None);
+    let (mut sql, mut aside, mut remarks) = (None, None, Vec::new());
     match params.action {
-        TeamAction::Look | TeamAction::Projects(_) => {}
+        TeamAction::Look => {}
         TeamAction::Create(place) => {
             let id = established(service, &asked).await?;
             create(service, id, place).await?;
         }
         TeamAction::Join { place, merge } => {
             let id = established(service, &asked).await?;
-            aside = join(service, id, place, merge).await?;
+            (aside, remarks) = join(service, id, place, merge).await?;
         }
         TeamAction::Leave => {
             let id = asked.id.ok_or_else(nothing_here)?;
@@ -86,7 +80,17 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
     };
     let aside = aside.as_deref().map(super::text);
     let project = Some(asked.reference(service, id));
-    Ok(TeamReply { project, team, aside, sql, names: Vec::new() })
+    Ok(TeamReply { project, team, aside, sql, remarks })
+}
+
+/// Lists the projects that a team's database shows.
+pub(crate) async fn team_projects(
+    service: &SessionService,
+    place: TeamPlace,
+) -> Answer<TeamProjectsReply> {
+    let database = service.projects.open.teams().database(&place.url, &place.secret).await;
+    let names = names_in(&database.map_err(|error| refused(&error))?).await?;
+    Ok(TeamProjectsReply { names })
 }
 
 async fn names_in(database: &Database) -> Answer<Vec<String>> {
@@ -382,13 +386,14 @@ fn parsed(json: Value) -> Result<Vec<Change>, String> {
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// Joins a project. Returns the place of the memory that was here before, if it had records.
+/// Joins a project. Returns the place of the memory that was here before, if it had records, and
+/// what of it could not be added as it was.
 async fn join(
     service: &SessionService,
     id: ProjectId,
     place: TeamPlace,
     merge: bool,
-) -> Answer<Option<PathBuf>> {
+) -> Answer<(Option<PathBuf>, Vec<String>)> {
     let name = name_of(service, id, &place)?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     let memory = open.memory();
@@ -440,28 +445,39 @@ async fn join(
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
+    let remarks = take_part(service, id, own).await.map_err(|error| match &aside {
+        Some(aside) => {
+            let action = format!("what was here before is in {}", super::text(aside));
+            ErrorReply { action: Some(action), ..error }
+        }
+        None => error,
+    })?;
+    Ok((aside, remarks))
+}
+
+/// Waits until a memory has all that the team has, and adds what the project had before. Returns
+/// what could not be added as it was.
+async fn take_part(
+    service: &SessionService,
+    id: ProjectId,
+    own: Option<String>,
+) -> Answer<Vec<String>> {
     team_copy::catch_up(&service.projects, id).await.map_err(|why| refused(&why))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     if open.memory().team().is_none() {
         let why = "its creation has not ended; if that stays so, create it under another name";
         return Err(refused(why));
     }
-    if let Some(text) = own {
-        let params = ImportParams {
-            project: id.to_string(),
-            part: false,
-            source: EXPORTED.to_owned(),
-            path: "the memory before the team".to_owned(),
-            texts: vec![NamedText::new("memory.json", text)],
-            dry_run: false,
-        };
-        import_memory(service, params).await.map_err(|error| {
-            let place = aside.as_deref().map_or_else(String::new, super::text);
-            let action = format!("what was here before is set aside in {place}");
-            ErrorReply { action: Some(action), ..error }
-        })?;
-    }
-    Ok(aside)
+    let Some(text) = own else { return Ok(Vec::new()) };
+    let params = ImportParams {
+        project: id.to_string(),
+        part: false,
+        source: EXPORTED.to_owned(),
+        path: "the memory before the team".to_owned(),
+        texts: vec![NamedText::new("memory.json", text)],
+        dry_run: false,
+    };
+    Ok(import_memory(service, params).await?.remarks)
 }
 
 /// Sets a memory aside and begins an empty one in its place.

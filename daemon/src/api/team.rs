@@ -29,8 +29,6 @@ pub enum TeamAction {
         /// Whether to add what this memory has to the team's. It is set aside before.
         merge: bool,
     },
-    /// List the projects of a team's database.
-    Projects(TeamPlace),
     /// Make the memory this machine's own, with everything in it.
     Leave,
     /// Add a member, or show the SQL that does.
@@ -80,8 +78,15 @@ pub struct TeamReply {
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
-    /// The names of the projects that the database role may read, if they were asked for.
+    /// One line for each item of that memory that could not be used as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// The projects of a team's database.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamProjectsReply {
+    /// The names of those that the database role may read.
     pub names: Vec<String>,
 }
 

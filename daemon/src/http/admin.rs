@@ -33,6 +33,7 @@ pub(super) fn router(service: Arc<AdminService>) -> Router {
         .route(api::PROJECT_SPLIT, post(split))
         .route(api::PROJECT_SHARED, post(shared))
         .route(api::PROJECT_TEAM, post(team))
+        .route(api::TEAM_PROJECTS, post(team_projects))
         .route(api::ANCHORS, post(anchors))
         .route(api::JOURNAL, get(journal))
         .route(api::JOURNAL_VERIFY, post(verify))
@@ -116,6 +117,13 @@ async fn team(
     JsonBody(params): JsonBody<api::TeamParams>,
 ) -> Reply<api::TeamReply> {
     admin::team(&service.sessions, params).await.map(Json)
+}
+
+async fn team_projects(
+    State(service): Shared,
+    JsonBody(place): JsonBody<api::TeamPlace>,
+) -> Reply<api::TeamProjectsReply> {
+    admin::team_projects(&service.sessions, place).await.map(Json)
 }
 
 async fn anchors(

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anchord_daemon::api::{
-    self, ProjectStatus, ProjectsReply, TeamAction, TeamParams, TeamPlace, TeamReply,
+    self, ProjectStatus, ProjectsReply, TeamAction, TeamParams, TeamPlace, TeamProjectsReply,
+    TeamReply,
 };
 use anchord_proto::instance::InstanceDir;
 use serde::Serialize;
@@ -24,56 +25,111 @@ struct Outcome {
     error: Option<String>,
 }
 
+impl Outcome {
+    fn of(known: ProjectStatus, reply: Result<TeamReply, Error>) -> Self {
+        let worded = |error: &Error| match &error.action {
+            Some(action) => format!("{}; {action}", error.message),
+            None => error.message.clone(),
+        };
+        let error = reply.as_ref().err().map(worded);
+        Self { root: known.root, reply: reply.ok(), error }
+    }
+}
+
 /// Returns the names of the projects that a database shows.
 pub(super) fn names(place: &TeamPlace) -> Result<Vec<String>, Error> {
-    let action = TeamAction::Projects(place.clone());
-    Ok(post(&mut client()?, api::USER, &action)?.names)
+    let reply: TeamProjectsReply = client()?.post(api::TEAM_PROJECTS, place)?;
+    Ok(reply.names)
 }
 
 /// Says which projects of a database have no project of their name on this machine.
 pub(super) fn name_the_rest(names: &[String], out: &mut dyn Write) -> Result<(), Error> {
-    let known: ProjectsReply = client()?.get(api::PROJECTS, &())?;
-    let is_here = |name: &&String| known.projects.iter().any(|known| known.name == **name);
+    let known = projects(&mut client()?)?;
+    let is_here = |name: &&String| known.iter().any(|known| known.name == **name);
     for name in names.iter().filter(|name| !is_here(name)) {
         let name = show::plain(name);
-        writeln!(out, "{name} is no project here yet; run `anchord team join` in its directory")?;
+        writeln!(
+            out,
+            "{name}: no project of this name here; in its clone, run this without --all"
+        )?;
     }
     Ok(())
 }
 
-/// Does it for the wanted projects, one after the other, and goes on after a failure. Whether a
-/// team has a project already is passed beside it.
+/// Does it for the wanted projects, one after the other, and goes on after a failure. A project
+/// that cannot be looked at has failed.
 pub(super) fn run(
     action: &TeamAction,
-    wanted: impl Fn(&ProjectStatus, bool) -> bool,
+    wanted: impl Fn(&ProjectStatus) -> bool,
     done: impl Fn(&TeamReply) -> String,
     json: bool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let mut client = client()?;
+    let home = home();
     let mut outcomes = Vec::new();
-    for (known, team) in projects(&mut client)? {
-        let is_shared = matches!(&team, Ok(reply) if reply.team.is_some());
-        if !wanted(&known, is_shared) {
-            continue;
-        }
-        let reply = team.and_then(|_| post(&mut client, &known.id, action));
-        let text = match &reply {
-            Ok(reply) => done(reply),
-            Err(error) => show::plain(&worded(error)),
+    // Only what a team shares can be left, and only what none shares be created or joined.
+    let is_shared = matches!(action, TeamAction::Leave);
+    for known in projects(&mut client)?.into_iter().filter(wanted) {
+        let reply = match post(&mut client, &known, &TeamAction::Look) {
+            Ok(reply) if reply.team.is_some() != is_shared => continue,
+            Ok(_) => post(&mut client, &known, action),
+            Err(error) => Err(error),
         };
+        let outcome = Outcome::of(known, reply);
         if !json {
-            writeln!(out, "{}: {text}", show::path(&known.root, home().as_deref()))?;
+            let text = match &outcome.reply {
+                Some(reply) => done(reply),
+                None => show::plain(outcome.error.as_deref().unwrap_or_default()),
+            };
+            writeln!(out, "{}: {text}", show::path(&outcome.root, home.as_deref()))?;
+            let remarks = outcome.reply.iter().flat_map(|reply| &reply.remarks);
+            for remark in remarks {
+                writeln!(out, "  {}", show::plain(remark))?;
+            }
             out.flush()?;
         }
-        let error = reply.as_ref().err().map(worded);
-        outcomes.push(Outcome { root: known.root, reply: reply.ok(), error });
+        outcomes.push(outcome);
     }
     if json {
         print_json(out, &outcomes)?;
     } else if outcomes.is_empty() {
-        writeln!(out, "there is no project to do that for")?;
+        writeln!(out, "nothing to do for any project of this machine")?;
     }
+    check(&outcomes)
+}
+
+/// Shows the team of each project that one shares.
+pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
+    let mut client = client()?;
+    let home = home();
+    let mut outcomes = Vec::new();
+    for known in projects(&mut client)? {
+        let reply = post(&mut client, &known, &TeamAction::Look);
+        if matches!(&reply, Ok(reply) if reply.team.is_none()) {
+            continue;
+        }
+        let outcome = Outcome::of(known, reply);
+        match (&outcome.reply, &outcome.error) {
+            _ if json => {}
+            (Some(reply), _) => write!(out, "{}", state(reply, home.as_deref()))?,
+            (None, error) => {
+                let why = show::plain(error.as_deref().unwrap_or_default());
+                writeln!(out, "{}: {why}", show::path(&outcome.root, home.as_deref()))?;
+            }
+        }
+        outcomes.push(outcome);
+    }
+    if json {
+        print_json(out, &outcomes)?;
+    } else if outcomes.is_empty() {
+        writeln!(out, "no team shares a project of this machine")?;
+    }
+    check(&outcomes)
+}
+
+/// Fails if it failed for a project.
+fn check(outcomes: &[Outcome]) -> Result<(), Error> {
     let failed = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
     if failed == 0 {
         return Ok(());
@@ -82,54 +138,22 @@ pub(super) fn run(
     Err(Error::failed(format!("{failed} of {count} failed, as said above")))
 }
 
-/// Shows the team of each project that one shares.
-pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
-    let mut shared = Vec::new();
-    for (_, reply) in projects(&mut client()?)? {
-        let reply = reply?;
-        if reply.team.is_some() {
-            shared.push(reply);
-        }
-    }
-    if json {
-        return print_json(out, &shared);
-    }
-    if shared.is_empty() {
-        writeln!(out, "no team shares a project of this machine")?;
-    }
-    for reply in &shared {
-        write!(out, "{}", state(reply, home().as_deref()))?;
-    }
-    Ok(())
-}
-
 fn client() -> Result<Client, Error> {
     Client::started(&InstanceDir::locate()?)
 }
 
-fn post(client: &mut Client, project: &str, action: &TeamAction) -> Result<TeamReply, Error> {
-    let params = TeamParams { project: project.to_owned(), action: action.clone() };
+fn post(
+    client: &mut Client,
+    known: &ProjectStatus,
+    action: &TeamAction,
+) -> Result<TeamReply, Error> {
+    let params = TeamParams { project: known.id.clone(), action: action.clone() };
     client.post(api::PROJECT_TEAM, &params)
 }
 
-/// A project, and its team if the daemon could look.
-type Known = (ProjectStatus, Result<TeamReply, Error>);
-
 /// Returns the projects whose directory is there.
-fn projects(client: &mut Client) -> Result<Vec<Known>, Error> {
+fn projects(client: &mut Client) -> Result<Vec<ProjectStatus>, Error> {
     let known: ProjectsReply = client.get(api::PROJECTS, &())?;
-    let there = known.projects.into_iter().filter(|known| known.exists && known.id != api::USER);
-    Ok(there
-        .map(|known| {
-            let team = post(client, &known.id, &TeamAction::Look);
-            (known, team)
-        })
-        .collect())
-}
-
-fn worded(error: &Error) -> String {
-    match &error.action {
-        Some(action) => format!("{}; {action}", error.message),
-        None => error.message.clone(),
-    }
+    let is_here = |known: &ProjectStatus| known.exists && known.id != api::USER;
+    Ok(known.projects.into_iter().filter(is_here).collect())
 }
