@@ -181,7 +181,9 @@ pub(crate) async fn lock(
         // Row-level security hides the row from whoever may not change it.
         let role = lease.query_open(ROLE, &[project]).await?;
         return Err(Fault::Final(match role.first() {
-            Some(_) => Error::Refused("a reader does not write".to_owned()),
+            Some(_) => Error::Refused(
+                "a reader does not write; ask a maintainer of the project".to_owned(),
+            ),
             None => Error::NotAMember,
         }));
     };

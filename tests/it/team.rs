@@ -246,16 +246,17 @@ fn a_reader_cannot_write_and_keeps_what_it_staged() {
     let mut agent = bob.agent();
     let kept = agent.tool("memory_save", &write::save("Mine"));
     ada.shell().done(&["note", "From ada"]);
-    assert!(kept.contains("Kept here") && kept.contains("database role"), "{kept}");
+    assert!(kept.contains("Kept here") && kept.contains("a reader does not write"), "{kept}");
     assert_eq!(bob.team()["waiting"], 1);
     // Reads work meanwhile, and do not hide why the save waits.
     bob.sees("From ada");
     for _ in 0..2 {
         let status = agent.tool("memory_status", &json!({}));
-        assert!(status.contains("1 save waits") && status.contains("database role"), "{status}");
+        let why = "a reader does not write";
+        assert!(status.contains("1 save waits") && status.contains(why), "{status}");
         let team = bob.team();
         let error = team.get("error").and_then(Value::as_str).unwrap_or_default();
-        assert!(error.contains("database role"), "{team}");
+        assert!(error.contains(why), "{team}");
     }
     assert!(!ada.shell().done(&["load"]).contains("Mine"));
 }

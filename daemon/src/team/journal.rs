@@ -212,9 +212,7 @@ fn unsent(error: serde_json::Error) -> TeamError {
 fn worded(error: AppendError) -> TeamError {
     match error {
         AppendError::NotWritten(DatabaseError::Slow) => TeamError::Slow,
-        AppendError::NotWritten(error @ DatabaseError::Refused(_)) => {
-            TeamError::Refused(failed(&error))
-        }
+        AppendError::NotWritten(DatabaseError::Refused(why)) => TeamError::Refused(why),
         AppendError::NotWritten(error) => TeamError::NotWritten(failed(&error)),
         AppendError::Unknown(error) => TeamError::Unknown(failed(&error)),
     }
