@@ -17,6 +17,8 @@ pub struct Query {
     pub(super) unwanted: Vec<Phrase>,
     /// Whether part of it was too long to be read.
     cut: bool,
+    /// Whether its words mean only themselves.
+    pub(super) literal: bool,
 }
 
 /// A term that raises the score of documents that contain it.
@@ -98,6 +100,13 @@ impl Query {
     /// Reads a text as plain words: its quotes and minuses are not constraints.
     pub fn told(text: &str) -> Self {
         Self::read(text, Manner::Plain)
+    }
+
+    /// Makes the words mean only themselves: one that no document has is not replaced by one near
+    /// it, which would compare all indexed words.
+    #[must_use]
+    pub fn literally(self) -> Self {
+        Self { literal: true, ..self }
     }
 
     fn read(text: &str, manner: Manner) -> Self {

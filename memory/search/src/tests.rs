@@ -240,6 +240,8 @@ fn a_typo_is_corrected_only_when_nothing_is_found() {
     assert_eq!(found.hits[0].id.0, 1);
     assert_eq!(found.corrected, [("authnetication".to_owned(), "authent".to_owned())]);
     assert_eq!(find(&index, "authnetication lexer").corrected, [], "lexer is found");
+    let literally = Query::parse("authnetication").literally();
+    assert_eq!(index.find(&all(&literally, &Tuning::default())), SearchResults::default());
     assert_eq!(find(&index, "xylophone"), SearchResults::default(), "nothing is near");
     assert_eq!(find(&index, "cat"), SearchResults::default(), "short words are near everything");
 }

@@ -10,13 +10,16 @@ use super::{Document, DocumentId, SearchIndex};
 use crate::limits::{CORRECTED_TERMS_MAX, SEARCH_TERM_BYTES_MAX};
 
 /// Replaces each term that no document has by the nearest one that some have. Returns the new query
-/// and the replacements, or `None` if nothing is near. Documents that the filter rejects do not
-/// count, so their words never leak.
+/// and the replacements, or `None` if nothing is near or the query is literal. Documents that the
+/// filter rejects do not count, so their words never leak.
 pub(super) fn correct<I: DocumentId>(
     index: &SearchIndex<I>,
     query: &Query,
     keep: &dyn Fn(I) -> Option<f32>,
 ) -> Option<(Query, Vec<(String, String)>)> {
+    if query.literal {
+        return None;
+    }
     let having = |hash: u64, most: usize| {
         index.having(hash).filter(|id| keep(*id).is_some()).take(most).count()
     };
