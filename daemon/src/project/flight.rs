@@ -82,7 +82,7 @@ impl<M: StateMachine> Writer<M> {
             });
         }
         if !before.is_empty()
-            && let Err(error) = self.keep(before)
+            && let Err(error) = self.keep(&before)
         {
             return batch.fail(error);
         }
@@ -137,10 +137,19 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Writes entries that no caller waits for, and publishes them.
-    fn keep(&mut self, entries: Vec<Entry<M::Change>>) -> Result<(), StoreError> {
-        self.store.append(self.head.seq(), &entries)?;
-        for entry in &entries {
-            self.head.apply(entry.seq, &entry.changes);
+    fn keep(&mut self, entries: &[Entry<M::Change>]) -> Result<(), StoreError> {
+        let mut head = self.head.clone();
+        for entry in entries {
+            head.apply(entry.seq, &entry.changes);
+        }
+        self.keep_with(entries, head)
+    }
+
+    /// Writes entries that no caller waits for, and publishes the state after them.
+    fn keep_with(&mut self, entries: &[Entry<M::Change>], head: M) -> Result<(), StoreError> {
+        self.store.append(self.head.seq(), entries)?;
+        self.head = head;
+        for entry in entries {
             if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
                 self.replies.record(call, entry.time, reply.clone());
             }
@@ -157,7 +166,7 @@ impl<M: StateMachine> Writer<M> {
         }
         let seq = Seq(self.head.seq().0 + 1);
         let (revision, call, reply) = (None, None, None);
-        self.keep(vec![Entry { seq, revision, call, changes: after, reply, ..entry }])
+        self.keep(&[Entry { seq, revision, call, changes: after, reply, ..entry }])
     }
 
     fn land(&mut self, landed: Landed<M::Change>) {
@@ -364,7 +373,7 @@ impl<M: StateMachine> Writer<M> {
             head.apply(copy.seq, &copy.changes);
             copies.push(copy);
         }
-        if copies.is_empty() { Ok(()) } else { self.keep(copies) }
+        if copies.is_empty() { Ok(()) } else { self.keep_with(&copies, head) }
     }
 }
 
