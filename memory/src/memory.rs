@@ -278,6 +278,14 @@ impl Memory {
         self.records.range(first..=last).map(|(_, record)| record)
     }
 
+    /// Returns the active records that name code or files, by kind and number.
+    pub fn active_with_code(&self) -> impl Iterator<Item = &Arc<Record>> {
+        let kinds = [Kind::Anchor, Kind::Blueprint, Kind::Lesson].into_iter();
+        kinds
+            .flat_map(|kind| self.records_of(kind))
+            .filter(|record| record.state == RecordState::Active)
+    }
+
     /// Returns the shared records whose content changed after this revision, in that order. A
     /// version that only archives a record or restores it does not count.
     pub fn written_since(&self, since: Revision) -> impl Iterator<Item = &Arc<Record>> {

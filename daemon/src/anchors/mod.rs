@@ -20,8 +20,7 @@ use anchord_memory::fingerprint::{Fingerprint, Lines, Source};
 use anchord_memory::limits::NAMED_FILES_MAX;
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, AnchorState, Body, Memory, Record, RecordId, RecordState, SeenFiles, Staged, Staleness,
-    Version,
+    Anchor, AnchorState, Body, Memory, Record, RecordId, SeenFiles, Staged, Staleness, Version,
 };
 
 use self::known::Known;
@@ -84,17 +83,17 @@ pub(crate) struct Seen {
 }
 
 impl AnchorService {
-    /// Returns a memory that shows the state of the records that `is_shown` selects: of an anchor's
-    /// code, and of the files that others name. Anchors without a fingerprint have no state.
+    /// Returns a memory that shows the state of some of its records: of an anchor's code, and of
+    /// the files that others name. Anchors without a fingerprint have no state.
     pub(crate) async fn shown(
         &self,
         place: Place<'_>,
         memory: &Arc<Memory>,
         time_max: Duration,
-        is_shown: impl Fn(&Record) -> bool,
+        shown: &[Arc<Record>],
     ) -> Arc<Memory> {
-        let wanted = filtered(memory, &is_shown, Wanted::of);
-        let named = filtered(memory, &is_shown, NamedFiles::of);
+        let wanted: Vec<Wanted> = shown.iter().filter_map(|it| Wanted::of(it)).collect();
+        let named: Vec<NamedFiles> = shown.iter().filter_map(|it| NamedFiles::of(it)).collect();
         if wanted.is_empty() && named.is_empty() {
             return Arc::clone(memory);
         }
@@ -119,9 +118,8 @@ impl AnchorService {
         memory: &Memory,
         time_max: Duration,
     ) -> Vec<Seen> {
-        let is_active = |record: &Record| record.state == RecordState::Active;
-        let wanted = filtered(memory, is_active, Wanted::of);
-        let named = filtered(memory, is_active, NamedFiles::of);
+        let wanted = memory.active_with_code().filter_map(|it| Wanted::of(it)).collect();
+        let named = memory.active_with_code().filter_map(|it| NamedFiles::of(it)).collect();
         self.look(place, wanted, named, time_max).await.anchors
     }
 
@@ -217,16 +215,6 @@ impl Capture {
         let text = || Some(String::from_utf8_lossy(&read()?.bytes).into_owned());
         self.texts.entry(file.to_owned()).or_insert_with(text).as_deref()
     }
-}
-
-/// Returns what is looked for of the records that `is_wanted` selects.
-fn filtered<T>(
-    memory: &Memory,
-    is_wanted: impl Fn(&Record) -> bool,
-    of: impl Fn(&Record) -> Option<T>,
-) -> Vec<T> {
-    let records = memory.records().filter(|record| is_wanted(record));
-    records.filter_map(|record| of(record)).collect()
 }
 
 /// Returns an anchor's lines, if it has a range of them.

@@ -1,6 +1,8 @@
 //! Answers a tool that the agent is about to use or has used, with what memory has on its files or
 //! on its failure.
 
+use std::sync::Arc;
+
 use anchord_memory::defuse;
 use anchord_memory::lifecycle::{Answer, CommandOutcome, CommandRun, ToolRun, ToolUse};
 use anchord_memory::render::hooks::{
@@ -155,11 +157,12 @@ async fn about_files(
         }
         let relative = view.place.relative(file);
         let folder = relative.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let is_near = |record: &Record| match record.anchor() {
+        let is_near = |record: &&Arc<Record>| match record.anchor() {
             Some(anchor) => anchor.file.rsplit_once('/').map_or("", |(folder, _)| folder) == folder,
             None => record.body.seen_files().is_some_and(|seen| seen.has(&relative)),
         };
-        let view = view.clone().with_anchors(sessions, limits::ANCHORS_FEW_TIME_MAX, is_near).await;
+        let near: Vec<_> = view.memory.active_with_code().filter(is_near).cloned().collect();
+        let view = view.clone().with_anchors(sessions, limits::ANCHORS_FEW_TIME_MAX, &near).await;
         let context = file_context(
             &view.memory,
             &FileContext {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anchord_memory::render::hooks::{RenderedContext, not_open};
 use anchord_memory::render::{LoadText, LoadView};
-use anchord_memory::{Memory, Record, RecordState, Revision};
+use anchord_memory::{Memory, Revision};
 
 use super::{Call, HookError, HookResponse};
 use crate::blocking::run_blocking;
@@ -58,8 +58,9 @@ pub(super) async fn ready_load(
     else {
         return Ok(None);
     };
-    let is_active = |record: &Record| record.state == RecordState::Active;
-    let view = view?.with_anchors(&call.service.sessions, ANCHORS_TIME_MAX, is_active).await;
+    let view = view?;
+    let active: Vec<_> = view.memory.active_with_code().cloned().collect();
+    let view = view.with_anchors(&call.service.sessions, ANCHORS_TIME_MAX, &active).await;
     let looked = call.session.loading(&call.service.sessions, &view, None);
     let looked = in_time(begin + patience.look, looked).await;
     let until = looked.is_some().then(|| begin + patience.render);

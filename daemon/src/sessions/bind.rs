@@ -184,17 +184,17 @@ impl View {
         self.project.as_ref().map(|project| project.accesses()).unwrap_or_default()
     }
 
-    /// Returns a view that shows the state of the anchors that `is_shown` selects.
+    /// Returns a view that shows the state of some records' code and files.
     pub(crate) async fn with_anchors(
         mut self,
         service: &SessionService,
         time_max: Duration,
-        is_shown: impl Fn(&Record) -> bool,
+        shown: &[Arc<Record>],
     ) -> Self {
         // An earlier memory says nothing about the code of now.
         if let Some(root) = self.place.root().filter(|_| !self.is_past()) {
             let place = Place { root, repository: self.place.repository() };
-            self.memory = service.anchors.shown(place, &self.memory, time_max, is_shown).await;
+            self.memory = service.anchors.shown(place, &self.memory, time_max, shown).await;
         }
         self
     }

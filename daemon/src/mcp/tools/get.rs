@@ -72,8 +72,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         (None, None) => return Err(caller(&"give an id, or a fact's key")),
     };
     let reader = context.keeper();
-    let is_it = |record: &Record| record.id == id;
-    let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, is_it).await;
+    let it: Vec<_> = view.memory.record(id).cloned().into_iter().collect();
+    let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, &it).await;
     let found = find(&view.memory, &reader, id);
     let found = found.map_err(|refusal| context.refused("get", &refusal))?;
     let mut newest = Record::clone(found);

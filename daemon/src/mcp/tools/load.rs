@@ -1,7 +1,7 @@
 //! `memory_load`: the condensed memory, followed by notices.
 
 use anchord_memory::render::{self, LoadView};
-use anchord_memory::{Kind, Memories, Record, RecordState, Refusal, Revision, find_topic, limits};
+use anchord_memory::{Kind, Memories, Refusal, Revision, find_topic, limits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,8 +72,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         find_topic(&view.memory, name).map_err(refused)?;
     }
     let (session, sessions) = (&context.session, &context.sessions);
-    let is_active = |record: &Record| record.state == RecordState::Active;
-    let view = view.with_anchors(sessions, ANCHORS_TIME_MAX, is_active).await;
+    let active: Vec<_> = view.memory.active_with_code().cloned().collect();
+    let view = view.with_anchors(sessions, ANCHORS_TIME_MAX, &active).await;
     let loading = session.loading(sessions, &view, params.topic.as_deref()).await;
     let whole = loading.view();
     let load = render::load(

@@ -1,12 +1,11 @@
 //! `memory_search`: finds records of every kind by words, tags, file or time.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anchord_memory::files::normalise;
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
-use anchord_memory::{Kind, Recall, Recalled, Record, RecordId, limits, parse_past, recall};
+use anchord_memory::{Kind, Recall, Recalled, Record, limits, parse_past, recall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -115,10 +114,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
     };
     let found = if looks_at_all { run_blocking(searching).await } else { searching() };
-    let hits: BTreeSet<RecordId> = found.hits.iter().map(|hit| hit.id).collect();
-    let (sessions, is_hit) = (Arc::clone(&context.sessions), |it: &Record| hits.contains(&it.id));
     let context = context.clone();
-    reading.view = reading.view.with_anchors(&sessions, ANCHORS_FEW_TIME_MAX, is_hit).await;
+    let hits = found.hits.iter().filter_map(|hit| reading.view.memory.record(hit.id));
+    let hits: Vec<_> = hits.cloned().collect();
+    let sessions = &context.sessions;
+    reading.view = reading.view.with_anchors(sessions, ANCHORS_FEW_TIME_MAX, &hits).await;
     let view = &reading.view;
     let explain = |record: &Record| {
         if record.is_personal() { personal.explain(record) } else { ranking.explain(record) }
