@@ -127,10 +127,8 @@ impl Project {
     /// Writes the entries of one session.
     fn session(&mut self, number: u64, time: Timestamp) -> Result<()> {
         let id = SessionId::new(format!("01J{number:08}"));
-        let at = |minute: i64| Provenance {
-            session: id.clone(),
-            client: "claude-code".into(),
-            time: Timestamp(time.0 + minute * 60_000),
+        let at = |minute: i64| {
+            Provenance::new(id.clone(), "claude-code".into(), Timestamp(time.0 + minute * 60_000))
         };
         let mut head = self.memory.clone();
         let mut entries = Vec::new();

@@ -104,7 +104,7 @@ fn notes() -> Memory {
         });
         let items = items.collect();
         let time = at(call * NOTE_ITEMS_MAX);
-        let by = Provenance { session: SessionId::new("bench"), client: "bench".into(), time };
+        let by = Provenance::new(SessionId::new("bench"), "bench".into(), time);
         let plan = plan_notes(&memory, &by, items).expect("there is room");
         memory.apply(Seq(memory.seq().0 + 1), &plan.changes);
     }

@@ -202,7 +202,7 @@ async fn take_in(
     let (base, modified) =
         (known.get(&edit.name).map(|known| known.status.clone()), edit.file.stamp.time());
     let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
-        let by = Provenance { session: SessionId::new(CLIENT), client: CLIENT.into(), time: now };
+        let by = Provenance::new(SessionId::new(CLIENT), CLIENT.into(), now);
         let record = memory.topic(&name);
         let here = record.and_then(|record| record.topic()).map(|topic| topic.status.as_str());
         let is = |status: &str| base.as_ref() == Some(&FileDigest::of(status.as_bytes()));

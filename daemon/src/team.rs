@@ -36,6 +36,9 @@ pub(crate) struct TeamConfig {
     pub(crate) project: Uuid,
     /// The project's name in the database.
     pub(crate) name: String,
+    /// This machine's member of the team, as the database names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) member: Option<String>,
     /// The database, without a password.
     pub(crate) url: String,
     /// The source of the password.
@@ -78,19 +81,22 @@ impl TeamLinks {
         Ok(CommitJournal::new(log, Arc::clone(&self.machine)))
     }
 
-    /// Returns the journal of the team that shares the project in this directory, if one does.
-    /// `team` is the one that the memory itself names.
+    /// Returns the journal of the team that shares the project in this directory, and this
+    /// machine's member of it, if there is a team. `team` is the one that the memory itself names.
     ///
     /// Without a file that can be read, the journal takes nothing: nobody else would see it.
     pub(crate) async fn of(
         &self,
         directory: &Path,
         team: Option<&str>,
-    ) -> Option<Arc<dyn TeamJournal<Change>>> {
+    ) -> Option<(Arc<dyn TeamJournal<Change>>, Option<String>)> {
         let path = directory.join(FILE);
         let from = directory.to_owned();
         let config = match run_blocking(move || read(&from)).await {
-            Ok(Some(config)) => self.journal(&config).await.map_err(|error| invalid(&path, error)),
+            Ok(Some(config)) => match self.journal(&config).await {
+                Ok(journal) => Ok((journal, config.member)),
+                Err(error) => Err(invalid(&path, error)),
+            },
             Ok(None) => {
                 team?;
                 let gone = io::Error::from(io::ErrorKind::NotFound);
@@ -99,8 +105,8 @@ impl TeamLinks {
             Err(error) => Err(error),
         };
         Some(match config {
-            Ok(journal) => Arc::new(journal),
-            Err(error) => Arc::new(journal::Unlinked(error.to_string())),
+            Ok((journal, member)) => (Arc::new(journal), member),
+            Err(error) => (Arc::new(journal::Unlinked(error.to_string())), None),
         })
     }
 }

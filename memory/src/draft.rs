@@ -291,8 +291,8 @@ impl<'a> Draft<'a> {
             version: Version::FIRST,
             revision: Revision(0),
             content_version: None,
-            created: origin.clone(),
-            updated: origin.clone(),
+            created: self.by(origin),
+            updated: self.by(origin),
             state: RecordState::Active,
             tags: Vec::new(),
             pinned: false,
@@ -336,7 +336,12 @@ impl<'a> Draft<'a> {
         let Some(stored) = self.head.record(fields.id) else { return };
         // An imported record may be older than the one it merges into.
         let time = origin.time.max(stored.updated.time);
-        self.put(fields, Provenance { time, ..origin.clone() });
+        self.put(fields, Provenance { time, ..self.by(origin) });
+    }
+
+    /// Returns the origin of a write, with the member of this machine.
+    fn by(&self, origin: &Provenance) -> Provenance {
+        Provenance { member: self.head.member().cloned(), ..origin.clone() }
     }
 
     /// Writes a note or its state without making it look freshly written. A fresh date would keep

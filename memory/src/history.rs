@@ -90,7 +90,8 @@ pub struct Commit {
     /// The client that wrote it; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client: String,
-    /// The member of the team who wrote it on another machine.
+    /// The member of the team who wrote it. For another machine's commit, the database has checked
+    /// it. For this machine's own, it is known if a record was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// The work in one line: a session's own summary, or the first record.
@@ -164,11 +165,12 @@ impl StoredCommit {
             Some(&record.updated.session) == self.head.session.as_ref()
                 && record.updated.time == self.head.time
         };
-        let client = self.records(reader).find(by).map(|record| record.updated.client.to_string());
+        let by = self.records(reader).find(by).map(|record| &record.updated);
+        let member = self.member().or_else(|| by.and_then(|by| by.member.as_ref()));
         Commit {
             head: self.head.clone(),
-            client: client.unwrap_or_default(),
-            member: self.member().map(ToString::to_string),
+            client: by.map(|by| by.client.to_string()).unwrap_or_default(),
+            member: member.map(ToString::to_string),
             summary: self.summary(reader),
             counts,
         }

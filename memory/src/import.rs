@@ -121,10 +121,12 @@ pub fn plan_import(
         let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
         return Plan { changes: Vec::new(), outcome };
     }
-    let at = |session: &SessionId, time: Option<Timestamp>| Provenance {
-        session: session.clone(),
-        client: ZIPMEM.into(),
-        time: time.filter(|time| *time < origin.time).unwrap_or(origin.time),
+    let at = |session: &SessionId, time: Option<Timestamp>| {
+        Provenance::new(
+            session.clone(),
+            ZIPMEM.into(),
+            time.filter(|time| *time < origin.time).unwrap_or(origin.time),
+        )
     };
     let mut notes = source.notes.clone();
     let source = &usable(memory, source, &mut notes);

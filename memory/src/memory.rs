@@ -34,6 +34,7 @@ pub struct Memory {
     session_rows: u64,
     last_private: u64,
     team: Option<Arc<str>>,
+    member: OwnMember,
     copied: Option<CopyMark>,
     held: OrdMap<HeldKey, Arc<Held>>,
     records: OrdMap<RecordId, Arc<Record>>,
@@ -47,6 +48,17 @@ pub struct Memory {
     index: Index,
     /// The search index over everything that is not forgotten. It follows entries, not drafts.
     search: SearchIndex,
+}
+
+/// This machine's member of the team. No entry has it, so two memories of the same entries are
+/// equal whatever it is.
+#[derive(Clone, Debug, Default)]
+struct OwnMember(Option<Arc<str>>);
+
+impl PartialEq for OwnMember {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The topic that a conversation is bound to.
@@ -88,6 +100,16 @@ impl Memory {
     /// Returns the id of the team's project, if a team shares this memory.
     pub fn team(&self) -> Option<&str> {
         self.team.as_deref()
+    }
+
+    /// Returns this machine's member of the team, if that is known.
+    pub fn member(&self) -> Option<&Arc<str>> {
+        self.member.0.as_ref()
+    }
+
+    /// Names this machine's member of the team. Writes from here on have it in their provenance.
+    pub fn set_member(&mut self, name: Option<&str>) {
+        self.member = OwnMember(name.map(Arc::from));
     }
 
     /// Returns the place in the team's journal that this copy reaches, if it is known.

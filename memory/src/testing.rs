@@ -16,7 +16,7 @@ pub(crate) fn day(day: i64) -> Timestamp {
 }
 
 pub(crate) fn origin(session: &str, on: i64) -> Provenance {
-    Provenance { session: SessionId::new(session), client: "claude-code".into(), time: day(on) }
+    Provenance::new(SessionId::new(session), "claude-code".into(), day(on))
 }
 
 pub(crate) fn blueprint(title: &str, content: &str) -> Blueprint {

@@ -58,6 +58,8 @@ pub struct ProjectInfo {
     pub name: String,
     /// The `seq` of its last entry, or 0.
     pub head: u64,
+    /// The caller's name in it.
+    pub member: String,
     /// The caller's role in it.
     pub role: Role,
 }
@@ -156,7 +158,7 @@ impl Database {
 
     /// Lists the projects that the caller is a member of, by name.
     pub async fn projects(&self) -> Result<Vec<ProjectInfo>, Error> {
-        let sql = "SELECT p.id, p.name, p.seq, m.role FROM anchord.projects p \
+        let sql = "SELECT p.id, p.name, p.seq, m.name, m.role FROM anchord.projects p \
             JOIN anchord.members m ON m.project = p.id AND m.role_name = session_user::text \
             ORDER BY p.name";
         let rows = self.query(sql, &[]).await?;
@@ -166,7 +168,8 @@ impl Database {
                     id: row.try_get(0)?,
                     name: row.try_get(1)?,
                     head: unsigned(row.try_get(2)?)?,
-                    role: Role::from_stored(row.try_get(3)?)?,
+                    member: row.try_get(3)?,
+                    role: Role::from_stored(row.try_get(4)?)?,
                 })
             })
             .collect()

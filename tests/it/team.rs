@@ -127,7 +127,15 @@ fn two_machines_share_a_memory_and_keep_what_is_private() {
     let saved = agent.tool("memory_save", &write::save("Cache"));
     assert!(saved.contains("Saved"), "{saved}");
     let load = ada.sees("Deploys run on Fridays.");
-    assert!(load.contains("Cache"), "{load}");
+    assert!(load.contains("Cache") && load.contains(" of Bob:"), "{load}");
+    agent.tool("memory_note", &json!({ "key": "db", "content": "Postgres 17" }));
+    ada.sees("Postgres 17");
+    let fact = ada.shell().done(&["get", "db"]);
+    assert!(fact.contains(" of Bob in session"), "{fact}");
+    // It was written before a team shared the memory.
+    assert!(!fact.contains("of ada"), "{fact}");
+    let versions = ada.shell().done(&["history", "db"]);
+    assert!(versions.contains(", note  Bob  "), "{versions}");
     poll(PATIENCE, "equal records on both machines", || {
         (ada.revision() == bob.revision()).then_some(())
     });

@@ -197,11 +197,11 @@ pub(super) fn remember(sessions: &[Session], now: i64) -> Result<Memory> {
         for record in &session.records {
             whole.absorb(&part(record)?);
         }
-        let by = Provenance {
-            session: SessionId::new(session.id.as_str()),
-            client: session.client.as_str().into(),
-            time: Timestamp(start),
-        };
+        let by = Provenance::new(
+            SessionId::new(session.id.as_str()),
+            session.client.as_str().into(),
+            Timestamp(start),
+        );
         let save = Save {
             started: by.time,
             session_summary: &session.summary,

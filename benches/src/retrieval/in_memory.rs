@@ -26,11 +26,8 @@ impl InMemory {
     pub(super) fn store(notes: &[String], tuning: Tuning) -> Result<Self> {
         let (mut memory, mut ids) = (Memory::default(), HashMap::new());
         for (((at, seq), time), note) in (0..).zip(1..).zip(0..).zip(notes) {
-            let by = Provenance {
-                session: SessionId::new("bench"),
-                client: "bench".into(),
-                time: Timestamp(time * STEP_MS),
-            };
+            let by =
+                Provenance::new(SessionId::new("bench"), "bench".into(), Timestamp(time * STEP_MS));
             let note = NewNote { content: note.clone(), ..NewNote::default() };
             let plan = plan_notes(&memory, &by, vec![Ok(note)])?;
             memory.apply(Seq(seq), &plan.changes);

@@ -37,11 +37,11 @@ pub(crate) async fn import_memory(
         read.set_root(root);
     }
     let read = Arc::new(read);
-    let by = Provenance {
-        session: SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
-        client: "anchord import".into(),
-        time: clock::now(),
-    };
+    let by = Provenance::new(
+        SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
+        "anchord import".into(),
+        clock::now(),
+    );
     let existing = match asked.id {
         Some(id) => service.projects.open_known(id).await.map_err(store_error)?,
         None => None,

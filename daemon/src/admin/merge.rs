@@ -73,11 +73,11 @@ pub(crate) async fn end_merge(service: &AdminService, params: MergeParams) -> An
         }
     };
     let Some(project) = view.project else { return Err(internal("a brief has no project")) };
-    let by = Provenance {
-        session: SessionId::new(format!("merge-{}", uuid::Uuid::now_v7())),
-        client: CLIENT.into(),
-        time: clock::now(),
-    };
+    let by = Provenance::new(
+        SessionId::new(format!("merge-{}", uuid::Uuid::now_v7())),
+        CLIENT.into(),
+        clock::now(),
+    );
     let decide: WriteCommand<Memory, BriefOutcome> = Arc::new(move |memory, now| {
         let by = Provenance { time: now, ..by.clone() };
         let plan = plan_brief(memory, &by, Staged::default(), Some(&merge));

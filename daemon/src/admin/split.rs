@@ -153,11 +153,7 @@ async fn write<O: Outcome>(
 }
 
 fn provenance(session: &SessionId) -> Provenance {
-    Provenance {
-        session: session.clone(),
-        client: "anchord project split".into(),
-        time: clock::now(),
-    }
+    Provenance::new(session.clone(), "anchord project split".into(), clock::now())
 }
 
 /// The projects in which sessions of a memory worked, as found from their directories today.

@@ -194,7 +194,10 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
         _ => format!("{name} (unfinished {})", Uuid::new_v4()),
     };
     let project = database.create_project(&first_name).await.map_err(database_error)?;
-    let config = TeamConfig { project, name, url: place.url, secret: place.secret };
+    let members = database.projects().await.map_err(database_error)?;
+    let member = members.into_iter().find(|it| it.id == project).map(|it| it.member);
+    let TeamPlace { url, secret, .. } = place;
+    let config = TeamConfig { project, name, member, url, secret };
     let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);
     let runtime = Handle::current();
@@ -436,7 +439,9 @@ async fn join(
     } else {
         None
     };
-    let config = TeamConfig { project: found.id, name, url: place.url, secret: place.secret };
+    let (project, member, TeamPlace { url, secret, .. }) =
+        (found.id, Some(found.member.clone()), place);
+    let config = TeamConfig { project, name, member, url, secret };
     let directory = service.projects.open.directory(id);
     let linked = service.projects.open.close_and(id, move |closed| {
         let aside = if has_own { Some(begin_anew(closed)?) } else { None };

@@ -423,10 +423,12 @@ async fn open_project(
     teams: &TeamLinks,
 ) -> Result<Arc<OpenProject>, StoreError> {
     let directory = stores.directory(&store_name(id));
-    let Opened { store, state, replies, report } = open_store(stores, store_name(id)).await?;
+    let Opened { store, mut state, replies, report } = open_store(stores, store_name(id)).await?;
     let marks = store.marks().clone();
-    let journal = teams.of(&directory, state.team()).await;
-    let link = journal.map(|journal| TeamLink { journal, runtime: Handle::current() });
+    let link = teams.of(&directory, state.team()).await.map(|(journal, member)| {
+        state.set_member(member.as_deref());
+        TeamLink { journal, runtime: Handle::current() }
+    });
     let owner = WriterHandle::start(store, state, replies, link)
         .map_err(StoreError::io("start a thread for", directory))?;
     // Others may have written while the project was closed.

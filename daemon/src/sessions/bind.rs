@@ -317,7 +317,7 @@ impl Session {
 
     /// Returns the provenance of this session's records.
     pub(crate) fn provenance(&self, time: Timestamp) -> Provenance {
-        Provenance { session: self.id.clone(), client: self.client(), time }
+        Provenance::new(self.id.clone(), self.client(), time)
     }
 
     /// Returns the location of the session's work, which is the same for its whole life.

@@ -147,7 +147,7 @@ impl Session {
 fn adopting(from: &SessionId, to: &Session) -> WriteCommand<Memory> {
     let (from, to, client) = (from.clone(), to.id.clone(), to.client());
     Arc::new(move |memory, time| {
-        let by = Provenance { session: to.clone(), client: client.clone(), time };
+        let by = Provenance::new(to.clone(), client.clone(), time);
         let plan = plan_adopt(memory, &from, &to, &by);
         Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
     })
@@ -250,7 +250,7 @@ async fn fold(
         let plan = if table.holds(&session) {
             None
         } else {
-            let by = Provenance { session: session.clone(), client: client.clone(), time };
+            let by = Provenance::new(session.clone(), client.clone(), time);
             plan_keep(memory, &session, &by, cause.clone(), files_unseen)
         };
         let changes = plan.map(|plan| plan.changes).unwrap_or_default();

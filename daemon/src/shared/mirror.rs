@@ -398,8 +398,7 @@ async fn write(
 ) -> Result<Vec<TakeOutcome>, String> {
     let name = name.to_owned();
     let command: WriteCommand<Memory, Vec<TakeOutcome>> = Arc::new(move |memory, now| {
-        let origin =
-            Provenance { session: SessionId::new(SESSION), client: SESSION.into(), time: now };
+        let origin = Provenance::new(SessionId::new(SESSION), SESSION.into(), now);
         Ok(plan_take_in(memory, &name, &items, &origin).into())
     });
     let written = project.owner.write(None, None, "shared", command).await;

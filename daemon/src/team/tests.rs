@@ -10,6 +10,7 @@ fn config() -> TeamConfig {
     TeamConfig {
         project: Uuid::from_u128(7),
         name: "api".to_owned(),
+        member: Some("Ada L.".to_owned()),
         url: "postgres://ada@db.example/anchord".to_owned(),
         secret: Secret::Command("pass show anchord".to_owned()),
     }
@@ -35,7 +36,7 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
     let links = TeamLinks::new(Uuid::nil());
     assert!(links.of(directory.path(), None).await.is_none());
     let refused = async |team| {
-        let journal = links.of(directory.path(), team).await.unwrap();
+        let (journal, _) = links.of(directory.path(), team).await.unwrap();
         let at = TeamPoint { revision: Revision(0), mark: None };
         let refused = journal.append(at, Vec::new()).await.unwrap_err();
         let TeamError::NotWritten(why) = refused else { panic!("{refused:?}") };

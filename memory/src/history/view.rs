@@ -76,6 +76,9 @@ pub struct VersionDetail {
     /// The client that wrote it; empty if it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client: String,
+    /// The member of the team who wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// The operation that wrote it.
     pub operation: String,
     /// The difference; `None` if the content was purged, or is another session's own.

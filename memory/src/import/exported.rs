@@ -164,11 +164,11 @@ pub fn plan_import_export(
             private += 1;
             continue;
         }
-        let origin = Provenance {
-            session: bounded(&record.updated.session),
-            client: clip(&record.updated.client, BINDING_KEY_CHARS_MAX).into(),
-            time: record.updated.time.min(origin.time),
-        };
+        let origin = Provenance::new(
+            bounded(&record.updated.session),
+            clip(&record.updated.client, BINDING_KEY_CHARS_MAX).into(),
+            record.updated.time.min(origin.time),
+        );
         match put(&mut draft, record, &origin) {
             Ok(Put::NewRow) => sessions += 1,
             Ok(Put::Older) => older += 1,

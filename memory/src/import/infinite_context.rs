@@ -142,10 +142,12 @@ impl BriefStep {
             Some(id) => clip(&format!("{INFINITE_CONTEXT}:{id}"), BINDING_KEY_CHARS_MAX),
             None => by.session.0.to_string(),
         };
-        let origin = |entry: &StateEntry| Provenance {
-            session: SessionId::new(session.clone()),
-            client: INFINITE_CONTEXT.into(),
-            time: entry.time.filter(|time| *time <= by.time).unwrap_or(by.time),
+        let origin = |entry: &StateEntry| {
+            Provenance::new(
+                SessionId::new(session.clone()),
+                INFINITE_CONTEXT.into(),
+                entry.time.filter(|time| *time <= by.time).unwrap_or(by.time),
+            )
         };
         let root = self.root.as_deref();
         let mut lines: Vec<HistoryLine> =

@@ -87,7 +87,7 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: SessionActivity, now:
     let session = SessionId::new(captured.key());
     let (started, ended) = captured.times();
     let ended = ended.min(now);
-    let origin = Provenance { session: session.clone(), client: client.into(), time: ended };
+    let origin = Provenance::new(session.clone(), client.into(), ended);
     put_fixes(draft, &captured, &origin);
     let captured = captured.without_trace();
     let row = Row {

@@ -93,7 +93,7 @@ pub fn plan_release(
     let Held {
         session, client, time, started, summary, expected, staged, merge, merge_end, ..
     } = Held::clone(held);
-    let origin = Provenance { session, client, time };
+    let origin = Provenance::new(session, client, time);
     refuse_unexpected(memory, expected, &origin)?;
     let mut draft = Draft::new(memory);
     draft.fold(&staged, &origin);

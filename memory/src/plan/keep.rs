@@ -37,7 +37,7 @@ pub fn plan_keep(
 ) -> Option<Plan<()>> {
     let staged = memory.staged_by(session)?;
     let client = if staged.client.is_empty() { &origin.client } else { &staged.client };
-    let origin = Provenance { session: session.clone(), client: client.clone(), time: origin.time };
+    let origin = Provenance::new(session.clone(), client.clone(), origin.time);
 
     let mut draft = Draft::new(memory);
     let rows = [true, false].map(|private| stored_row(&draft, session, private));

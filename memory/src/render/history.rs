@@ -202,10 +202,11 @@ impl Text<'_> {
             Some(revision) => format!("commit {}", revision.0),
             None => "not shared".to_owned(),
         };
-        let client =
-            if version.client.is_empty() { String::new() } else { format!("  {}", version.client) };
+        let by = [version.member.as_deref().unwrap_or_default(), &version.client];
+        let by: String =
+            by.iter().filter(|by| !by.is_empty()).map(|by| format!("  {}", one_line(by))).collect();
         let (number, time) = (version.version.0, version.time.minute());
-        let head = format!("version {number}  {time}  {commit}, {}{client}", version.operation);
+        let head = format!("version {number}  {time}  {commit}, {}{by}", version.operation);
         self.push(Style::Head, head);
         match &version.diff {
             Some(diff) if diff.unknown => {

@@ -4,7 +4,7 @@ use super::cut::clip_within;
 use super::list::marks;
 use super::{append, item, plain_name, title};
 use crate::audience::{Audience, Tool};
-use crate::fold::clip;
+use crate::fold::{clip, one_line};
 use crate::ids::Timestamp;
 use crate::limits::ANSWER_CHARS_MIN;
 use crate::memory::Memory;
@@ -188,9 +188,9 @@ pub fn end_with_a_line(page: &mut String) {
 
 fn by(provenance: &Provenance) -> String {
     let day = provenance.time.date();
-    match &*provenance.client {
+    match &*one_line(&provenance.who()) {
         "" => format!("{day} in session {}", provenance.session),
-        client => format!("{day} by {client} in session {}", provenance.session),
+        who => format!("{day} by {who} in session {}", provenance.session),
     }
 }
 

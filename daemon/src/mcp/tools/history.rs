@@ -181,12 +181,14 @@ fn versions_of(
         // A version that a session wrote privately stays private after the record was shared.
         let seen = |record: &&Arc<_>| reader.sees(record) || newest.owner().is_some();
         let record = it.content.record().filter(seen);
-        let client = record.filter(|record| Some(&record.updated.session) == it.session.as_ref());
+        let by = record.map(|record| &record.updated);
+        let by = by.filter(|by| Some(&by.session) == it.session.as_ref());
         found.versions.push(VersionDetail {
             version,
             revision: it.revision,
             time: it.time,
-            client: client.map(|record| record.updated.client.to_string()).unwrap_or_default(),
+            client: by.map(|by| by.client.to_string()).unwrap_or_default(),
+            member: by.and_then(|by| by.member.as_deref()).map(str::to_owned),
             operation: it.operation.clone(),
             diff: record.and_then(|record| compared(&stored, record, reader)),
         });

@@ -99,7 +99,7 @@ fn call(name: &str, number: u64) -> Call {
 }
 
 fn by(name: &str, time: Timestamp) -> Provenance {
-    Provenance { session: session(name), client: "agent".into(), time }
+    Provenance::new(session(name), "agent".into(), time)
 }
 
 fn notes<const N: usize>(contents: [&str; N]) -> Staged {

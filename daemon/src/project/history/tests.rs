@@ -11,11 +11,8 @@ use crate::store::{
 
 /// Plans the write of a note. Every third one is private to a session, and so no commit.
 fn planned(memory: &Memory, number: u64, content: &str) -> Vec<Change> {
-    let by = Provenance {
-        session: SessionId::new("s-1"),
-        client: Arc::from("codex"),
-        time: Timestamp(number.cast_signed()),
-    };
+    let by =
+        Provenance::new(SessionId::new("s-1"), Arc::from("codex"), Timestamp(number.cast_signed()));
     let private = number.is_multiple_of(3);
     let note = NewNote { content: content.to_owned(), private, ..NewNote::default() };
     plan_notes(memory, &by, vec![Ok(note)]).unwrap().changes

@@ -36,7 +36,7 @@ fn session(name: &str) -> SessionId {
 }
 
 fn by(name: &str, time: Timestamp) -> Provenance {
-    Provenance { session: SessionId::new(name), client: "agent".into(), time }
+    Provenance::new(SessionId::new(name), "agent".into(), time)
 }
 
 fn lesson(summary: &str) -> Staged {

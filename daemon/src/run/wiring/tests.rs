@@ -62,7 +62,7 @@ fn shared(journal: &MemJournal<Memory>, store: MemStore<Memory>) -> Box<dyn Stor
         let seq = Seq(journal.entries().len() as u64 + 1);
         let session = SessionId::new("of-another-daemon");
         let time = Timestamp(i64::try_from(seq.0).unwrap());
-        let by = Provenance { session: session.clone(), client: "codex".into(), time };
+        let by = Provenance::new(session.clone(), "codex".into(), time);
         let part = Staged { summary: Some(format!("at entry {}", seq.0)), ..Staged::default() };
         let plan = plan_checkpoint(&Memory::default(), &by, part).unwrap();
         Some(Entry {

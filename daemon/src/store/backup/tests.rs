@@ -22,7 +22,7 @@ fn note(writer: &mut Writer, content: &str) -> Entry<Change> {
     let session = SessionId::new("s-1");
     let seq = Seq(writer.state.seq().0 + 1);
     let time = Timestamp(seq.0.cast_signed());
-    let by = Provenance { session: session.clone(), client: Arc::from("codex"), time };
+    let by = Provenance::new(session.clone(), Arc::from("codex"), time);
     let note = NewNote { content: content.to_owned(), ..NewNote::default() };
     let changes = plan_notes(&writer.state, &by, vec![Ok(note)]).unwrap().changes;
     let entry = Entry {

@@ -26,10 +26,8 @@ const LINE: &str = concat!(
 );
 
 fn entry() -> Entry<Change> {
-    let wrote = |session: &str, client: &str, time| Provenance {
-        session: SessionId::new(session),
-        client: Arc::from(client),
-        time: Timestamp(time),
+    let wrote = |session: &str, client: &str, time| {
+        Provenance::new(SessionId::new(session), Arc::from(client), Timestamp(time))
     };
     let record = Record {
         id: "a4".parse::<RecordId>().unwrap(),

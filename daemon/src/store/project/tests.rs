@@ -30,11 +30,11 @@ use crate::store::{
 };
 
 fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
-    let wrote = Provenance {
-        session: SessionId::new("s-1"),
-        client: Arc::from("claude-code"),
-        time: Timestamp(1_763_760_000_000),
-    };
+    let wrote = Provenance::new(
+        SessionId::new("s-1"),
+        Arc::from("claude-code"),
+        Timestamp(1_763_760_000_000),
+    );
     Change::Put(Arc::new(Record {
         id: RecordId::new(kind, number),
         version: Version(version),

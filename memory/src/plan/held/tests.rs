@@ -179,3 +179,30 @@ fn no_more_is_held_than_is_allowed() {
     let refused = plan_hold(&memory, &by, &key(9_999), saving(Staged::default())).unwrap_err();
     assert!(refused.to_string().contains("memory_checkpoint"), "{refused}");
 }
+
+#[test]
+fn every_shared_write_names_the_member_of_its_machine() {
+    let (mut memory, by) = (in_team(), origin("one", 1));
+    let told = |content: &str| NewNote { key: Some("db".to_owned()), ..note(content) };
+    memory.set_member(Some("ada"));
+    let plan = plan_notes(&memory, &by, vec![Ok(told("Postgres 15."))]).unwrap();
+    apply(&mut memory, plan);
+    // The same journal on another machine.
+    let here = memory.clone();
+    memory.set_member(Some("Bob"));
+    assert_eq!(memory, here, "the member is no part of the state");
+    let plan = plan_notes(&memory, &origin("two", 2), vec![Ok(told("Postgres 16."))]).unwrap();
+    apply(&mut memory, plan);
+    let held = plan_hold(&memory, &by, &key(7), saving(Staged::default())).unwrap();
+    apply(&mut memory, held);
+    let row = fold(&mut memory, &key(7)).unwrap().row;
+
+    let note = memory.records_of(Kind::Note).next().unwrap();
+    let members = [&note.created, &note.updated].map(|by| by.member.as_deref());
+    assert_eq!(members, [Some("ada"), Some("Bob")]);
+    let text = crate::render::record(note);
+    assert!(text.contains("written 2026-11-01 by claude-code of ada in session one"), "{text}");
+    assert!(text.contains("changed 2026-11-02 by claude-code of Bob in session two"), "{text}");
+    let row = crate::render::record(memory.record(row).unwrap());
+    assert!(row.contains("claude-code of Bob"), "{row}");
+}

@@ -59,9 +59,17 @@ impl Worded for SessionRow {
 
 /// Renders everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.
 fn head(record: &Record, row: &SessionRow) -> String {
-    let client = if row.folded > 0 { "" } else { &*record.created.client };
-    let space = if client.is_empty() { "" } else { " " };
-    format!("{} {}{space}{client}{}", record.id, row.ended.date(), row_mark(row))
+    let who = who(record, row);
+    format!("{} {}{who}{}", record.id, row.ended.date(), row_mark(row))
+}
+
+/// Renders ` claude-code`, or ` claude-code of ada` in a team. Nothing if the row is of several
+/// sessions.
+fn who(record: &Record, row: &SessionRow) -> String {
+    match record.created.who() {
+        who if row.folded > 0 || who.is_empty() => String::new(),
+        who => format!(" {}", one_line(&who)),
+    }
 }
 
 /// Renders a row's marks: the parent session of a subagent, and how the row was made if its agent
@@ -99,11 +107,10 @@ pub(in crate::render) fn earlier(row: &SessionRow) -> String {
     }
 }
 
-/// Renders `s34 2026-11-22 claude-code:`. If its agent did not save, it also says how the row was
-/// made.
+/// Renders `s34 2026-11-22 claude-code of ada:`. If its agent did not save, it also says how the
+/// row was made.
 fn loaded_head(record: &Record, row: &SessionRow) -> String {
-    let client = if row.folded > 0 { "" } else { &*record.created.client };
-    let space = if client.is_empty() { "" } else { " " };
+    let who = who(record, row);
     let subagent = row.session.parent().map(|_| "a subagent");
     let unsaved = match (row.captured.is_some() || row.on_behalf, row.saved_itself()) {
         (true, true) => Some("after its last save"),
@@ -112,5 +119,5 @@ fn loaded_head(record: &Record, row: &SessionRow) -> String {
     };
     let marks: Vec<&str> = subagent.into_iter().chain(unsaved).collect();
     let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
-    format!("{} {}{space}{client}{marks}:", record.id, row.ended.date())
+    format!("{} {}{who}{marks}:", record.id, row.ended.date())
 }
