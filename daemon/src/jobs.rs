@@ -51,6 +51,11 @@ pub(crate) async fn run(service: JobService) {
     loop {
         tokio::select! {
             _ = tick.tick() => {}
+            () = projects.open.teams().opened().notified() => {
+                // Others' commits are heard from the start.
+                teams.update().await;
+                continue;
+            }
             () = stopping.cancelled() => return,
         }
         if !instance.still_ours() {

@@ -190,6 +190,10 @@ pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
 /// Attempts to purge from a team's journal while others write to it.
 pub const TEAM_PURGE_TRIES_MAX: u32 = 20;
 
+/// Time that readers wait for the first look at a team's database, from the opening of the memory.
+/// A hook that opens it first has [`HOOK_OPEN_TIME_MAX`] for both.
+pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
+
 /// Entries of a team's journal that one call reads.
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anchord_memory::Change;
 use anchord_team::{Address, Database, Secret};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 pub(crate) use journal::{CommitJournal, TeamReplacement};
@@ -51,12 +52,19 @@ pub(crate) struct TeamLinks {
     /// The id of this machine's instance, by which it knows its own entries.
     machine: Arc<str>,
     databases: Mutex<HashMap<String, Database>>,
+    opened: Notify,
 }
 
 impl TeamLinks {
     /// Returns the links of this instance.
     pub(crate) fn new(instance: Uuid) -> Self {
-        Self { machine: instance.to_string().into(), databases: Mutex::default() }
+        let machine = instance.to_string().into();
+        Self { machine, databases: Mutex::default(), opened: Notify::new() }
+    }
+
+    /// Is notified whenever the memory of a team has been opened.
+    pub(crate) fn opened(&self) -> &Notify {
+        &self.opened
     }
 
     /// Returns the database at an address, and reuses its connections.

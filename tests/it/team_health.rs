@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 
+use anchord_team::testing::Proxy;
 use anchord_tests::{Instance, PATIENCE, poll, write};
 use serde_json::Value;
 
-use crate::team::{Machine, server, two};
+use crate::team::{Machine, server, two, two_by};
 
 /// Returns what the doctor found about teams.
 fn diagnosis(machine: &Machine) -> (i32, Vec<Value>) {
@@ -118,4 +119,26 @@ fn a_damaged_team_file_is_a_problem_that_joining_again_repairs() {
     assert!(joined.contains("as in the database"), "{joined}");
     let (_, found) = diagnosis(&ada);
     assert!(found.iter().all(|finding| field(finding, "severity") == "good"), "{found:?}");
+}
+
+#[test]
+fn the_first_load_of_a_daemon_has_what_others_wrote_or_says_that_it_may_not() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
+    let load_of_a_new_daemon = || {
+        ada.shell().done(&["stop"]);
+        ada.shell().done(&["load"])
+    };
+    let not_yet = "The team's database has not answered yet";
+    bob.shell().done(&["note", "While ada was away."]);
+    let load = load_of_a_new_daemon();
+    assert_ne!(load.contains("While ada was away."), load.contains(not_yet), "{load}");
+    proxy.stall();
+    assert!(load_of_a_new_daemon().contains(not_yet));
+    proxy.resume();
+    poll(PATIENCE, "an answer of the database", || {
+        let load = ada.shell().done(&["load"]);
+        (load.contains("While ada was away.") && !load.contains(not_yet)).then_some(())
+    });
 }

@@ -228,9 +228,7 @@ impl<M: StateMachine> Writer<M> {
     /// Changes what other threads see of the link.
     fn note(&self, change: impl FnOnce(&mut TeamStatus)) {
         if let Some(team) = &self.team {
-            let mut status = TeamStatus::clone(&team.signal.status.load());
-            change(&mut status);
-            team.signal.status.store(Arc::new(status));
+            team.signal.status.send_modify(|status| change(Arc::make_mut(status)));
         }
     }
 

@@ -75,6 +75,13 @@ impl OpenProject {
         self.owner.snapshot()
     }
 
+    /// Waits for the first look at the team's database since the memory was opened, if there is a
+    /// team, but not for long. What is read then says whether the database has answered.
+    pub(crate) async fn first_look(&self) {
+        let until = self.opened + limits::TEAM_FIRST_LOOK_MAX;
+        let _ = tokio::time::timeout_at(until.into(), self.owner.team_looked()).await;
+    }
+
     /// Returns the soft marks about shared files, as they were when the store was opened.
     pub(crate) fn shared_marks(&self) -> &Marks {
         &self.marks
@@ -268,6 +275,9 @@ impl OpenProjects {
             }
             let project = open_project(id, stores, &teams).await?;
             slot.current.store(Some(Arc::clone(&project)));
+            if project.owner.team().is_some() {
+                teams.opened().notify_one();
+            }
             Ok(project)
         }))
         .await

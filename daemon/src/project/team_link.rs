@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anchord_memory::{SessionId, Timestamp};
-use arc_swap::ArcSwap;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::batch::{Batch, Waiting};
@@ -46,7 +46,7 @@ pub struct TeamStatus {
 pub(super) struct TeamSignal {
     /// Whether others may have written.
     due: AtomicBool,
-    pub(super) status: ArcSwap<TeamStatus>,
+    pub(super) status: watch::Sender<Arc<TeamStatus>>,
 }
 
 impl TeamSignal {

@@ -117,7 +117,16 @@ impl<M: StateMachine> WriterHandle<M> {
 
     /// Returns whether the team's database answers, if a team shares the memory.
     pub fn team(&self) -> Option<Arc<TeamStatus>> {
-        self.team.as_ref().map(|team| team.status.load_full())
+        self.team.as_ref().map(|team| Arc::clone(&team.status.borrow()))
+    }
+
+    /// Waits until the first call to the team's database has ended, if a team shares the memory.
+    pub async fn team_looked(&self) {
+        if let Some(team) = &self.team {
+            let mut status = team.status.subscribe();
+            // The sender is here, so it cannot be gone.
+            let _ = status.wait_for(|status| status.ended.is_some()).await;
+        }
     }
 
     /// Finds earlier versions on the caller's thread, without waiting for the queue or the writer.

@@ -22,7 +22,8 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::project::history::PastMemory;
 use crate::project::{
-    Compacted, OpenProject, Outcome, Transition, WriteCommand, WriteError, WriteSet, Written, sum,
+    Compacted, OpenProject, Outcome, TeamStatus, Transition, WriteCommand, WriteError, WriteSet,
+    Written, sum,
 };
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
@@ -148,6 +149,8 @@ pub(crate) struct View {
     /// `None` until the first write here.
     pub(crate) project: Option<Arc<OpenProject>>,
     pub(crate) memory: Arc<Memory>,
+    /// Whether the database of the team that shares the memory answered, just before it was read.
+    team: Option<Arc<TeamStatus>>,
     /// A remark for the user, such as that this place is a copy or has moved.
     pub(crate) remark: Option<String>,
     /// The time from which ages are counted, if the memory is an earlier one.
@@ -157,8 +160,7 @@ pub(crate) struct View {
 impl View {
     /// Words what waits for the database of the team that shares the memory, if anything does.
     pub(crate) fn team(&self) -> String {
-        let status = self.project.as_ref().and_then(|project| project.owner.team());
-        let Some(status) = status else { return String::new() };
+        let Some(status) = &self.team else { return String::new() };
         let (error, refused) = (status.error.as_deref(), status.refused.as_deref());
         render::team(&self.memory, status.answered, error, refused)
     }
@@ -231,7 +233,8 @@ impl Session {
         if let Some(PastMemory { memory, now, .. }) = &self.past {
             // Without the project, nothing that is said here is about the present.
             let memory = Arc::clone(memory);
-            return Ok(View { place, project: None, memory, remark: None, past: Some(*now) });
+            let (project, team, remark, past) = (None, None, None, Some(*now));
+            return Ok(View { place, project, memory, team, remark, past });
         }
         let registry = service.projects.registry.snapshot();
         let known = self.project_id();
@@ -259,11 +262,13 @@ impl Session {
             None => None,
         };
         if let Some(project) = &project {
+            project.first_look().await;
             service.shared.before_reading(project).await;
         }
         self.works_in(project.as_ref());
+        let team = project.as_ref().and_then(|project| project.owner.team());
         let memory = project.as_ref().map(|project| project.memory()).unwrap_or_default();
-        Ok(View { place, project, memory, remark, past: None })
+        Ok(View { place, project, memory, team, remark, past: None })
     }
 
     /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.

@@ -6,8 +6,9 @@ use crate::ids::Timestamp;
 use crate::memory::Memory;
 
 /// Renders what waits for the team's database, and how old the memory is while it cannot be
-/// reached. `answered` is the last time that it answered. `error` is the reason why it cannot be
-/// used now, and `refused` why it did not take the last commit. Empty if nothing is to be said.
+/// reached. `answered` is the last time that it answered since the memory was opened. `error` is
+/// the reason why it cannot be used now, and `refused` why it did not take the last commit. Empty
+/// if nothing is to be said.
 pub fn team(
     memory: &Memory,
     answered: Option<Timestamp>,
@@ -38,6 +39,11 @@ pub fn team(
             text,
             "The team's database cannot be used {since} ({error}): others' newer work is not here. \
              Checkpoints work; a save is kept here until it is back."
+        );
+    }
+    if (answered, error) == (None, None) {
+        text.push_str(
+            "The team's database has not answered yet: others' newer work may not be here.\n",
         );
     }
     if let (None, Some(refused), false) = (error, refused, text.is_empty()) {

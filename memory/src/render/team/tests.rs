@@ -10,6 +10,10 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     let team = Team { project: Some("api".to_owned()), last_number: 0, session_rows: 0 };
     memory.apply(Seq(1), &[Change::Team(team)]);
     assert_eq!(super::team(&memory, Some(day(1)), None, Some("denied")), "");
+    assert_eq!(
+        super::team(&memory, None, None, None),
+        "The team's database has not answered yet: others' newer work may not be here.\n"
+    );
 
     let key = HeldKey { instance: "shim".into(), number: 1 };
     let part = blueprints([blueprint("Cache", "Warm.")]);
