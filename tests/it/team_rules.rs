@@ -204,3 +204,24 @@ fn the_rules_of_a_memory_that_joins_are_proposals() {
         assert!(rules.contains("No force") && rules.contains("proposed"), "{rules}");
     }
 }
+
+#[test]
+fn a_session_is_judged_on_its_own_machine_alone() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    let mut agent = bob.agent();
+    agent.tool("memory_note", &json!({ "content": "Bob begins." }));
+    agent.tool("memory_checkpoint", &json!({ "lessons": [{ "summary": "Half a lesson" }] }));
+    ada.sees("Bob begins.");
+    bob.instance.kill9();
+    drop(agent);
+    // A daemon that starts looks for sessions that have ended meanwhile.
+    ada.shell().done(&["stop"]);
+    ada.shell().done(&["note", "Ada goes on."]);
+    assert!(!ada.shell().done(&["load"]).contains("Half a lesson"));
+    bob.sees("Half a lesson");
+    ada.sees("Half a lesson");
+    let writers = "SELECT string_agg(member, ', ') FROM anchord.entries \
+        WHERE changes LIKE '%Half a lesson%'";
+    assert_eq!(server.psql(writers), "bob");
+}
