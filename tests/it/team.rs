@@ -321,4 +321,10 @@ fn what_cannot_be_joined_or_created_says_what_to_do() {
     assert!(code != 0 && text.contains("password") && !text.contains("pw@"), "{text}");
     let (code, text) = bob.shell().said(&["team", "leave", "--keep"]);
     assert!(code != 0 && text.contains("no team"), "{text}");
+    // A memory is shared in one way.
+    let (code, text) = ada.shell().said(&["init", "--shared", "--yes"]);
+    assert!(code != 0 && text.contains("through its database"), "{text}");
+    bob.shell().done(&["init", "--shared", "--yes"]);
+    let (code, text) = bob.shell().said(&["team", "create", &server.url("bob"), "--name", "b"]);
+    assert!(code != 0 && text.contains("init --unshare"), "{text}");
 }

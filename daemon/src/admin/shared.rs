@@ -40,6 +40,14 @@ pub(crate) async fn shared_files(
     match (params.action, &open) {
         (SharedAction::Look, None) => {}
         (SharedAction::Look, Some(open)) => service.shared.look(open).await,
+        (SharedAction::Share, Some(open)) if open.owner.team().is_some() => {
+            let action = "`anchord team leave --keep` makes it this machine's own";
+            let error = "a team shares this memory through its database already";
+            return Err(ErrorReply {
+                action: Some(action.to_owned()),
+                ..refused(error.to_owned())
+            });
+        }
         (SharedAction::Share, Some(open)) => {
             let remark = service.shared.switch(open, true).await.map_err(refused)?;
             reply.remark = reply.remark.or(remark);

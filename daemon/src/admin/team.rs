@@ -180,7 +180,7 @@ fn name_of(service: &SessionService, id: ProjectId, place: &TeamPlace) -> Answer
 async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
     let name = name_of(service, id, &place)?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
-    alone(&open)?;
+    alone(service, &open)?;
     let teams = Arc::clone(service.projects.open.teams());
     let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
     database.migrate().await.map_err(database_error)?;
@@ -214,8 +214,15 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     Ok(())
 }
 
-/// Refuses a memory that a team shares already.
-fn alone(open: &OpenProject) -> Answer<()> {
+/// Refuses a memory that is shared already. Each way of sharing would take the other's records for
+/// new ones, and files have other names in each clone.
+fn alone(service: &SessionService, open: &OpenProject) -> Answer<()> {
+    if service.shared.is_on(open.id) {
+        return Err(ErrorReply {
+            action: Some("`anchord init --unshare` ends that, and all records stay".to_owned()),
+            ..refused("this memory is shared through git already")
+        });
+    }
     match open.memory().team() {
         Some(_) => Err(ErrorReply {
             action: Some("`anchord team leave --keep` makes it this machine's own".to_owned()),
@@ -415,7 +422,7 @@ async fn join(
     };
     let is_member = memory.team() == Some(found.id.to_string().as_str());
     if !is_member {
-        alone(&open)?;
+        alone(service, &open)?;
     }
     // Records of two memories would have the same ids.
     let has_own = !is_member && memory.revision() > Revision(0);

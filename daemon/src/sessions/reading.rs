@@ -146,6 +146,10 @@ impl Session {
                 format!("Shared through git, {conflicts} to decide (`anchord shared`): {what}\n")
             });
         }
+        // A memory is shared in one way.
+        if view.memory.team().is_some() {
+            return None;
+        }
         let root = view.place.root()?;
         let at = root.to_owned();
         let found = bounded_fs::run(root, move || has_shared_files(&at).unwrap_or(false));
