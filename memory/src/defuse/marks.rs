@@ -91,7 +91,9 @@ fn frame_name(inside: &str) -> Option<(bool, Loose<'_>)> {
     "anchord".chars().all(|c| loose.take(c)).then_some(())?;
     loose.skip(|c| matches!(c, '-' | '_') || c.is_whitespace());
     "memory".chars().all(|c| loose.take(c)).then_some(())?;
-    let goes_on = loose.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    // A hidden character ends the name, as the escape does by which it is shown.
+    let next = loose.rest.chars().next().map(plain);
+    let goes_on = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
     (!goes_on).then_some((closes, loose))
 }
 
@@ -109,19 +111,32 @@ fn is_wrapper(before: &str, inside: &str) -> bool {
     let spaced = loose.skip(char::is_whitespace);
     let closes = loose.take('/');
     let spaced = loose.skip(char::is_whitespace) || spaced;
-    let name = loose.name(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
-    let name = name.replace('_', "-");
-    // Some models call tools under a namespace.
-    let (space, name) = name.rsplit_once(':').unwrap_or(("", &name));
-    if space == "antml" || JOINED.binary_search(&name).is_ok() {
+    let mut names = Vec::new();
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':');
+    let name = loose.name_shown(in_name, &mut names);
+    names.push(name);
+    for name in &mut names {
+        *name = name.replace('_', "-");
+    }
+    let is_joined = |name: &String| {
+        let (space, name) = in_namespace(name);
+        space == "antml" || JOINED.binary_search(&name).is_ok()
+    };
+    if names.iter().any(is_joined) {
         return true;
     }
+    let (_, name) = names.last().map(|name| in_namespace(name)).unwrap_or_default();
     // A common word does not count in `a < system` or `Vec<System>`.
     let is_argument =
         !closes && before.ends_with(|c: char| c.is_alphanumeric() || "_:".contains(c));
     let ends = loose.peek().is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/' | '='));
     let doubled = name == "sys" && before.ends_with('<');
     !spaced && !is_argument && ends && (doubled || BARE.binary_search(&name).is_ok())
+}
+
+/// Splits a name into its namespace and the rest. Some models call tools under one.
+fn in_namespace(name: &str) -> (&str, &str) {
+    name.rsplit_once(':').unwrap_or(("", name))
 }
 
 /// Returns whether this is a turn in a chat template, in capitals: `INST]`, `/INST]`.
@@ -178,15 +193,25 @@ impl Loose<'_> {
 
     /// Takes the characters of a name. Returns an empty name if there are too many.
     fn name(&mut self, is_part: impl Fn(char) -> bool) -> String {
+        self.name_shown(is_part, &mut Vec::new())
+    }
+
+    /// Takes the characters of a name. Adds to `shown` what of it is before each hidden character,
+    /// since an escape will end the name there.
+    fn name_shown(&mut self, is_part: impl Fn(char) -> bool, shown: &mut Vec<String>) -> String {
         let mut name = String::new();
-        while let Some(c) = self.peek().filter(|c| is_part(*c)) {
+        loop {
+            let before = self.rest.len();
+            let Some(c) = self.peek().filter(|c| is_part(*c)) else { return name };
+            if self.rest.len() < before {
+                shown.push(name.clone());
+            }
             if name.len() > MARK_NAME_BYTES_MAX {
                 return String::new();
             }
             name.push(c);
             self.bump();
         }
-        name
     }
 
     /// Takes the next character that is not white space or a quote. `&gt;` counts as `>`.

@@ -73,6 +73,23 @@ fn an_honest_text_is_not_even_copied() {
     }
 }
 
+/// The escape of a hidden character ends a name that went on before.
+#[test]
+fn an_escape_makes_no_mark() {
+    let long = format!("<tool_result\u{200b}{}", "x".repeat(500));
+    for text in [
+        "&lt;anchordmemory\u{200b}anchord",
+        "<anchord-memory\u{200b}s",
+        "<system-reminder\u{200b}s>",
+        "</tool_result\u{200b}:x",
+        &long,
+    ] {
+        let safe = defuse(text);
+        assert!(safe.starts_with('‹'), "{safe}");
+        assert_eq!(defuse(&safe), safe);
+    }
+}
+
 #[test]
 fn a_name_stays_on_its_line() {
     assert_eq!(defuse_line("a\nb\tc\r\nd"), "a\\u{a}b\\u{9}c\\u{d}\\u{a}d");
