@@ -84,6 +84,18 @@ async fn until(page: &Client, wanted: &str) {
     assert!(found.is_ok(), "the page lacks `{wanted}`:\n{shown}");
 }
 
+/// Clicks an element. The page renews itself, so it may be another one than was found.
+async fn click(page: &Client, css: &str) {
+    for _ in 0..20 {
+        let found = page.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await.unwrap();
+        match found.click().await {
+            Err(error) if error.to_string().contains("stale element") => {}
+            clicked => return clicked.unwrap(),
+        }
+    }
+    unreachable!("{css} is never the same");
+}
+
 /// Presses a key where the focus is.
 async fn press(page: &Client, key: char) {
     let body = page.active_element().await.unwrap();
@@ -114,8 +126,7 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
         until(&page, "The fixture needs port 4000").await;
 
         // A text is fetched when it is opened, with the reason for each record.
-        let given = page.find(Locator::Css("details[data-source] summary")).await.unwrap();
-        given.click().await.unwrap();
+        click(&page, "details[data-source] summary").await;
         until(&page, "place 1 for “fixture”").await;
 
         // What an agent does appears by itself, and what was opened stays open.
@@ -142,7 +153,7 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
         press(&page, 'e').await;
         let text = page.wait().for_element(Locator::Css("textarea[name=content]")).await.unwrap();
         text.send_keys(" of 20 %").await.unwrap();
-        page.find(Locator::Css("form.edit button")).await.unwrap().click().await.unwrap();
+        click(&page, "form.edit button").await;
         until(&page, "Changed n3.").await;
         until(&page, "Retries have jitter of 20 %").await;
 
