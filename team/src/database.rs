@@ -177,16 +177,19 @@ impl Database {
 
     /// Creates a project, and makes the caller its maintainer. Fails with [`Error::NameTaken`] if
     /// any project of the database has the name.
-    pub async fn create_project(&self, name: &str) -> Result<Uuid, Error> {
+    pub async fn create_project(&self, name: &str) -> Result<ProjectInfo, Error> {
         check_name(name)?;
-        let project = Uuid::now_v7();
-        let sql = "SELECT anchord.create_project($1, $2)";
-        match self.query(sql, &[(&project, Type::UUID), (&name, Type::TEXT)]).await {
-            Ok(_) => Ok(project),
+        let id = Uuid::now_v7();
+        let sql = "SELECT session_user::text FROM anchord.create_project($1, $2)";
+        let created = self.query(sql, &[(&id, Type::UUID), (&name, Type::TEXT)]).await;
+        let created = created.map_err(|error| match error {
             // The id is random, so the name is what exists.
-            Err(Error::Exists) => Err(Error::NameTaken),
-            Err(error) => Err(error),
-        }
+            Error::Exists => Error::NameTaken,
+            error => error,
+        })?;
+        // The creator's name is that of the role.
+        let member = created.first().ok_or(Error::NotAMember)?.try_get(0)?;
+        Ok(ProjectInfo { id, name: name.to_owned(), head: 0, member, role: Role::Maintainer })
     }
 
     /// Renames a project. Needs the rights of a maintainer. Fails with [`Error::NameTaken`] if any

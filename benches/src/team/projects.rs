@@ -55,7 +55,7 @@ async fn append(server: &Server, projects: usize) -> f64 {
             shared = database(server).await;
         }
         let name = format!("{projects}-{at}");
-        let project = shared.create_project(&name).await.expect("the name is free");
+        let project = shared.create_project(&name).await.expect("the name is free").id;
         logs.push(shared.log(project));
     }
     let begin = Instant::now();

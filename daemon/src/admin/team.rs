@@ -7,7 +7,7 @@ use anchord_memory::import::{EXPORTED, NamedText};
 use anchord_memory::{
     Change, Memory, Revision, Seq, plan_leave, plan_team, plan_withhold, shared_part,
 };
-use anchord_team::{Database, Error as DatabaseError, invite_sql, remove_sql};
+use anchord_team::{Database, Error as DatabaseError, ProjectInfo, invite_sql, remove_sql};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -177,6 +177,11 @@ fn name_of(service: &SessionService, id: ProjectId, place: &TeamPlace) -> Answer
     place.name.clone().or_else(of_directory).ok_or_else(|| refused("give the project a --name"))
 }
 
+fn config_of(found: &ProjectInfo, name: String, place: TeamPlace) -> TeamConfig {
+    let TeamPlace { url, secret, .. } = place;
+    TeamConfig { project: found.id, name, member: Some(found.member.clone()), url, secret }
+}
+
 async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
     let name = name_of(service, id, &place)?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
@@ -193,11 +198,8 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
         Revision(0) => name.clone(),
         _ => format!("{name} (unfinished {})", Uuid::new_v4()),
     };
-    let project = database.create_project(&first_name).await.map_err(database_error)?;
-    let members = database.projects().await.map_err(database_error)?;
-    let member = members.into_iter().find(|it| it.id == project).map(|it| it.member);
-    let TeamPlace { url, secret, .. } = place;
-    let config = TeamConfig { project, name, member, url, secret };
+    let created = database.create_project(&first_name).await.map_err(database_error)?;
+    let config = config_of(&created, name, place);
     let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);
     let runtime = Handle::current();
@@ -446,9 +448,7 @@ async fn join(
     } else {
         None
     };
-    let (project, member, TeamPlace { url, secret, .. }) =
-        (found.id, Some(found.member.clone()), place);
-    let config = TeamConfig { project, name, member, url, secret };
+    let config = config_of(found, name, place);
     let directory = service.projects.open.directory(id);
     let linked = service.projects.open.close_and(id, move |closed| {
         let aside = if has_own { Some(begin_anew(closed)?) } else { None };

@@ -208,7 +208,7 @@ async fn a_server_that_is_gone_is_unreachable_and_comes_back() {
 async fn reads_and_other_projects_do_not_wait_for_a_busy_head() {
     let Some(team) = Team::start().await else { return };
     let database = open(&team.server.url("alice")).await;
-    let other = database.create_project("beta").await.unwrap();
+    let other = database.create_project("beta").await.unwrap().id;
     let (client, connection) =
         tokio_postgres::connect(&team.server.url("bob"), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);

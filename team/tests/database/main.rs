@@ -35,7 +35,7 @@ impl Team {
         server.psql("GRANT CREATE ON DATABASE postgres TO owner");
         let owner = open(&server.url("owner")).await;
         owner.migrate().await.unwrap();
-        let project = owner.create_project("alpha").await.unwrap();
+        let project = owner.create_project("alpha").await.unwrap().id;
         for (role_name, role) in
             [("alice", Role::Writer), ("bob", Role::Writer), ("rita", Role::Reader)]
         {

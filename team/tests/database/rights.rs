@@ -223,7 +223,7 @@ async fn a_granted_column_still_does_not_let_a_writer_forge_a_member() {
 async fn a_member_of_another_project_sees_and_changes_nothing() {
     let Some(team) = Team::start().await else { return };
     team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
-    let other = team.owner.create_project("beta").await.unwrap();
+    let other = team.owner.create_project("beta").await.unwrap().id;
     team.owner.invite(other, "mallory", "Mallory", Role::Maintainer).await.unwrap();
     let mallory = open(&team.server.url("mallory")).await;
     let before = team.everything();

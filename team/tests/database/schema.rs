@@ -81,7 +81,9 @@ async fn a_name_is_taken_once() {
     assert!(matches!(team.owner.create_project("alpha").await, Err(Error::NameTaken)));
     // A member of any project may create another, and sees only its own.
     let rita = open(&team.server.url("rita")).await;
-    let project = rita.create_project("it's \"beta\"").await.unwrap();
+    let created = rita.create_project("it's \"beta\"").await.unwrap();
+    assert!(rita.projects().await.unwrap().contains(&created), "{created:?}");
+    let project = created.id;
     rita.log(project).append(0, &[entry("r", 1)]).await.unwrap();
     assert_eq!(rita.members(project).await.unwrap()[0].role, Role::Maintainer);
     assert_eq!(rita.projects().await.unwrap().len(), 2);
