@@ -355,6 +355,22 @@ async fn a_commit_does_not_wait_for_a_look_at_what_others_wrote() {
 }
 
 #[tokio::test]
+async fn a_first_read_waits_for_what_others_wrote_meanwhile() {
+    let one = Machine::first().await;
+    let two = one.join("two").await;
+    two.team.set(Network::StalledReads);
+    let two = two.again().await;
+    one.save("a", 1, "The cache is warm.").await.unwrap();
+    let mut looking = Box::pin(two.owner.team_looked());
+    assert!((&mut looking).now_or_never().is_none());
+    assert_eq!(two.owner.team().unwrap().answered, None);
+    two.team.set(Network::Up);
+    looking.await;
+    assert!(two.owner.team().unwrap().answered.is_some());
+    assert_eq!(two.notes().len(), 1);
+}
+
+#[tokio::test]
 async fn closing_waits_for_the_answer_of_a_write_that_is_under_way() {
     let one = Machine::first().await;
     one.team.set(Network::Stalled);
