@@ -339,9 +339,11 @@ impl<'a> Draft<'a> {
         self.put(fields, Provenance { time, ..self.by(origin) });
     }
 
-    /// Returns the origin of a write, with the member of this machine.
+    /// Returns the origin of a write, with the member of this machine. Outside of a team, what was
+    /// imported keeps the one that it had.
     fn by(&self, origin: &Provenance) -> Provenance {
-        Provenance { member: self.head.member().cloned(), ..origin.clone() }
+        let member = self.head.member().or(origin.member.as_ref()).cloned();
+        Provenance { member, ..origin.clone() }
     }
 
     /// Writes a note or its state without making it look freshly written. A fresh date would keep

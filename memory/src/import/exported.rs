@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -164,11 +165,13 @@ pub fn plan_import_export(
             private += 1;
             continue;
         }
-        let origin = Provenance::new(
-            bounded(&record.updated.session),
-            clip(&record.updated.client, BINDING_KEY_CHARS_MAX).into(),
-            record.updated.time.min(origin.time),
-        );
+        let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
+        let origin = Provenance {
+            session: bounded(&record.updated.session),
+            client: name(&record.updated.client),
+            member: record.updated.member.as_ref().map(name),
+            time: record.updated.time.min(origin.time),
+        };
         match put(&mut draft, record, &origin) {
             Ok(Put::NewRow) => sessions += 1,
             Ok(Put::Older) => older += 1,

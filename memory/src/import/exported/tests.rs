@@ -1,6 +1,7 @@
 //! A project's export in a fresh project, and in one that has content.
 
 mod fixes;
+mod members;
 mod purged;
 mod room;
 mod rules;
@@ -42,11 +43,11 @@ fn import(memory: &mut Memory, document: &str) -> ImportOutcome {
 
 /// Writes records as a change leaves them.
 fn changed_by(memory: &mut Memory, change: impl Fn(&mut Record)) {
-    let put = |record: &std::sync::Arc<Record>| {
+    let put = |record: &Arc<Record>| {
         let mut record = Record::clone(record);
         change(&mut record);
         record.version = record.version.next();
-        Change::Put(std::sync::Arc::new(record))
+        Change::Put(Arc::new(record))
     };
     let changes: Vec<Change> = memory.records().map(put).collect();
     apply(memory, Plan { changes, outcome: () });
@@ -88,7 +89,7 @@ fn an_import_into_a_fresh_project_copies_the_memory() {
     );
     assert_eq!(outcome.notes, ["1 conversation has its topic again"]);
     let told = |memory: &Memory| -> Vec<_> {
-        let record = |record: &std::sync::Arc<Record>| {
+        let record = |record: &Arc<Record>| {
             (record.body.clone(), record.updated.clone(), record.pinned, record.tags.clone())
         };
         memory.records().map(record).collect()
