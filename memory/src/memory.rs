@@ -300,7 +300,7 @@ impl Memory {
         self.records.range(first..=last).map(|(_, record)| record)
     }
 
-    /// Returns the active records that name code or files, by kind and number.
+    /// Returns the active records of the kinds that name code or files, by kind and number.
     pub fn active_with_code(&self) -> impl Iterator<Item = &Arc<Record>> {
         let kinds = [Kind::Anchor, Kind::Blueprint, Kind::Lesson].into_iter();
         kinds

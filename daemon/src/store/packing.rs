@@ -39,8 +39,7 @@ impl Packer {
 
 impl Unpacker {
     pub(super) fn new() -> Self {
-        // With another window than the default, `reset` allocates 48 KiB anew for each text. That
-        // took half the time of an open.
+        // With another window than the default, `reset` would allocate 48 KiB anew for each text.
         Self(Decompress::new(false))
     }
 
