@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use crate::clock;
 use crate::limits::{INSTANCE_FILE_BYTES_MAX, LOCK_POLL};
+use crate::private_file;
 
 mod key;
 
@@ -461,19 +462,7 @@ fn read_private(path: &Path) -> Result<Option<Vec<u8>>, InstanceError> {
 
 /// Writes a file whole or not at all. Only the holder of the lock may do so.
 fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), InstanceError> {
-    let temporary = path.with_extension("new");
-    let written = (|| {
-        let mut file = open_private(&temporary)?;
-        file.set_len(0)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        match path.parent() {
-            Some(parent) => File::open(parent)?.sync_all(),
-            None => Ok(()),
-        }
-    })();
-    written.map_err(io_error("write", path))
+    private_file::replace(path, bytes).map_err(io_error("write", path))
 }
 
 /// Returns whether a path names this open file.

@@ -26,6 +26,7 @@ mod merging;
 mod metrics;
 mod mirror;
 mod outlines;
+mod private_file;
 mod process;
 pub mod project;
 pub mod projects;

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use self::approvals::Approvals;
 pub(crate) use self::approvals::{Approval, Pending};
-pub use self::guard::{Guarded, guard, guard_log};
+pub use self::guard::{guard, guard_log, log_guarded};
 pub(crate) use self::team::{FILE, TeamRules};
 use crate::bounded_fs;
 use crate::clock;
@@ -90,6 +90,11 @@ impl RuleService {
         }
     }
 
+    /// Returns the directory with the log of what hooks checked without the daemon.
+    pub(crate) fn guard_logs(&self) -> PathBuf {
+        self.copies.logs()
+    }
+
     /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed.
     pub(crate) async fn leave_copy(&self, memory: &Memory, located: Option<&Located>) {
         let Some(located) = located else { return };
@@ -132,13 +137,12 @@ impl RuleService {
             let at = located.map(|located| located.root.display().to_string());
             let key = approvals::key(at.as_deref().unwrap_or_default(), asked);
             let mut approvals = self.approvals();
-            checked.is_approved = approvals.is_approved(&key, now);
+            checked.is_approved = approvals.is_approved(key, now);
             if let Some(session) = asks.filter(|_| !checked.is_approved) {
                 let titles = checked.verdict.deciding.iter().map(|it| it.title.clone());
                 let (action, session) = (shown(asked), session.to_string());
                 let pending = Pending { action, rules: titles.collect(), session, since: now };
-                approvals.ask(&key, pending);
-                checked.approval = Some(key);
+                checked.approval = Some(approvals.ask(key, pending));
             }
         }
         self.metrics.rule_checked(checked.word(), checked.passes());
@@ -181,17 +185,17 @@ fn decide(mut rules: Vec<Rule>, team: &TeamRules, asked: &Asked, now: Timestamp)
     let verdict = check_action(&rules, &action, now);
     let acts = asked.command.is_some() || !asked.paths.is_empty() || asked.action.is_some();
     match &team.error {
-        Some(error) if acts && verdict.effect < Effect::Ask => unreadable(error),
+        Some(error) if acts && verdict.effect < Effect::Ask => unreadable(FILE, error.clone()),
         _ => verdict,
     }
 }
 
-/// Returns the verdict on an action while the file of rules cannot be read.
-fn unreadable(error: &str) -> Verdict {
+/// Returns the verdict on an action while the rules in `place` cannot be read.
+fn unreadable(place: &str, error: String) -> Verdict {
     let decided = Decided {
-        rule: FILE.to_owned(),
+        rule: place.to_owned(),
         title: "cannot be read".to_owned(),
-        reason: error.to_owned(),
+        reason: error,
         effect: Effect::Ask,
         certain: false,
         matched: Vec::new(),

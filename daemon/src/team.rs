@@ -7,8 +7,7 @@ mod journal;
 mod order;
 
 use std::collections::HashMap;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +21,7 @@ pub(crate) use journal::{CommitJournal, TeamReplacement};
 pub(crate) use order::TeamOrder;
 
 use crate::blocking::run_blocking;
+use crate::private_file;
 use crate::store::{StoreError, TeamJournal};
 
 /// The file in a store's directory that names its team.
@@ -149,27 +149,14 @@ pub(crate) fn read(directory: &Path) -> Result<Option<TeamConfig>, StoreError> {
 
 /// Names the team that shares the project in this directory.
 pub(crate) fn write(directory: &Path, config: &TeamConfig) -> io::Result<()> {
-    let new = directory.join("team.json.new");
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&new)?;
-    serde_json::to_writer_pretty(&mut file, config)?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    std::fs::rename(&new, directory.join(FILE))?;
-    std::fs::File::open(directory)?.sync_all()
+    let mut text = serde_json::to_vec_pretty(config)?;
+    text.push(b'\n');
+    private_file::replace(&directory.join(FILE), &text)
 }
 
 /// Removes the name of the team, so that the project is this machine's own.
 pub(crate) fn remove(directory: &Path) -> io::Result<()> {
-    match std::fs::remove_file(directory.join(FILE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(()) => std::fs::File::open(directory)?.sync_all(),
-    }
+    private_file::remove(&directory.join(FILE))
 }
 
 fn invalid(path: &Path, why: String) -> StoreError {

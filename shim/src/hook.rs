@@ -9,7 +9,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -116,7 +116,10 @@ impl Guard {
     /// Returns the guard, if the daemon left any rules for it.
     fn of(launcher: &Launcher, client: Option<&str>) -> Option<Self> {
         let rules = InstanceDir::locate().ok()?.guard();
-        let has_rules = rules.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        let is_copy = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
+        let has_rules = rules
+            .read_dir()
+            .is_ok_and(|entries| entries.flatten().any(|entry| is_copy(&entry.path())));
         let guard =
             || Some(Self { program: launcher.program().to_owned(), client: client?.into() });
         if has_rules { guard() } else { None }

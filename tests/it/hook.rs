@@ -1,6 +1,7 @@
 //! `anchord-hook` never gets in an agent's way. In any case it exits with 0, in time, and prints
 //! only the daemon's reply. The work of an agent that calls no tool is kept all the same.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -47,7 +48,7 @@ fn hooks_start_one_daemon_and_do_not_wait_for_a_slow_start() {
         instance.daemon_pid()
     });
     poll(PATIENCE, "its start is over for others, too", || {
-        std::fs::File::open(instance.home().join("starting")).unwrap().try_lock().ok()
+        fs::File::open(instance.home().join("starting")).unwrap().try_lock().ok()
     });
 }
 
@@ -63,7 +64,7 @@ fn a_hook_does_not_fail_on_an_invalid_event() {
 #[test]
 fn a_hook_does_not_fail_if_the_instance_cannot_be_created() {
     let instance = Instance::new();
-    std::fs::write(instance.home(), "a file where the directory would be").unwrap();
+    fs::write(instance.home(), "a file where the directory would be").unwrap();
     assert_silent(&hook(&instance, EVENT));
 }
 
@@ -111,6 +112,13 @@ fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
     assert!(stopped.contains("deny") && stopped.contains("No force push: never."), "{stopped}");
     assert_eq!(about_to("make deploy now"), "");
     assert_eq!(about_to("ls"), "");
+    // A log that cannot be written, as on a full disk, lets nothing pass.
+    let checks = instance.home().join("guard/log");
+    fs::rename(&checks, instance.home().join("kept")).unwrap();
+    fs::write(&checks, "not a directory").unwrap();
+    assert!(about_to("git push --force").contains("deny"));
+    fs::remove_file(&checks).unwrap();
+    fs::rename(instance.home().join("kept"), &checks).unwrap();
     process::signal(daemon, Signal::CONT);
     let mut log = instance.anchord();
     let log = log.args(["log", "--rules"]).current_dir(talk.project.path()).output().unwrap();

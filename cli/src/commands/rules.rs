@@ -4,17 +4,18 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use anchord_agents::events::{Adapter, ParsedEvent};
+use anchord_agents::events::{Adapter, Envelope, ParsedEvent};
 use anchord_daemon::clock;
 use anchord_daemon::projects::locate;
-use anchord_daemon::rules::{Guarded, guard};
+use anchord_daemon::rules::{guard, log_guarded};
 use anchord_memory::defuse::defuse;
 use anchord_memory::lifecycle::{Answer, Event};
 use anchord_memory::lint_rule;
 use anchord_memory::render::{RuleVerdict, rule_stop};
-use anchord_memory::rules::{Access, Action, Effect, parse_rules_file};
+use anchord_memory::rules::{Access, Action, Effect, Verdict, parse_rules_file};
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::HOOK_EVENT_BYTES_MAX;
+use anyhow::Context as _;
 use serde_json::json;
 
 use super::{ProjectArg, surroundings};
@@ -249,17 +250,32 @@ impl GuardArgs {
             tool: Some(begins.tool.as_str()).filter(|tool| !tool.is_empty()),
             branch: None,
         };
-        let found = guard(&InstanceDir::locate()?.guard(), &cwd, &action)?;
-        let Some(Guarded { verdict, .. }) = found else { return Ok(()) };
+        let copies = InstanceDir::locate()?.guard();
+        let Some(verdict) = guard(&copies, &cwd, &action) else { return Ok(()) };
+        // The answer comes first: a log that cannot be written lets no action pass.
+        let answered = Self::answer(adapter, &envelope, &verdict, out);
+        log_guarded(&copies, &cwd, &action, &verdict)
+            .context("cannot log what was checked without the daemon")?;
+        answered
+    }
+
+    /// Prints the answer to a tool, if the verdict stops it.
+    fn answer(
+        adapter: Adapter,
+        envelope: &Envelope,
+        verdict: &Verdict,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         if verdict.effect == Effect::Allow {
             return Ok(());
         }
         // Nobody can approve anything while the daemon is gone.
         let asks = verdict.effect == Effect::Ask && adapter.asks;
-        let told = RuleVerdict { verdict: &verdict, approval: None, is_approved: false };
+        let told = RuleVerdict { verdict, approval: None, is_approved: false };
         let reason = rule_stop(&told) + "anchord's daemon cannot be reached.\n";
         let stop = Answer::Stop { asks, reason: defuse(&reason).into_owned() };
-        Ok(write!(out, "{}", adapter.write(&envelope, &stop))?)
+        write!(out, "{}", adapter.write(envelope, &stop))?;
+        Ok(out.flush()?)
     }
 }
 

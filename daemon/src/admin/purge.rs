@@ -9,7 +9,9 @@ use anchord_memory::{
     secrets_in,
 };
 
-use super::{AdminService, Answer, Target, bind_error, internal, opened, store_error, write_error};
+use super::{
+    AdminService, Answer, Target, bind_error, find, internal, opened, store_error, write_error,
+};
 use crate::api::{
     ErrorCode, ErrorReply, ProjectRef, PurgeParams, PurgeReply, PurgedStatus, SecretEntry,
     SecretRecord, SecretsReply,
@@ -39,6 +41,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     let mut directories = asked_in(projects, target.id);
     directories.push(admin.instance.logs().to_owned());
+    directories.push(admin.tools.rules.guard_logs());
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
         run_blocking(move || {
@@ -79,12 +82,28 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     // A signature may have the purged text. Outlines are made again from the files.
     admin.tools.outlines.forget_all().await;
     let open = projects.open_project(target.id).await.map_err(store_error)?;
+    leave_rules(admin, &target, &open.memory()).await;
     // In a team, what stays on this machine is purged without a commit.
     let is_commit = |gone: &PurgedRecord| !team || !gone.newest.is_private();
     let is_commit = surveyed.purge.records().any(is_commit) || !team && !surveyed.is_empty();
     let revision = is_commit.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
     Ok(PurgeReply { applied: true, revision, team, ..reply(&surveyed, &target, &found) })
+}
+
+/// Leaves the rules again that hooks apply without the daemon. The copy may have a purged rule.
+async fn leave_rules(admin: &AdminService, target: &Target, memory: &Memory) {
+    if target.id.is_personal() {
+        return;
+    }
+    match find(&admin.sessions, &target.reference.root, Ok).await {
+        Ok(located) => admin.tools.rules.leave_copy(memory, Some(&located)).await,
+        Err(error) => tracing::warn!(
+            project = %target.id,
+            error = error.error,
+            "the rules' copy for hooks was not made again after a purge"
+        ),
+    }
 }
 
 fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {

@@ -12,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 use super::Asked;
 use crate::limits::{APPROVAL_WAITS_MINUTES, APPROVALS_MAX};
 
+/// The least number of digits of an id. More are used if two waiting actions begin alike.
+const ID_DIGITS: usize = 8;
+
 /// An action that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
@@ -33,39 +36,58 @@ pub(crate) struct Approval {
     pub(crate) until: Timestamp,
 }
 
-/// Actions by id.
+/// An action in a project, by the SHA-256 digest of all that makes it this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ActionKey([u8; 32]);
+
+impl ActionKey {
+    /// Returns the key in hexadecimal digits.
+    fn digits(self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The actions that wait or were approved.
 #[derive(Debug, Default)]
 pub(super) struct Approvals {
-    pending: BTreeMap<String, Pending>,
-    approved: BTreeMap<String, Timestamp>,
+    /// By the id that a person types: the first digits of the key.
+    pending: BTreeMap<String, (ActionKey, Pending)>,
+    approved: BTreeMap<ActionKey, Timestamp>,
 }
 
 impl Approvals {
-    pub(super) fn is_approved(&self, key: &str, now: Timestamp) -> bool {
-        self.approved.get(key).is_some_and(|until| now < *until)
+    pub(super) fn is_approved(&self, key: ActionKey, now: Timestamp) -> bool {
+        self.approved.get(&key).is_some_and(|until| now < *until)
     }
 
-    pub(super) fn ask(&mut self, key: &str, pending: Pending) {
+    /// Keeps an action for a person to approve, and returns its id. No other waiting action has
+    /// that id, so that nobody approves one for another.
+    pub(super) fn ask(&mut self, key: ActionKey, pending: Pending) -> String {
         self.clear(pending.since);
-        self.pending.insert(key.to_owned(), pending);
+        let digits = key.digits();
+        let is_free = |id: &&str| self.pending.get(*id).is_none_or(|(other, _)| *other == key);
+        let ids = (ID_DIGITS..=digits.len()).filter_map(|length| digits.get(..length));
+        let id = ids.into_iter().find(is_free).unwrap_or(&digits).to_owned();
+        self.pending.insert(id.clone(), (key, pending));
         while self.pending.len() > APPROVALS_MAX {
-            let oldest = self.pending.iter().min_by_key(|(_, pending)| pending.since);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+            let oldest = self.pending.iter().min_by_key(|(_, (_, pending))| pending.since);
+            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else { break };
             self.pending.remove(&oldest);
         }
+        id
     }
 
     pub(super) fn approve(&mut self, id: &str, now: Timestamp) -> Option<Approval> {
         self.clear(now);
-        let pending = self.pending.remove(id)?;
+        let (key, pending) = self.pending.remove(id)?;
         let until = Timestamp(now.0 + minutes(APPROVED_MINUTES));
-        self.approved.insert(id.to_owned(), until);
+        self.approved.insert(key, until);
         Some(Approval { action: pending.action, until })
     }
 
     pub(super) fn pending(&mut self, now: Timestamp) -> Vec<(String, Pending)> {
         self.clear(now);
-        let pending = self.pending.iter().map(|(id, pending)| (id.clone(), pending.clone()));
+        let pending = self.pending.iter().map(|(id, (_, pending))| (id.clone(), pending.clone()));
         let mut pending: Vec<_> = pending.collect();
         pending.sort_by_key(|(_, pending)| pending.since);
         pending
@@ -73,7 +95,7 @@ impl Approvals {
 
     fn clear(&mut self, now: Timestamp) {
         self.approved.retain(|_, until| now < *until);
-        self.pending.retain(|_, it| now.0 - it.since.0 < minutes(APPROVAL_WAITS_MINUTES));
+        self.pending.retain(|_, (_, it)| now.0 - it.since.0 < minutes(APPROVAL_WAITS_MINUTES));
     }
 }
 
@@ -81,9 +103,9 @@ fn minutes(minutes: u32) -> i64 {
     i64::from(minutes) * 60_000
 }
 
-/// Returns the id of an action in a project. A command is the same action whichever tool runs it or
+/// Returns the key of an action in a project. A command is the same action whichever tool runs or
 /// asks about it.
-pub(super) fn key(project: &str, asked: &Asked) -> String {
+pub(super) fn key(project: &str, asked: &Asked) -> ActionKey {
     let Asked { action, command, paths, tool, writes: _, access: _ } = asked;
     let (others, paths) = match command {
         Some(_) => ([&None, &None], &[][..]),
@@ -96,7 +118,7 @@ pub(super) fn key(project: &str, asked: &Asked) -> String {
         digest.update(text.len().to_le_bytes());
         digest.update(text);
     }
-    digest.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    ActionKey(digest.finalize().into())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Copies of the rules that hooks apply while the daemon cannot be reached: one file for each
 //! project, with the rules that fail closed.
 //!
-//! The daemon writes a copy when the rules have changed. `anchord rules guard` reads it. What it
-//! finds goes into a log next to the copies.
+//! The daemon writes a copy when the rules have changed. `anchord rules guard` reads it. A copy
+//! that cannot be read makes every action ask. What was checked goes into a log, which has a
+//! directory of its own so that a purge can redact it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,16 @@ use anchord_memory::check_action;
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
 use serde::{Deserialize, Serialize};
 
+use super::unreadable;
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::GUARD_LOG_BYTES_MAX;
+use crate::private_file;
 use crate::projects::FileDigest;
+use crate::secrets::{self, Removed};
 
 /// The log of what was checked without the daemon.
-const LOG: &str = "log.jsonl";
+const LOG: &str = "checks.jsonl";
 
 /// The rules of one project.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,6 +45,11 @@ pub(super) struct Copies {
 impl Copies {
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory, written: Mutex::default() }
+    }
+
+    /// Returns the directory of the log.
+    pub(super) fn logs(&self) -> PathBuf {
+        logs(&self.directory)
     }
 
     /// Writes the copy of a project if it differs from the last one. A project without such rules
@@ -69,19 +78,13 @@ impl Copies {
 }
 
 fn write(directory: &Path, path: &Path, text: Option<&[u8]>) -> io::Result<()> {
-    let Some(text) = text else {
-        return match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
-    };
-    fs::create_dir_all(directory)?;
-    let new = path.with_extension("new");
-    let mut file =
-        File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    fs::rename(&new, path)
+    match text {
+        None => private_file::remove(path),
+        Some(text) => {
+            fs::create_dir_all(directory)?;
+            private_file::replace(path, text)
+        }
+    }
 }
 
 fn path(directory: &Path, root: &Path) -> PathBuf {
@@ -89,44 +92,52 @@ fn path(directory: &Path, root: &Path) -> PathBuf {
     directory.join(format!("{}.json", digest.as_str()))
 }
 
-/// The result of a check without the daemon.
-#[derive(Debug)]
-pub struct Guarded {
-    /// The project's root.
-    pub root: PathBuf,
-    /// The verdict of the rules that fail closed.
-    pub verdict: Verdict,
+/// Checks an action in `cwd` against the copy of its project's rules. Returns `None` if there is no
+/// copy. A copy that cannot be read makes the action ask.
+pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Verdict> {
+    let (path, text) = copy_of(directory, cwd)?;
+    let copied = text.and_then(|text| Ok(serde_json::from_slice::<Copied>(&text)?));
+    Some(match copied {
+        Ok(copied) => check_action(&copied.rules, action, clock::now()),
+        Err(error) => unreadable("rules", format!("{}: {error}", path.display())),
+    })
 }
 
-/// Checks an action in `cwd` against the copy of its project's rules. Logs the result. Returns
-/// `None` if there is no copy.
-///
-/// # Errors
-/// Fails if the copy cannot be read.
-pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> io::Result<Option<Guarded>> {
+/// Reads the copy of the project that `cwd` belongs to.
+fn copy_of(directory: &Path, cwd: &Path) -> Option<(PathBuf, io::Result<Vec<u8>>)> {
+    roots(cwd).iter().find_map(|root| {
+        let path = path(directory, root);
+        match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            text => Some((path, text)),
+        }
+    })
+}
+
+/// Lists the directories that may be the root of `cwd`'s project, nearest first.
+fn roots(cwd: &Path) -> Vec<PathBuf> {
     // Roots are canonical. A directory that is gone may still be named as it was.
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    for root in cwd.ancestors() {
-        let text = match fs::read(path(directory, root)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        let copied: Copied = serde_json::from_slice(&text)?;
-        let verdict = check_action(&copied.rules, action, clock::now());
-        log(directory, root, action, &verdict)?;
-        return Ok(Some(Guarded { root: copied.root, verdict }));
-    }
-    Ok(None)
+    cwd.ancestors().map(Path::to_owned).collect()
 }
 
-fn log(directory: &Path, root: &Path, action: &Action<'_>, verdict: &Verdict) -> io::Result<()> {
+/// Logs a check that was made without the daemon, without secrets.
+///
+/// # Errors
+/// Fails if the log cannot be written. The verdict holds all the same.
+pub fn log_guarded(
+    directory: &Path,
+    cwd: &Path,
+    action: &Action<'_>,
+    verdict: &Verdict,
+) -> io::Result<()> {
     let result = match verdict.effect {
         Effect::Allow => "passed without the daemon",
         effect => effect.word(),
     };
     let rules: Vec<&str> = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
-    let line = serde_json::json!({
+    let root = roots(cwd).into_iter().find(|root| path(directory, root).exists());
+    let mut line = serde_json::json!({
         "time": clock::now().0,
         "root": root,
         "result": result,
@@ -135,12 +146,20 @@ fn log(directory: &Path, root: &Path, action: &Action<'_>, verdict: &Verdict) ->
         "command": action.command,
         "paths": action.paths,
     });
-    let path = directory.join(LOG);
+    secrets::clean_json(&mut line, &mut Removed::default());
+    let logs = logs(directory);
+    fs::create_dir_all(&logs)?;
+    let path = logs.join(LOG);
     if path.metadata().is_ok_and(|meta| meta.len() > GUARD_LOG_BYTES_MAX) {
-        fs::rename(&path, directory.join("log.1.jsonl"))?;
+        fs::rename(&path, logs.join("checks.1.jsonl"))?;
     }
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     file.write_all(format!("{line}\n").as_bytes())
+}
+
+/// Returns the directory of the log, beneath that of the copies.
+fn logs(directory: &Path) -> PathBuf {
+    directory.join("log")
 }
 
 /// Reads the log's lines of a project, oldest first.
@@ -148,7 +167,7 @@ fn log(directory: &Path, root: &Path, action: &Action<'_>, verdict: &Verdict) ->
 /// # Errors
 /// Fails if the log cannot be read.
 pub fn guard_log(directory: &Path, root: &Path) -> io::Result<Vec<serde_json::Value>> {
-    let text = match fs::read_to_string(directory.join(LOG)) {
+    let text = match fs::read_to_string(logs(directory).join(LOG)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

@@ -26,7 +26,9 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     let copies = Copies::new(directory.clone());
     let effect = |command: &str, cwd: &Path| {
         let action = Action { command: Some(command), ..Action::default() };
-        guard(&directory, cwd, &action).unwrap().map(|guarded| guarded.verdict.effect)
+        let verdict = guard(&directory, cwd, &action)?;
+        log_guarded(&directory, cwd, &action, &verdict).unwrap();
+        Some(verdict.effect)
     };
     assert_eq!(effect("git push", &root), None, "there is no copy");
     copies.keep(&root, &[rule("git push", true), rule("make deploy", false)]).await;
@@ -41,4 +43,41 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     assert_eq!(results, ["deny", "passed without the daemon"]);
     copies.keep(&root, &[rule("make deploy", false)]).await;
     assert_eq!(effect("git push", &root), None, "the copy is gone with its rules");
+}
+
+#[tokio::test]
+async fn a_copy_that_cannot_be_read_lets_nothing_pass() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let directory = scratch.path().join("guard");
+    let copies = Copies::new(directory.clone());
+    copies.keep(&root, &[rule("git push", true)]).await;
+    let action = Action { command: Some("ls"), ..Action::default() };
+    let effect = || guard(&directory, &root, &action).map(|verdict| verdict.effect);
+    assert_eq!(effect(), Some(Effect::Allow));
+    fs::write(path(&directory, &root), "{").unwrap();
+    assert_eq!(effect(), Some(Effect::Ask), "it is damaged");
+    fs::remove_file(path(&directory, &root)).unwrap();
+    fs::create_dir(path(&directory, &root)).unwrap();
+    assert_eq!(effect(), Some(Effect::Ask), "reading it fails");
+}
+
+#[tokio::test]
+async fn the_log_has_no_secrets_and_no_copies_beside_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let directory = scratch.path().join("guard");
+    let copies = Copies::new(directory.clone());
+    copies.keep(&root, &[rule("git push", true)]).await;
+    let command = "git push https://ada:tr0ub4dor-and-3@example.org/shop";
+    let action = Action { command: Some(command), ..Action::default() };
+    let verdict = guard(&directory, &root, &action).unwrap();
+    log_guarded(&directory, &root, &action, &verdict).unwrap();
+    let line = guard_log(&directory, &root).unwrap().remove(0);
+    assert_eq!(line["result"], "deny");
+    let command = line["command"].as_str().unwrap();
+    assert!(command.starts_with("git push"), "{command}");
+    assert!(!command.contains("tr0ub4dor"), "{command}");
+    // A purge redacts what is in this directory. It must not change a rule.
+    assert!(!path(&directory, &root).starts_with(copies.logs()));
 }
