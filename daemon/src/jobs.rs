@@ -3,7 +3,10 @@
 //! memory. Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+use futures::FutureExt as _;
 
 use crate::anchors::AnchorUpkeep;
 use crate::blocking::run_blocking;
@@ -53,7 +56,7 @@ pub(crate) async fn run(service: JobService) {
             _ = tick.tick() => {}
             () = projects.open.teams().opened().notified() => {
                 // Others' commits are heard from the start.
-                teams.update().await;
+                part(&metrics, "teams", teams.update()).await;
                 continue;
             }
             () = stopping.cancelled() => return,
@@ -69,12 +72,12 @@ pub(crate) async fn run(service: JobService) {
         if let Err(error) = projects.registry.retry().await {
             tracing::error!(%error, "the daemon's own records cannot be opened again");
         }
-        stage_silent(&hooks, limits::NOTED_STAGED_AFTER).await;
-        sweep(&sessions).await;
-        mirror.update().await;
-        anchors.update().await;
-        teams.update().await;
-        sessions.shared.pass_all().await;
+        part(&metrics, "activity", stage_silent(&hooks, limits::NOTED_STAGED_AFTER)).await;
+        part(&metrics, "sessions", sweep(&sessions)).await;
+        part(&metrics, "topics", mirror.update()).await;
+        part(&metrics, "anchors", anchors.update()).await;
+        part(&metrics, "teams", teams.update()).await;
+        part(&metrics, "shared files", sessions.shared.pass_all()).await;
         let in_use: BTreeSet<ProjectId> = sessions
             .table
             .all()
@@ -82,10 +85,33 @@ pub(crate) async fn run(service: JobService) {
             .filter(|status| status.disconnected.is_none())
             .filter_map(|status| status.session.project_id())
             .collect();
-        projects.open.keep_reads().await;
-        closed += projects.open.close_idle(&in_use).await as u64;
+        part(&metrics, "reads", projects.open.keep_reads()).await;
+        let close = async { closed += projects.open.close_idle(&in_use).await as u64 };
+        part(&metrics, "idle projects", close).await;
         if heap.is_due(metrics.work() + closed) {
-            run_blocking(heap::trim).await;
+            part(&metrics, "heap", run_blocking(heap::trim)).await;
         }
+    }
+}
+
+/// Does one part of the work. A panic ends that part alone, until the next pass.
+async fn part(metrics: &Metrics, name: &'static str, work: impl Future<Output = ()>) {
+    if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+        metrics.panicked();
+        tracing::error!(name, "a part of the periodic work has failed, and is repeated later");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_part_that_panics_does_not_end_the_others() {
+        let (metrics, mut done) = (Metrics::default(), false);
+        part(&metrics, "one", async { std::panic::panic_any("it fails") }).await;
+        part(&metrics, "another", async { done = true }).await;
+        assert!(done);
+        assert_eq!(metrics.panics(), 1);
     }
 }

@@ -157,7 +157,11 @@ impl Default for Metrics {
         };
         registry.register("connections", "Connections admitted", metrics.connections.clone());
         registry.register("connections_refused", "Connections refused", metrics.refused.clone());
-        registry.register("panics", "Panics caught in tools", metrics.panics.clone());
+        registry.register(
+            "panics",
+            "Panics caught in tools, hooks and periodic work",
+            metrics.panics.clone(),
+        );
         registry.register("tool_calls", "Tool calls by tool and outcome", metrics.calls.clone());
         registry.register("sessions", "Sessions open or not gone yet", metrics.sessions.clone());
         registry.register("projects_open", "Projects open", metrics.projects_open.clone());
@@ -231,7 +235,7 @@ impl Metrics {
         };
     }
 
-    /// Counts a panic in a tool.
+    /// Counts a panic that was caught.
     pub(crate) fn panicked(&self) {
         self.panics.inc();
     }

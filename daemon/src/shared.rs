@@ -71,6 +71,8 @@ impl SharedService {
 
     /// Compares the files of all open projects with their memories.
     pub(crate) async fn pass_all(self: &Arc<Self>) {
+        // A project that was closed reads its files anew once it is open again.
+        lock(&self.slots).retain(|_, slot| slot.project.strong_count() > 0);
         let registry = self.projects.registry.snapshot();
         let is_shared = |project: &Arc<OpenProject>| {
             registry.project(project.id).is_some_and(|record| record.shared)

@@ -16,10 +16,14 @@ pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> 
     let _announced = call.service.sessions.table.announce_end(&call.session.id);
     let asked = call.noted_so_far().await;
     let mut staged = call.stage_pending_activity().await;
+    let is_pending = staged.is_err();
     if let Some(asked) = asked {
         staged = staged.and(call.stage_history(Some(asked), false).await);
     }
-    call.threads().end(&call.name);
+    // Activity that cannot be staged yet stays, and is staged with a later pass.
+    if !is_pending {
+        call.threads().end(&call.name);
+    }
     // Work that cannot be staged must not hold back the rest.
     sessions::keep_and_end(&call.service.sessions, &call.session).await?;
     staged?;

@@ -342,9 +342,13 @@ impl OpenProjects {
     /// Closes projects that are not in `in_use` and that nobody has used for a while. Returns their
     /// number.
     pub(crate) async fn close_idle(&self, in_use: &BTreeSet<ProjectId>) -> usize {
+        /// The slot's reference and the one in `idle`. With another, somebody works with it, such
+        /// as an import between two of its commits.
+        const UNUSED_REFERENCES: usize = 2;
         let mut idle = self.all();
         idle.retain(|project| {
             !in_use.contains(&project.id)
+                && Arc::strong_count(project) <= UNUSED_REFERENCES
                 && project.owner.waiting() == 0
                 // A save that waits for a team's database is folded as soon as that is back.
                 && project.memory().held().next().is_none()

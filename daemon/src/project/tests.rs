@@ -54,15 +54,24 @@ async fn an_idle_project_is_closed() {
     projects.close_idle(&BTreeSet::new()).await;
     assert!(projects.get(ID).is_some(), "it was used just now");
     unused_for_long(&project);
+    let weak = Arc::downgrade(&project);
+    drop(project);
     projects.close_idle(&BTreeSet::from([ID])).await;
     assert!(projects.get(ID).is_some(), "a session works there");
+    let project = weak.upgrade().unwrap();
     assert!(Arc::ptr_eq(&projects.open(ID).await.unwrap(), &project));
+    drop(project);
     projects.close_idle(&BTreeSet::new()).await;
     assert!(projects.get(ID).is_some(), "opening it is using it");
+    let project = weak.upgrade().unwrap();
     unused_for_long(&project);
     projects.close_idle(&BTreeSet::new()).await;
+    assert!(projects.get(ID).is_some(), "somebody works with it");
+    let owner = project.owner.clone();
+    drop(project);
+    projects.close_idle(&BTreeSet::new()).await;
     assert!(projects.get(ID).is_none() && projects.exists(ID).unwrap());
-    assert!(matches!(project.owner.ask(|_, _| ()).await, Err(WriteError::Closed)));
+    assert!(matches!(owner.ask(|_, _| ()).await, Err(WriteError::Closed)));
 }
 
 #[tokio::test]
@@ -87,8 +96,10 @@ async fn a_project_on_a_hanging_disk_does_not_keep_others_open() {
     }
     let free = projects.open(ProjectId(Uuid::from_u128(4))).await.unwrap();
     unused_for_long(&free);
+    let owner = free.owner.clone();
+    drop(free);
     let none = BTreeSet::new();
-    let closed = crate::testing::poll(|| free.owner.is_closed().then_some(()));
+    let closed = crate::testing::poll(|| owner.is_closed().then_some(()));
     tokio::select! {
         _ = projects.close_idle(&none) => panic!("the others are still held"),
         () = closed => {}

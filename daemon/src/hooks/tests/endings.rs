@@ -1,10 +1,12 @@
 //! Work that an ending session leaves for the next one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Memory, SessionId};
 
 use super::{context, ended, prompt, started, told, work};
+use crate::hooks::stage_silent;
 use crate::project::{Transition, WriteCommand};
 use crate::testing::{World, poll};
 
@@ -35,4 +37,24 @@ async fn a_session_starting_while_another_ends_sees_its_work() {
     busy.await.unwrap().unwrap();
     assert!(load.contains("Kept from a session that ended without saving"), "{load}");
     assert!(load.contains("Said last: Tabs are accepted now."), "{load}");
+}
+
+/// The disk may be back later.
+#[tokio::test]
+async fn activity_that_cannot_be_staged_at_the_end_is_staged_later() {
+    let world = World::new().await;
+    told(&world, &work("a")).await;
+    told(&world, &[prompt("a", "and count the spaces")]).await;
+    let open = &world.daemon.projects.open;
+    let id = open.all()[0].id;
+    let (place, away) = (open.directory(id), open.directory(id).with_extension("away"));
+    let (from, to) = (place.clone(), away.clone());
+    open.close_and(id, move |_| std::fs::rename(from, to)).await.unwrap();
+    told(&world, &[ended("a")]).await;
+    std::fs::rename(away, place).unwrap();
+    stage_silent(&world.daemon.hooks, Duration::ZERO).await;
+    let memory = open.all()[0].memory();
+    let staged = memory.staged_by(&SessionId::new("claude-code:a")).unwrap();
+    let row = staged.captured.as_ref().unwrap().row_summary();
+    assert!(row.contains("(2 prompts)"), "{row}");
 }
