@@ -17,6 +17,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::activity::SessionActivity;
+use crate::brief::BriefMerge;
 use crate::change::{Change, Notice, NoticeCause, Purged};
 use crate::fold::one_line;
 use crate::held::Held;
@@ -46,7 +47,8 @@ pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
         Change::Stage { part, .. } => texts::of_staged(part),
         Change::Hold(held) => {
             let summary = held.summary.iter().map(|text| ("", text.as_str()));
-            texts::of_staged(&held.staged).into_iter().chain(summary).collect()
+            let merge = held.merge.iter().flat_map(|merge| texts::of_merge(merge));
+            texts::of_staged(&held.staged).into_iter().chain(summary).chain(merge).collect()
         }
         Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
         _ => Vec::new(),
@@ -305,8 +307,9 @@ impl Purge {
                 return edited;
             }
             Change::Hold(held) => {
-                let Held { session, staged, summary, .. } = &mut **held;
+                let Held { session, staged, summary, merge, .. } = &mut **held;
                 let mut edited = self.edit_part(session, staged);
+                edited |= self.edit_merge(session, merge);
                 let holds = |text: &String| self.holds(text);
                 if summary.as_ref().is_some_and(holds) {
                     *summary = Some(GONE.to_owned());
@@ -361,6 +364,20 @@ impl Purge {
             part.captured = None;
         }
         *part != before
+    }
+
+    /// Removes a held merge of the brief if its part of a topic must not stay, and names of files.
+    fn edit_merge(&self, session: &SessionId, merge: &mut Option<Box<BriefMerge>>) -> bool {
+        let Some(held) = merge else { return false };
+        let mut part = Staged { topics: vec![held.part.clone()], ..Staged::default() };
+        let files = held.files_left.len();
+        held.files_left.retain(|file| !self.holds(file));
+        let edited = files != held.files_left.len();
+        if self.edit_part(session, &mut part) {
+            *merge = None;
+            return true;
+        }
+        edited
     }
 
     /// Returns whether recorded activity must be removed, which happens as a whole: it is a few

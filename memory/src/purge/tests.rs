@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 mod fixes;
+mod held;
 mod spellings;
 
 use super::*;

@@ -1,5 +1,7 @@
 //! The texts that records and staged items hold.
 
+use crate::brief::BriefMerge;
+use crate::kinds::StagedItem as _;
 use crate::record::Record;
 use crate::staged::Staged;
 
@@ -19,4 +21,10 @@ pub(crate) fn of_staged(part: &Staged) -> Vec<(&str, &str)> {
     texts.extend(part.items().iter().flat_map(|(_, item)| item.texts()));
     texts.extend(part.captured.iter().flat_map(|captured| captured.texts()).map(|text| ("", text)));
     texts
+}
+
+/// Returns all texts of a merge of the brief, with the names that they belong to.
+pub(crate) fn of_merge(merge: &BriefMerge) -> Vec<(&str, &str)> {
+    let files = merge.files_left.iter().map(|file| ("", file.as_str()));
+    merge.part.texts().into_iter().chain(files).collect()
 }
