@@ -67,14 +67,22 @@ pub(crate) async fn append(
     // The error of a COMMIT whose outcome is still unknown.
     let mut unknown: Option<Error> = None;
     loop {
-        let prepared = tokio::select! {
+        let leased = tokio::select! {
             biased;
-            // Dropping the other future closes its connection, and the server rolls back.
-            () = &mut deadline => {
-                dialer.distrust_sessions();
-                Err(Fault::Final(Error::Slow))
-            }
-            prepared = prepare(sessions, turn, project, expected, batch) => prepared,
+            () = &mut deadline => Err(Fault::Final(Error::Slow)),
+            leased = lease(sessions, turn) => leased.map_err(Fault::from),
+        };
+        let prepared = match leased {
+            Err(fault) => Err(fault),
+            Ok(lease) => tokio::select! {
+                biased;
+                // Dropping the other future closes its connection, and the server rolls back.
+                () = &mut deadline => {
+                    dialer.distrust_sessions();
+                    Err(Fault::Final(Error::Slow))
+                }
+                prepared = prepare(lease, project, expected, batch) => prepared,
+            },
         };
         let fault = match prepared {
             Ok(Prepared::Moved(lease, head)) => {
@@ -116,18 +124,21 @@ pub(crate) async fn append(
     }
 }
 
+/// Takes the session that holds the head for this caller, or waits for another one.
+async fn lease(sessions: &Sessions, turn: &Turn) -> Result<Lease, Error> {
+    match turn.take() {
+        Some(lease) => Ok(lease),
+        None => sessions.lease().await,
+    }
+}
+
 async fn prepare(
-    sessions: &Sessions,
-    turn: &Turn,
+    mut lease: Lease,
     project: Uuid,
     expected: &Point,
     batch: &[NewEntry],
 ) -> Result<Prepared, Fault> {
     let (instances, numbers) = keys(batch)?;
-    let mut lease = match turn.take() {
-        Some(lease) => lease,
-        None => sessions.lease().await?,
-    };
     let (head, found) = lock(&mut lease, project, &instances, &numbers).await?;
     if !found.is_empty() {
         let outcome = Appended::Repeated(found);

@@ -97,8 +97,9 @@ impl Dialer {
         &self,
         heard: Option<mpsc::Sender<String>>,
     ) -> Result<Session, Error> {
-        let generation = self.generation.load(Ordering::Relaxed);
         let password = self.secret.read().await?;
+        // A time-out while the password was read says nothing about a connection of later.
+        let generation = self.generation.load(Ordering::Relaxed);
         let mut found = Err(Error::Unreachable("the address names no host".to_owned()));
         let hosts = self.address.hosts().iter().enumerate();
         let first = self.first.load(Ordering::Relaxed);

@@ -95,8 +95,19 @@ impl Sessions {
     }
 
     /// Waits for a session. The caller sets the time limit.
+    ///
+    /// A connection is completed even if the caller no longer waits. The next caller then has it,
+    /// where a password command takes longer than an append may.
     pub(crate) async fn lease(&self) -> Result<Lease, Error> {
-        let object = self.pool.get().await.map_err(|error| match error {
+        let pool = self.pool.clone();
+        let got = match tokio::spawn(async move { pool.get().await }).await {
+            Ok(got) => got,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(stopped) => return Err(Error::Unreachable(stopped.to_string())),
+            },
+        };
+        let object = got.map_err(|error| match error {
             PoolError::Backend(error) => error,
             error => Error::Unreachable(error.to_string()),
         })?;

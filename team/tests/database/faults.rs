@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anchord_team::{AppendError, Appended, Error, Timeouts};
+use anchord_team::{Address, AppendError, Appended, Database, Error, Secret, Timeouts};
 
 use crate::testing::{COMMIT, Cut, Proxy, Server};
 use crate::{Team, entry, open, open_within, short};
@@ -256,6 +256,24 @@ async fn one_dead_connection_discredits_the_others() {
         assert_eq!(log.head().await.unwrap().seq, 1);
     }
     assert!(matches!(log.append(1, &[entry("a", 2)]).await, Ok(Appended::Committed { .. })));
+}
+
+/// A password manager may take longer than an append. The connection is there for the next one.
+#[tokio::test]
+async fn a_slow_password_command_does_not_end_appends_for_good() {
+    let Some(team) = Team::start().await else { return };
+    let address = Address::parse(&team.server.url("alice")).unwrap();
+    let secret = Secret::Command("sleep 1.2; echo none".to_owned());
+    let database = Database::open_with(address, secret, short()).await.unwrap();
+    let log = database.log(team.project);
+    let late = log.append(0, &[entry("a", 1)]).await;
+    assert!(matches!(late, Err(AppendError::NotWritten(Error::Slow))), "{late:?}");
+    // Each attempt ends before a command that began with it.
+    let mut left = 5;
+    while let Err(error) = log.append(0, &[entry("a", 1)]).await {
+        left -= 1;
+        assert!(left > 0, "{error}");
+    }
 }
 
 #[tokio::test]
