@@ -309,6 +309,25 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
 }
 
 #[test]
+fn a_merge_that_was_refused_is_made_by_joining_again() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "reader"]));
+    bob.shell().done(&["note", "My own."]);
+    let url = server.url("bob");
+    let join = ["team", "join", &url, "--name", "api"];
+    let (code, text) = bob.shell().said(&[&join[..], &["--merge"]].concat());
+    assert!(code != 0 && text.contains("the same command adds it"), "{text}");
+    let (code, text) = bob.shell().said(&join);
+    assert!(code != 0 && text.contains("not merged yet"), "{text}");
+    server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "writer"]));
+    bob.shell().done(&[&join[..], &["--merge"]].concat());
+    ada.sees("My own.");
+    bob.shell().done(&join);
+}
+
+#[test]
 fn what_cannot_be_joined_or_created_says_what_to_do() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

@@ -1,5 +1,7 @@
 //! Shares a memory with a team through its database, and ends that.
 
+mod unmerged;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX};
+use crate::private_file;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
 use crate::secrets::{Removed, clean_json};
@@ -428,13 +431,9 @@ async fn join(
     }
     // Records of two memories would have the same ids.
     let has_own = !is_member && memory.revision() > Revision(0);
-    if has_own && !merge {
-        let count = memory.records().count();
-        let records = if count == 1 { "record" } else { "records" };
-        return Err(ErrorReply {
-            action: Some("`--merge` adds them to the team's memory".to_owned()),
-            ..refused(&format!("this project has a memory of its own, with {count} {records}"))
-        });
+    let directory = service.projects.open.directory(id);
+    if !merge {
+        nothing_to_merge(has_own.then_some(&memory), &directory)?;
     }
     if has_own && memory.staged().next().is_some() {
         return Err(ErrorReply {
@@ -442,6 +441,7 @@ async fn join(
             ..refused("work is staged here that is not saved yet")
         });
     }
+    let exported = memory.seq();
     drop((open, memory));
     let own = if has_own {
         Some(export_document(service, &id.to_string(), ExportFormat::Json).await?)
@@ -449,17 +449,19 @@ async fn join(
         None
     };
     let config = config_of(found, name, place);
-    let directory = service.projects.open.directory(id);
     let linked = service.projects.open.close_and(id, move |closed| {
-        let aside = if has_own { Some(begin_anew(closed)?) } else { None };
+        let aside = own.map(|own| begin_anew(closed, &directory, exported, &own)).transpose()?;
         let written = team::write(&directory, &config);
         written.map_err(|error| format!("cannot write team.json: {error}"))?;
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
-    let remarks = take_part(service, id, own).await.map_err(|error| match &aside {
+    let remarks = take_part(service, id).await.map_err(|error| match &aside {
         Some(aside) => {
-            let action = format!("what was here before is in {}", super::text(aside));
+            let aside = super::text(aside);
+            let action = format!(
+                "what was here before is in {aside}; the same command adds it to the team's memory"
+            );
             ErrorReply { action: Some(action), ..error }
         }
         None => error,
@@ -467,35 +469,76 @@ async fn join(
     Ok((aside, remarks))
 }
 
+/// Refuses to join without a merge if there is something to merge.
+fn nothing_to_merge(own: Option<&Memory>, directory: &Path) -> Answer<()> {
+    let why = match own {
+        Some(memory) => {
+            let count = memory.records().count();
+            let records = if count == 1 { "record" } else { "records" };
+            format!("this project has a memory of its own, with {count} {records}")
+        }
+        None => match unmerged_in(directory)?.first() {
+            Some(export) => format!("{} is not merged yet", super::text(export)),
+            None => return Ok(()),
+        },
+    };
+    let action = Some("`--merge` adds them to the team's memory".to_owned());
+    Err(ErrorReply { action, ..refused(&why) })
+}
+
+fn unmerged_in(directory: &Path) -> Answer<Vec<PathBuf>> {
+    let found = unmerged::in_directory(directory);
+    found.map_err(|error| internal(&format!("cannot look for files: {error}")))
+}
+
 /// Waits until a memory has all that the team has, and adds what the project had before. Returns
 /// what could not be added as it was.
-async fn take_part(
-    service: &SessionService,
-    id: ProjectId,
-    own: Option<String>,
-) -> Answer<Vec<String>> {
+async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String>> {
     team_copy::catch_up(&service.projects, id).await.map_err(|why| refused(&why))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     if open.memory().team().is_none() {
         let why = "its creation has not ended; if that stays so, create it under another name";
         return Err(refused(why));
     }
-    let Some(text) = own else { return Ok(Vec::new()) };
-    let params = ImportParams {
-        project: id.to_string(),
-        part: false,
-        source: EXPORTED.to_owned(),
-        path: "the memory before the team".to_owned(),
-        texts: vec![NamedText::new("memory.json", text)],
-        dry_run: false,
-    };
-    Ok(import_memory(service, params).await?.remarks)
+    let mut remarks = Vec::new();
+    for path in unmerged_in(&service.projects.open.directory(id))? {
+        let failed =
+            |error: std::io::Error| internal(&format!("cannot use {}: {error}", path.display()));
+        let params = ImportParams {
+            project: id.to_string(),
+            part: false,
+            source: EXPORTED.to_owned(),
+            path: "the memory before the team".to_owned(),
+            texts: vec![NamedText::new(
+                "memory.json",
+                std::fs::read_to_string(&path).map_err(failed)?,
+            )],
+            dry_run: false,
+        };
+        remarks.extend(import_memory(service, params).await?.remarks);
+        private_file::remove(&path).map_err(failed)?;
+    }
+    Ok(remarks)
 }
 
-/// Sets a memory aside and begins an empty one in its place.
-fn begin_anew(closed: &ClosedStore) -> Result<PathBuf, String> {
+/// Sets a memory aside and begins an empty one in its place, beside the export of what was there.
+/// `exported` is the last entry that the export certainly has.
+fn begin_anew(
+    closed: &ClosedStore,
+    directory: &Path,
+    exported: Seq,
+    own: &str,
+) -> Result<PathBuf, String> {
     let worded = |error: StoreError| error.to_string();
+    let Opened { store, state, .. } = closed.open().map_err(worded)?;
+    store.close();
+    if state.seq() != exported {
+        return Err("something was stored meanwhile; join again".to_owned());
+    }
     let aside = closed.set_aside().map_err(worded)?;
+    let kept =
+        std::fs::create_dir_all(directory).and_then(|()| unmerged::keep(directory, &aside, own));
+    kept.map_err(|error| format!("cannot keep what is in {}: {error}", aside.display()))?;
     closed.open().map_err(worded)?.store.close();
     Ok(aside)
 }
