@@ -5,10 +5,11 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::limits::CALL_SECONDS_MAX;
@@ -47,14 +48,14 @@ pub struct Shim(Arc<Mutex<Child>>);
 impl Shim {
     /// Sends SIGKILL. Leaves a reaped shim alone, since another process may have its number.
     pub fn kill(&self) {
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = self.0.lock();
         // This fails only for a process that has ended.
         let _ = child.kill();
     }
 
     fn collect(&self) {
         self.kill();
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = self.0.lock();
         // A killed child ends at once.
         let _ = child.wait();
     }

@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anchord_daemon::api::{self, ExportDocument, ExportFormat, ExportQuery, StatusReply};
@@ -15,6 +15,7 @@ use anchord_proto::hello::ToolSet;
 use anchord_proto::host;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::agent::Agent;
@@ -215,7 +216,7 @@ impl Scratch {
     }
 
     fn first_daemon(&self) -> MutexGuard<'_, Option<Child>> {
-        self.first_daemon.lock().unwrap_or_else(PoisonError::into_inner)
+        self.first_daemon.lock()
     }
 }
 

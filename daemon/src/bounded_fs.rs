@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::blocking::run_blocking;
@@ -41,7 +42,7 @@ pub(crate) async fn run<T: Send + 'static>(
 }
 
 fn turns(at: &Path) -> Arc<Semaphore> {
-    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut places = PLACES.lock();
     // Every access that runs or waits holds a reference.
     places.retain(|_, turns| Arc::strong_count(turns) > 1);
     let new = || Arc::new(Semaphore::new(limits::LOOKS_AT_ONCE_MAX));

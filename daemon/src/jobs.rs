@@ -15,11 +15,11 @@ use crate::hooks::{HookService, stage_silent};
 use crate::instance::Instance;
 use crate::limits;
 use crate::metrics::Metrics;
-use crate::mirror::TopicMirror;
 use crate::projects::ProjectId;
 use crate::sessions::{SessionService, sweep};
 use crate::shutdown::Shutdown;
 use crate::team_upkeep::TeamUpkeep;
+use crate::topic_files::TopicMirror;
 
 /// The parts that periodic work concerns.
 #[derive(Debug)]

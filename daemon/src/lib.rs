@@ -24,7 +24,6 @@ pub mod logs;
 mod mcp;
 mod merging;
 mod metrics;
-mod mirror;
 mod outlines;
 mod private_file;
 mod process;
@@ -47,5 +46,6 @@ mod team_copy;
 mod team_upkeep;
 #[cfg(test)]
 mod testing;
+mod topic_files;
 
 pub use run::{RunError, Started, run};

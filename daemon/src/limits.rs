@@ -164,8 +164,8 @@ pub const APPEND_TRIES_MAX: usize = 100;
 /// told to try again.
 pub const TEAM_TRIES_MAX: u32 = 50;
 
-/// The time after which a call to a team's journal has surely ended. Its own limits are 5 s until
-/// COMMIT and 5 s for the answer.
+/// The time that a caller waits for its turn at a team's journal. It is longer than a call takes,
+/// whose own limits are 5 s until COMMIT and 5 s for the answer.
 pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// The time that a refusal, or a write that changes nothing, waits for others' commits in a team.

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::{RecordId, Timestamp};
+use parking_lot::Mutex;
 
 use crate::blocking::run_blocking;
 use crate::config::{Config, MergeConfig};
@@ -125,7 +126,7 @@ impl MergeService {
             return false;
         }
         let Some(program) = self.program.clone() else { return false };
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         if waiting.jobs.len() >= MERGE_JOBS_WAITING_MAX {
             return false;
         }
@@ -147,7 +148,7 @@ impl MergeService {
     }
 
     fn next(&self) -> Option<MergeJob> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let job = waiting.jobs.pop_front();
         waiting.is_running = job.is_some();
         job
@@ -168,7 +169,7 @@ impl MergeService {
 
     async fn count<T>(&self, change: impl FnOnce(&mut DayCalls, &str) -> T) -> T {
         let (result, mark) = {
-            let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut calls = self.calls.lock();
             let result = change(&mut calls, &day(clock::now()));
             (result, calls.print())
         };

@@ -6,10 +6,10 @@ mod rules;
 mod teams;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -84,12 +84,12 @@ impl Times {
     fn observe(&self, took: Duration) {
         self.seconds.observe(took.as_secs_f64());
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).min(LATENCY_MICROS_MAX);
-        let mut histogram = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut histogram = self.micros.lock();
         histogram.saturating_record(micros);
     }
 
     fn latencies(&self) -> Latencies {
-        let histogram = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
+        let histogram = self.micros.lock();
         Latencies {
             calls: histogram.len(),
             p50_micros: histogram.value_at_quantile(0.5),

@@ -3,12 +3,13 @@
 //! A fault that may pass, such as a full disk, makes it read-only. It is then opened again from
 //! time to time, as projects are.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anchord_memory::SessionId;
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 
 use crate::project::{Marks, Outcome, WriteCommand, WriteError, WriterHandle, Written, open_owner};
 use crate::projects::Registry;
@@ -54,14 +55,14 @@ impl RegistryStore {
     /// the state that was read stays readable, and the next call tries again.
     pub(crate) async fn retry(&self) -> Result<(), StoreError> {
         let is_due = self.is_failed.load(Ordering::Relaxed) || self.health().passes;
-        let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = *self.opened.lock();
         if !is_due || opened.elapsed() < limits::REOPEN_AFTER {
             return Ok(());
         }
         let _nobody_writes = self.in_use.write().await;
         self.writer.load().close().await;
         self.is_failed.store(true, Ordering::Relaxed);
-        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = clock::start();
+        *self.opened.lock() = clock::start();
         let (writer, report, marks) = open_owner(Arc::clone(&self.stores), NAME.to_owned()).await?;
         if marks.contains_key(STOPPED_WELL) {
             // The store could not be read when this daemon started.

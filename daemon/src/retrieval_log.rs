@@ -203,7 +203,8 @@ impl RetrievalLog {
     /// Redacts the arguments in lines that name one of these records, or too many records to list
     /// them.
     ///
-    /// # Errors Returns a message if a file could not be rewritten.
+    /// # Errors
+    /// Returns a message if a file could not be rewritten.
     pub(crate) async fn forget(
         &self,
         directory: PathBuf,

@@ -6,20 +6,21 @@
 //! matched ask: nothing passes because anchord could not look.
 
 mod approvals;
+mod file;
 mod guard;
-mod team;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::rules::{Access, Action, Decided, Effect, Matches, Rule, Verdict};
 use anchord_memory::{Memory, SessionId, Timestamp, check_action, rules_in_force};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use self::approvals::Approvals;
 pub(crate) use self::approvals::{Approval, Pending};
+pub(crate) use self::file::{FILE, FileRules};
 pub use self::guard::{guard, guard_log, log_guarded};
-pub(crate) use self::team::{FILE, TeamRules};
 use crate::bounded_fs;
 use crate::clock;
 use crate::metrics::Metrics;
@@ -76,7 +77,7 @@ impl Checked {
 pub(crate) struct RuleService {
     metrics: Arc<Metrics>,
     approvals: Mutex<Approvals>,
-    teams: team::Cache,
+    files: file::Cache,
     copies: guard::Copies,
 }
 
@@ -85,7 +86,7 @@ impl RuleService {
         Self {
             metrics,
             approvals: Mutex::default(),
-            teams: team::Cache::default(),
+            files: file::Cache::default(),
             copies: guard::Copies::new(directory),
         }
     }
@@ -98,18 +99,18 @@ impl RuleService {
     /// Leaves a copy of the rules that hooks apply without the daemon, if they have changed.
     pub(crate) async fn leave_copy(&self, memory: &Memory, located: Option<&Located>) {
         let Some(located) = located else { return };
-        let team = self.team(Some(located)).await;
-        self.copies.keep(&located.root, &all(memory, &team, clock::now())).await;
+        let file = self.file(Some(located)).await;
+        self.copies.keep(&located.root, &all(memory, &file, clock::now())).await;
     }
 
     /// Reads the project's file of rules, and the branch.
-    pub(crate) async fn team(&self, located: Option<&Located>) -> TeamRules {
-        let Some(located) = located else { return TeamRules::default() };
+    pub(crate) async fn file(&self, located: Option<&Located>) -> FileRules {
+        let Some(located) = located else { return FileRules::default() };
         let place = located.clone();
-        let reading = bounded_fs::run(&located.root, move || team::look(&place));
+        let reading = bounded_fs::run(&located.root, move || file::look(&place));
         match reading.await {
-            Ok(looked) => self.teams.parsed(&located.root, looked),
-            Err(error) => TeamRules::unreadable(error.to_string()),
+            Ok(looked) => self.files.parsed(&located.root, looked),
+            Err(error) => FileRules::unreadable(error.to_string()),
         }
     }
 
@@ -123,15 +124,15 @@ impl RuleService {
         asks: Option<&SessionId>,
     ) -> Checked {
         let now = clock::now();
-        let team = self.team(located).await;
-        let all = all(memory, &team, now);
+        let file = self.file(located).await;
+        let all = all(memory, &file, now);
         if let Some(located) = located {
             self.copies.keep(&located.root, &all).await;
         }
-        if all.is_empty() && team.error.is_none() {
+        if all.is_empty() && file.error.is_none() {
             return Checked::default();
         }
-        let verdict = decide(all, &team, asked, now);
+        let verdict = decide(all, &file, asked, now);
         let mut checked = Checked { verdict, has_rules: true, ..Checked::default() };
         if checked.verdict.effect == Effect::Ask {
             let at = located.map(|located| located.root.display().to_string());
@@ -160,18 +161,18 @@ impl RuleService {
     }
 
     fn approvals(&self) -> MutexGuard<'_, Approvals> {
-        self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
+        self.approvals.lock()
     }
 }
 
 /// Returns the rules in force: those of memory, and those of the project's file.
-fn all(memory: &Memory, team: &TeamRules, now: Timestamp) -> Vec<Rule> {
+fn all(memory: &Memory, file: &FileRules, now: Timestamp) -> Vec<Rule> {
     let mut all = rules_in_force(memory, now);
-    all.extend(team.rules.iter().cloned());
+    all.extend(file.rules.iter().cloned());
     all
 }
 
-fn decide(mut rules: Vec<Rule>, team: &TeamRules, asked: &Asked, now: Timestamp) -> Verdict {
+fn decide(mut rules: Vec<Rule>, file: &FileRules, asked: &Asked, now: Timestamp) -> Verdict {
     let action = Action {
         action: asked.action.as_deref(),
         command: asked.command.as_deref(),
@@ -179,12 +180,12 @@ fn decide(mut rules: Vec<Rule>, team: &TeamRules, asked: &Asked, now: Timestamp)
         writes: &asked.writes,
         access: asked.access,
         tool: asked.tool.as_deref(),
-        branch: team.branch.as_deref(),
+        branch: file.branch.as_deref(),
     };
     rules.extend(guards());
     let verdict = check_action(&rules, &action, now);
     let acts = asked.command.is_some() || !asked.paths.is_empty() || asked.action.is_some();
-    match &team.error {
+    match &file.error {
         Some(error) if acts && verdict.effect < Effect::Ask => unreadable(FILE, error.clone()),
         _ => verdict,
     }

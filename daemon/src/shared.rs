@@ -5,17 +5,18 @@
 //! projects are compared every few seconds and before a session reads.
 
 mod decide;
-mod mirror;
+mod exchange;
 mod place;
 mod scan;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use anchord_memory::RecordId;
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 
 pub(crate) use place::{DIRECTORY, count_files, has_shared_files};
 
@@ -25,7 +26,7 @@ use crate::clock;
 use crate::limits;
 use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
 use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange};
-use mirror::Mirror;
+use exchange::Mirror;
 
 /// The shared files of all open projects.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl SharedService {
         if !self.is_on(id) {
             return None;
         }
-        Some(lock(&self.slots).get(&id)?.status.load_full())
+        Some(self.slots.lock().get(&id)?.status.load_full())
     }
 
     /// Returns the state as a report shows it; `None` if the memory is not shared.
@@ -72,7 +73,7 @@ impl SharedService {
     /// Compares the files of all open projects with their memories.
     pub(crate) async fn pass_all(self: &Arc<Self>) {
         // A project that was closed reads its files anew once it is open again.
-        lock(&self.slots).retain(|_, slot| slot.project.strong_count() > 0);
+        self.slots.lock().retain(|_, slot| slot.project.strong_count() > 0);
         let registry = self.projects.registry.snapshot();
         let is_shared = |project: &Arc<OpenProject>| {
             registry.project(project.id).is_some_and(|record| record.shared)
@@ -107,7 +108,7 @@ impl SharedService {
 
     /// Makes memory and files of a project agree now, because a person asks.
     pub(crate) async fn look(&self, project: &Arc<OpenProject>) {
-        *lock(&self.slot(project).last) = None;
+        *self.slot(project).last.lock() = None;
         self.pass(project, Duration::ZERO).await;
     }
 
@@ -122,7 +123,7 @@ impl SharedService {
             let (at, failed) = *last;
             at.elapsed() < if failed { limits::SHARED_RETRY_AFTER.max(fresh) } else { fresh }
         };
-        if lock(&slot.last).as_ref().is_some_and(is_recent) {
+        if slot.last.lock().as_ref().is_some_and(is_recent) {
             return;
         }
         let mut mirror = slot.mirror.lock().await;
@@ -130,7 +131,7 @@ impl SharedService {
             Ok(root) => mirror.pass(project, &root).await,
             Err(why) => Err(why),
         };
-        *lock(&slot.last) = Some((clock::start(), passed.is_err()));
+        *slot.last.lock() = Some((clock::start(), passed.is_err()));
         let paused = passed.err();
         if let Some(why) = &paused {
             tracing::debug!(project = %project.id, %why, "shared files were not exchanged");
@@ -202,7 +203,7 @@ impl SharedService {
     }
 
     fn slot(&self, project: &Arc<OpenProject>) -> Arc<Slot> {
-        let mut slots = lock(&self.slots);
+        let mut slots = self.slots.lock();
         let is_same =
             |slot: &&Arc<Slot>| slot.project.upgrade().is_some_and(|it| Arc::ptr_eq(&it, project));
         if let Some(slot) = slots.get(&project.id).filter(is_same) {
@@ -217,10 +218,6 @@ impl SharedService {
         slots.insert(project.id, Arc::clone(&slot));
         slot
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SharedStatus {

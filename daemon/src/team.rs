@@ -9,10 +9,11 @@ mod order;
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::Change;
 use anchord_team::{Address, Database, Secret};
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -80,7 +81,7 @@ impl TeamLinks {
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, Database>> {
-        self.databases.lock().unwrap_or_else(PoisonError::into_inner)
+        self.databases.lock()
     }
 
     /// Returns the journal of a team's project.

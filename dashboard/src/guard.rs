@@ -4,10 +4,8 @@
 //! Each request must name the server's own address as its host, so that no other name can be
 //! pointed at it. A change also needs the server's own origin and a token that only its pages know.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 /// The secrets of one run.
@@ -59,7 +57,7 @@ impl Guard {
 
     /// Returns the token that lets a browser in; empty if it was used.
     pub(crate) fn token(&self) -> String {
-        self.token.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        self.token.lock().clone().unwrap_or_default()
     }
 
     /// Returns the token that each change must carry.
@@ -69,7 +67,7 @@ impl Guard {
 
     /// Exchanges the token for the cookie's header.
     pub(crate) fn exchange(&self, token: &str) -> Result<HeaderValue, Denied> {
-        let mut own = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.token.lock();
         if !own.as_deref().is_some_and(|own| same(own, token)) {
             return Err(Denied::Token);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
@@ -16,6 +16,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get, post};
 use futures::Stream;
 use maud::Markup;
+use parking_lot::Mutex;
 
 use crate::Options;
 use crate::actions;
@@ -81,13 +82,13 @@ impl App {
 
     /// Reads what was seen.
     pub(crate) fn seen<T>(&self, read: impl FnOnce(&Visits) -> T) -> T {
-        read(&self.visits.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&self.visits.lock())
     }
 
     /// Changes what was seen, and writes it down.
     pub(crate) async fn see(&self, change: impl FnOnce(&mut Visits)) -> Result<(), Failure> {
         let visits = {
-            let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut visits = self.visits.lock();
             change(&mut visits);
             visits.clone()
         };
@@ -100,12 +101,12 @@ impl App {
 
     /// Leaves words for the next page.
     pub(crate) fn say(&self, said: Said) {
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        *self.said.lock() = Some(said);
     }
 
     /// Takes the words for this page.
     pub(crate) fn take_said(&self) -> Option<Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.said.lock().take()
     }
 }
 

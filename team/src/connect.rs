@@ -5,10 +5,11 @@
 //! the server has answered, with all the locks of its transaction.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::JoinHandle;
@@ -219,21 +220,17 @@ impl Drop for Session {
 impl Events {
     /// Forgets the warnings so far.
     pub(crate) fn clear_warnings(&self) {
-        self.lock().warnings.clear();
+        self.inner.lock().warnings.clear();
     }
 
     /// Returns the first warning since then.
     pub(crate) fn warning(&self) -> Option<String> {
-        self.lock().warnings.first().cloned()
+        self.inner.lock().warnings.first().cloned()
     }
 
     /// Returns why the session has ended.
     pub(crate) fn end(&self) -> String {
-        self.lock().end.clone().unwrap_or_else(|| "the connection is closed".to_owned())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().end.clone().unwrap_or_else(|| "the connection is closed".to_owned())
     }
 }
 
@@ -257,7 +254,7 @@ async fn drive<S, T>(
                     continue;
                 }
                 tracing::warn!("database: {} ({})", notice.message(), notice.code().code());
-                let mut inner = events.lock();
+                let mut inner = events.inner.lock();
                 if inner.warnings.len() < WARNINGS_MAX {
                     inner.warnings.push(notice.message().to_owned());
                 }
@@ -270,7 +267,7 @@ async fn drive<S, T>(
             }
             Some(Ok(_)) => {}
             Some(Err(error)) => {
-                events.lock().end = Some(crate::error::chain(&error));
+                events.inner.lock().end = Some(crate::error::chain(&error));
                 return;
             }
             None => return,

@@ -4,10 +4,11 @@
 //! writers that go on and on, the slowest never comes first. So the head's lock is kept for the
 //! caller, for a moment, while it reads what came first and decides.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pool::Lease;
+use parking_lot::{Mutex, MutexGuard};
 
 /// A session that holds a project's head, if there is one. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +51,6 @@ impl Turn {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["socket"],
     &["http"],
     &["admin", "jobs"],
-    &["mcp", "hooks", "mirror", "team_upkeep"],
+    &["mcp", "hooks", "topic_files", "team_upkeep"],
     &["outlines"],
     &["sessions", "merging"],
     &["shared", "rules", "anchors", "purging", "team_copy"],

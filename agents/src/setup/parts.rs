@@ -3,6 +3,7 @@
 //! A part is ours if it runs one of our programs, wherever that is. Old paths are therefore
 //! updated, and entries that merely have our name are left alone.
 
+use std::fmt;
 use std::path::Path;
 
 use anchord_memory::shell_line;
@@ -70,13 +71,57 @@ pub struct Server {
     pub more: Vec<(&'static str, Value)>,
 }
 
+/// The way in which a part of a file changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditKind {
+    /// It was not there.
+    Added,
+    /// It was there in another form.
+    Changed,
+    /// It is there no longer.
+    Removed,
+}
+
+/// A change to a part of a file. It is shown as a line that begins with `+`, `~` or `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartChange {
+    /// The way in which it changes.
+    pub kind: EditKind,
+    /// Whether the part is hooks.
+    pub is_of_hooks: bool,
+    /// The part and what changes, in words.
+    pub words: String,
+}
+
+impl PartChange {
+    /// Returns a change of another part than hooks.
+    pub fn new(kind: EditKind, words: impl Into<String>) -> Self {
+        Self { kind, is_of_hooks: false, words: words.into() }
+    }
+
+    fn of_hooks(kind: EditKind, words: &str) -> Self {
+        Self { kind, is_of_hooks: true, words: format!("hooks: {words}") }
+    }
+}
+
+impl fmt::Display for PartChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.kind {
+            EditKind::Added => '+',
+            EditKind::Changed => '~',
+            EditKind::Removed => '-',
+        };
+        write!(out, "{sign} {}", self.words)
+    }
+}
+
 /// A file's text with the parts added or removed, and a description of the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The new text; `None` if the file is no longer needed.
     pub text: Option<String>,
-    /// The changes, one line each, which begin with `+`, `~` or `-`.
-    pub changes: Vec<String>,
+    /// The changes.
+    pub changes: Vec<PartChange>,
     /// Remarks on unusual content that was left alone.
     pub remarks: Vec<String>,
 }
@@ -112,8 +157,9 @@ pub struct InstalledParts {
 /// Adds the parts.
 pub fn place(text: Option<&str>, format: Format, parts: &[Part]) -> Result<Outcome, PartError> {
     if let [Part::Whole(wanted)] = parts {
-        let change = if text.is_some() { "~ the whole file" } else { "+ the whole file" };
-        let changes = if text == Some(wanted) { Vec::new() } else { vec![change.to_owned()] };
+        let kind = if text.is_some() { EditKind::Changed } else { EditKind::Added };
+        let change = PartChange::new(kind, "the whole file");
+        let changes = if text == Some(wanted) { Vec::new() } else { vec![change] };
         return Ok(Outcome { text: Some(wanted.clone()), changes, ..Outcome::default() });
     }
     let mut document = read(text.unwrap_or_default(), format)?;
@@ -166,7 +212,7 @@ pub fn take_out(
         let mut outcome = Outcome { text: Some(text.to_owned()), ..Outcome::default() };
         if text == ours {
             outcome.text = None;
-            outcome.changes.push("- the whole file".to_owned());
+            outcome.changes.push(PartChange::new(EditKind::Removed, "the whole file"));
         } else {
             outcome.remarks.push("it was changed by hand: remove it by hand".to_owned());
         }
@@ -184,14 +230,16 @@ pub fn take_out(
                 let at = steps(server.list, &[SERVER]);
                 if document.get(&at).is_some_and(|entry| server_words(&entry).is_some()) {
                     document.remove(&at);
-                    outcome.changes.push(format!("- {}", dotted(&at)));
+                    outcome.changes.push(PartChange::new(EditKind::Removed, dotted(&at)));
                     prune(&mut *document, old.as_deref(), &steps(server.list, &[]));
                 }
             }
             Part::Hooks(hooks) => {
                 let events = hooks::unhook(&mut *document, old.as_deref(), |_| true);
                 if !events.is_empty() {
-                    outcome.changes.push(format!("- hooks: {}", events.join(", ")));
+                    outcome
+                        .changes
+                        .push(PartChange::of_hooks(EditKind::Removed, &events.join(", ")));
                     hooks.free(&mut *document, old.as_deref(), before == Before::Absent);
                 }
             }
@@ -205,7 +253,8 @@ pub fn take_out(
                 for (index, value) in indexed(&*document, &list).into_iter().rev() {
                     if ours(&value) {
                         document.remove(&with(&list, Step::Index(index)));
-                        outcome.changes.push(format!("- {}: {value}", dotted(&list)));
+                        let words = format!("{}: {value}", dotted(&list));
+                        outcome.changes.push(PartChange::new(EditKind::Removed, words));
                     }
                 }
                 prune(&mut *document, old.as_deref(), &list);
@@ -265,7 +314,8 @@ impl Server {
         let at = steps(self.list, &[SERVER]);
         let Some(entry) = document.get(&at) else {
             document.set(&at, &self.entry(&self.launch))?;
-            outcome.changes.push(format!("+ {}: {}", dotted(&at), shell_line(&self.launch)));
+            let words = format!("{}: {}", dotted(&at), shell_line(&self.launch));
+            outcome.changes.push(PartChange::new(EditKind::Added, words));
             return Ok(());
         };
         let Some(words) = server_words(&entry) else {
@@ -284,9 +334,12 @@ impl Server {
             }
             let at = with(&at, key.as_str().into());
             document.set(&at, value)?;
+            let at = dotted(&at);
             outcome.changes.push(match known {
-                Some(known) => format!("~ {}: {known} -> {value}", dotted(&at)),
-                None => format!("+ {}: {value}", dotted(&at)),
+                Some(known) => {
+                    PartChange::new(EditKind::Changed, format!("{at}: {known} -> {value}"))
+                }
+                None => PartChange::new(EditKind::Added, format!("{at}: {value}")),
             });
         }
         Ok(())
@@ -317,7 +370,8 @@ fn allow(
         let known = indexed(document, &list);
         if !known.iter().any(|(_, value)| value.as_str() == Some(name)) {
             document.set(&with(&list, Step::Index(known.len())), &json!(name))?;
-            outcome.changes.push(format!("+ {}: {name}", dotted(&list)));
+            let words = format!("{}: {name}", dotted(&list));
+            outcome.changes.push(PartChange::new(EditKind::Added, words));
         }
     }
     Ok(())
@@ -333,7 +387,8 @@ fn approve(
         let at = steps(servers, &[SERVER, "tools", tool, "approval_mode"]);
         if document.get(&at).is_none() {
             document.set(&at, &json!("approve"))?;
-            outcome.changes.push(format!("+ {}: approve", dotted(&at)));
+            let words = format!("{}: approve", dotted(&at));
+            outcome.changes.push(PartChange::new(EditKind::Added, words));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anchord_agents::setup::parts::{self, Before, Outcome, Part, PartError};
+use anchord_agents::setup::parts::{self, Before, EditKind, Outcome, Part, PartChange, PartError};
 use anchord_agents::setup::{Agent, OwnCommand, Scope, Setting, Target, Trust, Wishes};
 use anchord_proto::instance::InstanceDir;
 
@@ -37,8 +37,7 @@ pub(crate) struct FilePlan {
 impl FilePlan {
     /// Returns the trust that a person has to give because hooks are added or changed.
     pub(crate) fn trust(&self) -> Option<&'static Trust> {
-        let hooks =
-            |change: &String| ["+ hooks", "~ hooks"].iter().any(|at| change.starts_with(at));
+        let hooks = |change: &PartChange| change.is_of_hooks && change.kind != EditKind::Removed;
         let trust = self.agent.facts().trust.as_ref();
         trust.filter(|_| self.outcome.changes.iter().any(hooks))
     }
@@ -84,7 +83,7 @@ fn placed(
     let outcome = parts::place(original.text.as_deref(), target.format, &target.parts)
         .map_err(|error| refused(agent, &target, &error))?;
     // The command adds an entry, and refuses to change one.
-    let adds = outcome.changes.iter().all(|change| change.starts_with('+'));
+    let adds = outcome.changes.iter().all(|change| change.kind == EditKind::Added);
     let own = target.own.clone().filter(|_| adds && !outcome.changes.is_empty());
     let entry = Entry {
         agent,
@@ -210,10 +209,10 @@ fn taken_out(
 
 fn back_to(entry: &Entry) -> Outcome {
     let change = match entry.before {
-        Some(_) => "- what anchord wrote; the file is again as it was before, to the byte",
-        None => "- the file, which anchord made",
+        Some(_) => "what anchord wrote; the file is again as it was before, to the byte",
+        None => "the file, which anchord made",
     };
-    let changes = vec![change.to_owned()];
+    let changes = vec![PartChange::new(EditKind::Removed, change)];
     Outcome { text: entry.before.clone(), changes, remarks: Vec::new() }
 }
 

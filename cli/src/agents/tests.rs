@@ -212,7 +212,7 @@ fn an_older_set_up_is_updated_and_can_still_be_undone_exactly() {
     manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
 
     let plans = plan::setup(&[agent("claude-code")], &home.setting(), &manifest).unwrap();
-    let changes = plans.iter().flat_map(|plan| &plan.outcome.changes).cloned();
+    let changes = plans.iter().flat_map(|plan| &plan.outcome.changes).map(ToString::to_string);
     let changes: Vec<String> = changes.collect();
     assert_eq!(changes.len(), 4, "{changes:#?}");
     assert!(changes[0].starts_with("+ hooks: PostCompact"), "{changes:#?}");

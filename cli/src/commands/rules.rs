@@ -321,8 +321,7 @@ impl TestArgs {
         });
         let reply = Caller::new(self.project.resolve()?)?.call("memory_rule_check", arguments)?;
         tool::print(out, &reply, self.json)?;
-        let is_allowed = reply.text.starts_with("Allowed");
-        Ok(if is_allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if reply.passes == Some(true) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anchord_agents::setup::parts::EditKind;
 use anchord_agents::setup::{
     Agent, Programs, READ_TOOLS, Reads, Scope, Setting, UserEnvironment, Wishes,
 };
@@ -394,11 +395,11 @@ pub(super) fn show_plans(
         let path = show::path(&shown.shown.to_string_lossy(), Some(home));
         writeln!(out, "{path}  ({})", shown.agent.name())?;
         for change in &shown.outcome.changes {
-            let change = show::wrapped(&show::plain(change), LINE_CHARS, "      ");
-            let line = match change.chars().next() {
-                Some('+') => change.green().to_string(),
-                Some('-') => change.red().to_string(),
-                _ => change.yellow().to_string(),
+            let words = show::wrapped(&show::plain(&change.to_string()), LINE_CHARS, "      ");
+            let line = match change.kind {
+                EditKind::Added => words.green().to_string(),
+                EditKind::Removed => words.red().to_string(),
+                EditKind::Changed => words.yellow().to_string(),
             };
             writeln!(out, "  {line}")?;
         }

@@ -12,7 +12,7 @@ mod upkeep;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::files::named_in;
@@ -22,6 +22,7 @@ use anchord_memory::lines::LineRange;
 use anchord_memory::{
     Anchor, AnchorState, Body, Memory, Record, RecordId, SeenFiles, Staged, Staleness, Version,
 };
+use parking_lot::Mutex;
 
 use self::known::Known;
 use self::look::{Look, digest};
@@ -142,11 +143,11 @@ impl AnchorService {
         let looking = bounded_fs::run(place.root, move || {
             let files = ProjectFiles::open(&root).ok()?;
             // What is known is taken out, so that no lock is held while files are read.
-            let known = lock(&kept).take(&root);
+            let known = kept.lock().take(&root);
             let mut look = Look { files: &files, repository: repository.as_deref(), until, known };
             let found = Found { anchors: look.all(&wanted), files: look.files(&named) };
             let known = look.known;
-            lock(&kept).put(&root, known);
+            kept.lock().put(&root, known);
             Some(found)
         });
         // One file may take longer. The next answer then knows what it says.
@@ -271,10 +272,6 @@ impl Seen {
             ..anchor.clone()
         }
     }
-}
-
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -64,6 +64,9 @@ pub struct ToolReply {
     /// The answer as data, if the call is about history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<HistoryView>,
+    /// Whether the action may be done, if the call checks one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<bool>,
     /// The outline as data, if the call is about a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outline: Option<FileOutline>,

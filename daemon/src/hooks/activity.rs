@@ -15,7 +15,7 @@ use super::conversations::Name;
 use super::service::HookService;
 use super::{Call, HookError};
 use crate::blocking::join_or_resume_panic;
-use crate::project::{Transition, WriteCommand};
+use crate::project::{Operation, Transition, WriteCommand};
 use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
 use crate::{budgets, clock, limits};
@@ -195,7 +195,7 @@ async fn write(
         let plan = plan_capture(memory, &writer.provenance(now), activity.clone());
         Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
     });
-    session.write(&service.sessions, None, "capture", command).await?;
+    session.write(&service.sessions, None, Operation::staying("capture"), command).await?;
     Ok(true)
 }
 

@@ -3,12 +3,13 @@
 //! twice.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anchord_memory::lifecycle::{Event, Task};
 use anchord_memory::render::hooks::RenderedContext;
 use anchord_memory::{RecordId, Revision, SessionActivity};
+use parking_lot::Mutex;
 
 use crate::projects::ProjectId;
 use crate::sessions::Session;
@@ -129,7 +130,7 @@ impl ConversationState {
 impl Conversations {
     /// Reads or changes the state of a conversation, which is created if it is new.
     pub(crate) fn with<T>(&self, name: &Name, look: impl FnOnce(&mut ConversationState) -> T) -> T {
-        let mut threads = self.lock();
+        let mut threads = self.inner.lock();
         if !threads.contains_key(name) && threads.len() >= limits::THREADS_MAX {
             let oldest = threads.iter().min_by_key(|(_, thread)| thread.used);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
@@ -166,7 +167,7 @@ impl Conversations {
     /// Returns the conversations that have enough pending activity for a session row and have been
     /// silent for at least `since`.
     pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
-        let threads = self.lock();
+        let threads = self.inner.lock();
         let silent = threads
             .iter()
             .filter(|(_, thread)| thread.pending.leaves_row() && thread.used.elapsed() >= since);
@@ -175,7 +176,7 @@ impl Conversations {
 
     /// Returns the conversations that have pending activity.
     pub(crate) fn with_pending_activity(&self) -> Vec<(Name, Arc<Session>)> {
-        let threads = self.lock();
+        let threads = self.inner.lock();
         let activity = threads.iter().filter(|(_, thread)| !thread.pending.is_empty());
         activity
             .filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?)))
@@ -191,7 +192,8 @@ impl Conversations {
             project.is_personal()
                 || session.is_some_and(|session| session.project_id() == Some(project))
         };
-        self.lock()
+        self.inner
+            .lock()
             .values_mut()
             .filter(|thread| works_there(thread))
             .for_each(ConversationState::forget_given);
@@ -217,15 +219,11 @@ impl Conversations {
 
     /// Forgets a conversation that is over.
     pub(crate) fn end(&self, name: &Name) {
-        if let Some(thread) = self.lock().get_mut(name) {
+        if let Some(thread) = self.inner.lock().get_mut(name) {
             // The digests stay, since the end may be reported twice too.
             let seen = std::mem::take(&mut thread.seen);
             *thread = ConversationState { seen, ..ConversationState::new() };
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Name, ConversationState>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The daemon's knowledge of conversations between two of their events.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::conversations::Conversations;
 use crate::limits;
 use crate::projects::ProjectId;
+use parking_lot::Mutex;
 
 /// The daemon's knowledge of conversations, apart from their sessions.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ impl HookState {
     pub(super) fn unknown(&self, client: &str, what: &str) {
         let clip = |text: &str| text.chars().take(80).collect::<String>();
         let name = (clip(client), clip(what));
-        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unknown = self.unknown.lock();
         if unknown.len() < limits::UNKNOWN_NAMES_MAX && unknown.insert(name.clone()) {
             drop(unknown);
             tracing::info!(client = name.0, what = name.1, "a hook told what this build ignores");

@@ -1,8 +1,9 @@
 //! Events that are logged, and content that never is.
 
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::handler::server::ServerHandler;
 use rmcp::service::{QuitReason, ServiceExt};
 use tokio::io::AsyncWriteExt;
@@ -16,13 +17,13 @@ struct Page(Arc<Mutex<Vec<u8>>>);
 
 impl Page {
     fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        String::from_utf8(self.0.lock().clone()).unwrap()
     }
 }
 
 impl Write for Page {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct ToolAnswer {
     pub(crate) history: Option<Arc<HistoryView>>,
     /// The outline of a file.
     pub(crate) outline: Option<Box<OutlineAnswer>>,
+    /// Whether an action that the call checks may be done.
+    pub(crate) passes: Option<bool>,
     /// The time that the journal took for the call's writes; `None` if it wrote nothing.
     pub(crate) append: Option<Duration>,
     /// Fields within the call's items that no parameter accepts.

@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::merging::MergeService;
 use crate::outlines::OutlineService;
 use crate::project::{
-    Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
+    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
 };
 use crate::rules::RuleService;
 use crate::sessions::{
@@ -178,7 +178,7 @@ impl Context {
     /// including what was set aside to stay within the budgets of notes.
     pub(crate) async fn write<O: Outcome>(
         &self,
-        operation: &'static str,
+        operation: impl Into<Operation>,
         part: Staged,
         plan: impl WritePlan<O>,
         words: impl FnOnce(&O) -> String,
@@ -201,10 +201,11 @@ impl Context {
     /// are relative to it in the `part` that `plan` gets.
     pub(crate) async fn commit<O: Outcome>(
         &self,
-        operation: &'static str,
+        operation: impl Into<Operation>,
         part: Staged,
         plan: impl WritePlan<O>,
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
+        let operation = operation.into();
         let plan = Arc::new(plan);
         let waits = Arc::new(AtomicBool::new(false));
         let in_order = {
@@ -227,7 +228,7 @@ impl Context {
         }
         // What the session saved before and the team's database does not have yet comes first.
         let earlier = self.release_earlier(|_| true).await;
-        earlier.map_err(|error| failed(operation, error.into()))?;
+        earlier.map_err(|error| failed(operation.name(), error.into()))?;
         let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
         self.commit_as(call, operation, part, plan).await
     }
@@ -236,7 +237,7 @@ impl Context {
     async fn commit_as<O: Outcome>(
         &self,
         call: Option<&Call>,
-        operation: &'static str,
+        operation: Operation,
         part: Staged,
         plan: impl WritePlan<O>,
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
@@ -256,7 +257,7 @@ impl Context {
             // The write would create the project. A call that changes nothing must not do that.
             let by = self.session.provenance(clock::now());
             let plan = plan(&Memory::default(), &by, part.clone())
-                .map_err(|refusal| self.refused(operation, &refusal))?;
+                .map_err(|refusal| self.refused(operation.name(), &refusal))?;
             if plan.changes.is_empty() {
                 return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
             }
@@ -271,7 +272,7 @@ impl Context {
             Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
         });
         let written = self.session.write(&self.sessions, call, operation, command);
-        written.await.map_err(|error| failed(operation, error))
+        written.await.map_err(|error| failed(operation.name(), error))
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -282,7 +283,11 @@ impl Context {
         // This decision refuses to write, so only a stored answer comes back.
         let command: WriteCommand<Memory, Reply<O>> = Arc::new(|_, _| Err(String::new()));
         let session = Some(self.session.id.clone());
-        match project.owner.write(session, Some(call.clone()), "ask", command).await {
+        match project
+            .owner
+            .write(session, Some(call.clone()), Operation::staying("ask"), command)
+            .await
+        {
             Ok(written) => Ok(Some(written.outcome)),
             Err(WriteError::Refused(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -301,7 +306,7 @@ impl Context {
             let (part, bound) = in_thread(memory, &key, part)?;
             Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
         };
-        self.write("checkpoint", part, plan, words).await
+        self.write(Operation::staying("checkpoint"), part, plan, words).await
     }
 
     /// Folds staged work and `part` into shared memory.
@@ -344,7 +349,7 @@ impl Context {
             let (part, bound) = in_thread(memory, &thread, part)?;
             Ok(plan_hold(memory, by, &waits, save.with(part, started, None))?.and(bound))
         };
-        self.commit_as(None, "hold", part, hold).await?;
+        self.commit_as(None, Operation::staying("hold"), part, hold).await?;
         let fold = releasing(key.clone(), archive);
         let folded = match self.release_earlier(|earlier| *earlier != key).await {
             Ok(()) => self.session.write(&self.sessions, self.call.as_ref(), "save", fold).await,
@@ -422,7 +427,7 @@ impl Context {
             let plan = plan_use(memory, id, &session.provenance(now));
             Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
         });
-        match self.session.write(&self.sessions, None, "use", command).await {
+        match self.session.write(&self.sessions, None, Operation::staying("use"), command).await {
             Ok(wrote) => {
                 // The answer may have room only for the record itself.
                 let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);

@@ -5,9 +5,10 @@
 //! too long or is not a message is answered here. rmcp would drop it, and the client would wait for
 //! ever.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anchord_proto::line::McpLine;
+use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, RequestId,
@@ -69,7 +70,7 @@ struct Passed(Option<oneshot::Receiver<Passed>>);
 impl Ticket {
     /// Takes the turn. A ticket has only one.
     pub(crate) fn turn(&self) -> Option<Turn> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.turn.lock().take()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Counters and latencies of hooks.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anchord_memory::Timestamp;
+use parking_lot::Mutex;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -83,7 +83,7 @@ impl Metrics {
         let labels = EventLabels { client, event: event.to_owned(), ok: ok.to_string() };
         self.hooks.events.get_or_create(&labels).inc();
         self.hooks.times.observe(took);
-        let mut seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.hooks.seen.lock();
         *seen.events.entry((client, event.to_owned())).or_default() += 1;
     }
 
@@ -97,7 +97,7 @@ impl Metrics {
     ) {
         let failure =
             HookFailure { time, client, event: event.to_owned(), error: error.to_owned() };
-        let mut seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.hooks.seen.lock();
         seen.last_failure = Some(failure);
     }
 
@@ -113,7 +113,7 @@ impl Metrics {
 
     /// Returns the hook events since the start.
     pub(crate) fn hooks(&self) -> HooksSeen {
-        let seen = self.hooks.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.hooks.seen.lock();
         HooksSeen {
             events: seen.events.clone(),
             doubled: self.hooks.doubled.get(),

@@ -8,10 +8,10 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anchord_outline::{Language, Outline};
+use parking_lot::Mutex;
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 
 use crate::limits::{OUTLINE_BYTES_MAX, OUTLINES_BYTES_MAX, OUTLINES_MAX};
@@ -102,7 +102,7 @@ impl Cache {
 
     /// Counts a new outline, and makes room if there are too many.
     fn grew(&self, bytes: u64) {
-        let known = *self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.usage.lock();
         let usage = if let Some(Usage { outlines, bytes: before }) = known {
             Usage { outlines: outlines + 1, bytes: before + bytes }
         } else {
@@ -114,7 +114,7 @@ impl Cache {
     }
 
     fn set_usage(&self, usage: Option<Usage>) {
-        *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+        *self.usage.lock() = usage;
     }
 
     /// Removes the outlines used longest ago, down to three quarters of the limits.

@@ -13,10 +13,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use anchord_memory::SessionId;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use super::Look;
@@ -133,7 +133,7 @@ impl Looks {
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, SessionLooks>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 
     fn file(&self, session: &SessionId) -> PathBuf {

@@ -2,9 +2,9 @@
 //! kept as soft marks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Accesses, RecordId, Timestamp};
+use parking_lot::Mutex;
 
 use super::Marks;
 
@@ -32,11 +32,11 @@ impl AccessCounts {
     }
 
     pub(super) fn accesses(&self) -> Accesses {
-        self.lock().accesses.clone()
+        self.0.lock().accesses.clone()
     }
 
     pub(super) fn count(&self, records: &[RecordId], now: Timestamp) {
-        let mut counted = self.lock();
+        let mut counted = self.0.lock();
         for id in records {
             counted.accesses.record(*id, now);
             counted.unwritten.insert(*id);
@@ -45,14 +45,10 @@ impl AccessCounts {
 
     /// Returns the marks that changed since the last call.
     pub(super) fn unwritten(&self) -> BTreeMap<String, String> {
-        let mut counted = self.lock();
+        let mut counted = self.0.lock();
         let changed = std::mem::take(&mut counted.unwritten);
         let mark = |id: RecordId| (format!("{READ}{id}"), counted.accesses.of(id).to_string());
         changed.into_iter().map(mark).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

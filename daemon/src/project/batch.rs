@@ -44,7 +44,9 @@ impl<M: StateMachine> Batch<M> {
             Ok(entry) => entry.is_none(),
             Err(error) => matches!(error, WriteError::Refused(_)),
         };
-        self.waiting.iter().any(|waiting| is_without(waiting) && waiting.write.needs_newest())
+        self.waiting
+            .iter()
+            .any(|waiting| is_without(waiting) && waiting.write.operation.needs_newest())
     }
 
     /// Reports that nothing of the batch was written.
@@ -127,7 +129,7 @@ impl<M: StateMachine> Batch<M> {
             time,
             session: write.session.clone(),
             call: write.call.clone(),
-            operation: write.operation.into(),
+            operation: write.operation.name().into(),
             changes,
             reply,
         };

@@ -13,7 +13,7 @@ use anchord_memory::{
     Pool, Reader, Record, RecordId, Scoring, SessionId, limits, plan_compaction,
 };
 
-use super::{OpenProject, WriteCommand, WriteError, Written};
+use super::{OpenProject, Operation, WriteCommand, WriteError, Written};
 use crate::blocking::run_blocking;
 use crate::budgets::{self, Holder, InForce};
 use crate::clock;
@@ -133,8 +133,14 @@ impl<'a> BudgetKeeper<'a> {
             (CompactionOutcome::default(), None)
         } else {
             let rounds = plan.rounds(&project.memory(), limits::COMPACTION_COMMIT_BYTES_MAX);
-            let write =
-                |command| project.owner.write(Some(self.session.clone()), None, "compact", command);
+            let write = |command| {
+                project.owner.write(
+                    Some(self.session.clone()),
+                    None,
+                    Operation::staying("compact"),
+                    command,
+                )
+            };
             carry_out(rounds, write).await?
         };
         let full = (pinned > target && (begins || !own.is_empty())).then(|| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anchord_memory::{ArchivePlan, Held, HeldKey, Memory, SaveOutcome, plan_release, plan_restage};
 
-use super::{OpenProject, Reply, Transition, WriteCommand, WriteError, WriteSet};
+use super::{OpenProject, Operation, Reply, Transition, WriteCommand, WriteError, WriteSet};
 use crate::store::{Call, StoreError};
 
 /// Returns the command that folds a held save, and reports it as a save does.
@@ -44,7 +44,7 @@ impl OpenProject {
         let key = key.clone();
         let command: WriteCommand<Memory> =
             Arc::new(move |memory, _| Ok(Transition::from(plan_restage(memory, &key))));
-        self.owner.write(None, None, "hold", command).await.map(drop)
+        self.owner.write(None, None, Operation::staying("hold"), command).await.map(drop)
     }
 
     /// Folds what waits for the team's database, the oldest first, until it fails. Returns what was

@@ -15,11 +15,12 @@ mod writer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Timestamp};
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use access_counts::AccessCounts;
@@ -30,7 +31,7 @@ pub(crate) use held::{releasing, waits_for_team};
 pub use queue::QueuedSession;
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamStatus};
-pub use write::{Outcome, Reply, Transition, WriteCommand, WriteError, Written};
+pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
 pub use writer::WriterHandle;
 
 use crate::blocking::{join_or_resume_panic, run_blocking};
@@ -89,7 +90,7 @@ impl OpenProject {
 
     /// Returns the notices that a load has shown.
     pub(crate) fn notices_shown(&self) -> BTreeSet<NoticeId> {
-        lock(&self.shown).clone()
+        self.shown.lock().clone()
     }
 
     /// Records that these notices were shown. The marks are written later. If they are lost, the
@@ -98,7 +99,7 @@ impl OpenProject {
         if notices.is_empty() {
             return;
         }
-        lock(&self.shown).extend(&notices);
+        self.shown.lock().extend(&notices);
         let project = Arc::clone(self);
         tokio::spawn(async move {
             project.mark_notices(notices, Some("1")).await;
@@ -111,7 +112,7 @@ impl OpenProject {
         let memory = self.memory();
         let Some(oldest) = memory.notices().next().map(|notice| notice.id) else { return };
         let dropped = {
-            let mut shown = lock(&self.shown);
+            let mut shown = self.shown.lock();
             let kept = shown.split_off(&oldest);
             std::mem::replace(&mut *shown, kept)
         };
@@ -179,7 +180,7 @@ impl OpenProject {
     }
 
     fn touch(&self) {
-        *lock(&self.used) = clock::start();
+        *self.used.lock() = clock::start();
     }
 
     /// Returns whether the reason that the project is read-only may have passed.
@@ -252,7 +253,7 @@ impl OpenProjects {
     /// Opening continues when the caller is cancelled. Half-way it would leave a store that nobody
     /// closes.
     pub(crate) async fn open(&self, id: ProjectId) -> Result<Arc<OpenProject>, StoreError> {
-        let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
+        let slot = Arc::clone(self.slots.lock().entry(id).or_default());
         if let Some(project) = slot.open() {
             project.touch();
             return Ok(project);
@@ -285,19 +286,19 @@ impl OpenProjects {
 
     /// Returns the project, if it is open.
     pub(crate) fn get(&self, id: ProjectId) -> Option<Arc<OpenProject>> {
-        lock(&self.slots).get(&id)?.current.load_full()
+        self.slots.lock().get(&id)?.current.load_full()
     }
 
     /// Returns the projects that are open now, and the user's own memory if it is open.
     pub(crate) fn all(&self) -> Vec<Arc<OpenProject>> {
-        lock(&self.slots).values().filter_map(|slot| slot.current.load_full()).collect()
+        self.slots.lock().values().filter_map(|slot| slot.current.load_full()).collect()
     }
 
     /// Returns the budget use of all projects that were opened since the daemon started and still
     /// exist.
     pub(crate) fn filled(&self) -> Vec<Filled> {
         let slots: Vec<(ProjectId, Arc<Slot>)> =
-            lock(&self.slots).iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
+            self.slots.lock().iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
         let filled = slots.into_iter().filter_map(|(id, slot)| match slot.current.load_full() {
             Some(project) => Some(Filled::of(&project.memory())),
             // A project that cannot be checked now keeps its last figures.
@@ -317,7 +318,7 @@ impl OpenProjects {
         id: ProjectId,
         then: impl FnOnce(&ClosedStore) -> T + Send + 'static,
     ) -> T {
-        let slot = Arc::clone(lock(&self.slots).entry(id).or_default());
+        let slot = Arc::clone(self.slots.lock().entry(id).or_default());
         let closed = ClosedStore { stores: Arc::clone(&self.stores), name: store_name(id) };
         let retrievals = self.retrievals.clone();
         join_or_resume_panic(tokio::spawn(async move {
@@ -352,7 +353,7 @@ impl OpenProjects {
                 && project.owner.waiting() == 0
                 // A save that waits for a team's database is folded as soon as that is back.
                 && project.memory().held().next().is_none()
-                && lock(&project.used).elapsed() >= limits::PROJECT_IDLE_AFTER
+                && project.used.lock().elapsed() >= limits::PROJECT_IDLE_AFTER
         });
         let ids = idle.iter().map(|project| project.id);
         at_once(ids.map(|id| self.close_and(id, |_| ()))).await;
@@ -493,10 +494,6 @@ async fn open_store<M: StateMachine>(
     name: String,
 ) -> Result<Opened<M, Box<dyn Store<M>>>, StoreError> {
     run_blocking(move || stores.open(&name)).await
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@
 //! round-robin.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::SessionId;
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use crate::limits;
@@ -102,7 +103,7 @@ impl<T> FairQueue<T> {
     }
 
     fn offer(&self, session: &SessionId, job: &mut Option<T>) -> Option<Result<(), NotQueued>> {
-        let mut lanes = self.lock();
+        let mut lanes = self.lanes.lock();
         if lanes.closed {
             return Some(Err(NotQueued::Closed));
         }
@@ -122,19 +123,16 @@ impl<T> FairQueue<T> {
 
     /// Ends the consumer's wait, as if its time were over.
     pub(crate) fn nudge(&self) {
-        self.lock().nudged = true;
+        self.lanes.lock().nudged = true;
         self.filled.notify_one();
     }
 
     /// Takes up to `jobs_max` jobs, one of each session in turn. Blocks for up to `idle`.
     pub(crate) fn take(&self, jobs_max: usize, idle: Duration) -> Taken<T> {
-        let lanes = self.lock();
-        let (mut lanes, _) = self
-            .filled
-            .wait_timeout_while(lanes, idle, |lanes| {
-                lanes.turn.is_empty() && !lanes.closed && !lanes.nudged
-            })
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.lanes.lock();
+        let is_idle =
+            |lanes: &mut Lanes<T>| lanes.turn.is_empty() && !lanes.closed && !lanes.nudged;
+        self.filled.wait_while_for(&mut lanes, is_idle, idle);
         let mut batch = Vec::new();
         let nudged = std::mem::take(&mut lanes.nudged);
         lanes.served.clear();
@@ -168,24 +166,24 @@ impl<T> FairQueue<T> {
 
     /// Stops accepting jobs. Those in the queue are still served.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.lanes.lock().closed = true;
         self.filled.notify_all();
         self.emptied.notify_waiters();
     }
 
     /// Returns whether no more jobs are accepted.
     pub(crate) fn is_closed(&self) -> bool {
-        self.lock().closed
+        self.lanes.lock().closed
     }
 
     /// Returns the number of waiting jobs.
     pub(crate) fn len(&self) -> usize {
-        self.lock().by_session.values().map(VecDeque::len).sum()
+        self.lanes.lock().by_session.values().map(VecDeque::len).sum()
     }
 
     /// Returns the sessions whose jobs wait, in the order in which they are served.
     pub(crate) fn queued(&self) -> Vec<QueuedSession> {
-        let lanes = self.lock();
+        let lanes = self.lanes.lock();
         let mut behind = lanes.served.clone();
         let mut queued = Vec::with_capacity(lanes.turn.len());
         for session in &lanes.turn {
@@ -195,10 +193,6 @@ impl<T> FairQueue<T> {
             behind.push(session.clone());
         }
         queued
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Lanes<T>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -25,7 +25,7 @@ fn projects() -> (tempfile::TempDir, OpenProjects) {
 
 fn unused_for_long(project: &OpenProject) {
     let used = clock::start().checked_sub(limits::PROJECT_IDLE_AFTER);
-    *lock(&project.used) = used.expect("the machine has been up for a while");
+    *project.used.lock() = used.expect("the machine has been up for a while");
 }
 
 #[tokio::test]

@@ -107,23 +107,43 @@ pub enum WriteError {
     Internal,
 }
 
+/// The name of a write, as the journal and messages have it, and whether it waits for a team.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    name: &'static str,
+    stays: bool,
+}
+
+impl Operation {
+    /// Names a write that mostly stays on this machine. In a team, it never waits to learn whether
+    /// others have written.
+    pub const fn staying(name: &'static str) -> Self {
+        Self { name, stays: true }
+    }
+
+    /// Returns the name.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Returns whether a refusal, or that nothing changes, must be of a team's newest commit.
+    pub(super) const fn needs_newest(self) -> bool {
+        !self.stays
+    }
+}
+
+/// A name alone is that of a write which needs a team's newest commit.
+impl From<&'static str> for Operation {
+    fn from(name: &'static str) -> Self {
+        Self { name, stays: false }
+    }
+}
+
 pub(super) struct Write<M: StateMachine> {
     pub(super) session: Option<SessionId>,
     pub(super) call: Option<Call>,
-    pub(super) operation: &'static str,
+    pub(super) operation: Operation,
     pub(super) command: Box<dyn Command<M>>,
-}
-
-/// Operations that mostly stay on this machine. In a team, they never wait to learn whether others
-/// have written.
-const STAYING: [&str; 9] =
-    ["adopt", "ask", "bind", "capture", "checkpoint", "compact", "end", "hold", "use"];
-
-impl<M: StateMachine> Write<M> {
-    /// Returns whether a refusal, or that nothing changes, must be of a team's newest commit.
-    pub(super) fn needs_newest(&self) -> bool {
-        !STAYING.contains(&self.operation)
-    }
 }
 
 /// A command and its caller, for the writer, which handles outcomes of all types.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::batch::{Batch, Waiting};
 use super::queue::{FairQueue, NotQueued, QueuedSession, Taken};
 use super::team_link::{Flights, TeamLink, TeamSignal, TeamStatus};
-use super::write::{Outcome, Typed, Write, WriteCommand, WriteError, Written};
+use super::write::{Operation, Outcome, Typed, Write, WriteCommand, WriteError, Written};
 use crate::store::limits::{SETTLE_AFTER, SETTLE_BYTES};
 use crate::store::{
     Call, Health, LookUp, PendingFlush, ReadBack, Replies, StateMachine, Store, StoreError,
@@ -144,12 +144,13 @@ impl<M: StateMachine> WriterHandle<M> {
         &self,
         session: Option<SessionId>,
         call: Option<Call>,
-        operation: &'static str,
+        operation: impl Into<Operation>,
         command: WriteCommand<M, O>,
     ) -> Result<Written<M, O>, WriteError> {
         let (answer, answered) = oneshot::channel();
         let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
         let command = Box::new(Typed { command, decided: None, answer });
+        let operation = operation.into();
         let job = Job::Write(Write { session, call, operation, command });
         self.push(&lane, job).await?;
         answered.await.unwrap_or(Err(WriteError::Closed))
@@ -282,7 +283,7 @@ impl<M: StateMachine> Writer<M> {
             Some(team) if team.holds(write.session.as_ref()) => team.parked.push_back(write),
             Some(team) => {
                 let parks = |write: &Write<M>, changes: &[M::Change]| {
-                    M::is_commit(changes) || changes.is_empty() && write.needs_newest()
+                    M::is_commit(changes) || changes.is_empty() && write.operation.needs_newest()
                 };
                 team.parked.extend(batch.decide_unless(write, replies, store, parks));
             }

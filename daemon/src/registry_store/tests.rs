@@ -14,7 +14,7 @@ fn stored(id: ProjectId) -> WriteCommand<Registry> {
 
 /// Lets the next call of `retry` try.
 fn let_time_pass(store: &RegistryStore) {
-    *store.opened.lock().unwrap() = clock::start().checked_sub(limits::REOPEN_AFTER).unwrap();
+    *store.opened.lock() = clock::start().checked_sub(limits::REOPEN_AFTER).unwrap();
     store.is_failed.store(true, Ordering::Relaxed);
 }
 

@@ -10,10 +10,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use anchord_memory::check_action;
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::unreadable;
@@ -62,7 +62,7 @@ impl Copies {
         });
         let digest = text.as_deref().map(FileDigest::of);
         {
-            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut written = self.written.lock();
             if written.get(root) == Some(&digest) {
                 return;
             }
@@ -71,7 +71,7 @@ impl Copies {
         let (directory, path) = (self.directory.clone(), path(&self.directory, root));
         let done = run_blocking(move || write(&directory, &path, text.as_deref())).await;
         if let Err(error) = done {
-            self.written.lock().unwrap_or_else(PoisonError::into_inner).remove(root);
+            self.written.lock().remove(root);
             tracing::warn!(%error, root = %root.display(), "hooks have no current copy of the rules");
         }
     }

@@ -14,7 +14,6 @@ use crate::jobs::JobService;
 use crate::mcp::ToolService;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
-use crate::mirror::TopicMirror;
 use crate::outlines::{OutlineService, Parser};
 use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
@@ -25,6 +24,7 @@ use crate::shared::SharedService;
 use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
 use crate::team_upkeep::TeamUpkeep;
+use crate::topic_files::TopicMirror;
 
 /// The directory of kept outlines, in the data directory. It may be deleted at any time.
 const OUTLINES: &str = "outlines";

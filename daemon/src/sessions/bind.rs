@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::files::relative;
@@ -22,8 +22,8 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::project::history::PastMemory;
 use crate::project::{
-    Compacted, OpenProject, Outcome, TeamStatus, Transition, WriteCommand, WriteError, WriteSet,
-    Written, sum,
+    Compacted, OpenProject, Operation, Outcome, TeamStatus, Transition, WriteCommand, WriteError,
+    WriteSet, Written, sum,
 };
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
@@ -276,7 +276,7 @@ impl Session {
         &self,
         service: &SessionService,
         call: Option<&Call>,
-        operation: &'static str,
+        operation: impl Into<Operation>,
         command: WriteCommand<Memory, O>,
     ) -> Result<WriteOutcome<O>, BindError> {
         let written = self.write_alone(service, call, operation, command).await?;
@@ -296,9 +296,10 @@ impl Session {
         &self,
         service: &SessionService,
         call: Option<&Call>,
-        operation: &'static str,
+        operation: impl Into<Operation>,
         command: WriteCommand<Memory, O>,
     ) -> Result<Written<Memory, O>, BindError> {
+        let operation = operation.into();
         let project = self.bound(service).await?;
         let write = |project: Arc<OpenProject>| {
             let (session, call) = (self.id.clone(), call.cloned());
@@ -331,12 +332,12 @@ impl Session {
         service: &SessionService,
     ) -> Result<Arc<SessionLocation>, BindError> {
         service.gate.pass().await?;
-        let known = self.place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.place.lock().clone();
         if let Some(place) = known {
             return Ok(place);
         }
         let found = place_of(service, &self.hello).await?;
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place.lock();
         Ok(Arc::clone(place.get_or_insert(found)))
     }
 

@@ -17,8 +17,8 @@ use super::service::SessionService;
 use super::{Flags, Session};
 use crate::budgets::{self, InForce};
 use crate::project::{
-    BudgetKeeper, Compacted, OpenProject, OwnNotes, Reply, Transition, WriteCommand, WriteSet,
-    carry_out, sum,
+    BudgetKeeper, Compacted, OpenProject, Operation, OwnNotes, Reply, Transition, WriteCommand,
+    WriteSet, carry_out, sum,
 };
 use crate::store::Call;
 
@@ -58,7 +58,8 @@ impl Session {
         let memory = self.view(service).await?.memory;
         let mut rounds = plan.rounds(&memory, limits::COMPACTION_COMMIT_BYTES_MAX);
         let last = rounds.pop();
-        let write = |command| self.write_alone(service, None, "compact", command);
+        let write =
+            |command| self.write_alone(service, None, Operation::staying("compact"), command);
         let (before, append) = carry_out(rounds, write).await?;
         let Some(last) = last else {
             return Ok(Compaction { outcome: Reply::Outcome(before), append });
@@ -67,7 +68,8 @@ impl Session {
             let Plan { changes, outcome } = last.apply(memory);
             Ok(Transition { changes, outcome: Reply::Outcome(outcome.after(&before)) })
         });
-        let written = self.write_alone(service, call, "compact", command).await?;
+        let written =
+            self.write_alone(service, call, Operation::staying("compact"), command).await?;
         Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
     }
 

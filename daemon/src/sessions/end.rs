@@ -27,7 +27,9 @@ use super::Session;
 use super::error::BindError;
 use super::service::SessionService;
 use super::table::{EndGuard, SessionTable};
-use crate::project::{BudgetKeeper, OpenProject, Transition, WriteCommand, WriteError, WriteSet};
+use crate::project::{
+    BudgetKeeper, OpenProject, Operation, Transition, WriteCommand, WriteError, WriteSet,
+};
 use crate::projects::{ProjectId, Registry, RegistryChange, SessionRecord};
 use crate::store::StoreError;
 
@@ -100,7 +102,8 @@ pub(crate) async fn hand_over(
     let Some(record) = service.projects.registry.snapshot().session(&from.id).cloned() else {
         return Ok(());
     };
-    let adopted = to.write(service, None, "adopt", adopting(&from.id, to)).await;
+    let adopted =
+        to.write(service, None, Operation::staying("adopt"), adopting(&from.id, to)).await;
     finish_handed(service, ending, &record, adopted.map(drop)).await?;
     tracing::info!(session = %to.id, from = %from.id, "the same conversation by another name");
     Ok(())
@@ -135,7 +138,10 @@ impl Session {
         for record in self.predecessors(&service.projects.registry.snapshot(), project.id) {
             let Some(ending) = service.table.end_if_away(&record.session) else { continue };
             let decide = adopting(&record.session, self);
-            let adopted = project.owner.write(Some(self.id.clone()), None, "adopt", decide).await;
+            let adopted = project
+                .owner
+                .write(Some(self.id.clone()), None, Operation::staying("adopt"), decide)
+                .await;
             let adopted = adopted.map(drop).map_err(BindError::from);
             finish_handed(service, ending, &record, adopted).await?;
             tracing::info!(session = %self.id, from = %record.session, "took over staged work");

@@ -20,12 +20,13 @@ mod table;
 mod thread;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use anchord_agents::McpNames;
 use anchord_memory::{Revision, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role, ToolSet};
 use arc_swap::{ArcSwap, ArcSwapOption};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::{PERSONAL_NAME, SessionLocation, View, WriteOutcome, establish_in_registry};
@@ -241,7 +242,7 @@ impl Session {
 
     /// Returns whether the session works in the user's own memory.
     pub(crate) fn is_in_personal(&self) -> bool {
-        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = self.place.lock();
         matches!(place.as_deref(), Some(SessionLocation::Personal))
     }
 
@@ -284,12 +285,12 @@ impl Session {
 
     /// Returns the client's display name. It is empty until the client sends one.
     pub(crate) fn client(&self) -> Arc<str> {
-        Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.client.lock())
     }
 
     fn set_client(&self, name: &str) {
         let name = McpNames::without_suffix(name);
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut client = self.client.lock();
         if client.as_ref() != name {
             *client = name.into();
         }
@@ -298,7 +299,7 @@ impl Session {
     /// Adds a remark about the project's place to the next answer.
     fn remark_on(&self, remark: Option<String>) {
         let Some(remark) = remark else { return };
-        let mut kept = self.remark.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.remark.lock();
         *kept = Some(match kept.take() {
             Some(earlier) if earlier.contains(&remark) => earlier,
             Some(earlier) => format!("{earlier}\n{remark}"),
@@ -308,7 +309,7 @@ impl Session {
 
     /// Takes the remark about the project's place, for an answer.
     pub(crate) fn take_remark(&self) -> Option<String> {
-        self.remark.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.remark.lock().take()
     }
 
     /// Returns the project that the session works in, once it is known.
@@ -323,7 +324,7 @@ impl Session {
 
     /// Returns the root of its project's files, once it is known.
     pub(crate) fn known_root(&self) -> Option<String> {
-        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = self.place.lock();
         Some(place.as_ref()?.root()?.to_string_lossy().into_owned())
     }
 

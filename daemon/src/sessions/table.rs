@@ -5,12 +5,13 @@ mod resolve;
 mod subagents;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
 use anchord_proto::host;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -135,7 +136,7 @@ impl SessionTable {
             stop,
             table: Arc::clone(self),
         });
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let previous = inner.connections.insert(connection.hello.instance, Arc::clone(&connection));
         for row in inner.sessions.values_mut() {
             if row.is_served_by(&id) {
@@ -166,7 +167,7 @@ impl SessionTable {
         let name = here.map(|thread| thread.name.as_str());
         let named = name.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         // A call may outlive its connection. The session that it begins then is away from the
         // start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
@@ -196,7 +197,7 @@ impl SessionTable {
     /// Returns whether a call of this thread would begin a session although the connection has as
     /// many as it may have.
     pub(super) fn is_full(&self, connection: &Connection, thread: &str) -> bool {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let is_known = |row: &Row| {
             row.session.id == thread_id(&connection.id, thread)
                 || row.session.agent_session.as_deref() == Some(thread)
@@ -207,7 +208,7 @@ impl SessionTable {
     /// Returns the session that a connection's calls belong to, as far as is known. Of several,
     /// returns the most recently active one.
     pub(crate) fn served_by(&self, connection: &Connection) -> Option<Arc<Session>> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let current = inner.current.get(&connection.id).and_then(|id| inner.sessions.get(id));
         let served = || {
             let rows = inner.served(&connection.id);
@@ -218,7 +219,7 @@ impl SessionTable {
 
     /// Closes a connection. Its sessions continue for the grace period.
     pub(super) fn disconnected(&self, connection: &Arc<Connection>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let current = inner
             .connections
             .get(&connection.hello.instance)
@@ -241,28 +242,28 @@ impl SessionTable {
     pub(crate) fn restore(&self, session: Session) {
         let started = session.started;
         let row = Row { orphan: true, ..Row::new(session, started, Some(clock::start())) };
-        self.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+        self.inner.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 
     /// Returns whether a connection of this session is open. Tests wait for this.
     #[cfg(test)]
     pub(crate) fn is_connected(&self, id: &SessionId) -> bool {
-        self.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
+        self.inner.lock().sessions.get(id).is_some_and(|row| row.disconnected.is_none())
     }
 
     /// Returns every open connection.
     pub(crate) fn shims(&self) -> Vec<Arc<Connection>> {
-        self.lock().connections.values().map(Arc::clone).collect()
+        self.inner.lock().connections.values().map(Arc::clone).collect()
     }
 
     /// Returns one session's status.
     pub(crate) fn status(&self, id: &SessionId) -> Option<SessionStatus> {
-        self.lock().sessions.get(id).map(Row::status)
+        self.inner.lock().sessions.get(id).map(Row::status)
     }
 
     /// Returns the status of every session.
     pub(crate) fn all(&self) -> Vec<SessionStatus> {
-        self.lock().sessions.values().map(Row::status).collect()
+        self.inner.lock().sessions.values().map(Row::status).collect()
     }
 
     /// Returns the sessions that are, or may be, alive: connected, or of a process not known to be
@@ -280,11 +281,7 @@ impl SessionTable {
 
     /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
-        self.lock().connections.len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().connections.len()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Counts each process's connections, so that one that leaks them locks nobody else out.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::limits::{CONNECTIONS_KEPT_FREE, PEER_CONNECTIONS_MAX};
+use parking_lot::Mutex;
 
 /// The open connections, by process.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Peers {
 
     /// Counts one more connection of a process.
     pub(crate) fn count(&self, pid: i32) -> Result<Counted, TooMany> {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         let open = counts.get(&pid).copied().unwrap_or_default();
         if open >= PEER_CONNECTIONS_MAX {
             return Err(TooMany::OfOneProcess { pid, open });
@@ -53,7 +54,7 @@ impl Peers {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock();
         let left = counts.get(&self.pid).map_or(0, |open| open - 1);
         match left {
             0 => counts.remove(&self.pid),
@@ -76,7 +77,7 @@ mod tests {
         drop(peers.count(2).unwrap());
         drop(held);
         drop(peers.count(1).unwrap());
-        assert!(peers.counts.lock().unwrap().is_empty());
+        assert!(peers.counts.lock().is_empty());
     }
 
     #[test]

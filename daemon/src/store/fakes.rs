@@ -11,10 +11,11 @@ mod wrapped;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::ThreadId;
 
 use anchord_memory::{Revision, Seq};
+use parking_lot::{Mutex, MutexGuard};
 
 pub use stores::MemStores;
 pub use team::{MemTeam, Network};
@@ -74,7 +75,7 @@ impl<M: StateMachine> Clone for MemJournal<M> {
 impl<M: StateMachine> MemJournal<M> {
     /// Opens the store. Only one may be open on this journal at a time.
     pub fn open(&self) -> Opened<M, MemStore<M>> {
-        let mut kept = lock(&self.kept);
+        let mut kept = self.kept.lock();
         assert!(!kept.open, "a store is opened while another has the same journal open");
         kept.open = true;
         let mut state = M::default();
@@ -99,12 +100,12 @@ impl<M: StateMachine> MemJournal<M> {
 
     /// Refuses entries of more than `bytes_max` bytes. The real limit takes long to reach.
     pub fn limit_entries(&self, bytes_max: usize) {
-        lock(&self.kept).entry_bytes_max = bytes_max;
+        self.kept.lock().entry_bytes_max = bytes_max;
     }
 
     /// Returns all entries acknowledged so far.
     pub fn entries(&self) -> Vec<Entry<M::Change>> {
-        lock(&self.kept).entries.clone()
+        self.kept.lock().entries.clone()
     }
 }
 
@@ -148,13 +149,13 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
             self.check(entry);
             self.unsettled_bytes += format::entry_bytes(entry) as u64;
             follow(&mut self.state, &mut self.replies, entry);
-            lock(&self.kept).entries.push(entry.clone());
+            self.kept.lock().entries.push(entry.clone());
         }
         Ok(())
     }
 
     fn admit(&self, entry: &Entry<M::Change>) -> Result<(), StoreError> {
-        let (bytes, bytes_max) = (format::entry_bytes(entry), lock(&self.kept).entry_bytes_max);
+        let (bytes, bytes_max) = (format::entry_bytes(entry), self.kept.lock().entry_bytes_max);
         if bytes > bytes_max {
             return Err(StoreError::TooLarge { bytes, bytes_max });
         }
@@ -174,7 +175,7 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
     }
 
     fn flush(&mut self) -> PendingFlush {
-        lock(&self.kept).marks.clone_from(&self.marks);
+        self.kept.lock().marks.clone_from(&self.marks);
         PendingFlush::Nothing
     }
 
@@ -184,14 +185,14 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
             let has = |entry: &&Entry<M::Change>| {
                 entry.changes.iter().flat_map(M::history_keys).any(|found| found == key)
             };
-            Ok(lock(&kept).entries.iter().rev().find(has).cloned())
+            Ok(kept.lock().entries.iter().rev().find(has).cloned())
         })
     }
 
     fn read_back(&self) -> ReadBack<M> {
         let kept = Arc::clone(&self.kept);
         Arc::new(move |_, visitor| {
-            let entries = lock(&kept).entries.clone();
+            let entries = kept.lock().entries.clone();
             let commits = entries.into_iter().rev().filter_map(|entry| {
                 let head = Head {
                     seq: entry.seq,
@@ -217,7 +218,7 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
     }
 
     fn reading(&self) -> Reading<M> {
-        let entries = lock(&self.kept).entries.clone();
+        let entries = self.kept.lock().entries.clone();
         Box::new(move |from, visit| {
             let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
             Ok(())
@@ -253,7 +254,7 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
         last: &Entry<M::Change>,
     ) -> Result<(), StoreError> {
         self.check(last);
-        let mut kept = lock(&self.kept);
+        let mut kept = self.kept.lock();
         for entry in &mut kept.entries {
             edit(entry);
         }
@@ -269,7 +270,7 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
 
 impl<M: StateMachine> Drop for MemStore<M> {
     fn drop(&mut self) {
-        lock(&self.kept).open = false;
+        self.kept.lock().open = false;
     }
 }
 
@@ -307,19 +308,19 @@ impl SimIndex {
     /// Makes the `n`-th call from now on fail, or no call if `None`. Returns the number of calls so
     /// far.
     pub fn fail(&self, fails_at: Option<u64>) -> u64 {
-        let mut place = lock(&self.place);
+        let mut place = self.place.lock();
         place.fails_at = fails_at;
         std::mem::take(&mut place.calls)
     }
 
     /// Makes every open fail, as if no file descriptor were free, or ends that.
     pub fn refuse(&self, is_refused: bool) {
-        lock(&self.place).is_refused = is_refused;
+        self.place.lock().is_refused = is_refused;
     }
 
     /// Simulates a power loss: may lose the unflushed rows, or all rows.
     pub fn power_loss(&self, seed: u64) {
-        let mut place = lock(&self.place);
+        let mut place = self.place.lock();
         match Random(seed).below(3) {
             0 => place.rows = place.flushed.clone(),
             1 => place.rows = MemIndex::default(),
@@ -330,39 +331,39 @@ impl SimIndex {
     /// Returns another place with the same content.
     #[must_use]
     pub fn duplicate(&self) -> Self {
-        Self { place: Arc::new(Mutex::new(lock(&self.place).clone())) }
+        Self { place: Arc::new(Mutex::new(self.place.lock().clone())) }
     }
 
     /// Returns the current value of a row.
     pub fn row(&self, key: &str) -> Option<String> {
-        lock(&self.place).rows.get(key).ok().flatten()
+        self.place.lock().rows.get(key).ok().flatten()
     }
 
     /// Changes a row behind the store's back.
     pub fn tamper(&self, key: &str, value: Option<&str>) -> Result<(), IndexError> {
         let value = value.map(str::to_owned);
-        let mut place = lock(&self.place);
+        let mut place = self.place.lock();
         place.is_damaged |= is_counted(key);
         place.rows.apply(&[Row { key: key.to_owned(), value }])
     }
 
     /// Adds bytes on disk beyond the rows, as after many changes.
     pub fn outgrow(&self, bytes: u64) {
-        lock(&self.place).excess_bytes = bytes;
+        self.place.lock().excess_bytes = bytes;
     }
 
     /// Returns the thread that last synced a copy.
     pub fn synced_by(&self) -> Option<ThreadId> {
-        lock(&self.place).synced_by
+        self.place.lock().synced_by
     }
 
     /// Returns a row of the index that was set aside.
     pub fn row_aside(&self, key: &str) -> Option<String> {
-        lock(&self.place).aside.as_ref()?.get(key).ok().flatten()
+        self.place.lock().aside.as_ref()?.get(key).ok().flatten()
     }
 
     fn step(&self) -> Result<MutexGuard<'_, SimPlace>, IndexError> {
-        let mut place = lock(&self.place);
+        let mut place = self.place.lock();
         place.calls += 1;
         if place.fails_at == Some(place.calls) {
             return Err(IndexError::damaged(format!("call {} fails on purpose", place.calls)));
@@ -462,12 +463,12 @@ impl Index for SimIndex {
     }
 
     fn bytes(&self) -> u64 {
-        let place = lock(&self.place);
+        let place = self.place.lock();
         place.rows.sum().bytes + place.excess_bytes
     }
 
     fn sum(&self) -> RowSum {
-        lock(&self.place).rows.sum()
+        self.place.lock().rows.sum()
     }
 
     fn reader(&self) -> Box<dyn Index> {
@@ -505,7 +506,7 @@ impl Index for SimCopy {
     }
 
     fn sum(&self) -> RowSum {
-        lock(&self.0.place).copy.sum()
+        self.0.place.lock().copy.sum()
     }
 
     fn reader(&self) -> Box<dyn Index> {
@@ -518,8 +519,4 @@ fn follow<M: StateMachine>(state: &mut M, replies: &mut Replies, entry: &Entry<M
     if let (Some(call), Some(reply)) = (&entry.call, &entry.reply) {
         replies.record(call, entry.time, reply.clone());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

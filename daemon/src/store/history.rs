@@ -7,9 +7,10 @@
 //! look-up reads the entries appended since. Blocks of an archive name their keys themselves.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 
 use super::journal::{Position, Prefix, Segment, Segments};
 use super::{Entry, StateMachine, StoreError};
@@ -84,7 +85,7 @@ impl History {
     ) -> Result<Option<Entry<M::Change>>, StoreError> {
         loop {
             let known = {
-                let segments = self.lock();
+                let segments = self.located.lock();
                 let located = segments.get(&segment.number);
                 if let Some(located) = located.filter(|it| it.read.bytes >= segment.bytes) {
                     let position = located.positions.get(key).copied();
@@ -112,7 +113,7 @@ impl History {
         read: Prefix,
         positions: Vec<(String, Position)>,
     ) -> bool {
-        let mut segments = self.lock();
+        let mut segments = self.located.lock();
         // An archive is published before `forget` is called, so anything stored here before that is
         // removed.
         if !self.written.load().is_plain(number) {
@@ -129,16 +130,12 @@ impl History {
 
     /// Forgets the positions of a segment that was published as an archive.
     pub(super) fn forget(&self, number: u32) {
-        self.lock().remove(&number);
+        self.located.lock().remove(&number);
     }
 
     /// Returns the segments with known positions.
     #[cfg(test)]
     pub(super) fn known(&self) -> Vec<u32> {
-        self.lock().keys().copied().collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Located>> {
-        self.located.lock().unwrap_or_else(PoisonError::into_inner)
+        self.located.lock().keys().copied().collect()
     }
 }

@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::disk::{Disk, DiskFile};
+use parking_lot::Mutex;
 
 /// A simulated disk. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -76,36 +77,36 @@ struct SimHandle {
 impl SimDisk {
     /// Sets the fault and restarts the count of operations. A failing write writes half.
     pub fn fail(&self, fault: Option<Fault>) {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.operations = 0;
         sim.fault = fault;
     }
 
     /// Returns the number of operations since the last [`SimDisk::fail`].
     pub fn operations(&self) -> u64 {
-        self.lock().operations
+        self.state.lock().operations
     }
 
     /// Returns the number of bytes read from files so far.
     pub fn bytes_read(&self) -> u64 {
-        self.lock().bytes_read
+        self.state.lock().bytes_read
     }
 
     /// Makes every change fail, as on a disk that is mounted read-only.
     pub fn set_read_only(&self, read_only: bool) {
-        self.lock().read_only = read_only;
+        self.state.lock().read_only = read_only;
     }
 
     /// Limits the disk to so many bytes. If `told`, it also reports the free bytes. Otherwise
     /// writes just fail.
     pub fn set_capacity(&self, bytes: Option<u64>, told: bool) {
-        self.lock().capacity = bytes.map(|bytes| Capacity { bytes, told });
+        self.state.lock().capacity = bytes.map(|bytes| Capacity { bytes, told });
     }
 
     /// Simulates a power loss and restart. The seed determines every choice.
     pub fn power_loss(&self, seed: u64) {
         let mut random = Random(seed);
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.boot += 1;
         // A file system may or may not keep the order of changes in a directory.
         let is_ordered = random.below(2) == 0;
@@ -129,48 +130,44 @@ impl SimDisk {
     /// Returns another disk with the same content.
     #[must_use]
     pub fn duplicate(&self) -> Self {
-        Self { state: Arc::new(Mutex::new(self.lock().clone())) }
+        Self { state: Arc::new(Mutex::new(self.state.lock().clone())) }
     }
 
     /// Returns every file's path.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.lock().names.keys().cloned().collect()
+        self.state.lock().names.keys().cloned().collect()
     }
 
     /// Returns a file's bytes as a reader sees them.
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        let sim = self.lock();
+        let sim = self.state.lock();
         sim.names.get(path).and_then(|file| sim.files.get(file)).map(|file| file.data.clone())
     }
 
     /// Creates a synced file, as if from outside.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         let file = sim.new_file();
         sim.files.insert(file, SimFile { durable: bytes.clone(), data: bytes, doomed: None });
         sim.names.insert(path.to_owned(), file);
         sim.durable_names.insert(path.to_owned(), file);
     }
-
-    fn lock(&self) -> MutexGuard<'_, Sim> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Disk for SimDisk {
     fn create_dir(&self, _dir: &Path) -> io::Result<()> {
-        self.lock().step()
+        self.state.lock().step()
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step()?;
         let here = sim.names.keys().filter(|path| path.parent() == Some(dir));
         Ok(here.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step_change()?;
         let file = sim.new_file();
         sim.files.insert(file, SimFile::default());
@@ -179,7 +176,7 @@ impl Disk for SimDisk {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step_change()?;
         let file = sim.find(path)?;
         Ok(Box::new(SimHandle { disk: self.clone(), file, boot: sim.boot }))
@@ -190,7 +187,7 @@ impl Disk for SimDisk {
     }
 
     fn read_at(&self, path: &Path, offset: u64, bytes_max: usize) -> io::Result<Vec<u8>> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step()?;
         let file = sim.find(path)?;
         let data = sim.files.get(&file).map(|file| file.data.as_slice()).unwrap_or_default();
@@ -202,14 +199,14 @@ impl Disk for SimDisk {
     }
 
     fn length(&self, path: &Path) -> io::Result<u64> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step()?;
         let file = sim.find(path)?;
         Ok(sim.files.get(&file).map_or(0, |file| file.data.len() as u64))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step_change()?;
         sim.find(from)?;
         sim.change(NameChange::Renamed(from.to_owned(), to.to_owned()));
@@ -217,7 +214,7 @@ impl Disk for SimDisk {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step_change()?;
         sim.find(path)?;
         sim.change(NameChange::Gone(path.to_owned()));
@@ -225,7 +222,7 @@ impl Disk for SimDisk {
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step()?;
         let changes = std::mem::take(&mut sim.name_changes);
         for change in changes {
@@ -239,7 +236,7 @@ impl Disk for SimDisk {
     }
 
     fn free_space(&self, _dir: &Path) -> io::Result<u64> {
-        let mut sim = self.lock();
+        let mut sim = self.state.lock();
         sim.step()?;
         Ok(match sim.capacity {
             Some(Capacity { bytes, told: true }) => bytes.saturating_sub(sim.used()),
@@ -303,7 +300,7 @@ impl DiskFile for SimHandle {
 
 impl SimHandle {
     fn with<T>(&self, act: impl FnOnce(&mut Sim, u64) -> io::Result<T>) -> io::Result<T> {
-        let mut sim = self.disk.lock();
+        let mut sim = self.disk.state.lock();
         if sim.boot != self.boot {
             return Err(io::Error::other("opened before the power loss"));
         }

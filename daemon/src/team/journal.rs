@@ -1,7 +1,7 @@
 //! A team's journal in its database, in the types of this program.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::{Change, CopyMark, Revision, SessionId, Timestamp};
 use anchord_team::{
@@ -10,6 +10,7 @@ use anchord_team::{
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::limits;
@@ -136,7 +137,7 @@ impl CommitJournal {
     }
 
     fn names(&self) -> MutexGuard<'_, HashMap<String, Arc<str>>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+        self.names.lock()
     }
 
     fn stored(&self, entry: TeamEntry<Change>) -> Result<NewEntry, TeamError> {

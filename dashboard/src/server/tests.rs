@@ -94,7 +94,7 @@ impl Daemon for Scripted {
                 Ok(json!({"text": "n1: A note\n", "records": [found]}))
             }
             (api::TOOL, ..) => {
-                self.changes.lock().unwrap().push(params.clone());
+                self.changes.lock().push(params.clone());
                 Ok(reply)
             }
             _ => panic!("{path} {params} is not scripted"),
@@ -248,7 +248,7 @@ async fn a_change_of_another_site_changes_nothing() {
     }
     let asked = browser.send(Method::GET, "/do/forget?project=p1&id=n1", &[], "").await;
     assert_eq!(asked.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert_eq!(*browser.daemon.changes.lock().unwrap(), [] as [Value; 0]);
+    assert_eq!(*browser.daemon.changes.lock(), [] as [Value; 0]);
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn actions_call_the_tools_of_commands_and_offer_to_undo() {
     browser.post("/do/merge", "project=p1&id=n1&other=n2&version=1&content=joint").await;
     browser.post("/do/accept", "project=p1&id=n1").await;
     browser.post("/do/approve", "id=3fa2").await;
-    let changes = browser.daemon.changes.lock().unwrap();
+    let changes = browser.daemon.changes.lock();
     let asked: Vec<String> = changes
         .iter()
         .map(|change| {

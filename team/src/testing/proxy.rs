@@ -2,11 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use super::url;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// A proxy on a loopback port in front of a server. It forwards bytes and can stop or cut them. It
 /// never changes or repeats any.
@@ -127,13 +128,10 @@ impl Proxy {
 
     /// Waits until a pattern has passed this many times since the start. Panics after 30 s.
     pub fn wait_caught(&self, count: u32) {
-        let state = self.shared.lock();
+        let mut state = self.shared.lock();
         let limit = Duration::from_secs(30);
-        let (state, waited) = self
-            .shared
-            .changed
-            .wait_timeout_while(state, limit, |state| state.caught < count)
-            .unwrap_or_else(PoisonError::into_inner);
+        let waited =
+            self.shared.changed.wait_while_for(&mut state, |state| state.caught < count, limit);
         drop(state);
         assert!(!waited.timed_out(), "the pattern has not passed");
     }
@@ -167,18 +165,18 @@ impl State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Waits while bytes of this direction are held back.
     fn wait_flowing(&self, number: u32, is_answer: bool) {
-        let state = self.lock();
+        let mut state = self.lock();
         let held = |state: &mut State| {
             number < state.stranded
                 || state.flow == Flow::Nothing
                 || (is_answer && state.flow == Flow::Requests)
         };
-        drop(self.changed.wait_while(state, held));
+        self.changed.wait_while(&mut state, held);
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use anchord_memory::shell_line;
 use serde_json::{Value, json};
 
-use super::{Outcome, PartError, entries, indexed, ours, prune, steps, with, words_of};
+use super::{
+    EditKind, Outcome, PartChange, PartError, entries, indexed, ours, prune, steps, with, words_of,
+};
 use crate::setup::{Document, Programs, Step};
 
 /// Hooks with the same handler.
@@ -107,15 +109,18 @@ impl Hooks {
         }
         if !added.is_empty() {
             let runs = shell_line(hook_words(&self.handler).unwrap_or_default());
-            outcome.changes.push(format!("+ hooks: {}: {runs}", added.join(", ")));
+            let words = format!("{}: {runs}", added.join(", "));
+            outcome.changes.push(PartChange::of_hooks(EditKind::Added, &words));
         }
         for (differences, events) in renewed {
-            outcome.changes.push(format!("~ hooks: {}: {differences}", events.join(", ")));
+            let words = format!("{}: {differences}", events.join(", "));
+            outcome.changes.push(PartChange::of_hooks(EditKind::Changed, &words));
         }
         let wanted = |event: &str| self.events.iter().any(|(wanted, _)| *wanted == event);
         let dropped = unhook(document, None, |event| !wanted(event));
         if !dropped.is_empty() {
-            outcome.changes.push(format!("- hooks: {}: not needed any more", dropped.join(", ")));
+            let words = format!("{}: not needed any more", dropped.join(", "));
+            outcome.changes.push(PartChange::of_hooks(EditKind::Removed, &words));
         }
         Ok(())
     }

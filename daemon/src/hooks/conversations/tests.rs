@@ -48,6 +48,6 @@ fn the_longest_silent_conversation_is_evicted() {
     for number in 0..=limits::THREADS_MAX {
         threads.with(&name(&number.to_string()), |thread| thread.told = Some(Revision(1)));
     }
-    assert_eq!(threads.lock().len(), limits::THREADS_MAX);
+    assert_eq!(threads.inner.lock().len(), limits::THREADS_MAX);
     assert_eq!(threads.with(&name("0"), |thread| thread.told), None);
 }

@@ -18,9 +18,9 @@ async fn a_session_starting_while_another_ends_sees_its_work() {
     told(&world, &[prompt("a", "and spaces")]).await;
     let project = Arc::clone(&world.daemon.projects.open.all()[0]);
     let (release, released) = std::sync::mpsc::channel::<()>();
-    let released = std::sync::Mutex::new(released);
+    let released = parking_lot::Mutex::new(released);
     let decide: WriteCommand<Memory> = Arc::new(move |_, _| {
-        released.lock().unwrap().recv().ok();
+        released.lock().recv().ok();
         Ok(Transition::silent(Vec::new()))
     });
     let busy = tokio::spawn(async move { project.owner.write(None, None, "busy", decide).await });

@@ -1,9 +1,9 @@
 //! One connection: handshakes, the order of calls, faults, and repeated lines.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 
 use anchord_proto::hello::{Hello, ToolSet, Welcome};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
             let (gate, ended) = (Arc::clone(&gate), Arc::clone(&ended));
             async move {
                 gate.acquire().await.unwrap().forget();
-                ended.lock().unwrap().push("held");
+                ended.lock().push("held");
                 Ok("held".to_owned())
             }
         }
@@ -153,7 +153,7 @@ fn held_and_quick() -> (Vec<ToolSpec>, Arc<Semaphore>, Ended) {
     let quick = {
         let ended = Arc::clone(&ended);
         move |_: Context, _: Nothing| {
-            ended.lock().unwrap().push("quick");
+            ended.lock().push("quick");
             std::future::ready(Ok("quick".to_owned()))
         }
     };
@@ -188,11 +188,11 @@ async fn requests_without_a_turn_do_not_let_calls_overtake() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(*ended.lock().unwrap(), [""; 0]);
+    assert_eq!(*ended.lock(), [""; 0]);
     gate.add_permits(1);
     assert_eq!(shim.said(cancelled + 2).await, "quick");
     assert_eq!(shim.said(held).await, "held");
-    assert_eq!(*ended.lock().unwrap(), ["held", "quick"]);
+    assert_eq!(*ended.lock(), ["held", "quick"]);
 }
 
 async fn panics(_: Context, _: Nothing) -> Result<String, ToolError> {

@@ -66,7 +66,8 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     });
     let ids = checked.verdict.deciding.iter().filter_map(|decided| decided.rule.parse().ok());
     let ids: Vec<RecordId> = ids.collect();
-    Ok(ToolAnswer::from(text).with_newest(&view.memory, &ids))
+    let answer = ToolAnswer { passes: Some(checked.passes()), ..ToolAnswer::from(text) };
+    Ok(answer.with_newest(&view.memory, &ids))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -156,9 +157,9 @@ pub(super) fn list() -> ToolSpec {
 
 async fn run_list(context: Context, _: Nothing) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
-    let team = context.rules.team(view.place.located()).await;
-    let mut text = render::rules(&view.memory, &team.rules, &context.audience);
-    if let Some(error) = &team.error {
+    let file = context.rules.file(view.place.located()).await;
+    let mut text = render::rules(&view.memory, &file.rules, &context.audience);
+    if let Some(error) = &file.error {
         text.push_str(&render::rules_unreadable(error));
     }
     let ids: Vec<RecordId> = render::rule_ids(&view.memory);

@@ -15,6 +15,7 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::project::Operation;
 use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -108,7 +109,7 @@ async fn bind(context: &Context, name: Option<String>) -> Result<ToolAnswer, Too
         let back = topic.and_then(|record| plan_use(memory, record.id, by));
         Ok(plan.and(back.map(|back| back.changes).unwrap_or_default()))
     };
-    let written = context.commit("bind", Staged::default(), plan).await?;
+    let written = context.commit(Operation::staying("bind"), Staged::default(), plan).await?;
     let memory = context.view().await?.memory;
     context.answer(written, |bound| render::bind(&memory, bound)).await
 }

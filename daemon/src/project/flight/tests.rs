@@ -10,7 +10,9 @@ use anchord_memory::{
 };
 use futures::FutureExt;
 
-use super::super::{Reply, TeamLink, Transition, WriteCommand, WriteError, WriterHandle, Written};
+use super::super::{
+    Operation, Reply, TeamLink, Transition, WriteCommand, WriteError, WriterHandle, Written,
+};
 use crate::store::fakes::{MemJournal, MemTeam, Network};
 use crate::store::{Call, Opened, StateMachine, StoreError};
 
@@ -78,7 +80,7 @@ impl Machine {
                 plan_checkpoint(memory, &by(name, now), part).map_err(|it| it.to_string())?;
             Ok(Transition { changes: plan.changes, outcome: "staged".to_owned() })
         });
-        self.owner.write(Some(session(name)), None, "checkpoint", decide).await
+        self.owner.write(Some(session(name)), None, Operation::staying("checkpoint"), decide).await
     }
 
     fn notes(&self) -> Vec<(RecordId, String)> {
@@ -237,7 +239,7 @@ async fn a_save_that_was_held_is_released_by_its_entry_alone() {
         })
     };
     one.team.set(Network::NoAnswers);
-    one.owner.write(Some(session("a")), None, "hold", hold).await.unwrap();
+    one.owner.write(Some(session("a")), None, Operation::staying("hold"), hold).await.unwrap();
     assert_eq!(one.owner.snapshot().held().count(), 1, "held without the database");
 
     let release = || -> WriteCommand<Memory, Reply<bool>> {
@@ -331,7 +333,10 @@ async fn an_entry_that_this_machine_has_already_is_not_appended_again() {
         })
     };
     for _ in 0..2 {
-        one.owner.write(Some(session("a")), None, "hold", hold()).await.unwrap();
+        one.owner
+            .write(Some(session("a")), None, Operation::staying("hold"), hold())
+            .await
+            .unwrap();
         one.owner.write(Some(session("a")), None, "save", release()).await.unwrap();
     }
     assert_eq!((one.team.all().len(), one.notes().len()), (2, 1));
@@ -405,9 +410,9 @@ async fn a_refusal_waits_for_a_look_but_not_where_the_work_stays_here() {
     let refused =
         |operation| one.owner.write(Some(session("a")), None, operation, Arc::clone(&refuse));
     // Nobody would answer it now.
-    let staying = refused("checkpoint").await;
+    let staying = refused(Operation::staying("checkpoint")).await;
     assert!(matches!(staying, Err(WriteError::Refused(_))), "{staying:?}");
-    let waiting = refused("update");
+    let waiting = refused("update".into());
     tokio::pin!(waiting);
     let looks = async {
         while one.team.calls() == 0 {
@@ -422,7 +427,7 @@ async fn a_refusal_waits_for_a_look_but_not_where_the_work_stays_here() {
     assert!(matches!(waiting.await, Err(WriteError::Refused(_))));
     // Without a database, a refusal is of what this machine has.
     one.team.set(Network::Down);
-    assert!(matches!(refused("update").await, Err(WriteError::Refused(_))));
+    assert!(matches!(refused("update".into()).await, Err(WriteError::Refused(_))));
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ pub(crate) struct AnnouncedEnd<'a> {
 
 impl Drop for AnnouncedEnd<'_> {
     fn drop(&mut self) {
-        remove_one(&mut self.table.lock().announced, &self.id);
+        remove_one(&mut self.table.inner.lock().announced, &self.id);
     }
 }
 
@@ -65,13 +65,13 @@ impl EndGuard<'_> {
             through: status.through,
             confidence: status.confidence,
         };
-        self.table.lock().sessions.entry(row.session.id.clone()).or_insert(row);
+        self.table.inner.lock().sessions.entry(row.session.id.clone()).or_insert(row);
     }
 }
 
 impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
-        remove_one(&mut self.table.lock().ending, &self.id);
+        remove_one(&mut self.table.inner.lock().ending, &self.id);
     }
 }
 
@@ -85,7 +85,7 @@ impl SessionTable {
     /// Announces the end of a session and its subagents. Others see them as ended until the guard
     /// is dropped.
     pub(crate) fn announce_end(&self, id: &SessionId) -> AnnouncedEnd<'_> {
-        self.lock().announced.push(id.clone());
+        self.inner.lock().announced.push(id.clone());
         AnnouncedEnd { table: self, id: id.clone() }
     }
 
@@ -93,19 +93,19 @@ impl SessionTable {
     /// too.
     pub(crate) fn is_ending(&self, id: &SessionId) -> bool {
         let parent = id.parent();
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let mut ending = inner.announced.iter().chain(&inner.ending);
         ending.any(|ending| ending == id || Some(ending) == parent.as_ref())
     }
 
     /// Removes a session, connected or not.
     pub(crate) fn end(&self, id: &SessionId) -> EndGuard<'_> {
-        self.begin_end(&mut self.lock(), id)
+        self.begin_end(&mut self.inner.lock(), id)
     }
 
     /// Removes a session, unless it is connected or has come back meanwhile.
     pub(crate) fn end_if_away(&self, id: &SessionId) -> Option<EndGuard<'_>> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.sessions.get(id).is_some_and(|row| row.disconnected.is_none()) {
             return None;
         }
@@ -120,23 +120,23 @@ impl SessionTable {
 
     /// Returns whether a session is in the table, so that its end is still to come.
     pub(crate) fn holds(&self, id: &SessionId) -> bool {
-        self.lock().sessions.contains_key(id)
+        self.inner.lock().sessions.contains_key(id)
     }
 
     /// Returns whether a session has ended, and nobody is ending it any more.
     pub(crate) fn is_over(&self, id: &SessionId) -> bool {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         !inner.sessions.contains_key(id) && !inner.ending.contains(id)
     }
 
     /// Returns whether the sweep may try to end a session: it never failed, or the wait is over.
     pub(crate) fn may_be_ended(&self, id: &SessionId) -> bool {
-        self.lock().failed.get(id).is_none_or(Failed::is_due)
+        self.inner.lock().failed.get(id).is_none_or(Failed::is_due)
     }
 
     /// Records that a session could not be ended.
     pub(crate) fn end_failed(&self, id: &SessionId) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let failed = inner.failed.entry(id.clone()).or_default();
         failed.times += 1;
         failed.last = Some(clock::start());
@@ -144,18 +144,18 @@ impl SessionTable {
 
     /// Forgets the failures of a session that has ended.
     pub(crate) fn ended(&self, id: &SessionId) {
-        self.lock().failed.remove(id);
+        self.inner.lock().failed.remove(id);
     }
 
     /// Returns how often a session could not be ended.
     #[cfg(test)]
     pub(crate) fn tries(&self, id: &SessionId) -> u32 {
-        self.lock().failed.get(id).map_or(0, |failed| failed.times)
+        self.inner.lock().failed.get(id).map_or(0, |failed| failed.times)
     }
 
     /// Ends all waits, for tests.
     #[cfg(test)]
     pub(crate) fn wait_no_longer(&self) {
-        self.lock().failed.values_mut().for_each(|failed| failed.last = None);
+        self.inner.lock().failed.values_mut().for_each(|failed| failed.last = None);
     }
 }

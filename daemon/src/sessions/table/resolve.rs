@@ -85,7 +85,7 @@ impl SessionTable {
     pub(crate) fn resolve_session(&self, source: &EventSource) -> ResolvedSession {
         let dead = self.dead_of(&source.agent_session);
         let now = clock::now();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let joined = inner.resolve_session(source, &dead, now);
         if let Some(row) = inner.sessions.get_mut(&joined.session.id) {
             row.last_call = now;
@@ -104,7 +104,7 @@ impl SessionTable {
         connection: &Connection,
         named: &str,
     ) -> Option<Arc<Session>> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let id = inner.own_named(connection, named)?;
         Some(Arc::clone(&inner.sessions.get(&id)?.session))
     }

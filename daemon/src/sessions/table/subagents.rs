@@ -31,7 +31,7 @@ impl Expected {
 impl SessionTable {
     /// Records that a subagent will make the call of this id on the session's connection.
     pub(crate) fn expect_call(&self, session: &Session, agent: &str, call: &str) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let expected = &mut inner.expected;
         expected.retain(|expected| expected.told.elapsed() < limits::CALL_EXPECTED_FOR);
         if expected.len() >= limits::CALLS_EXPECTED_MAX {
@@ -43,14 +43,14 @@ impl SessionTable {
 
     /// Returns the session of a subagent that has made a call.
     pub(crate) fn subagent(&self, session: &Session, agent: &str) -> Option<Arc<Session>> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let row = inner.sessions.get(&own_id(&session.id, agent))?;
         Some(Arc::clone(&row.session))
     }
 
     /// Returns the sessions of all subagents of a session.
     pub(crate) fn subagents(&self, session: &SessionId) -> Vec<Arc<Session>> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let rows = inner.sessions.values();
         let of = rows.filter(|row| row.session.id.parent().as_ref() == Some(session));
         of.map(|row| Arc::clone(&row.session)).collect()

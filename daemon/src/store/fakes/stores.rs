@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
-use super::{MemJournal, MemStore, lock};
+use super::{MemJournal, MemStore};
 use crate::store::{Opened, RepairPlan, StateMachine, Store, StoreError, Stores, Usage};
+use parking_lot::Mutex;
 
 type Wrap<M> = fn(&MemJournal<M>, MemStore<M>) -> Box<dyn Store<M>>;
 
@@ -36,7 +36,7 @@ impl<M: StateMachine> MemStores<M> {
 
     /// Returns a store's journal, if the store was ever opened.
     pub fn journal(&self, name: &str) -> Option<MemJournal<M>> {
-        lock(&self.journals).get(name).cloned()
+        self.journals.lock().get(name).cloned()
     }
 }
 
@@ -44,13 +44,13 @@ impl<M: StateMachine> Stores<M> for MemStores<M> {
     fn open(&self, name: &str) -> Result<Opened<M, Box<dyn Store<M>>>, StoreError> {
         let directory = self.directory(name);
         std::fs::create_dir_all(&directory).map_err(StoreError::io("create", directory))?;
-        let journal = lock(&self.journals).entry(name.to_owned()).or_default().clone();
+        let journal = self.journals.lock().entry(name.to_owned()).or_default().clone();
         let Opened { store, state, replies, report } = journal.open();
         Ok(Opened { store: (self.wrap)(&journal, store), state, replies, report })
     }
 
     fn exists(&self, name: &str) -> Result<bool, StoreError> {
-        Ok(lock(&self.journals).contains_key(name))
+        Ok(self.journals.lock().contains_key(name))
     }
 
     fn has_data(&self, name: &str) -> Result<bool, StoreError> {
@@ -62,13 +62,13 @@ impl<M: StateMachine> Stores<M> for MemStores<M> {
     }
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
-        lock(&self.journals).remove(name);
+        self.journals.lock().remove(name);
         Ok(())
     }
 
     fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError> {
         let aside = format!("{name}.aside-1");
-        let mut journals = lock(&self.journals);
+        let mut journals = self.journals.lock();
         if let Some(journal) = journals.remove(name) {
             journals.insert(aside.clone(), journal);
         }

@@ -1,11 +1,12 @@
 //! A team's journal in memory, whose network does what a test wants.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::{CopyMark, Revision};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::store::{Arrived, TeamAppended, TeamEntry, TeamError, TeamJournal, TeamPoint};
@@ -73,20 +74,16 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
 
     /// Returns all entries, in order.
     pub fn all(&self) -> Vec<TeamEntry<C>> {
-        self.lock().iter().map(|(_, entry)| entry.clone()).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Written<C>>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().iter().map(|(_, entry)| entry.clone()).collect()
     }
 
     /// Removes the entries after a commit, as a restore of an old backup does.
     pub fn lose_after(&self, last: Revision) {
-        self.lock().retain(|(_, entry)| entry.revision <= last);
+        self.entries.lock().retain(|(_, entry)| entry.revision <= last);
     }
 
     fn after(&self, after: Revision) -> Result<Vec<Arrived<C>>, TeamError> {
-        let entries = self.lock();
+        let entries = self.entries.lock();
         if entries.last().map_or(Revision(0), |(_, entry)| entry.revision) < after {
             return Err(TeamError::Apart("the journal ends before".to_owned()));
         }
@@ -106,7 +103,7 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
         batch: Vec<TeamEntry<C>>,
     ) -> Result<TeamAppended<C>, TeamError> {
         let later = self.after(expected)?;
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         let is_repeated = |entry: &TeamEntry<C>| batch.iter().any(|new| new.key == entry.key);
         let repeated = entries.iter().filter(|(_, entry)| is_repeated(entry));
         let older = repeated.filter(|(_, entry)| entry.revision <= expected);

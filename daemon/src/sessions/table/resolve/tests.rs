@@ -264,7 +264,7 @@ fn the_only_connection_of_an_agent_stays_with_its_conversation() {
     connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
     connect(&table, "three", Hello { project: Some("/elsewhere".to_owned()), ..shim(3) });
     assert_eq!(connection.session(None, Some("openclaw"), None).id, first);
-    assert_eq!(table.lock().current.get(&connection.id), Some(&first));
+    assert_eq!(table.inner.lock().current.get(&connection.id), Some(&first));
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_connection_matches_the_hooks_project_under_any_name() {
             let root = std::path::PathBuf::from(root);
             SessionLocation::Here(Located::plain(&root, 0))
         });
-        *session.place.lock().unwrap() = located.map(Arc::new);
+        *session.place.lock() = located.map(Arc::new);
         session
     };
     let check = |named: &str, exact: bool, session: &Session, expected: bool| {

@@ -88,7 +88,7 @@ fn a_call_announced_long_ago_belongs_to_the_conversation() {
     let connection = connected(&table, "one", 1);
     let own = connection.session(None, None, None);
     table.expect_call(&own, "explore", "t1");
-    let told = |ago| table.lock().expected[0].told = clock::start().checked_sub(ago).unwrap();
+    let told = |ago| table.inner.lock().expected[0].told = clock::start().checked_sub(ago).unwrap();
     told(limits::CALL_EXPECTED_FOR / 15 * 14);
     assert!(!Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
     told(limits::CALL_EXPECTED_FOR);
@@ -103,7 +103,8 @@ fn expected_calls_are_dropped_when_their_session_ends() {
     for (session, agent) in [(&first, "explore"), (&first, "plan"), (&second, "explore")] {
         table.expect_call(session, agent, "t1");
     }
-    let left = || table.lock().expected.iter().map(|one| one.by.to_string()).collect::<Vec<_>>();
+    let left =
+        || table.inner.lock().expected.iter().map(|one| one.by.to_string()).collect::<Vec<_>>();
     drop(table.end(&SessionId::new("one//plan")));
     assert_eq!(left(), ["one//explore", "two//explore"], "though it had made no call");
     drop(table.end(&first.id));

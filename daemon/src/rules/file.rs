@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anchord_memory::rules::{Rule, parse_rules_file};
+use parking_lot::Mutex;
 
 use crate::limits::{RULES_FILE_BYTES_MAX, RULES_FILES_CACHED_MAX};
 use crate::projects::{FileDigest, Located, ProjectFiles, branch};
@@ -14,7 +15,7 @@ pub(crate) const FILE: &str = ".anchord/rules.toml";
 
 /// The rules of a project's file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TeamRules {
+pub(crate) struct FileRules {
     pub(crate) rules: Arc<Vec<Rule>>,
     /// The reason why the file's rules are unknown.
     pub(crate) error: Option<String>,
@@ -22,7 +23,7 @@ pub(crate) struct TeamRules {
     pub(crate) branch: Option<String>,
 }
 
-impl TeamRules {
+impl FileRules {
     pub(super) fn unreadable(error: String) -> Self {
         Self { error: Some(error), ..Self::default() }
     }
@@ -61,18 +62,18 @@ struct Parsed {
 
 impl Cache {
     /// Returns the rules of a file. A file that was parsed before is not parsed again.
-    pub(super) fn parsed(&self, root: &Path, looked: Looked) -> TeamRules {
+    pub(super) fn parsed(&self, root: &Path, looked: Looked) -> FileRules {
         let (branch, branch_error) = match looked.branch {
             Ok(branch) => (branch, None),
             Err(error) => (None, Some(error)),
         };
         let bytes = match looked.text {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return TeamRules { branch, ..TeamRules::default() },
-            Err(error) => return TeamRules { branch, ..TeamRules::unreadable(error) },
+            Ok(None) => return FileRules { branch, ..FileRules::default() },
+            Err(error) => return FileRules { branch, ..FileRules::unreadable(error) },
         };
         let digest = FileDigest::of(&bytes);
-        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.0.lock();
         let known = cached.get(root).filter(|parsed| parsed.digest == digest).cloned();
         let parsed = known.unwrap_or_else(|| {
             let parsed = Parsed { digest, rules: parse(&bytes) };
@@ -88,9 +89,9 @@ impl Cache {
         match parsed.rules {
             Ok(rules) => {
                 let error = branch_error.filter(|_| asks_branch(&rules));
-                TeamRules { rules, error, branch }
+                FileRules { rules, error, branch }
             }
-            Err(error) => TeamRules { error: Some(error), branch, ..TeamRules::default() },
+            Err(error) => FileRules { error: Some(error), branch, ..FileRules::default() },
         }
     }
 }
