@@ -11,7 +11,7 @@ use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{FoldRule, Keyed, MergeKey};
-use crate::lines::Ranges;
+use crate::lines::Places;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Anchor, Body, Record, RecordState};
@@ -27,7 +27,7 @@ pub(crate) struct Draft<'a> {
     kept: Vec<KeptBlueprint>,
     /// The anchors' ranges in each file, looked up once for many anchors. Valid only because
     /// [`Draft::anchor`] is their sole writer.
-    anchors: BTreeMap<String, Ranges<RecordId>>,
+    anchors: BTreeMap<String, Places<RecordId>>,
 }
 
 /// All the fields of a record that a write may change.
@@ -117,12 +117,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Merges an anchor with every anchor that it meets, and with those that the union meets in
-    /// turn. The lowest id survives, pinned if any of them was.
+    /// Stores an anchor in place of those at the same place. The lowest id survives, pinned if any of
+    /// them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
-        let mut ranges = known.unwrap_or_else(|| self.ranges(&new.file));
-        let (lines, mut met) = ranges.take(&new.lines, new.reach());
+        let mut places = known.unwrap_or_else(|| self.places(&new.file));
+        let (lines, mut met) = new.take_same(&mut places);
         met.sort_unstable();
         let mut union = Anchor { unites_adjacent: false, ..new.over(lines.clone()) };
         // A range that holds the new one keeps what is known of its code.
@@ -147,21 +147,19 @@ impl<'a> Draft<'a> {
                 id
             }
         };
-        ranges.put(lines, vec![survivor]);
-        self.anchors.insert(new.file.clone(), ranges);
+        places.put(&lines, survivor);
+        self.anchors.insert(new.file.clone(), places);
     }
 
-    /// Returns the anchors of a file by their line ranges.
-    fn ranges(&self, file: &str) -> Ranges<RecordId> {
-        let mut ranges = Ranges::default();
+    /// Returns the anchors of a file by their lines.
+    fn places(&self, file: &str) -> Places<RecordId> {
+        let mut places = Places::default();
         for record in self.head.keyed(&MergeKey::anchor(file)) {
             if let Body::Anchor(anchor) = &record.body {
-                let (lines, mut there) = ranges.take(&anchor.lines, 0);
-                there.push(record.id);
-                ranges.put(lines, there);
+                places.put(&anchor.lines, record.id);
             }
         }
-        ranges
+        places
     }
 
     /// Stores a note. A fact replaces the one with its key; without a key, the same content is one

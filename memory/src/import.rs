@@ -335,7 +335,9 @@ fn put_anchor(draft: &mut Draft<'_>, new: &Anchor, origin: &Provenance) {
         .keyed(&key)
         .filter(|record| record.updated.time > origin.time)
         .filter_map(|record| match &record.body {
-            Body::Anchor(anchor) if anchor.meets(new) => Some((record.updated.time, anchor)),
+            Body::Anchor(anchor) if anchor.is_same_place(new) => {
+                Some((record.updated.time, anchor))
+            }
             _ => None,
         })
         .max_by_key(|(time, _)| *time)

@@ -1,12 +1,12 @@
 //! Line ranges as agents write them: `42-67`, `42`, ` 42 - 67 `, reversed, or any other text.
 
-mod ranges;
+mod places;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use ranges::Ranges;
+pub(crate) use places::Places;
 
 /// The lines that an anchor points at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,8 +24,7 @@ pub enum LineRange {
 }
 
 impl LineRange {
-    /// Returns whether two ranges overlap, so that one anchor over their union is equivalent. With
-    /// a `reach` of 1, ranges also meet that touch.
+    /// Returns whether two ranges overlap. With a `reach` of 1, ranges also meet that touch.
     pub fn meets(&self, other: &Self, reach: u32) -> bool {
         match (self, other) {
             (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {
@@ -36,7 +35,15 @@ impl LineRange {
         }
     }
 
-    /// Returns the range over both, if they meet; else this one.
+    /// Returns whether two ranges begin with the same line; two texts, whether they are equal.
+    pub(crate) fn begins_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Span { first: a, .. }, Self::Span { first: b, .. }) => a == b,
+            _ => self == other,
+        }
+    }
+
+    /// Returns the range over both, if they are spans; else this one.
     pub(crate) fn union(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Span { first: a, last: b }, Self::Span { first: c, last: d }) => {

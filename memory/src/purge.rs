@@ -345,7 +345,7 @@ impl Purge {
     fn edit_part(&self, session: &SessionId, part: &mut Staged) -> bool {
         let before = part.clone();
         let row_goes = self.sessions.contains(session);
-        part.anchors.retain(|anchor| !self.anchors.iter().any(|gone| gone.meets(anchor)));
+        part.anchors.retain(|anchor| !self.anchors.iter().any(|gone| gone.overlaps(anchor)));
         part.notes.retain(|note| !self.fact_goes(session, note));
         part.retain(|item| {
             let texts: Vec<&str> = item.texts().into_iter().map(|(_, text)| text).collect();

@@ -14,7 +14,7 @@ const STATE: &str = r#"{
     {"category": "INFRA", "title": "Port", "content": "7717", "immutable": false}
   ],
   "anchors": [
-    {"file_path": "./src/a.rs", "line_range": "5-9", "concept": "newer", "timestamp": "2026-11-03T12:00:00Z"},
+    {"file_path": "./src/a.rs", "line_range": "1-9", "concept": "newer", "timestamp": "2026-11-03T12:00:00Z"},
     {"file_path": "src/a.rs", "line_range": "1-5", "concept": "older", "timestamp": "2026-11-02T12:00:00Z"},
     {"file_path": "", "line_range": "1", "concept": "x"},
     "no object"
@@ -148,7 +148,7 @@ fn newer_records_here_stay() {
     let mut memory = Memory::default();
     let mut part = blueprints([mutable("Port", "9000")]);
     part.blueprints[0].category = crate::Category::Decision;
-    part.anchors = vec![anchor("src/a.rs", "3", "newest")];
+    part.anchors = vec![anchor("src/a.rs", "1-3", "newest")];
     save(&mut memory, &origin("one", 10), part);
     let state = STATE.replace(
         r#""content": "7717", "#,

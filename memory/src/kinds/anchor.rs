@@ -12,7 +12,7 @@ use crate::ids::Timestamp;
 use crate::intake::{WriteLimits, chars, path};
 use crate::kinds::note::ContentType;
 use crate::limits::{ANCHORS_BYTES_MAX, ANCHORS_MAX, PATH_CHARS_MAX};
-use crate::lines::{LineRange, Ranges};
+use crate::lines::{LineRange, Places};
 use crate::provenance::Provenance;
 use crate::record::{Body, Record};
 use crate::refusal::Refusal;
@@ -84,15 +84,27 @@ impl Anchor {
         Self { file, lines, concept, print: None, unites_adjacent: false, state: None }
     }
 
-    /// Returns whether one anchor over both is equivalent.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        let reach = self.reach().max(other.reach());
-        self.file == other.file && self.lines.meets(&other.lines, reach)
+    /// Returns whether both have a line in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.file == other.file && self.lines.meets(&other.lines, 0)
     }
 
-    /// Returns the number of lines by which its write extends its range to find others.
-    pub(crate) fn reach(&self) -> u32 {
-        u32::from(self.unites_adjacent)
+    /// Returns whether a write of one replaces the other, since both begin with the same line. With
+    /// `unites_adjacent`, one also replaces what it overlaps or touches.
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        let unites = self.unites_adjacent || other.unites_adjacent;
+        self.file == other.file
+            && (self.lines.begins_like(&other.lines) || unites && self.lines.meets(&other.lines, 1))
+    }
+
+    /// Takes from the places of its file those that its write replaces. Returns the lines of the
+    /// write, and the values of those places. With `unites_adjacent`, these are the lines of all.
+    pub(crate) fn take_same<T>(&self, places: &mut Places<T>) -> (LineRange, Vec<T>) {
+        if self.unites_adjacent {
+            places.take_met(&self.lines)
+        } else {
+            (self.lines.clone(), places.take_begun(&self.lines))
+        }
     }
 
     /// Returns it with other lines. Their fingerprint is not known, unless they are the same.
@@ -204,21 +216,21 @@ impl StagedItem for Anchor {
         Ok(items)
     }
 
-    /// Anchors stay in the order of their last write, so that the newest concept still wins if a
-    /// stored anchor joins two of them.
+    /// Anchors stay in the order of their last write, so that the newest concept still wins if one
+    /// replaces two of them.
     fn absorb(items: &mut Vec<Self>, later: &[Self], _: Timestamp) -> Vec<Body> {
         if later.is_empty() {
             return Vec::new();
         }
-        let mut files: BTreeMap<String, Ranges<usize>> = BTreeMap::new();
+        let mut files: BTreeMap<String, Places<usize>> = BTreeMap::new();
         let mut written: Vec<Option<Self>> = Vec::with_capacity(items.len() + later.len());
         for mut anchor in items.drain(..).chain(later.iter().cloned()) {
-            let ranges = files.entry(anchor.file.clone()).or_default();
-            let (lines, met) = ranges.take(&anchor.lines, anchor.reach());
-            for at in met {
+            let places = files.entry(anchor.file.clone()).or_default();
+            let (lines, replaced) = anchor.take_same(places);
+            for at in replaced {
                 written.get_mut(at).map(Option::take);
             }
-            ranges.put(lines.clone(), vec![written.len()]);
+            places.put(&lines, written.len());
             anchor = anchor.over(lines);
             written.push(Some(anchor));
         }

@@ -1,8 +1,8 @@
-//! Texts that are ranges, and the laws of joining ranges.
+//! Texts that are ranges, and the laws of their meeting.
 
 use proptest::prelude::*;
 
-use super::{LineRange, Ranges};
+use super::{LineRange, Places};
 
 fn check(text: &str, printed: &str, is_span: bool) {
     let range = LineRange::from(text.to_owned());
@@ -44,31 +44,34 @@ proptest! {
     }
 
     #[test]
-    fn a_range_unites_with_exactly_the_ranges_it_meets(
-        written in prop::collection::vec(any_range(), 1..12),
-        reach in 0_u32..2,
+    fn places_are_found_as_by_comparing_all(
+        written in prop::collection::vec((any_range(), any::<bool>()), 1..12),
     ) {
-        let mut ranges = Ranges::default();
-        let mut naive: Vec<(LineRange, Vec<usize>)> = Vec::new();
-        for (at, range) in written.iter().enumerate() {
-            let (lines, mut there) = ranges.take(range, reach);
-            there.push(at);
-            there.sort_unstable();
-            ranges.put(lines.clone(), there.clone());
+        let mut places = Places::default();
+        let mut naive: Vec<(LineRange, usize)> = Vec::new();
+        for (at, (range, unites)) in written.iter().enumerate() {
+            let (lines, mut taken) = match unites {
+                true => places.take_met(range),
+                false => (range.clone(), places.take_begun(range)),
+            };
+            places.put(&lines, at);
+            taken.sort_unstable();
 
-            let (mut union, mut all) = (range.clone(), vec![at]);
-            while let Some(met) = naive.iter().position(|(known, _)| known.meets(&union, reach)) {
+            let (mut union, mut all) = (range.clone(), Vec::new());
+            let is_same = |known: &LineRange, union: &LineRange| match unites {
+                true => known.meets(union, 1),
+                false => known.begins_like(union),
+            };
+            while let Some(met) = naive.iter().position(|(known, _)| is_same(known, &union)) {
                 let (known, its) = naive.remove(met);
-                if let (LineRange::Span { first, last }, LineRange::Span { first: a, last: b }) =
-                    (&mut union, &known)
-                {
-                    (*first, *last) = ((*first).min(*a), (*last).max(*b));
+                if *unites {
+                    union = union.union(&known);
                 }
-                all.extend(its);
+                all.push(its);
             }
             all.sort_unstable();
-            prop_assert_eq!((&lines, &there), (&union, &all));
-            naive.push((union, all));
+            prop_assert_eq!((&lines, &taken), (&union, &all));
+            naive.push((union, at));
         }
     }
 }

@@ -81,16 +81,34 @@ fn check_anchors(written: &[(&str, &str)], merged: &[(&str, &str)]) {
 }
 
 #[test]
-fn anchors_that_overlap_are_merged_and_neighbours_stay_two() {
-    check_anchors(&[("1-10", "old"), ("5-20", "new")], &[("1-20", "new")]);
+fn anchors_that_begin_with_the_same_line_are_one_place() {
+    check_anchors(&[("1-10", "old"), ("1-20", "new")], &[("1-20", "new")]);
+    check_anchors(&[("1-20", "old"), ("1-10", "new")], &[("1-10", "new")]);
+    check_anchors(&[("1-10", "a"), ("5-20", "b")], &[("1-10", "a"), ("5-20", "b")]);
     check_anchors(&[("1-10", "a"), ("11-20", "b")], &[("1-10", "a"), ("11-20", "b")]);
     check_anchors(&[("1-10", "a"), ("12-20", "b")], &[("1-10", "a"), ("12-20", "b")]);
-    check_anchors(&[("1-30", "old"), ("5", "new")], &[("1-30", "new")]);
+}
+
+/// A class and its methods are three places, whichever comes first.
+#[test]
+fn an_anchor_within_another_stays_beside_it() {
+    let class = ("1-200", "totals are cached");
+    let methods = [("50-70", "rounds down"), ("120-140", "mails twice if retried")];
+    check_anchors(&[class, methods[0], methods[1]], &[class, methods[0], methods[1]]);
+    check_anchors(&[methods[0], methods[1], class], &[methods[0], methods[1], class]);
 }
 
 #[test]
-fn an_anchor_that_bridges_others_merges_with_all_of_them() {
-    check_anchors(&[("1-10", "a"), ("20-30", "b"), ("10-20", "c")], &[("1-30", "c")]);
+fn an_anchor_of_zipmems_tool_set_unites_what_it_meets() {
+    let part = anchors([
+        anchor("a.rs", "1-10", "a"),
+        anchor("a.rs", "20-30", "b"),
+        Anchor { unites_adjacent: true, ..anchor("a.rs", "11-20", "c") },
+    ]);
+    let anchors = absorbed(&[&part]).anchors;
+    let said: Vec<_> =
+        anchors.iter().map(|it| (it.lines.to_string(), it.concept.as_str())).collect();
+    assert_eq!(said, [("1-30".to_owned(), "c")]);
 }
 
 #[test]
@@ -177,11 +195,13 @@ fn many_anchors_of_one_file_are_merged_in_bounded_time() {
     let mut draft = Draft::new(&memory);
     draft.fold(&staged, &origin("one", 1));
     assert_eq!(draft.head().totals().active.anchors, 60_000);
-    draft.fold(&of(2), &origin("one", 2));
+    draft.fold(&of(1), &origin("one", 2));
     assert_eq!(draft.head().totals().active.anchors, 60_000);
-    draft.fold(&of(4), &origin("one", 3));
-    assert_eq!(draft.head().totals().active.anchors, 60_001);
-    draft.fold(&of(3), &origin("one", 4));
+    draft.fold(&of(3), &origin("one", 3));
+    assert_eq!(draft.head().totals().active.anchors, 120_000);
+    let mut all = of(2);
+    all.anchors.iter_mut().for_each(|anchor| anchor.unites_adjacent = true);
+    draft.fold(&all, &origin("one", 4));
     assert_eq!(draft.head().totals().active.anchors, 1);
 }
 
@@ -298,11 +318,11 @@ proptest! {
     }
 
     #[test]
-    fn merged_anchors_never_overlap_or_touch(a in any_part(), b in any_part()) {
+    fn no_two_anchors_are_at_one_place(a in any_part(), b in any_part()) {
         let anchors = absorbed(&[&a, &b]).anchors;
         for (at, one) in anchors.iter().enumerate() {
             for other in anchors.iter().skip(at + 1) {
-                prop_assert!(!one.meets(other), "{one:?} meets {other:?}");
+                prop_assert!(!one.is_same_place(other), "{one:?} is at the place of {other:?}");
             }
         }
     }

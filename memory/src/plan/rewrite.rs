@@ -169,7 +169,7 @@ fn body(part: Staged) -> Option<Body> {
 fn same_place(memory: &Memory, record: &Record, body: &Body) -> Option<RecordId> {
     let key = body.key()?;
     let meets = |other: &Record| match (&other.body, body) {
-        (Body::Anchor(one), Body::Anchor(other)) => one.meets(other),
+        (Body::Anchor(one), Body::Anchor(other)) => one.is_same_place(other),
         (Body::Blueprint(one), Body::Blueprint(other)) => !one.is_told_apart(other),
         _ => true,
     };

@@ -211,7 +211,7 @@ fn a_blueprint_left_out_while_staging_is_reported_with_its_id() {
 }
 
 #[test]
-fn an_anchor_that_spans_stored_ones_is_merged_into_the_oldest() {
+fn an_anchor_that_unites_stored_ones_is_merged_into_the_oldest() {
     let mut memory = Memory::default();
     let stored = [("1-5", "one"), ("20-25", "two"), ("50-60", "three")];
     let part = anchors(stored.map(|(lines, concept)| anchor("a.rs", lines, concept)));
@@ -220,7 +220,8 @@ fn an_anchor_that_spans_stored_ones_is_merged_into_the_oldest() {
     let by = origin("one", 1);
     let pin = plan_update(&memory, &Reader::anyone(), id("a2"), &pin, None, &by).unwrap();
     apply(&mut memory, pin);
-    let outcome = save(&mut memory, &origin("two", 2), anchors([anchor("a.rs", "5-20", "new")]));
+    let new = crate::Anchor { unites_adjacent: true, ..anchor("a.rs", "5-20", "new") };
+    let outcome = save(&mut memory, &origin("two", 2), anchors([new]));
     assert_eq!((outcome.merged, outcome.added), (1, Counts::default()));
     assert_eq!(
         bodies(&memory),
@@ -520,7 +521,7 @@ proptest! {
             .collect();
         for (at, one) in anchors.iter().enumerate() {
             for other in anchors.iter().skip(at + 1) {
-                prop_assert!(!one.meets(other), "{:?} meets {:?}", one, other);
+                prop_assert!(!one.is_same_place(other), "{:?} is at the place of {:?}", one, other);
             }
         }
     }

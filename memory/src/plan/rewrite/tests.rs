@@ -119,7 +119,7 @@ fn an_invalid_rewrite_is_refused_with_a_reason() {
         ("n5", &tags, None),
         ("s6", &tags, None),
         ("b1", &Rewrite { title: Some(" ".to_owned()), ..Rewrite::default() }, None),
-        ("a3", &Rewrite { lines: Some("5-25".to_owned()), ..Rewrite::default() }, None),
+        ("a3", &Rewrite { lines: Some("2-25".to_owned()), ..Rewrite::default() }, None),
     ] {
         said.push(rewrite(&mut memory, id, new, expected));
     }

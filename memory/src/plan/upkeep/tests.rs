@@ -51,7 +51,7 @@ fn an_anchor_moves_with_its_fingerprint_and_keeps_its_age() {
 }
 
 #[test]
-fn neighbours_stay_two_and_overlapping_ranges_keep_what_is_known() {
+fn an_anchor_written_again_keeps_what_is_known_of_its_lines() {
     let mut memory = Memory::default();
     let (one, two) = (print("one line\n"), print("two lines\n"));
     added(
@@ -65,11 +65,11 @@ fn neighbours_stay_two_and_overlapping_ranges_keep_what_is_known() {
         ("a.rs".to_owned(), lines.to_owned(), print.cloned())
     };
     assert_eq!(stored(&memory), [place("1-5", Some(&one)), place("6-9", Some(&two))]);
-    // Inside: the stored range and what is known of it stay.
-    added(&mut memory, vec![anchor("a.rs", "7-8", "two again")]);
+    // The same lines: what is known of them stays.
+    added(&mut memory, vec![anchor("a.rs", "6-9", "two again")]);
     assert_eq!(stored(&memory), [place("1-5", Some(&one)), place("6-9", Some(&two))]);
-    // Across the end: nothing is known of the union.
-    added(&mut memory, vec![Anchor { print: Some(two.clone()), ..anchor("a.rs", "8-12", "more") }]);
+    // The same beginning: nothing is known of the other lines.
+    added(&mut memory, vec![anchor("a.rs", "6-12", "more")]);
     assert_eq!(stored(&memory), [place("1-5", Some(&one)), place("6-12", None)]);
     // Another tool set unites adjacent ranges, and the record does not keep its rule.
     added(&mut memory, vec![Anchor { unites_adjacent: true, ..anchor("a.rs", "13-14", "all") }]);
