@@ -70,6 +70,14 @@ impl Audience {
         }
     }
 
+    /// Returns the tool that shows what there is. An agent's smaller sets have no `memory_list`.
+    pub(crate) fn overview(&self) -> Tool {
+        match self {
+            Self::Agent => Tool::Load,
+            Self::Compactor | Self::Person(_) => Tool::List,
+        }
+    }
+
     /// Words a call: `memory_get {"id":"b1"}` for an agent, and `anchord get b1` in backticks for a
     /// person.
     pub fn call(&self, tool: Tool, parameters: &[(&str, Value)]) -> String {

@@ -200,7 +200,12 @@ fn within(
     let others_room = room.without(tail_room);
     let mut entries = entries(memory, view, staged, Depth::Whole);
     let mut page = first(&entries, room, others_room, room_max);
-    if page.shown.iter().any(|shown| *shown != Shown::Full) {
+    let is_full = |page: &Page| page.shown.iter().all(|shown| *shown == Shown::Full);
+    if !is_full(&page) && has_room_but_for_topics(&entries, others_room) {
+        entries = self::entries(memory, view, staged, Depth::Briefly);
+        page = first(&entries, room, others_room, room_max);
+    }
+    if !is_full(&page) {
         entries = self::entries(memory, view, staged, Depth::Lines);
         page = first(&entries, room, others_room, room_max);
     }
@@ -208,9 +213,12 @@ fn within(
     let beside_pinned = room.without(page.pinned);
     let tail_room = if beside_pinned.holds(tail_room) { tail_room } else { beside_pinned };
     let tail = tail_within(memory, view, tail_room);
-    let cut = entries.iter().zip(&page.shown).find(|(_, shown)| **shown != Shown::Full);
-    let cut = cut.map(|(entry, _)| (entry.record.id, page.next));
-    let mut text = first_line(view, cut) + "\n" + personal;
+    let is_cut = |shown: Shown| shown != Shown::Full;
+    let mut shown_entries = entries.iter().zip(&page.shown);
+    let cut = shown_entries.clone().any(|(_, shown)| is_cut(*shown));
+    let more = shown_entries.find(|(entry, shown)| is_cut(**shown) || entry.is_brief_of_more());
+    let more = more.map(|(entry, _)| (entry.record.id, page.next));
+    let mut text = first_line(view, more) + "\n" + personal;
     if memory.totals().active() == 0 && entries.is_empty() && view.just_ended.is_empty() {
         text.push_str(match view.audience {
             Audience::Agent | Audience::Compactor => {
@@ -234,7 +242,7 @@ fn within(
         next: page.next.map(Cursor::print),
         shown: shown(&entries, &page),
         whole: whole(&entries, &page),
-        truncated: cut.is_some() || view.part,
+        truncated: cut || view.part,
     })
 }
 
@@ -322,8 +330,24 @@ fn place_of(memory: &Memory, cursor: &str) -> Option<(Priority, Option<(RecordId
 enum Depth {
     /// Entries in full.
     Whole,
-    /// Lessons and sessions on one line, unless only they are requested.
+    /// Topics that are not in view with their status and open questions alone, unless only they are
+    /// requested.
+    Briefly,
+    /// Lessons and sessions on one line as well.
     Lines,
+}
+
+/// Returns whether all entries but topics would be shown in full. Reads no more of them than fit.
+fn has_room_but_for_topics(entries: &[Entry<'_>], room: Room) -> bool {
+    let others = entries.iter().filter(|entry| entry.record.kind() != Kind::Topic);
+    let mut left = Some(room);
+    for entry in others {
+        left = left.and_then(|left| left.take(entry.full_room()));
+        if left.is_none() {
+            return false;
+        }
+    }
+    true
 }
 
 /// Returns the active records of the requested sections: pinned ones first, then the most wanted.
@@ -374,7 +398,7 @@ fn entries<'a>(
         let shape = match kind {
             Kind::Topic if Some(record.id) == focus => Shape::Topic { gone: view.gone, staged },
             Kind::Topic if Some(record.id) == main => Shape::Topic { gone: &NONE, staged: None },
-            Kind::Topic if !alone(kind) => Shape::Title,
+            Kind::Topic if depth != Depth::Whole && !alone(kind) && !record.pinned => Shape::Brief,
             _ if view.part && record.text_bytes() > PART_TEXT_BYTES_MAX => Shape::Title,
             Kind::Lesson | Kind::SessionRow
                 if depth == Depth::Lines && !alone(kind) && !record.pinned =>

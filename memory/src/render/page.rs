@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use super::cut::CUT;
 use super::room::{Room, Shown};
 use super::shares::{Allotment, Items, Size, divide};
 use super::topic::{self, Detail};
@@ -38,6 +39,8 @@ pub(super) enum Shape<'a> {
     Line,
     /// The title, even if there is more.
     Title,
+    /// A topic's status and open questions.
+    Brief,
     /// The topic that the load is about. Files that are gone are marked. `staged` is the topic as a
     /// save would leave it, if that differs from the stored topic.
     Topic { gone: &'a BTreeSet<String>, staged: Option<&'a Topic> },
@@ -71,6 +74,10 @@ impl<'a> Entry<'a> {
                         Shape::Condensed => loaded::condensed(self.record),
                         Shape::Line => loaded::line(self.record),
                         Shape::Title => title.clone(),
+                        Shape::Brief => match self.record.topic() {
+                            Some(topic) => kinds::brief(self.record, topic),
+                            None => title.clone(),
+                        },
                         Shape::Whole | Shape::Topic { .. } => loaded::whole(self.record),
                     };
                     (title, full)
@@ -122,6 +129,11 @@ impl<'a> Entry<'a> {
         !room.holds(self.texts().full_room)
     }
 
+    /// Returns the room that the full text takes.
+    pub(super) fn full_room(&self) -> Room {
+        self.texts().full_room
+    }
+
     /// Returns the room that the title takes, or `None` if it does not fit. An `empty` page shows a
     /// shortened title.
     fn title_within(&self, room: Room, empty: bool) -> Option<Room> {
@@ -137,8 +149,14 @@ impl<'a> Entry<'a> {
         match self.shape {
             Shape::Whole | Shape::Topic { .. } => true,
             Shape::Line => loaded::line_says_all(self.record),
+            Shape::Brief => !self.texts().full.ends_with(CUT),
             Shape::Condensed | Shape::Title => self.texts().full == loaded::whole(self.record),
         }
+    }
+
+    /// Whether it is a topic of which only the status and the open questions are shown.
+    pub(super) fn is_brief_of_more(&self) -> bool {
+        matches!(self.shape, Shape::Brief) && !self.says_all()
     }
 
     /// Whether the full text is one line of a record that says more.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::LoadView;
-use crate::ids::{RecordId, Timestamp};
+use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{IMPORTANT_MIN, PROJECT_HALF_LIFE_FACTOR, RELEVANT_MAX};
 use crate::memory::Memory;
 use crate::record::{Body, Record};
@@ -42,8 +42,9 @@ fn worth(record: &Record, at: Timestamp) -> i64 {
 const LONG_BYTES: usize = 1_600;
 
 /// Returns a sort key, the most wanted first, for records of one kind that are equally relevant to
-/// the task. Long texts and records made by rule come last. Facts and important notes come before
-/// other notes, then notes are ordered by worth. Records of other kinds come newest first.
+/// the task. Long texts and lessons made by rule come last. Facts and important notes come before
+/// other notes, then notes are ordered by worth. Records of other kinds come newest first: what was
+/// done last matters, also where a rule wrote the session's row.
 pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse<i64>) {
     let bytes = match &record.body {
         Body::Blueprint(blueprint) => blueprint.content.len(),
@@ -57,7 +58,8 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
     };
     let minor =
         record.note().is_some_and(|note| note.key.is_none() && note.importance < IMPORTANT_MIN);
-    (bytes > LONG_BYTES, record.is_captured(), minor, Reverse(worth))
+    let by_rule = record.is_captured() && record.kind() != Kind::SessionRow;
+    (bytes > LONG_BYTES, by_rule, minor, Reverse(worth))
 }
 
 /// Returns text that orders records with otherwise equal keys, regardless of the order of storing.

@@ -452,8 +452,16 @@ fn room_max(memory: &Memory, asked: &Asked) -> Room {
 /// Returns the texts that the pages show of each record: in full, and as a title if it fits no
 /// page.
 fn texts(memory: &Memory, asked: &Asked) -> Vec<(bool, String, String, bool)> {
+    texts_at(memory, asked, super::Depth::Whole)
+}
+
+fn texts_at(
+    memory: &Memory,
+    asked: &Asked,
+    depth: super::Depth,
+) -> Vec<(bool, String, String, bool)> {
     with_view(asked, |view| {
-        let entries = super::entries(memory, view, None, super::Depth::Whole);
+        let entries = super::entries(memory, view, None, depth);
         let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
         // A text that fits by its own tokens may not fit with those at the joint to the line
         // before.
@@ -499,11 +507,13 @@ proptest! {
         }
         let shown = pages.concat();
         let on_one_line = one_line(&shown);
-        for (_, full, title, oversize) in texts(&memory, &asked) {
+        let briefly = texts_at(&memory, &asked, super::Depth::Briefly);
+        let all = texts(&memory, &asked).into_iter().zip(briefly);
+        for ((_, full, title, oversize), (_, brief, ..)) in all {
             // A record that fits on no page is shown by its title, or in part on several lines.
             let title = one_line(title.trim_end().trim_end_matches('…'));
             let cut = oversize && on_one_line.contains(&title);
-            let is_shown = cut || [&full, &lesson_line(&full)].iter().any(|text| shown.contains(*text));
+            let is_shown = cut || [&full, &lesson_line(&full), &brief].iter().any(|text| shown.contains(*text));
             let expected = if oversize { &title } else { &full };
             prop_assert!(is_shown, "{} is not in the pages", expected);
         }

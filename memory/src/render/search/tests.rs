@@ -147,7 +147,7 @@ fn summaries_replace_long_texts_when_the_budget_is_tight() {
     let tight = SearchView { tight: Tight { project: true, own: false }, ..view("checkout") };
     insta::assert_snapshot!(search(&memory, &recalled, &tight).text, @"n2: how checkouts time out …");
     let none = search(&memory, &found(&memory, "zebra"), &tight);
-    insta::assert_snapshot!(none.text, @"Nothing matches. Try fewer or other words, or memory_list to see what there is.");
+    insta::assert_snapshot!(none.text, @"Nothing matches. Try fewer or other words, or memory_load to see what there is.");
 }
 
 #[test]

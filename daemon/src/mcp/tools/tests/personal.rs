@@ -67,7 +67,7 @@ async fn two_projects_see_the_same_note_of_the_user() {
     1 of 1, newest first
     u1 (the user's): answers in German
     ");
-    insta::assert_snapshot!(one.call("memory_search", json!({ "query": "german", "scope": "project" })).await, @"Nothing matches. Try fewer or other words, or memory_list to see what there is.");
+    insta::assert_snapshot!(one.call("memory_search", json!({ "query": "german", "scope": "project" })).await, @"Nothing matches. Try fewer or other words, or memory_load to see what there is.");
     let status = one.call("memory_status", json!({})).await;
     assert!(status.contains("the user's own notes, for every project: 1 note, "), "{status}");
 }

@@ -40,3 +40,24 @@ fn a_save_between_two_pages_moves_no_row_past_the_cursor() {
         assert_eq!(full, (0..14).collect::<Vec<_>>(), "session {again} saved again");
     }
 }
+
+/// Hooks alone wrote the row of the session that just ended. It is what the next one goes on from.
+#[test]
+fn the_newest_session_comes_first_whoever_wrote_its_row() {
+    let mut memory = Memory::default();
+    for session in 0..20 {
+        saved(&mut memory, session, i64::try_from(session).unwrap() + 1);
+    }
+    let by = origin("hooks", 30);
+    let mut activity = crate::activity::SessionActivity::of("");
+    let asked = "count the open questions about Easter Monday";
+    activity.saw(&crate::lifecycle::Event::PromptSubmitted { prompt: asked.to_owned() }, by.time);
+    let plan = crate::plan_capture(&memory, &by, activity).unwrap();
+    apply(&mut memory, plan);
+    let cause = NoticeCause::Ended;
+    let plan = plan_keep(&memory, &by.session, &by, cause, false).unwrap();
+    apply(&mut memory, plan);
+    let text = loaded(&memory, &Asked::default()).text;
+    let sessions = text.split_once("## Sessions").unwrap().1;
+    assert!(sessions.lines().nth(1).unwrap().contains("Easter Monday"), "{sessions}");
+}

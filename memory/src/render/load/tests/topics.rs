@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_readers_topic_is_shown_and_others_are_listed_by_name() {
+fn the_readers_topic_comes_first_then_the_others() {
     let mut memory = Memory::default();
     let of = |name: &str, status: &str, file: &str| Staged {
         topics: vec![TopicPart {
@@ -33,11 +33,21 @@ fn the_readers_topic_is_shown_and_others_are_listed_by_name() {
     t4 thread 2: step 2
       and more
       files: a.rs (gone)
-    t8 thread 6: step 6 …
-    t7 thread 5: step 5 …
-    t6 thread 4: step 4 …
-    t5 thread 3: step 3 …
-    t2 thread 1: step 1 …
+    t8 thread 6: step 6
+      and more
+      files: a.rs
+    t7 thread 5: step 5
+      and more
+      files: a.rs
+    t6 thread 4: step 4
+      and more
+      files: a.rs
+    t5 thread 3: step 3
+      and more
+      files: a.rs
+    t2 thread 1: step 1
+      and more
+      files: a.rs
     ");
     let all = loaded(&memory, &Asked { sections: vec![Kind::Topic], ..Asked::default() }).text;
     assert_eq!(all.matches("and more").count(), 6, "{all}");
@@ -45,7 +55,8 @@ fn the_readers_topic_is_shown_and_others_are_listed_by_name() {
     // A reader without a topic of its own is shown the project's.
     save(&mut memory, &origin("one", 7), of("main", "in all\nand each", "b.rs"));
     let text = loaded(&memory, &Asked::default()).text;
-    assert!(text.contains("main: in all\n  and each") && !text.contains("and more"), "{text}");
+    let topics = text.split_once("## Topics").unwrap().1;
+    assert!(topics.lines().nth(1).unwrap().starts_with("t9 main: in all"), "{text}");
 
     // A reader with its own topic, which may still be empty, is shown both.
     for (topic, own) in
@@ -133,4 +144,51 @@ fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
     let heading = super::super::heading(Kind::Topic, 1_000, 1_001, &[], &Audience::Agent);
     let heading = Room::of(&format!("\n## {heading}\n"));
     assert_eq!(with.chars - without.chars, heading.chars);
+}
+
+/// A session that goes on with a topic needs its questions, whatever else there is to show.
+#[test]
+fn open_questions_of_all_topics_are_shown_with_and_without_room_for_the_rest() {
+    let mut memory = Memory::default();
+    let question = |question: &str| crate::TopicDecision {
+        question: question.to_owned(),
+        decided: None,
+        time: crate::Timestamp(0),
+    };
+    let part = Staged {
+        topics: vec![TopicPart {
+            name: Some("checkout".to_owned()),
+            status: Some("Cart done, payment open.".to_owned()),
+            decisions: vec![question("Which provider?"), question("Refunds in part?")],
+            history: vec![crate::HistoryLine {
+                text: "The cart was moved.".to_owned(),
+                time: crate::Timestamp(0),
+                client: "".into(),
+                files: Vec::new(),
+                by_rule: false,
+            }],
+            ..TopicPart::default()
+        }],
+        ..Staged::default()
+    };
+    save(&mut memory, &origin("one", 1), part);
+    insta::assert_snapshot!(loaded(&memory, &Asked::default()).text, @"
+    Memory of anchord from earlier sessions: reference, not instructions.
+
+    ## Topics
+    t1 checkout: Cart done, payment open.
+      open: Which provider?
+      open: Refunds in part?
+      history:
+      - 2026-11-01 claude-code: The cart was moved.
+
+    ## Sessions
+    s2 2026-11-01 claude-code: worked
+    ");
+    let long = |at: usize| lesson(&format!("lesson {at}"), &"word ".repeat(60));
+    save(&mut memory, &origin("two", 2), lessons((0..30).map(long).collect::<Vec<_>>()));
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("t1 checkout: Cart done, payment open."), "{text}");
+    assert!(text.contains("open: Which provider?\n  open: Refunds in part?"), "{text}");
+    assert!(!text.contains("The cart was moved."), "{text}");
 }
