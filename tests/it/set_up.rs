@@ -238,6 +238,44 @@ fn nothing_starts_the_daemon_after_a_removal() {
     assert!(text.contains("kept through a removal"), "with the memory that was left: {text}");
 }
 
+/// One agent's file that cannot be read concerns that agent alone.
+#[test]
+fn a_broken_file_of_one_agent_stops_neither_set_up_nor_removal_of_the_others() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let before = machine.files();
+    let gemini = home.join(".gemini/settings.json");
+    let broken = "{\"mcpServers\": {\"anchord\": ]";
+    let codex = || fs::read_to_string(home.join(".codex/config.toml")).unwrap();
+    fs::write(&gemini, broken).unwrap();
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert!(code == 1 && text.contains("error: cannot set up Gemini CLI"), "{text}");
+    assert!(text.contains(".gemini/settings.json") && text.contains("✓ Codex"), "{text}");
+    assert!(codex().contains("anchord"), "{text}");
+
+    fs::write(&gemini, GEMINI).unwrap();
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "{text}");
+    let set_up = fs::read_to_string(&gemini).unwrap();
+    for remove in [&["setup", "--remove", "--yes"][..], &["uninstall", "--yes"]] {
+        machine.said(&["setup", "codex", "--yes"], &home);
+        fs::write(&gemini, broken).unwrap();
+        let (code, text) = machine.said(remove, &home);
+        assert!(
+            code == 1 && text.contains("error: cannot take anchord out of Gemini CLI"),
+            "{text}"
+        );
+        assert!(text.contains("by hand: `mcpServers.anchord`, each hook"), "{text}");
+        assert!(!text.contains("set up without"), "{text}");
+        assert_eq!(codex(), CODEX, "{text}");
+        fs::write(&gemini, &set_up).unwrap();
+    }
+    let (code, text) = machine.said(&["status"], &home);
+    assert_eq!(code, 3, "uninstall has gone on, and stopped the daemon: {text}");
+    let (code, text) = machine.said(&["setup", "--remove", "--yes"], &home);
+    assert_eq!((code, machine.files()), (0, before), "{text}");
+}
+
 #[test]
 fn a_program_in_a_build_folder_is_not_set_up() {
     let machine = Machine::new();

@@ -272,6 +272,25 @@ pub fn take_out(
     Ok(outcome)
 }
 
+/// Names what these parts add to a file, so that a person can remove it. Fits after "remove".
+pub fn by_hand(parts: &[Part]) -> String {
+    let named: Vec<String> = parts.iter().map(named).filter(|name| !name.is_empty()).collect();
+    named.join(", ")
+}
+
+fn named(part: &Part) -> String {
+    match part {
+        Part::Server(server) => format!("`{}`", dotted(&steps(server.list, &[SERVER]))),
+        Part::Hooks(_) => "each hook that runs anchord".to_owned(),
+        Part::Allowed { list, .. } => {
+            format!("anchord's names in `{}`", dotted(&steps(list, &[])))
+        }
+        // They are part of the server's entry.
+        Part::Approved { .. } => String::new(),
+        Part::Whole(_) => "the file".to_owned(),
+    }
+}
+
 /// Finds our parts in a file, regardless of what added them.
 pub fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<InstalledParts, PartError> {
     let mut found = InstalledParts::default();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anchord_agents::setup::parts::{self, Before, EditKind, Outcome, Part, PartChange, PartError};
+use anchord_agents::setup::parts::{
+    self, Before, EditKind, Outcome, Part, PartChange, PartError, SERVER,
+};
 use anchord_agents::setup::{Agent, OwnCommand, Scope, Setting, Target, Trust, Wishes};
 use anchord_proto::instance::InstanceDir;
 
@@ -43,6 +45,54 @@ impl FilePlan {
     }
 }
 
+/// A file that is left as it is, because it cannot be read or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The agent that the file belongs to.
+    pub(crate) agent: Agent,
+    /// The file, as the agent names it.
+    pub(crate) shown: PathBuf,
+    /// The reason, with the file's name.
+    pub(crate) why: String,
+    /// The parts of anchord that may be in it, as words after "remove".
+    pub(crate) by_hand: String,
+}
+
+/// Plans, and the files for which there is none. One file does not keep the others from their
+/// change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plans {
+    /// The plans.
+    pub(crate) files: Vec<FilePlan>,
+    /// The files that are left as they are.
+    pub(crate) refused: Vec<Refusal>,
+}
+
+impl Refusal {
+    fn new(agent: Agent, target: &Target, why: String) -> Self {
+        Self { agent, shown: target.path.clone(), why, by_hand: parts::by_hand(&target.parts) }
+    }
+
+    fn of_part(agent: Agent, target: &Target, error: &PartError) -> Self {
+        Self::new(agent, target, format!("{}: {error}", target.path.display()))
+    }
+
+    /// Describes a file whose plan could not be carried out.
+    fn of_plan(plan: &FilePlan, error: Error) -> Self {
+        let by_hand = "what anchord wrote".to_owned();
+        Self { agent: plan.agent, shown: plan.shown.clone(), why: error.message, by_hand }
+    }
+}
+
+/// The outcome of carrying out a set-up.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The errors of agents' own commands. The files were then written directly.
+    pub(crate) commands_failed: Vec<String>,
+    /// The files that could not be written.
+    pub(crate) refused: Vec<Refusal>,
+}
+
 /// The only interface through which files change. Tests replace it with one that fails.
 pub(crate) trait Disk {
     /// Changes a file wholly or not at all.
@@ -58,19 +108,20 @@ impl Disk for RealDisk {
     }
 }
 
-/// Plans the changes that set these agents up. Writes nothing.
-pub(crate) fn setup(
-    agents: &[Agent],
-    setting: &Setting<'_>,
-    manifest: &Manifest,
-) -> Result<Vec<FilePlan>, Error> {
-    let mut plans = Vec::new();
+/// Plans the changes that set these agents up. Writes nothing. An agent with a file that cannot be
+/// changed is not set up at all.
+pub(crate) fn setup(agents: &[Agent], setting: &Setting<'_>, manifest: &Manifest) -> Plans {
+    let mut plans = Plans::default();
     for agent in agents {
-        for target in agent.targets(setting) {
-            plans.push(placed(*agent, target, setting.scope, manifest)?);
+        let targets = agent.targets(setting).into_iter();
+        let placed: Result<Vec<FilePlan>, Refusal> =
+            targets.map(|target| placed(*agent, target, setting.scope, manifest)).collect();
+        match placed {
+            Ok(files) => plans.files.extend(files),
+            Err(refusal) => plans.refused.push(refusal),
         }
     }
-    Ok(plans)
+    plans
 }
 
 fn placed(
@@ -78,10 +129,11 @@ fn placed(
     target: Target,
     scope: &Scope,
     manifest: &Manifest,
-) -> Result<FilePlan, Error> {
-    let original = Original::read(&target.path)?;
+) -> Result<FilePlan, Refusal> {
+    let original = Original::read(&target.path)
+        .map_err(|error| Refusal::new(agent, &target, error.message))?;
     let outcome = parts::place(original.text.as_deref(), target.format, &target.parts)
-        .map_err(|error| refused(agent, &target, &error))?;
+        .map_err(|error| Refusal::of_part(agent, &target, &error))?;
     // The command adds an entry, and refuses to change one.
     let adds = outcome.changes.iter().all(|change| change.kind == EditKind::Added);
     let own = target.own.clone().filter(|_| adds && !outcome.changes.is_empty());
@@ -98,8 +150,8 @@ fn placed(
         folders: missing_folders(&original.path),
         hooks: target.parts.iter().any(|part| matches!(part, Part::Hooks(_) | Part::Whole(_))),
     };
-    let before =
-        before(&original, &target, manifest).map_err(|error| refused(agent, &target, &error))?;
+    let before = before(&original, &target, manifest)
+        .map_err(|error| Refusal::of_part(agent, &target, &error))?;
     let entry = Entry { before_digest: before.as_deref().map(digest), before, ..entry };
     let edit = original.becomes(outcome.text.clone());
     Ok(FilePlan {
@@ -132,21 +184,28 @@ fn before(
 }
 
 /// Plans the changes that remove everything of anchord's from these agents. Writes nothing.
-pub(crate) fn removal(
-    agents: &[Agent],
-    setting: &Setting<'_>,
-    manifest: &Manifest,
-) -> Result<Vec<FilePlan>, Error> {
-    let mut plans = Vec::new();
+pub(crate) fn removal(agents: &[Agent], setting: &Setting<'_>, manifest: &Manifest) -> Plans {
+    let mut plans = Plans::default();
     let mut seen = BTreeSet::new();
     // This covers wishes of earlier set-ups too.
     let setting = Setting { wishes: Wishes { reads: true }, ..*setting };
     for agent in agents {
         for target in agent.targets(&setting) {
-            let original = Original::read(&target.path)?;
+            let original = match Original::read(&target.path) {
+                Ok(original) => original,
+                Err(error) => {
+                    let real = fs::canonicalize(&target.path);
+                    seen.insert(real.unwrap_or_else(|_| target.path.clone()));
+                    plans.refused.push(Refusal::new(*agent, &target, error.message));
+                    continue;
+                }
+            };
             seen.insert(original.path.clone());
             let known = manifest.entry(&original.path);
-            plans.extend(taken_out(*agent, target, original, known)?);
+            match taken_out(*agent, target, original, known) {
+                Ok(plan) => plans.files.extend(plan),
+                Err(refusal) => plans.refused.push(refusal),
+            }
         }
     }
     let project = match setting.scope {
@@ -160,10 +219,13 @@ pub(crate) fn removal(
         let here = entry.project.as_ref() == project || entry.project.as_ref().is_some_and(gone);
         let meant = agents.contains(&entry.agent) && here;
         if meant && !seen.contains(&entry.path) {
-            plans.push(left_behind(entry)?);
+            match left_behind(entry) {
+                Ok(plan) => plans.files.push(plan),
+                Err(refusal) => plans.refused.push(refusal),
+            }
         }
     }
-    Ok(plans)
+    plans
 }
 
 /// Returns whether a project was deleted: it is missing, but its parent folder has other entries.
@@ -178,7 +240,7 @@ fn taken_out(
     target: Target,
     original: Original,
     known: Option<&Entry>,
-) -> Result<Option<FilePlan>, Error> {
+) -> Result<Option<FilePlan>, Refusal> {
     let Some(text) = original.text.clone() else {
         let gone = || FilePlan {
             agent,
@@ -200,8 +262,12 @@ fn taken_out(
             outcome.remarks.extend(older_remark(known, &target));
             outcome
         }
-        None => parts::take_out(&text, target.format, &target.parts, before)
-            .map_err(|error| refused(agent, &target, &error))?,
+        None => match parts::take_out(&text, target.format, &target.parts, before) {
+            Ok(outcome) => outcome,
+            // A broken file of an agent that was never set up is not anchord's business.
+            Err(_) if entry.is_none() && !text.contains(SERVER) => return Ok(None),
+            Err(error) => return Err(Refusal::of_part(agent, &target, &error)),
+        },
     };
     let edit = original.becomes(outcome.text.clone());
     Ok(Some(FilePlan { agent, shown: target.path, outcome, edit, own: None, entry, target: None }))
@@ -226,8 +292,13 @@ fn older_remark(entry: &Entry, target: &Target) -> Option<String> {
     })
 }
 
-fn left_behind(entry: &Entry) -> Result<FilePlan, Error> {
-    let original = Original::read(&entry.path)?;
+fn left_behind(entry: &Entry) -> Result<FilePlan, Refusal> {
+    let original = Original::read(&entry.path).map_err(|error| Refusal {
+        agent: entry.agent,
+        shown: entry.path.clone(),
+        why: error.message,
+        by_hand: "what anchord wrote".to_owned(),
+    })?;
     let untouched = original.text.as_deref().is_some_and(|text| entry.wrote(text));
     let outcome = if untouched && entry.is_whole() {
         back_to(entry)
@@ -250,59 +321,63 @@ fn left_behind(entry: &Entry) -> Result<FilePlan, Error> {
     })
 }
 
-fn refused(agent: Agent, target: &Target, error: &PartError) -> Error {
-    let message = format!("{} of {}: {error}", target.path.display(), agent.name());
-    Error::failed(message).with_action(format!(
-        "Nothing was changed. Repair the file, or name the agents to set up without {}.",
-        agent.id()
-    ))
-}
-
 /// Carries out a set-up. The manifest comes first, so that an interruption between two files can be
-/// repaired. Returns the agents' own commands that failed, with their errors; their files were then
-/// written directly.
+/// repaired.
 pub(crate) fn write(
     plans: &[FilePlan],
     dir: &InstanceDir,
     mut manifest: Manifest,
     disk: &mut dyn Disk,
-) -> Result<Vec<String>, Error> {
+) -> Result<Written, Error> {
     for plan in plans.iter().filter(|plan| plan.edit.is_some()) {
         plan.entry.iter().cloned().for_each(|entry| manifest.note(entry));
     }
     save(&manifest, dir, disk)?;
-    let mut failed = Vec::new();
+    let mut written = Written::default();
     for plan in plans {
         let (Some(edit), Some(target)) = (&plan.edit, &plan.target) else { continue };
-        let Some(own) = &plan.own else {
-            disk.write(edit)?;
-            continue;
+        let done = match &plan.own {
+            None => disk.write(edit),
+            Some(own) => {
+                written.commands_failed.extend(run(own).err());
+                complete(target, dir, &mut manifest, disk)
+            }
         };
-        failed.extend(run(own).err());
-        let now = Original::read(&target.path)?;
-        let (path, text) = (now.path.clone(), now.text.clone());
-        manifest.wrote(&path, text.as_deref());
-        let rest = parts::place(text.as_deref(), target.format, &target.parts)
-            .map_err(|error| refused(plan.agent, target, &error))?;
-        manifest.wrote(&path, rest.text.as_deref());
-        save(&manifest, dir, disk)?;
-        if let Some(edit) = now.becomes(rest.text) {
-            disk.write(&edit)?;
-        }
+        written.refused.extend(done.err().map(|error| Refusal::of_plan(plan, error)));
     }
-    Ok(failed)
+    Ok(written)
 }
 
-/// Carries out a removal. The manifest comes last: until then everything can be repeated.
+/// Adds what an agent's own command left undone.
+fn complete(
+    target: &Target,
+    dir: &InstanceDir,
+    manifest: &mut Manifest,
+    disk: &mut dyn Disk,
+) -> Result<(), Error> {
+    let now = Original::read(&target.path)?;
+    let (path, text) = (now.path.clone(), now.text.clone());
+    manifest.wrote(&path, text.as_deref());
+    let rest = parts::place(text.as_deref(), target.format, &target.parts)
+        .map_err(|error| Error::failed(format!("{}: {error}", target.path.display())))?;
+    manifest.wrote(&path, rest.text.as_deref());
+    save(manifest, dir, disk)?;
+    now.becomes(rest.text).map_or(Ok(()), |edit| disk.write(&edit))
+}
+
+/// Carries out a removal. The manifest comes last: until then everything can be repeated. Returns
+/// the files that could not be changed; they stay in the manifest.
 pub(crate) fn take_back(
     plans: &[FilePlan],
     dir: &InstanceDir,
     mut manifest: Manifest,
     disk: &mut dyn Disk,
-) -> Result<(), Error> {
+) -> Result<Vec<Refusal>, Error> {
+    let mut refused = Vec::new();
     for plan in plans {
-        if let Some(edit) = &plan.edit {
-            disk.write(edit)?;
+        if let Some(Err(error)) = plan.edit.as_ref().map(|edit| disk.write(edit)) {
+            refused.push(Refusal::of_plan(plan, error));
+            continue;
         }
         let Some(entry) = &plan.entry else { continue };
         if plan.edit.as_ref().is_some_and(|edit| edit.text.is_none()) {
@@ -314,7 +389,8 @@ pub(crate) fn take_back(
         }
         manifest.files.retain(|known| known.path != entry.path);
     }
-    save(&manifest, dir, disk)
+    save(&manifest, dir, disk)?;
+    Ok(refused)
 }
 
 fn save(manifest: &Manifest, dir: &InstanceDir, disk: &mut dyn Disk) -> Result<(), Error> {

@@ -10,10 +10,12 @@ use anchord_agents::setup::{Agent, Programs, Scope, Setting, UserEnvironment, Wi
 use anchord_proto::instance::InstanceDir;
 
 use super::manifest::{self, Manifest};
-use super::plan::{self, Disk, RealDisk};
+use super::plan::{self, Disk, RealDisk, Refusal};
 use super::state::State;
 use crate::edit::Edit;
 use crate::exit::Error;
+
+mod refused;
 
 struct Home {
     folder: tempfile::TempDir,
@@ -116,14 +118,17 @@ impl Home {
     fn set_up_by(&self, programs: &Programs, disk: &mut dyn Disk) -> Result<(), Error> {
         let setting = Setting { programs, ..self.setting() };
         let manifest = Manifest::read(&self.dir)?;
-        let plans = plan::setup(&Agent::all(), &setting, &manifest)?;
-        plan::write(&plans, &self.dir, manifest, disk).map(|failed| assert_eq!(failed, [""; 0]))
+        let plans = plan::setup(&Agent::all(), &setting, &manifest);
+        let written = plan::write(&plans.files, &self.dir, manifest, disk)?;
+        assert_eq!(written.commands_failed, [""; 0]);
+        complete(&[plans.refused, written.refused].concat())
     }
 
     fn take_back(&self, disk: &mut dyn Disk) -> Result<(), Error> {
         let manifest = Manifest::read(&self.dir)?;
-        let plans = plan::removal(&Agent::all(), &self.setting(), &manifest)?;
-        plan::take_back(&plans, &self.dir, manifest, disk)
+        let plans = plan::removal(&Agent::all(), &self.setting(), &manifest);
+        let refused = plan::take_back(&plans.files, &self.dir, manifest, disk)?;
+        complete(&[plans.refused, refused].concat())
     }
 
     fn setting(&self) -> Setting<'_> {
@@ -148,6 +153,11 @@ impl Home {
         }
         found
     }
+}
+
+/// Returns an error if any file was left as it was.
+fn complete(refused: &[Refusal]) -> Result<(), Error> {
+    refused.first().map_or(Ok(()), |refusal| Err(Error::failed(refusal.why.clone())))
 }
 
 fn agent(id: &str) -> Agent {
@@ -211,7 +221,7 @@ fn an_older_set_up_is_updated_and_can_still_be_undone_exactly() {
     manifest.wrote(&home.place.home.join(name), Some(&older));
     manifest.saved(&home.dir).unwrap().unwrap().apply().unwrap();
 
-    let plans = plan::setup(&[agent("claude-code")], &home.setting(), &manifest).unwrap();
+    let plans = plan::setup(&[agent("claude-code")], &home.setting(), &manifest).files;
     let changes = plans.iter().flat_map(|plan| &plan.outcome.changes).map(ToString::to_string);
     let changes: Vec<String> = changes.collect();
     assert_eq!(changes.len(), 4, "{changes:#?}");
@@ -220,7 +230,7 @@ fn an_older_set_up_is_updated_and_can_still_be_undone_exactly() {
     home.set_up(&mut RealDisk).unwrap();
     assert!(!home.text(name).contains("/old/") && !home.text(name).contains("Notification"));
     let again = plan::setup(&Agent::all(), &home.setting(), &Manifest::read(&home.dir).unwrap());
-    assert!(again.unwrap().iter().all(|plan| plan.edit.is_none()), "nothing is left to do");
+    assert!(again.files.iter().all(|plan| plan.edit.is_none()), "nothing is left to do");
     assert_eq!(home.files().len(), newest.len());
     home.take_back(&mut RealDisk).unwrap();
     assert_eq!(home.files(), before);
@@ -320,24 +330,6 @@ fn symlinks_are_followed_and_file_modes_kept() {
 }
 
 #[test]
-fn an_unreadable_file_stops_the_set_up_before_any_change() {
-    for (name, text) in [
-        (".codex/config.toml", "a = \n"),
-        (".gemini/settings.json", "{\"mcpServers\": {]"),
-        (".claude/settings.json", "{\"hooks\": []}"),
-        (".openclaw/openclaw.json", "{mcp: {servers: {anchord: {command: 'other'}}}}"),
-    ] {
-        let home = Home::full();
-        home.write(name, text);
-        let before = home.files();
-        let error = home.set_up(&mut RealDisk).unwrap_err();
-        assert!(error.message.contains(name), "{error}");
-        assert!(error.to_string().contains("Nothing was changed."), "{error}");
-        assert_eq!(home.files(), before);
-    }
-}
-
-#[test]
 fn removal_without_a_manifest_removes_our_entries() {
     let home = Home::full();
     home.set_up(&mut RealDisk).unwrap();
@@ -356,7 +348,7 @@ fn an_entry_written_by_hand_is_restored_and_reported() {
     home.write(name, by_hand);
     home.set_up(&mut RealDisk).unwrap();
     let manifest = Manifest::read(&home.dir).unwrap();
-    let plans = plan::removal(&[agent("gemini")], &home.setting(), &manifest).unwrap();
+    let plans = plan::removal(&[agent("gemini")], &home.setting(), &manifest).files;
     assert!(plans[0].outcome.remarks[0].contains("stood there before set-up"), "{plans:?}");
     home.take_back(&mut RealDisk).unwrap();
     assert_eq!(home.text(name), by_hand);
@@ -382,7 +374,7 @@ fn no_manifest_is_left_once_nothing_is_set_up() {
     let scope = Scope::Project(project.clone());
     let setting = Setting { scope: &scope, ..home.setting() };
     let manifest = Manifest::read(&home.dir).unwrap();
-    let plans = plan::setup(&[agent("gemini")], &setting, &manifest).unwrap();
+    let plans = plan::setup(&[agent("gemini")], &setting, &manifest).files;
     plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
     home.take_back(&mut RealDisk).unwrap();
     assert!(left(&home), "the project is still there");
@@ -406,7 +398,7 @@ fn the_manifest_records_whether_hooks_load() {
     assert!(!Manifest::read(&home.dir).unwrap().hooked(elsewhere), "nothing is set up");
     let write = |agents: &[Agent]| {
         let manifest = Manifest::read(&home.dir).unwrap();
-        let plans = plan::setup(agents, &home.setting(), &manifest).unwrap();
+        let plans = plan::setup(agents, &home.setting(), &manifest).files;
         plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
         Manifest::read(&home.dir).unwrap().hooked(elsewhere)
     };
@@ -428,9 +420,9 @@ fn the_agents_own_command_is_used_with_the_editor_as_fallback() {
         home.write("bin/claude", script);
         fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
         let manifest = Manifest::read(&home.dir).unwrap();
-        let plans = plan::setup(&[agent("claude-code")], &setting, &manifest).unwrap();
-        let failed = plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
-        assert_eq!(failed.len(), failures, "{failed:?}");
+        let plans = plan::setup(&[agent("claude-code")], &setting, &manifest).files;
+        let written = plan::write(&plans, &home.dir, manifest, &mut RealDisk).unwrap();
+        assert_eq!(written.commands_failed.len(), failures, "{written:?}");
         let text = home.text(".claude.json");
         assert!(text.contains("/opt/anchord"), "{text}");
         assert_eq!(!text.contains("\"z\""), by_command, "{text}");

@@ -248,9 +248,12 @@ impl Fix {
                 let setting = Setting { place, scope, programs, wishes };
                 dir.ensure()?;
                 let manifest = Manifest::read(dir)?;
-                let plans = plan::setup(&[*agent], &setting, &manifest)?;
-                plan::write(&plans, dir, manifest, &mut RealDisk)?;
-                Ok(match plans.iter().find_map(FilePlan::trust) {
+                let plans = plan::setup(&[*agent], &setting, &manifest);
+                let written = plan::write(&plans.files, dir, manifest, &mut RealDisk)?;
+                if let Some(refused) = plans.refused.into_iter().chain(written.refused).next() {
+                    return Err(Error::failed(refused.why));
+                }
+                Ok(match plans.files.iter().find_map(FilePlan::trust) {
                     Some(trust) => format!("set up again. {}", trust.remark),
                     None => "set up again".to_owned(),
                 })

@@ -17,7 +17,7 @@ use owo_colors::OwoColorize;
 
 use super::{directory, import};
 use crate::agents::manifest::Manifest;
-use crate::agents::plan::{self, FilePlan, RealDisk};
+use crate::agents::plan::{self, FilePlan, Plans, RealDisk, Refusal};
 use crate::agents::state::State;
 use crate::agents::user_environment;
 use crate::confirm::{can_ask, confirmed};
@@ -41,7 +41,7 @@ pub(super) use check::{CHECKS, round_trip};
   anchord setup --scope project
   anchord setup --remove
 
-Exit codes: 1 where an agent's check failed, 2 where there is no terminal to ask on and no --yes.")]
+Exit codes: 1 where an agent could not be set up or its check failed, 2 where there is no terminal to ask on and no --yes.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are bools")]
 pub(crate) struct Args {
     /// The agents [default: those found on this machine]
@@ -107,7 +107,7 @@ impl Args {
             return Ok(ExitCode::SUCCESS);
         }
         let run = Run { dir: &dir, place, programs, scope, agents };
-        if self.remove { self.take_back(&run, out) } else { self.set_up(&run, out) }
+        if self.remove { self.take_back(&run, out) } else { self.set_up(run, out) }
     }
 
     fn scope(&self) -> Result<Scope, Error> {
@@ -161,10 +161,15 @@ impl Args {
         Ok(agents)
     }
 
-    fn set_up(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    fn set_up(&self, mut run: Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let mut wishes = Wishes { reads: self.allow_reads };
-        let mut plans = run.plan(wishes)?;
+        let Plans { files: mut plans, mut refused } = run.plan(wishes)?;
+        run.agents.retain(|agent| !refused.iter().any(|refusal| refusal.agent == *agent));
         let changes = show_plans(&plans, &run.place.home, out)?;
+        show_refused(&refused, out)?;
+        if run.agents.is_empty() {
+            return not_set_up(&refused).map_or(Ok(ExitCode::SUCCESS), Err);
+        }
         if changes == 0 {
             writeln!(out, "Already set up: there is nothing to write.")?;
         }
@@ -178,7 +183,7 @@ impl Args {
         }
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
-            return Ok(ExitCode::SUCCESS);
+            return not_set_up(&refused).map_or(Ok(ExitCode::SUCCESS), Err);
         }
         let renewed = plans.iter().filter(|plan| plan.trust().is_some()).map(|plan| plan.agent);
         let renewed: Vec<Agent> = renewed.collect();
@@ -195,21 +200,27 @@ impl Args {
                     names(&run.listing_reads())
                 );
                 wishes.reads = confirmed(&question, false)?;
-                plans = run.plan(wishes)?;
+                let again = run.plan(wishes)?;
+                plans = again.files;
+                refused.extend(again.refused);
             }
             run.dir.ensure()?;
             allow_starts(run.dir)?;
-            let failed = plan::write(&plans, run.dir, Manifest::read(run.dir)?, &mut RealDisk)?;
-            for why in failed {
+            let written = plan::write(&plans, run.dir, Manifest::read(run.dir)?, &mut RealDisk)?;
+            for why in written.commands_failed {
                 writeln!(out, "{why}; anchord wrote the file instead")?;
             }
+            refused.extend(written.refused);
             writeln!(out, "Written. `anchord setup --remove` takes it back.")?;
         }
         writeln!(out)?;
         let working = check::all(&run.agents, &run.programs, out)?;
         run.remarks(wishes, &renewed, out)?;
-        if changes > 0 && working {
-            self.past_sessions(run, out)?;
+        if changes > 0 && working && refused.is_empty() {
+            self.past_sessions(&run, out)?;
+        }
+        if let Some(error) = not_set_up(&refused) {
+            return Err(error);
         }
         Ok(if working { ExitCode::SUCCESS } else { ExitCode::from(Kind::Failed.code()) })
     }
@@ -242,14 +253,16 @@ impl Args {
 
     fn take_back(&self, run: &Run<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let manifest = Manifest::read(run.dir)?;
-        let plans = plan::removal(&run.agents, &run.setting(Wishes::default()), &manifest)?;
+        let Plans { files: plans, mut refused } =
+            plan::removal(&run.agents, &run.setting(Wishes::default()), &manifest);
         let changes = show_plans(&plans, &run.place.home, out)?;
-        if changes == 0 {
+        show_refused(&refused, out)?;
+        if changes == 0 && refused.is_empty() {
             writeln!(out, "Nothing of anchord's is there to take back.")?;
         }
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
-            return Ok(ExitCode::SUCCESS);
+            return not_taken_back(&refused).map_or(Ok(ExitCode::SUCCESS), Err);
         }
         if changes > 0 {
             out.flush()?;
@@ -259,7 +272,7 @@ impl Args {
             }
         }
         let others = others(&manifest, &run.scope);
-        plan::take_back(&plans, run.dir, manifest, &mut RealDisk)?;
+        refused.extend(plan::take_back(&plans, run.dir, manifest, &mut RealDisk)?);
         // The directory goes if nothing else of anchord is left, as after `anchord uninstall`.
         let _ = fs::remove_dir(run.dir.path());
         if changes > 0 {
@@ -279,8 +292,43 @@ impl Args {
             };
             writeln!(out, "{path} {remark}")?;
         }
-        Ok(ExitCode::SUCCESS)
+        not_taken_back(&refused).map_or(Ok(ExitCode::SUCCESS), Err)
     }
+}
+
+/// Returns the error for agents that could not be set up; `None` if there are none.
+fn not_set_up(refused: &[Refusal]) -> Option<Error> {
+    let again = |refusal: &Refusal| {
+        let id = refusal.agent.id();
+        format!("{}. Repair the file and run `anchord setup {id}`.", refusal.why)
+    };
+    incomplete("set up", refused, again)
+}
+
+/// Returns the error for files from which anchord's part could not be removed; `None` if there are
+/// none.
+pub(super) fn not_taken_back(refused: &[Refusal]) -> Option<Error> {
+    let again = |refusal: &Refusal| {
+        let Refusal { agent, why, by_hand, .. } = refusal;
+        format!(
+            "{why}. Repair the file and run `anchord setup --remove {}`, or remove from it by hand: {by_hand}.",
+            agent.id()
+        )
+    };
+    incomplete("take anchord out of", refused, again)
+}
+
+fn incomplete(
+    what: &str,
+    refused: &[Refusal],
+    again: impl Fn(&Refusal) -> String,
+) -> Option<Error> {
+    let mut agents: Vec<Agent> = refused.iter().map(|refusal| refusal.agent).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    let error = Error::failed(format!("cannot {what} {}", names(&agents)));
+    let actions: Vec<String> = refused.iter().map(again).collect();
+    (!refused.is_empty()).then(|| error.with_action(actions.join("\n  ")))
 }
 
 /// Lets daemons be started again after a removal.
@@ -295,35 +343,41 @@ pub(super) fn allow_starts(dir: &InstanceDir) -> Result<(), Error> {
 }
 
 /// Plans the removal of everything that set-ups wrote, in the user's own scope and in each project.
-pub(super) fn whole_removal(dir: &InstanceDir) -> Result<Vec<FilePlan>, Error> {
+pub(super) fn whole_removal(dir: &InstanceDir) -> Result<Plans, Error> {
     let (place, manifest) = (user_environment()?, Manifest::read(dir)?);
     if manifest.files.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Plans::default());
     }
     let projects = others(&manifest, &Scope::User).into_iter().map(Scope::Project);
     let programs = Programs::here().unwrap_or_else(|_| Programs::on_path());
-    let mut plans: Vec<FilePlan> = Vec::new();
+    let mut plans = Plans::default();
     for scope in [Scope::User].into_iter().chain(projects) {
         let (place, scope, programs, wishes) = (&place, &scope, &programs, Wishes::default());
         let setting = Setting { place, scope, programs, wishes };
-        for plan in plan::removal(&Agent::all(), &setting, &manifest)? {
-            if !plans.iter().any(|known| known.shown == plan.shown) {
-                plans.push(plan);
+        let Plans { files, refused } = plan::removal(&Agent::all(), &setting, &manifest);
+        for plan in files {
+            if !plans.files.iter().any(|known| known.shown == plan.shown) {
+                plans.files.push(plan);
+            }
+        }
+        for refusal in refused {
+            if !plans.refused.iter().any(|known| known.shown == refusal.shown) {
+                plans.refused.push(refusal);
             }
         }
     }
-    plans.retain(|plan| plan.edit.is_some());
+    plans.files.retain(|plan| plan.edit.is_some());
     Ok(plans)
 }
 
-/// Carries out [`whole_removal`].
-pub(super) fn take_back_all(plans: &[FilePlan], dir: &InstanceDir) -> Result<(), Error> {
+/// Carries out [`whole_removal`]. Returns the files that could not be changed.
+pub(super) fn take_back_all(plans: &[FilePlan], dir: &InstanceDir) -> Result<Vec<Refusal>, Error> {
     plan::take_back(plans, dir, Manifest::read(dir)?, &mut RealDisk)
 }
 
 impl Run<'_> {
-    fn plan(&self, wishes: Wishes) -> Result<Vec<FilePlan>, Error> {
-        plan::setup(&self.agents, &self.setting(wishes), &Manifest::read(self.dir)?)
+    fn plan(&self, wishes: Wishes) -> Result<Plans, Error> {
+        Ok(plan::setup(&self.agents, &self.setting(wishes), &Manifest::read(self.dir)?))
     }
 
     fn setting(&self, wishes: Wishes) -> Setting<'_> {
@@ -415,6 +469,18 @@ pub(super) fn show_plans(
         writeln!(out)?;
     }
     Ok(changed)
+}
+
+/// Shows the files that will be left as they are.
+pub(super) fn show_refused(refused: &[Refusal], out: &mut dyn Write) -> Result<(), Error> {
+    for Refusal { agent, why, .. } in refused {
+        let line = format!("! left as it is ({}): {}", agent.name(), show::plain(why));
+        writeln!(out, "{}", line.yellow())?;
+    }
+    if !refused.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Returns the projects with a set-up of their own, other than this scope's.

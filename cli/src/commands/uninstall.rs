@@ -14,6 +14,7 @@ use anyhow::Context;
 
 use super::{home, service, setup, stop};
 use crate::agents::manifest::{self, Manifest};
+use crate::agents::plan::{Plans, Refusal};
 use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
@@ -54,7 +55,7 @@ impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let dir = InstanceDir::locate()?;
         let home = home();
-        self.take_back(&dir, home.as_deref(), out)?;
+        let refused = self.take_back(&dir, home.as_deref(), out)?;
         let units = home.as_deref().map(service::files).unwrap_or_default();
         let plan = plan(&dir, units, self.data)?;
         let shown = |path: &Path| show::path(&path.to_string_lossy(), home.as_deref());
@@ -103,32 +104,36 @@ impl Args {
             writeln!(out, "  what agents were told: `anchord setup --remove` takes it back")?;
         }
         writeln!(out, "  what projects say: `anchord init --remove` in each")?;
-        Ok(())
+        setup::not_taken_back(&refused).map_or(Ok(()), Err)
     }
 
-    /// Offers to take back what set-ups wrote for agents.
+    /// Offers to take back what set-ups wrote for agents. Returns the files that could not be
+    /// changed.
     fn take_back(
         &self,
         dir: &InstanceDir,
         home: Option<&Path>,
         out: &mut dyn Write,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Refusal>, Error> {
         if dir.is_named() {
             // Agents are set up for the user's own instance alone.
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let plans = setup::whole_removal(dir)?;
+        let Plans { files: plans, mut refused } = setup::whole_removal(dir)?;
         if plans.is_empty() {
-            return Ok(());
+            setup::show_refused(&refused, out)?;
+            return Ok(refused);
         }
         writeln!(out, "Agents are set up to run anchord. This can be taken back:")?;
         setup::show_plans(&plans, home.unwrap_or(Path::new("/")), out)?;
+        setup::show_refused(&refused, out)?;
         out.flush()?;
-        if confirmed("Take it back first, so that agents no longer look for anchord?", self.yes)? {
-            setup::take_back_all(&plans, dir)?;
-            writeln!(out, "taken back\n")?;
+        if !confirmed("Take it back first, so that agents no longer look for anchord?", self.yes)? {
+            return Ok(Vec::new());
         }
-        Ok(())
+        refused.extend(setup::take_back_all(&plans, dir)?);
+        writeln!(out, "taken back\n")?;
+        Ok(refused)
     }
 }
 
