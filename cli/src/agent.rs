@@ -170,7 +170,8 @@ impl Agent {
                 continue;
             }
             if let Some(error) = message.get("error") {
-                return Err(CallError::Refused(error.to_string()));
+                let words = error.get("message").and_then(Value::as_str).map(str::to_owned);
+                return Err(CallError::Refused(words.unwrap_or_else(|| error.to_string())));
             }
             return Ok(message.get("result").cloned().unwrap_or_default());
         }

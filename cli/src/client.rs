@@ -51,6 +51,16 @@ impl Client {
         Self::over(move || dial(&dir))
     }
 
+    /// Verifies that a daemon that is there answers. Starts none. One that starts, ends or hangs is
+    /// waited for, as by every command.
+    pub fn check(dir: &InstanceDir) -> Result<(), Error> {
+        match Self::running(dir).map_err(|error| (error.kind, error)) {
+            Ok(_) | Err((Kind::NoDaemon, _)) => Ok(()),
+            Err((Kind::Passing | Kind::Silent, _)) => Self::started(dir).map(drop),
+            Err((_, error)) => Err(error),
+        }
+    }
+
     /// Connects to the daemon. Starts one if none runs, after asking one that is too old to leave.
     pub fn started(dir: &InstanceDir) -> Result<Self, Error> {
         let program = std::env::current_exe().context("cannot find out where this program is")?;
@@ -200,7 +210,7 @@ fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error>
 }
 
 /// Refuses to wait for a suspended daemon, since only a person can continue it.
-fn refuse_stopped(dir: &InstanceDir) -> Result<(), Error> {
+pub(crate) fn refuse_stopped(dir: &InstanceDir) -> Result<(), Error> {
     match instance::ensure_free(dir) {
         Err(Unavailable::Held { pid: Some(pid), .. })
             if host::process_stopped(pid) == Some(true) =>

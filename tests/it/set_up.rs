@@ -5,8 +5,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use anchord_tests::{Project, binaries};
+use anchord_tests::{Project, Signal, binaries, process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -236,6 +237,37 @@ fn nothing_starts_the_daemon_after_a_removal() {
     assert_eq!(code, 0, "and it comes back when a person wants it: {text}");
     let (_, text) = machine.said(&["list", "--user"], &home);
     assert!(text.contains("kept through a removal"), "with the memory that was left: {text}");
+}
+
+#[test]
+fn a_stopped_daemon_is_reported_once_for_all_agents_and_soon() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "{text}");
+    let (_, status) = machine.said(&["status", "--json"], &home);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    let daemon = u32::try_from(status["pid"].as_u64().unwrap()).unwrap();
+    process::signal(daemon, Signal::STOP);
+    let said = |arguments: &[&str]| {
+        let begin = Instant::now();
+        let said = machine.said(arguments, &home);
+        (said, begin.elapsed())
+    };
+    let set_up = said(&["setup", "--yes"]);
+    let examined = said(&["doctor", "--fix"]);
+    process::signal(daemon, Signal::CONT);
+    let stopped = format!("the daemon (pid {daemon}) does not answer: it is stopped");
+    for ((_, text), _) in [&set_up, &examined] {
+        assert_eq!(text.matches(&stopped).count(), 1, "{text}");
+        assert!(text.contains(&format!("`kill -CONT {daemon}`")), "{text}");
+        assert!(!text.contains("-32050"), "{text}");
+    }
+    // Two waits take longer than this.
+    for ((_, text), took) in [&set_up, &examined] {
+        assert!(*took < Duration::from_millis(2_900), "{took:?}: {text}");
+    }
+    assert_eq!((set_up.0.0, examined.0.0), (3, 1));
 }
 
 /// One agent's file that cannot be read concerns that agent alone.

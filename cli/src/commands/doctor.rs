@@ -17,6 +17,7 @@ use super::{directory, home, print_json};
 use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, RealDisk};
 use crate::agents::user_environment;
+use crate::client::refuse_stopped;
 use crate::exit::{Error, Kind};
 use crate::show;
 
@@ -154,20 +155,24 @@ pub(super) fn for_dashboard(
 /// Looks at everything. With `fix`, repairs what is safe to repair, and looks again.
 fn found(dir: &InstanceDir, fix: bool) -> Result<Vec<Finding>, Error> {
     let place = user_environment()?;
-    let findings = examined(dir, &place);
+    let mut hangs = daemon::unserved(dir);
+    let findings = examined(dir, &place, hangs.as_ref());
     if !fix {
         return Ok(findings);
     }
     let repaired = repaired(findings, dir, &place);
-    let again = examined(dir, &place);
+    // One that is suspended is not waited for a second time.
+    if hangs.is_none() || refuse_stopped(dir).is_ok() {
+        hangs = daemon::unserved(dir);
+    }
+    let again = examined(dir, &place, hangs.as_ref());
     Ok(if repaired.is_empty() { again } else { checked_again(repaired, again) })
 }
 
-/// Looks at everything. Changes nothing, but starts the daemon.
-fn examined(dir: &InstanceDir, place: &UserEnvironment) -> Vec<Finding> {
+/// Looks at everything. Changes nothing, but starts the daemon. One that `hangs` is the cause of
+/// whatever follows, so nothing is asked of it.
+fn examined(dir: &InstanceDir, place: &UserEnvironment, hangs: Option<&Error>) -> Vec<Finding> {
     let mut findings = config::findings(dir);
-    // One that hangs is the cause of whatever follows, so nothing else is asked of it.
-    let hangs = daemon::unserved(dir);
     // The agents come before the daemon, because their checks start it.
     let (agents, named) = agents::findings(place, project(dir).as_ref(), hangs.is_none());
     let status = daemon::findings(dir, hangs, &mut findings);

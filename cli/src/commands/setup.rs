@@ -20,6 +20,7 @@ use crate::agents::manifest::Manifest;
 use crate::agents::plan::{self, FilePlan, Plans, RealDisk, Refusal};
 use crate::agents::state::State;
 use crate::agents::user_environment;
+use crate::client::Client;
 use crate::confirm::{can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::show;
@@ -41,7 +42,8 @@ pub(super) use check::{CHECKS, round_trip};
   anchord setup --scope project
   anchord setup --remove
 
-Exit codes: 1 where an agent could not be set up or its check failed, 2 where there is no terminal to ask on and no --yes.")]
+Exit codes: 1 where an agent could not be set up or its check failed, 2 where there is no terminal to ask on and no --yes,
+3 where a daemon runs and does not answer.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are bools")]
 pub(crate) struct Args {
     /// The agents [default: those found on this machine]
@@ -214,12 +216,14 @@ impl Args {
             writeln!(out, "Written. `anchord setup --remove` takes it back.")?;
         }
         writeln!(out)?;
-        let working = check::all(&run.agents, &run.programs, out)?;
+        // Each agent's server would wait for a daemon that hangs.
+        let hangs = Client::check(run.dir).err();
+        let working = hangs.is_none() && check::all(&run.agents, &run.programs, out)?;
         run.remarks(wishes, &renewed, out)?;
         if changes > 0 && working && refused.is_empty() {
             self.past_sessions(&run, out)?;
         }
-        if let Some(error) = not_set_up(&refused) {
+        if let Some(error) = not_set_up(&refused).into_iter().chain(hangs).reduce(both) {
             return Err(error);
         }
         Ok(if working { ExitCode::SUCCESS } else { ExitCode::from(Kind::Failed.code()) })
@@ -294,6 +298,12 @@ impl Args {
         }
         not_taken_back(&refused).map_or(Ok(ExitCode::SUCCESS), Err)
     }
+}
+
+/// Adds a second failure to the first.
+fn both(first: Error, second: Error) -> Error {
+    let first = first.and_action(&second.message);
+    second.action.iter().fold(first, |error, action| error.and_action(action))
 }
 
 /// Returns the error for agents that could not be set up; `None` if there are none.

@@ -29,7 +29,7 @@ pub(super) fn unserved(dir: &InstanceDir) -> Option<Error> {
 /// Checks the daemon. Returns its status, if it answers. Does not ask one that is `unserved`.
 pub(super) fn findings(
     dir: &InstanceDir,
-    unserved: Option<Error>,
+    unserved: Option<&Error>,
     found: &mut Vec<Finding>,
 ) -> Option<StatusReply> {
     let usable = match dir.check() {
@@ -57,10 +57,15 @@ pub(super) fn findings(
     if !usable {
         return None;
     }
-    let status = match unserved {
-        Some(error) => Err(error),
-        None => Client::running(dir).and_then(|mut client| client.get(api::STATUS, &())),
+    let hangs = |error: &Error| {
+        let action = error.action.clone().unwrap_or_else(|| "Run `anchord restart`.".to_owned());
+        Finding::problem(ABOUT, &error.message, action)
     };
+    if let Some(error) = unserved {
+        found.push(hangs(error));
+        return None;
+    }
+    let status = Client::running(dir).and_then(|mut client| client.get(api::STATUS, &()));
     let status: StatusReply = match status {
         Ok(status) => status,
         Err(error) if error.kind == Kind::NoDaemon => {
@@ -69,8 +74,7 @@ pub(super) fn findings(
             return None;
         }
         Err(error) => {
-            let action = error.action.unwrap_or_else(|| "Run `anchord restart`.".to_owned());
-            found.push(Finding::problem(ABOUT, error.message, action));
+            found.push(hangs(&error));
             return None;
         }
     };
