@@ -36,6 +36,10 @@ use crate::limits::{
     WAIT_SILENTLY_MS,
 };
 
+/// The reason why nothing starts a daemon after `anchord uninstall`.
+pub(crate) const REMOVED: &str =
+    "anchord was removed from this machine; `anchord setup` brings it back.";
+
 /// A client that connects to the daemon for each request.
 pub struct Client {
     runtime: Runtime,
@@ -261,6 +265,9 @@ fn dial(dir: &InstanceDir) -> Result<UnixStream, Error> {
 /// Explains a failed connection. The lock shows whether a daemon lives all the same.
 fn nobody_listens(dir: &InstanceDir) -> Error {
     match instance::ensure_free(dir) {
+        Ok(()) if dir.removed().exists() => {
+            Error::new(Kind::NoDaemon, "no daemon is running").with_action(REMOVED)
+        }
         Ok(()) => Error::new(Kind::NoDaemon, "no daemon is running")
             .with_action("It starts with the first agent that needs it, or by `anchord restart`."),
         Err(Unavailable::Held { pid, .. }) => {

@@ -230,6 +230,10 @@ fn nothing_starts_the_daemon_after_a_removal() {
     assert!(answer.contains(removed), "{answer}");
     drop(server.stdin.take());
     server.wait().unwrap();
+    for command in ["status", "doctor"] {
+        let (_, text) = machine.said(&[command], &home);
+        assert!(text.contains(removed) && !text.contains("first agent"), "{command}: {text}");
+    }
     let (code, text) = machine.said(&["status"], &home);
     assert_eq!(code, 3, "no daemon runs: {text}");
 

@@ -13,7 +13,7 @@ use anchord_proto::instance::{InstanceDir, InstanceError};
 
 use super::agents::Named;
 use super::{Finding, Fix};
-use crate::client::Client;
+use crate::client::{Client, REMOVED};
 use crate::exit::{Error, Kind};
 
 const ABOUT: &str = "daemon";
@@ -68,6 +68,11 @@ pub(super) fn findings(
     let status = Client::running(dir).and_then(|mut client| client.get(api::STATUS, &()));
     let status: StatusReply = match status {
         Ok(status) => status,
+        Err(error) if error.kind == Kind::NoDaemon && dir.removed().exists() => {
+            found
+                .push(Finding::note(ABOUT, "none is running, and none is started").action(REMOVED));
+            return None;
+        }
         Err(error) if error.kind == Kind::NoDaemon => {
             let what = "none is running; the first agent that needs it starts it";
             found.push(Finding::note(ABOUT, what));
