@@ -3,6 +3,7 @@
 //! An unknown key or value is an error that names it and what is allowed: a typing error must not
 //! look like a setting. A daemon runs all the same, on the defaults, and reports the error.
 
+mod lines;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -142,7 +143,7 @@ pub enum ConfigError {
     /// The key cannot have this value.
     #[error("use {origin}: `{key}` is {value}; allowed: {allowed}")]
     BadValue {
-        /// The file or the environment variable.
+        /// The file with the line, or the environment.
         origin: String,
         /// The key, with its table.
         key: String,
@@ -189,7 +190,7 @@ impl Config {
             toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
         let mut config = Self::default();
         let bad = |key: String, value: &Value, allowed: String| {
-            let origin = file.display().to_string();
+            let origin = origin(file, text, &key);
             ConfigError::BadValue { origin, key, value: shown(value), allowed }
         };
         config.http.enabled = told.http.enabled.unwrap_or(config.http.enabled);
@@ -230,18 +231,18 @@ impl Config {
             ("session_memory", &config.session_memory),
             ("hooks", &hooks),
         ] {
-            settings.check().map_err(|unfit| ConfigError::BadValue {
-                origin: file.display().to_string(),
-                key: format!("{table}.{}", unfit.field),
-                value: written(text, table, unfit.field).unwrap_or(unfit.value),
-                allowed: unfit.allowed,
+            settings.check().map_err(|unfit| {
+                let key = format!("{table}.{}", unfit.field);
+                let origin = origin(file, text, &key);
+                let value = written(text, table, unfit.field).unwrap_or(unfit.value);
+                ConfigError::BadValue { origin, key, value, allowed: unfit.allowed }
             })?;
         }
         config.memory = config.memory.or(&hooks);
         let directory = file.parent().unwrap_or(file);
         config.merge = told.merge.config(directory).map_err(|unfit| {
-            let origin = file.display().to_string();
             let merge::Unfit { key, value, allowed } = unfit;
+            let origin = origin(file, text, &key);
             ConfigError::BadValue { origin, key, value, allowed }
         })?;
         Ok(config)
@@ -387,10 +388,22 @@ fn unknown_key(message: &str) -> Option<(String, Vec<String>)> {
 
 /// Words what an unknown key may have been meant to be.
 fn meant(key: &str, known: &[String]) -> String {
+    let tables = lines::tables_with(key);
+    if !tables.is_empty() {
+        return format!("it belongs in {}", tables.join(" or "));
+    }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     match spelling::nearest(&known, key) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("known here: {}", known.join(", ")),
+    }
+}
+
+/// Names the file, and the line of a key in it.
+fn origin(file: &Path, text: &str, key: &str) -> String {
+    match lines::line(text, key) {
+        Some(line) => format!("{}: line {line}", file.display()),
+        None => file.display().to_string(),
     }
 }
 

@@ -157,6 +157,48 @@ fn an_invalid_setting_is_reported_with_the_allowed_values() {
     }
 }
 
+#[test]
+fn a_wrong_value_is_reported_with_its_line() {
+    for (text, line, key) in [
+        ("# mine\n\n[memory]\nload_tokens = \"a\"\n", 4, "memory.load_tokens"),
+        ("[http]\nenabled = true\nport = 77177", 3, "http.port"),
+        ("http.port = 77177", 1, "http.port"),
+        ("http = {\n enabled = true,\n port = 77177 }", 3, "http.port"),
+        ("\n[sessions]\ngrace_seconds = 0", 3, "sessions.grace_seconds"),
+        ("[hooks]\nsubagent_skip = []\n[files]\nadditional_roots = 1", 4, "files.additional_roots"),
+        ("[merge]\nretries = 1\norder=[\"foo\"]", 3, "merge.order"),
+        ("[merge]\nretries = 1\ntemperature = 3", 3, "merge.temperature"),
+        // The key is missing, so the line is that of its table.
+        (
+            "[merge]\norder = [\"gemini\"]\n[merge.provider.gemini]\nkey_file = \"x\"",
+            3,
+            "merge.provider.gemini.model",
+        ),
+        (
+            "[merge]\norder = [\"a.b\"]\n[merge.provider.\"a.b\"]\nmodel = \"x\"\napi = \"y\"",
+            5,
+            "merge.provider.a.b.api",
+        ),
+    ] {
+        let error = load(text, None).unwrap_err();
+        let named = format!("config.toml: line {line}: `{key}` is ");
+        assert!(error.contains(&named), "`{named}` is not in: {error}");
+    }
+}
+
+#[test]
+fn a_known_key_in_the_wrong_place_is_reported_with_its_table() {
+    for (text, belongs) in [
+        ("load_tokens = 100", "load_tokens; it belongs in [memory] or [session_memory]"),
+        ("[memory]\nport = 1", "port; it belongs in [http]"),
+        ("[merge]\nmodel = \"x\"", "model; it belongs in [merge.provider.NAME]"),
+        ("[http]\norder = []", "order; it belongs in [merge]"),
+    ] {
+        let error = load(text, None).unwrap_err();
+        assert!(error.ends_with(belongs), "{error}");
+    }
+}
+
 /// A daemon runs whatever was typed.
 #[test]
 fn the_defaults_apply_in_place_of_what_cannot_be_used() {
