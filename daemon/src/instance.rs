@@ -270,6 +270,19 @@ pub fn ensure_free(dir: &InstanceDir) -> Result<(), InstanceError> {
     }
 }
 
+/// Verifies that a daemon could use the instance in `dir`, apart from the lock. Creates and writes
+/// nothing, so another daemon may hold the instance meanwhile.
+pub fn verify(dir: &InstanceDir) -> Result<(), InstanceError> {
+    match dir.check() {
+        Err(Unusable::Missing(_)) => return Ok(()),
+        checked => drop(checked?),
+    }
+    if let Some(file) = InstanceFile::read(dir)? {
+        has_mark(&file, &dir.instance_json())?;
+    }
+    Key::read(&dir.key()).map(drop)
+}
+
 /// Creates the instance directory, or checks that the existing one is ours alone, and closes it to
 /// others.
 fn prepare(dir: &InstanceDir) -> Result<(), InstanceError> {
@@ -323,10 +336,9 @@ fn held(dir: &Path, lock: &mut File, host: &Host) -> InstanceError {
 fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, InstanceError> {
     let path = dir.instance_json();
     if let Some(file) = InstanceFile::read(dir)? {
-        if !file.data.is_dir() {
-            return Err(InstanceError::DataMissing { data: file.data, instance_file: path });
+        if !has_mark(&file, &path)? {
+            unless_disk_refuses(mark_data(&file))?;
         }
-        check_data(&file, &path)?;
         unless_disk_refuses(make_private(&file.logs))?;
         return Ok(file);
     }
@@ -374,20 +386,26 @@ fn has_memory(data: &Path) -> bool {
 }
 
 /// Checks that the data directory belongs to this instance. An empty one is the mount point of a
-/// disk that is not mounted. One that an older anchord created has no mark yet.
-fn check_data(file: &InstanceFile, instance_file: &Path) -> Result<(), InstanceError> {
+/// disk that is not mounted. Returns whether it is marked: one that an older anchord created is not
+/// yet.
+fn has_mark(file: &InstanceFile, instance_file: &Path) -> Result<bool, InstanceError> {
+    let missing = || InstanceError::DataMissing {
+        data: file.data.clone(),
+        instance_file: instance_file.to_owned(),
+    };
+    if !file.data.is_dir() {
+        return Err(missing());
+    }
     let mark = file.data.join(DATA_MARK);
     match fs::read_to_string(&mark) {
-        Ok(text) if text.trim() == file.id.to_string() => Ok(()),
+        Ok(text) if text.trim() == file.id.to_string() => Ok(true),
         Ok(_) => Err(InstanceError::DataForeign { data: file.data.clone(), mark }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if has_memory(&file.data) {
-                return unless_disk_refuses(mark_data(file));
+                Ok(false)
+            } else {
+                Err(missing())
             }
-            Err(InstanceError::DataMissing {
-                data: file.data.clone(),
-                instance_file: instance_file.to_owned(),
-            })
         }
         Err(error) => Err(io_error("read", &mark)(error)),
     }

@@ -34,13 +34,13 @@ pub(crate) use wiring::{Daemon, Parts};
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The instance is not available.
-    #[error(transparent)]
+    #[error("{before}{0}", before = cannot(.0))]
     Instance(#[from] InstanceError),
     /// The directory of the instance cannot be used.
     #[error(transparent)]
     Directory(#[from] anchord_proto::instance::InstanceError),
     /// The logs cannot be written.
-    #[error(transparent)]
+    #[error("cannot {0}")]
     Logs(#[from] LogsError),
     /// The daemon's own store cannot be opened.
     #[error("cannot open the daemon's own store: {0}")]
@@ -53,6 +53,11 @@ pub enum RunError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+/// Returns the word before an error, unless that is a sentence of its own.
+fn cannot(error: &InstanceError) -> &'static str {
+    if matches!(error, InstanceError::Directory(_)) { "" } else { "cannot " }
 }
 
 /// A callback for the moment when the daemon is ready. A shim or a service manager waits for it.

@@ -50,7 +50,7 @@ impl Args {
         let mut client = Client::started(&InstanceDir::locate()?)?;
         let status: StatusReply = client.get(api::STATUS, &json!({}))?;
         let config = Config::load(Path::new(&status.instance.config), None)
-            .map_err(|error| Error::failed(error.to_string()))?
+            .map_err(|error| Error::failed(format!("cannot {error}")))?
             .merge;
         let query = MergeQuery {
             project: self.project.resolve()?,

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anchord_daemon::api::{self, StatusReply};
+use anchord_daemon::{RunError, instance};
 use anchord_proto::instance::InstanceDir;
 use owo_colors::OwoColorize;
 
@@ -23,6 +24,10 @@ impl Args {
     #[expect(clippy::unused_self, reason = "the form that every command has")]
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let dir = InstanceDir::locate()?;
+        // A daemon that cannot be replaced goes on.
+        instance::verify(&dir).map_err(|error| {
+            Error::from(RunError::from(error)).and_action("Nothing was stopped.")
+        })?;
         let stopped = stop(&dir)?;
         let now: StatusReply = Client::started(&dir)?.get(api::STATUS, &())?;
         let build = show::plain(&now.build);

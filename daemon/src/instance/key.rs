@@ -17,16 +17,8 @@ pub struct Key([u8; 32]);
 impl Key {
     /// Reads the key, or creates it.
     pub(super) fn load(path: &Path) -> Result<Self, InstanceError> {
-        if let Some(bytes) = read_private(path)? {
-            let damaged =
-                |why: &str| InstanceError::Damaged { path: path.to_owned(), why: why.into() };
-            let key = bytes.try_into().map_err(|_| damaged("a key has 32 bytes; delete it"))?;
-            let meta = std::fs::symlink_metadata(path).map_err(super::io_error("look at", path))?;
-            if meta.mode() & 0o077 != 0 {
-                let why = "others may read it; `anchord doctor --fix` makes it yours alone";
-                return Err(InstanceError::Untrusted { path: path.to_owned(), why });
-            }
-            return Ok(Self(key));
+        if let Some(key) = Self::read(path)? {
+            return Ok(key);
         }
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| InstanceError::Damaged {
@@ -35,6 +27,19 @@ impl Key {
         })?;
         replace_private(path, &key)?;
         Ok(Self(key))
+    }
+
+    /// Reads the key, if it exists.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, InstanceError> {
+        let Some(bytes) = read_private(path)? else { return Ok(None) };
+        let damaged = |why: &str| InstanceError::Damaged { path: path.to_owned(), why: why.into() };
+        let key = bytes.try_into().map_err(|_| damaged("a key has 32 bytes; delete it"))?;
+        let meta = std::fs::symlink_metadata(path).map_err(super::io_error("look at", path))?;
+        if meta.mode() & 0o077 != 0 {
+            let why = "others may read it; `anchord doctor --fix` makes it yours alone";
+            return Err(InstanceError::Untrusted { path: path.to_owned(), why });
+        }
+        Ok(Some(Self(key)))
     }
 
     /// Returns a token with which the shim `instance` resumes this session: the session, a dot, the
