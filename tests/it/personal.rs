@@ -47,8 +47,10 @@ fn a_person_manages_user_notes_outside_any_project() {
     let (nowhere, here) = (Shell::new(&instance, &home), Shell::new(&instance, project.path()));
     let (code, text) = nowhere.said(&["list"]);
     assert!(code == 0 && text.contains("Nothing is recorded yet"), "of the user's own: {text}");
-    let (code, text) = nowhere.said(&["load"]);
-    assert!(code == 2 && text.contains("not a project"), "no project is here: {text}");
+    for load in [&["load"][..], &["load", "--user"]] {
+        let (code, text) = nowhere.said(load);
+        assert!(code == 0 && text.contains("Nothing is recorded yet"), "{load:?}: {text}");
+    }
     let (code, text) = nowhere.said(&["journal", "verify", "--user"]);
     assert!(code != 0 && text.contains("anchord note --user"), "{text}");
 
@@ -67,6 +69,16 @@ fn a_person_manages_user_notes_outside_any_project() {
     let ids: Vec<&str> =
         listed["records"].as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["n1", "u2", "u1"]);
+
+    for (shell, load) in [(&nowhere, &["load"][..]), (&here, &["load", "--user"])] {
+        let text = shell.done(load);
+        for note in ["answers in German", "helix"] {
+            assert_eq!(text.matches(note).count(), 1, "{load:?}: {text}");
+        }
+        assert!(!text.contains("vim"), "{text}");
+    }
+    assert_eq!(here.said(&["load", "--user", "--project", "."]).0, 2, "two memories are named");
+    assert!(here.done(&["load", "--user", "--at", "1"]).contains("answers in German"));
 
     let status = nowhere.done(&["status"]);
     assert!(status.contains("2 notes of your own, in every project"), "{status}");

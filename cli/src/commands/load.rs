@@ -7,20 +7,21 @@ use anchord_memory::limits::LOAD_TOKENS_MIN;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
-use super::ProjectArg;
+use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool;
 
 /// Print what an agent would get at its start
 ///
 /// Consumes no notice: the next agent still sees it. Memory of an earlier moment comes without your
-/// own notes.
+/// own notes. --user prints these alone, and so does a load in your home directory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord load
   anchord load --task 'the login is slow' --max-tokens 1000
   anchord load --section lessons --section notes
   anchord load --at yesterday
+  anchord load --user
   anchord load --project ~/src/parser | less")]
 pub(crate) struct Args {
     /// Only this section; may be repeated
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "REV|TIME")]
     at: Option<String>,
     #[command(flatten)]
-    project: ProjectArg,
+    memory: MemoryArg,
     /// Print JSON: the text, the records that it shows in full, and the cursor of what was cut
     #[arg(long)]
     json: bool,
@@ -53,7 +54,7 @@ impl Args {
             "max_tokens": self.max_tokens,
             "cursor": self.cursor,
         });
-        let project = self.project.resolve()?;
-        tool::run_at(out, project, "memory_load", arguments, self.at, self.json).map(drop)
+        let memory = self.memory.resolve()?;
+        tool::run_at(out, memory, "memory_load", arguments, self.at, self.json).map(drop)
     }
 }

@@ -25,7 +25,8 @@ use crate::sessions::{Session, SessionLocation, SessionService};
 const OF_SESSIONS: [&str; 2] = ["memory_checkpoint", "memory_save"];
 
 /// Tools that work on the user's own memory as they do on a project's.
-const OF_USER: [&str; 12] = [
+const OF_USER: [&str; 13] = [
+    "memory_load",
     "memory_note",
     "memory_search",
     "memory_get",

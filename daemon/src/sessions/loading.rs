@@ -44,8 +44,9 @@ impl Session {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(service, view).into_iter();
         let mut last = self.remarks(service, view).await;
-        // Beside an earlier memory, the user's own notes would be those of now.
-        let personal = if view.is_past() {
+        // Beside an earlier memory, the user's own notes would be those of now. In the user's own
+        // memory, they would be there twice.
+        let personal = if view.is_past() || self.is_in_personal() {
             None
         } else {
             service.projects.open_known(ProjectId::PERSONAL).await.unwrap_or_else(|error| {
