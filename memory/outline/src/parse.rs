@@ -111,6 +111,9 @@ fn tree(grammar: &Grammar, text: &str) -> Option<Tree> {
     parser.parse(text, None)
 }
 
+/// Stands for a body in a declaration that continues after it.
+const BODY: &str = "{…}";
+
 /// An item that is not complete: the nodes in it still follow.
 struct Open {
     kind: ItemKind,
@@ -253,6 +256,10 @@ impl<'a> Walk<'a> {
             Some(until) if body.is_none() => text.split(until).next().unwrap_or(text),
             _ => text,
         };
+        let rest = body.filter(|_| rule.continues);
+        let rest = rest.and_then(|body| self.text.get(body.end_byte()..node.end_byte()));
+        let whole = rest.map(|rest| format!("{} {BODY}{rest}", text.trim_end()));
+        let text = whole.as_deref().unwrap_or(text);
         let is_marker = |line: &&str| {
             let line = line.trim();
             // An annotation may stand before its declaration on the same line.

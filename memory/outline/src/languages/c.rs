@@ -28,7 +28,7 @@ pub(super) mod grammar {
         item("struct_specifier", ItemKind::Struct).when(has_body),
         item("union_specifier", ItemKind::Struct).when(has_body),
         item("enum_specifier", ItemKind::Enum).when(has_body),
-        item("type_definition", ItemKind::Type).bodied(body_of_type),
+        item("type_definition", ItemKind::Type).bodied(body_of_type).continued(),
         item("declaration", ItemKind::Function)
             .when(|it| !it.scope.is_in_function && declares_function(it.node)),
         item("declaration", ItemKind::Variable)

@@ -41,17 +41,28 @@ pub(crate) struct Rule {
     name: Option<Find>,
     body: Option<Find>,
     doc: Option<fn(&Seen<'_, '_>) -> Option<String>>,
+    /// Whether the declaration continues after its body: `typedef struct {…} name`.
+    pub(crate) continues: bool,
 }
 
 /// Creates the rule for an item. Its name is in the field `name`, else in the innermost
 /// `declarator`. Its body is in the field `body` or `value`.
 pub(crate) const fn item(node: &'static str, kind: ItemKind) -> Rule {
-    Rule { node, kind: Some(kind), until: None, when: None, name: None, body: None, doc: None }
+    Rule { kind: Some(kind), ..import(node) }
 }
 
 /// Creates the rule for an import.
 pub(crate) const fn import(node: &'static str) -> Rule {
-    Rule { node, kind: None, until: None, when: None, name: None, body: None, doc: None }
+    Rule {
+        node,
+        kind: None,
+        until: None,
+        when: None,
+        name: None,
+        body: None,
+        doc: None,
+        continues: false,
+    }
 }
 
 impl Rule {
@@ -73,6 +84,11 @@ impl Rule {
     /// Finds the body elsewhere.
     pub(crate) const fn bodied(self, body: Find) -> Self {
         Self { body: Some(body), ..self }
+    }
+
+    /// Shows what follows the body, too.
+    pub(crate) const fn continued(self) -> Self {
+        Self { continues: true, ..self }
     }
 
     /// Cuts a declaration without a body before this character.

@@ -10,6 +10,10 @@ struct list {
 };
 
 typedef struct { int x; } point_t;
+typedef struct node {
+    struct node *next;
+} Node, *NodeList;
+typedef enum { UP, DOWN } way_t;
 typedef int (*callback)(void *);
 enum color { RED, BLUE };
 
