@@ -93,7 +93,6 @@ impl<'a> Payload<'a> {
     pub(crate) fn tool_use(self, writes: &[&str]) -> ToolUse {
         let tool = self.text("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
-        let named = FILE_FIELDS.into_iter().filter_map(|field| input.owned(field));
         let task = input.owned("prompt").map(|prompt| Task {
             agent_type: input.owned("subagent_type").unwrap_or_default(),
             prompt,
@@ -108,11 +107,39 @@ impl<'a> Payload<'a> {
             only_reads: only_reads(tool) || input.text("command").is_some(),
             is_run: false,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
-            files: named.chain(input.patched()).collect(),
+            files: input.files(tool),
             reads_whole: READ_TOOLS.contains(&tool)
                 && PART_FIELDS.iter().all(|field| input.value(field).is_none_or(Value::is_null)),
             task: task.filter(|_| TASK_TOOLS.contains(&tool)),
         }
+    }
+
+    /// Returns the files that a tool's input names, with those of its patches. A pattern of files
+    /// counts as a path, beneath the folder that the input names.
+    fn files(self, tool: &str) -> Vec<String> {
+        let named = FILE_FIELDS.into_iter().flat_map(|field| self.texts(field));
+        let mut files: Vec<String> = named.map(str::to_owned).chain(self.patched()).collect();
+        let folder = ["path", "dir_path"].into_iter().find_map(|field| self.text(field));
+        let glob = GLOB_TOOLS.contains(&tool).then_some("pattern");
+        let fields = PATTERN_FIELDS.into_iter().chain(glob);
+        let patterns = fields.flat_map(|field| self.texts(field)).flat_map(each_pattern);
+        files.extend(patterns.map(|pattern| match folder {
+            Some(folder) if !pattern.starts_with(['/', '~']) => {
+                format!("{}/{pattern}", folder.trim_end_matches('/'))
+            }
+            _ => pattern.to_owned(),
+        }));
+        files
+    }
+
+    /// Returns the texts of a field that has one, or a list of them.
+    fn texts(self, field: &str) -> Vec<&'a str> {
+        let texts = match self.value(field) {
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(text)) => vec![text.as_str()],
+            _ => Vec::new(),
+        };
+        texts.into_iter().filter(|text| !text.is_empty()).collect()
     }
 
     /// Returns the files that the patches in a tool's input name.
@@ -126,8 +153,21 @@ impl<'a> Payload<'a> {
 const PATCH_FIELDS: [&str; 4] = ["command", "input", "patch", "patchText"];
 /// The tool that has a patch where others have a command.
 const PATCH_TOOL: &str = "apply_patch";
-/// Fields of a tool's input that name a file.
-const FILE_FIELDS: [&str; 5] = ["file_path", "notebook_path", "filePath", "absolute_path", "path"];
+/// Fields of a tool's input that name a file, or a list of files.
+const FILE_FIELDS: [&str; 8] = [
+    "file_path",
+    "notebook_path",
+    "filePath",
+    "absolute_path",
+    "path",
+    "paths",
+    "files",
+    "file_paths",
+];
+/// Fields of a tool's input that have a pattern of files, or a list of such patterns.
+const PATTERN_FIELDS: [&str; 3] = ["glob", "include", "include_pattern"];
+/// Tools whose pattern is one of files. Elsewhere it is one of text.
+const GLOB_TOOLS: [&str; 2] = ["Glob", "glob"];
 /// Tools that read the file they name.
 const READ_TOOLS: [&str; 4] = ["Read", "read", "read_file", "view"];
 /// Fields of such a tool's input that limit it to a part of the file.
@@ -153,6 +193,16 @@ const ONLY_READ: [&str; 14] = [
 /// Returns whether a tool of any client is known to change no file.
 pub(crate) fn only_reads(tool: &str) -> bool {
     READ_TOOLS.contains(&tool) || ONLY_READ.contains(&tool)
+}
+
+/// Splits patterns in one text, as Claude Code does: at spaces, and at commas outside of braces.
+/// Leaves out patterns of what is not searched.
+fn each_pattern(text: &str) -> Vec<&str> {
+    let patterns = text.split_whitespace().flat_map(|word| {
+        let is_list = !word.contains('{');
+        word.split(move |c| is_list && c == ',')
+    });
+    patterns.filter(|pattern| !pattern.is_empty() && !pattern.starts_with('!')).collect()
 }
 
 /// Tools that start a subagent.

@@ -16,6 +16,35 @@ fn unknown_fields_of_a_later_client_are_ignored_and_reported() {
     assert_eq!(heard("claude-code", &payload).0, ParsedEvent::Unknown("MoonRose".to_owned()));
 }
 
+/// Rules about paths see whatever names files: a path, a list of paths, a pattern.
+#[test]
+fn files_are_read_from_every_field_that_names_them() {
+    let files = |client: &str, event: &str, tool: &str, input: serde_json::Value| {
+        let payload = serde_json::json!({
+            "hook_event_name": event, "session_id": "s", "tool_name": tool, "tool_input": input,
+        });
+        let (ParsedEvent::Event(envelope), _) = heard(client, &payload) else { panic!("an event") };
+        let Event::ToolBegins(begins) = envelope.event else { panic!("a tool begins") };
+        assert!(begins.only_reads, "{tool}");
+        begins.files
+    };
+    let claude = |tool, input| files("claude-code", "PreToolUse", tool, input);
+    let gemini = |tool, input| files("gemini", "BeforeTool", tool, input);
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(claude("Grep", json(r#"{"pattern": "KEY", "glob": ".env"}"#)), [".env"]);
+    assert_eq!(
+        claude("Grep", json(r#"{"pattern": "KEY", "path": "/p/", "glob": ".env,*.rs !b {c,d}"}"#)),
+        ["/p/", "/p/.env", "/p/*.rs", "/p/{c,d}"]
+    );
+    assert_eq!(claude("Glob", json(r#"{"pattern": "**/.env"}"#)), ["**/.env"]);
+    assert_eq!(claude("Glob", json(r#"{"pattern": "/p/.env", "path": "/q"}"#)), ["/q", "/p/.env"]);
+    let many = r#"{"include": [".env", "src/*.rs"], "exclude": ["x"]}"#;
+    assert_eq!(gemini("read_many_files", json(many)), [".env", "src/*.rs"]);
+    assert_eq!(gemini("read_many_files", json(r#"{"paths": ["a", "", 7]}"#)), ["a"]);
+    let search = r#"{"pattern": "x", "dir_path": "src", "include": "*.pem"}"#;
+    assert_eq!(gemini("search_file_content", json(search)), ["src/*.pem"]);
+}
+
 #[test]
 fn an_invalid_event_is_an_error() {
     let adapter = Adapter::of("codex").unwrap();
