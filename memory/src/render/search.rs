@@ -3,7 +3,7 @@
 use super::cursor::PageCursor;
 use super::list::marks;
 use super::{Tight, append, item};
-use crate::audience::{Audience, Tool};
+use crate::audience::Audience;
 use crate::fold::clip;
 use crate::ids::{RecordId, Timestamp};
 use crate::limits::{
