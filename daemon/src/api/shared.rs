@@ -1,6 +1,6 @@
 //! Memories that are shared through git: their state, and requests about them.
 
-use anchord_memory::RecordId;
+use anchord_memory::{RecordId, Rivals};
 use serde::{Deserialize, Serialize};
 
 use super::ProjectRef;
@@ -56,6 +56,32 @@ impl SharedRemark {
     pub(crate) fn record(record: RecordId, what: &str) -> Self {
         let what = what.to_owned();
         Self { record: Some(record), file: None, what, is_conflict: false }
+    }
+
+    /// Words two records of one name that say different things.
+    pub(crate) fn rivals(rivals: &Rivals) -> Self {
+        let Rivals { first, second, name, is_set_aside } = rivals;
+        let what = if *is_set_aside {
+            format!(
+                "{second} has another clone's description of topic `{name}` ({first}); put what is \
+                 to stay into `{name}`, then forget {second}"
+            )
+        } else {
+            format!(
+                "{first} and {second} say different things under one name, `{name}`; forget one, \
+                 or change its name"
+            )
+        };
+        Self { is_conflict: true, ..Self::record(*second, &what) }
+    }
+
+    /// Words the remark with its file, if it is about one. The name of a file may have any
+    /// characters, so it stays on one line.
+    pub(crate) fn in_full(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{}: {}", file.escape_debug(), self.what),
+            None => self.what.clone(),
+        }
     }
 }
 

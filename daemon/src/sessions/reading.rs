@@ -142,7 +142,7 @@ impl Session {
             let first = status.remarks.first().filter(|_| status.conflicts > 0);
             return first.map(|first| {
                 let conflicts = status.conflicts;
-                let what = &first.what;
+                let what = first.in_full();
                 format!("Shared through git, {conflicts} to decide (`anchord shared`): {what}\n")
             });
         }

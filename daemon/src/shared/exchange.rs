@@ -119,16 +119,7 @@ impl Mirror {
         let memory = project.memory();
         let files = scan.files.len();
         (self.seen, self.odd) = (scan.files, scan.odd);
-        remarks.extend(shared_rivals(&memory).into_iter().map(|rivals| SharedRemark {
-            is_conflict: true,
-            ..SharedRemark::record(
-                rivals.second,
-                &format!(
-                    "{} and {} say different things under one name; forget one, or change its name",
-                    rivals.first, rivals.second
-                ),
-            )
-        }));
+        remarks.extend(shared_rivals(&memory).iter().map(SharedRemark::rivals));
         let status = SharedStatus { records, files, ..SharedStatus::default() };
         self.status = status.with_remarks(remarks);
         failed.map_or(Ok(()), Err)

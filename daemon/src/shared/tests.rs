@@ -361,7 +361,8 @@ async fn bad_files_are_named_and_left_alone_while_others_go_on() {
         load.contains("good") && load.contains("taken in") && !load.contains("ghp_16C7"),
         "{load}"
     );
-    assert!(load.contains("`anchord shared`"), "the conflict is in the load: {load}");
+    let conflict = format!("`anchord shared`): {}: ", name(3));
+    assert!(load.contains(&conflict), "the conflict is in the load, with its file: {load}");
     let revision = |memory: &str| memory.to_owned();
     assert_eq!(revision(&one.load(&world).await), load, "the same files are taken in once");
     // The conflict ends when somebody resolves it in the file.

@@ -4,6 +4,7 @@
 //! A conversation finds its topic again by a binding: the key of an agent's conversation, and the
 //! topic's name.
 
+mod aside;
 mod merge;
 mod part;
 

@@ -5,7 +5,8 @@
 //! both changed is a conflict, which changes nothing.
 //!
 //! Two clones may create records that merge by the rules of their kind. Which of them stays depends
-//! on their files alone, so every clone decides the same.
+//! on their files alone, so every clone decides the same. Two descriptions of one topic do not
+//! merge: the later one goes into a topic of its own, for a person to resolve.
 
 use std::sync::Arc;
 
@@ -14,9 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use super::undo::rivals;
 use crate::draft::{Draft, Fields};
+use crate::fold::clip;
 use crate::ids::{Kind, RecordId, ShareId, Timestamp};
 use crate::kinds::FoldRule;
 use crate::kinds::note::accept_tags;
+use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState};
@@ -65,6 +68,10 @@ pub struct Rivals {
     pub first: RecordId,
     /// The other.
     pub second: RecordId,
+    /// The key, title or name that both have.
+    pub name: String,
+    /// Whether the second has another clone's descriptions of the first, which is a topic.
+    pub is_set_aside: bool,
 }
 
 /// Plans the commit that takes these items in. `name` is that of the memory, from which its own
@@ -90,10 +97,24 @@ pub fn shared_rivals(memory: &Memory) -> Vec<Rivals> {
             continue;
         }
         for rival in rivals(memory, record).filter(is_later) {
-            found.push(Rivals { first: record.id, second: rival.id });
+            found.push(Rivals::new(record, rival, false));
+        }
+        let Some(topic) = record.topic() else { continue };
+        let is_of =
+            |other: &Record| other.topic().is_some_and(|it| it.is_set_aside_of(&topic.name));
+        for (other, _) in memory.topics().filter(|(other, _)| other.is_shared() && is_of(other)) {
+            found.push(Rivals::new(record, other, true));
         }
     }
     found
+}
+
+impl Rivals {
+    fn new(first: &Record, second: &Record, is_set_aside: bool) -> Self {
+        let key = first.note().and_then(|note| note.key.clone());
+        let name = clip(&key.unwrap_or_else(|| first.body.fields().name()), PURGE_TITLE_CHARS_MAX);
+        Self { first: first.id, second: second.id, name, is_set_aside }
+    }
 }
 
 struct Taking<'a> {
@@ -188,25 +209,54 @@ impl Taking<'_> {
         };
         let others: Vec<Arc<Record>> =
             rivals(self.draft.head(), &record).filter(|rival| rival.is_shared()).cloned().collect();
-        let mut survivor = record;
+        let (mut survivor, mut is_kept) = (record, false);
         for other in others {
             let (first, second) = if self.order(&other) < self.order(&survivor) {
                 (other, survivor)
             } else {
                 (survivor, other)
             };
+            let (second, aside) = self.set_aside(&first, second);
             survivor = match united(&first, &second, self.origin) {
                 None => return TakeOutcome::Taken(id),
                 Some(body) => {
-                    let (id, tags, pinned) = (first.id, first.tags.clone(), first.pinned);
-                    let state = RecordState::Active;
-                    self.draft.write(Fields { id, body, state, tags, pinned }, self.origin);
-                    self.draft.stand(second.id, RecordState::Forgotten, self.origin);
-                    self.draft.head().record(id).cloned().unwrap_or(first)
+                    self.rewrite(&first, body);
+                    match aside {
+                        Some(aside) => {
+                            is_kept |= second.id == id;
+                            self.rewrite(&second, aside);
+                        }
+                        None => self.draft.stand(second.id, RecordState::Forgotten, self.origin),
+                    }
+                    self.draft.head().record(first.id).cloned().unwrap_or(first)
                 }
             };
         }
-        if survivor.id == id { TakeOutcome::Taken(id) } else { TakeOutcome::United(survivor.id) }
+        if is_kept || survivor.id == id {
+            TakeOutcome::Taken(id)
+        } else {
+            TakeOutcome::United(survivor.id)
+        }
+    }
+
+    /// Splits off descriptions of a topic for which the older record has other words.
+    fn set_aside(&self, first: &Record, second: Arc<Record>) -> (Arc<Record>, Option<Body>) {
+        let (Body::Topic(earlier), Body::Topic(later)) = (&first.body, &second.body) else {
+            return (second, None);
+        };
+        let mut later = later.clone();
+        let Some(aside) = later.set_aside(earlier, &FileNames::id(&second, self.name)) else {
+            return (second, None);
+        };
+        let rest = Record { body: Body::Topic(later), ..Record::clone(&second) };
+        (Arc::new(rest), Some(Body::Topic(aside)))
+    }
+
+    /// Replaces a record's fields, which makes it active.
+    fn rewrite(&mut self, record: &Record, body: Body) {
+        let (id, tags, pinned) = (record.id, record.tags.clone(), record.pinned);
+        let state = RecordState::Active;
+        self.draft.write(Fields { id, body, state, tags, pinned }, self.origin);
     }
 
     /// Returns what orders records alike in every clone.

@@ -43,11 +43,13 @@ impl StagedItem for TopicPart {
         let new = topic.decisions.iter().filter(|decision| is_news(here, decision));
         let files = topic.files.iter().filter(|file| !here.files.contains(*file));
         let description = |there: &String, here: &String| {
-            Some(there.clone()).filter(|_| here.is_empty() || !newer && there != here)
+            let is_news = here.is_empty() || !newer && there != here;
+            Some(there.clone()).filter(|there| is_news && !there.is_empty())
         };
         Some(Self {
             name: Some(topic.name.clone()),
-            status: Some(topic.status.clone()).filter(|status| !newer && *status != here.status),
+            status: Some(topic.status.clone())
+                .filter(|status| !newer && !status.is_empty() && *status != here.status),
             overview: description(&topic.overview, &here.overview),
             architecture: description(&topic.architecture, &here.architecture),
             decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),

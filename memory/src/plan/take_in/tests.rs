@@ -279,6 +279,48 @@ fn two_clones_with_a_topic_of_one_name_have_one() {
 }
 
 #[test]
+fn descriptions_of_one_topic_that_differ_are_both_kept_until_somebody_decides() {
+    let described = |overview: &str, architecture: &str, file: &str| {
+        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let (overview, architecture) = (text(overview), text(architecture));
+        let mut part = topic(&format!("Doing {file}"), &[file]);
+        let topic = part.topics.pop().unwrap();
+        part.topics.push(TopicPart { overview, architecture, ..topic });
+        part
+    };
+    let (mut one, mut other) = (CloneOf::new("one"), CloneOf::new("other"));
+    one.save(1, described("A cache.", "", "src/a.rs"));
+    other.save(2, described("A queue.", "Two threads.", "src/b.rs"));
+    merge(&BTreeMap::new(), &mut one, &mut other);
+    for clone in [&mut one, &mut other] {
+        clone.settle(3);
+        let main = clone.memory.topic("main").unwrap().topic().unwrap();
+        assert_eq!((&*main.overview, &*main.architecture), ("A cache.", "Two threads."));
+        assert_eq!((&*main.status, main.files.len()), ("Doing src/b.rs", 2));
+        let rivals = shared_rivals(&clone.memory);
+        let [rivals] = rivals.as_slice() else { panic!("{rivals:?}") };
+        assert_eq!((&*rivals.name, rivals.is_set_aside), ("main", true));
+        let aside = clone.memory.record(rivals.second).unwrap().topic().unwrap();
+        assert_eq!((&*aside.overview, &*aside.architecture), ("A queue.", ""));
+        assert!(aside.name.starts_with("main-from-"), "{}", aside.name);
+    }
+    assert_eq!((one.contents(), &one.files), (other.contents(), &other.files));
+
+    // One of them writes what is to stay and forgets the rest. The other follows.
+    let base = one.files.clone();
+    let aside = shared_rivals(&one.memory)[0].second;
+    one.save(4, described("A cache behind a queue.", "", "src/a.rs"));
+    let keeper = crate::Reader::owner();
+    let plan = crate::plan_forget(&one.memory, &keeper, aside, None, &origin("one", 5)).unwrap();
+    apply(&mut one.memory, plan);
+    one.settle(5);
+    merge(&base, &mut one, &mut other);
+    other.settle(6);
+    assert_eq!((other.contents(), other.contents().len()), (one.contents(), 1));
+    assert!(shared_rivals(&other.memory).is_empty());
+}
+
+#[test]
 fn facts_of_one_key_that_differ_stay_two_until_somebody_decides() {
     let fact = |content: &str| Staged {
         notes: vec![NewNote { key: Some("db".to_owned()), ..note(content) }],
@@ -290,7 +332,8 @@ fn facts_of_one_key_that_differ_stay_two_until_somebody_decides() {
     merge(&BTreeMap::new(), &mut one, &mut other);
     for clone in [&mut one, &mut other] {
         clone.settle(2);
-        assert_eq!(shared_rivals(&clone.memory).len(), 1);
+        let names: Vec<_> = shared_rivals(&clone.memory).into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["db"]);
     }
     assert_eq!((one.contents().len(), one.contents()), (2, other.contents()));
     // One of them decides by forgetting the other's, and both follow.
@@ -313,7 +356,7 @@ fn part() -> impl Strategy<Value = Staged> {
     let lessons = prop::collection::vec((word(), word()), 0..2);
     let anchors = prop::collection::vec((word(), 1..9_u32, word()), 0..2);
     let notes = prop::collection::vec((prop::option::of(word()), word()), 0..2);
-    let topics = prop::option::of((word(), word()));
+    let topics = prop::option::of((word(), word(), prop::option::of(word())));
     (blueprints, lessons, anchors, notes, topics).prop_map(
         |(blueprints, lessons, anchors, notes, topic)| Staged {
             blueprints: blueprints
@@ -333,9 +376,10 @@ fn part() -> impl Strategy<Value = Staged> {
                 .collect(),
             topics: topic
                 .into_iter()
-                .map(|(name, status)| TopicPart {
+                .map(|(name, status, overview)| TopicPart {
                     name: Some(name.to_owned()),
                     status: Some(status.to_owned()),
+                    overview: overview.map(str::to_owned),
                     ..TopicPart::default()
                 })
                 .collect(),
