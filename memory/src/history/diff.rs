@@ -165,9 +165,19 @@ fn text_of(field: &str, value: &Value) -> String {
     }
 }
 
-/// Compares two texts by lines.
+/// Compares two texts by lines. The last line ends like the others: otherwise it would differ from
+/// itself once a line follows. Texts that differ in that alone are compared as they are.
 fn lines(old: &str, new: &str) -> (Vec<DiffLine>, usize) {
-    let diff = TextDiff::from_lines(old, new);
+    let ended = |text: &str| match text {
+        "" => String::new(),
+        text if text.ends_with('\n') => text.to_owned(),
+        text => format!("{text}\n"),
+    };
+    let (mut before, mut after) = (ended(old), ended(new));
+    if before == after {
+        (before, after) = (old.to_owned(), new.to_owned());
+    }
+    let diff = TextDiff::from_lines(&before, &after);
     let mut lines = Vec::new();
     for (at, group) in diff.grouped_ops(DIFF_CONTEXT_LINES).iter().enumerate() {
         if at > 0 {

@@ -54,6 +54,24 @@ fn a_difference_has_the_lines_that_differ_and_some_around_them() {
 }
 
 #[test]
+fn a_line_stays_when_others_follow_it() {
+    let diff = |before: &str, after: &str| {
+        let mut memory = Memory::default();
+        let store =
+            |text: &str| Staged { blueprints: vec![mutable("store", text)], ..Staged::default() };
+        let mut versions = [(1, before), (2, after)].map(|(on, text)| {
+            save(&mut memory, &origin("one", on), store(text));
+            memory.records().next().unwrap().clone()
+        });
+        let [before, after] = &mut versions;
+        printed(&diff(Some(before), Some(after)).unwrap())
+    };
+    assert_eq!(diff("a\nb", "a\nb\nc"), "content:\n a\n b\n+c\n");
+    assert_eq!(diff("a\nb\nc", "a\nb"), "content:\n a\n b\n-c\n");
+    assert_eq!(diff("a\nb", "a\nc"), "content:\n a\n-b\n+c\n");
+}
+
+#[test]
 fn a_new_record_has_all_its_fields_and_none_that_follow_from_others() {
     let mut memory = Memory::default();
     let new = NewNote { key: Some("port".into()), tags: vec!["net".into()], ..note("7717") };
