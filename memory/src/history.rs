@@ -163,7 +163,7 @@ impl StoredCommit {
         self.changes.iter().filter(seen).for_each(|change| counts.count(change));
         let by = |record: &&Arc<Record>| {
             Some(&record.updated.session) == self.head.session.as_ref()
-                && record.updated.time == self.head.time
+                && (record.updated.time == self.head.time || record.is_taken_back())
         };
         let by = self.records(reader).find(by).map(|record| &record.updated);
         let member = self.member().or_else(|| by.and_then(|by| by.member.as_ref()));

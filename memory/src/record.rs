@@ -81,6 +81,12 @@ impl Record {
         }
     }
 
+    /// Returns whether an undo took its creation back. It is forgotten, and nobody has judged it:
+    /// an undo keeps the time of the creation, while forgetting has its own.
+    pub(crate) fn is_taken_back(&self) -> bool {
+        self.state == RecordState::Forgotten && self.updated.time == self.created.time
+    }
+
     /// Returns the rule, if it is one.
     pub fn rule(&self) -> Option<&Rule> {
         match &self.body {

@@ -217,9 +217,13 @@ impl Import<'_> {
     }
 }
 
+/// Returns the times at which records were forgotten, by key. One that an undo took back was not
+/// judged by anybody, so that the same source can be imported again.
 fn forgotten(memory: &Memory) -> BTreeMap<MergeKey, Timestamp> {
     let mut forgotten = BTreeMap::new();
-    for record in memory.records().filter(|record| record.state == RecordState::Forgotten) {
+    let is_forgotten =
+        |record: &Record| record.state == RecordState::Forgotten && !record.is_taken_back();
+    for record in memory.records().filter(|record| is_forgotten(record)) {
         if let Some(key) = record.body.key() {
             let time = forgotten.entry(key).or_insert(record.updated.time);
             *time = record.updated.time.max(*time);

@@ -2,8 +2,9 @@
 //! keep. Each yields one row, recorded by rule.
 //!
 //! A conversation has one row forever, identified by its client's own key. So the same transcript
-//! again changes nothing, even after its row was forgotten. A conversation that hooks recorded has
-//! its row already. A transcript that has grown since updates its row.
+//! again changes nothing, even after its row was forgotten. After an undo of the import it can be
+//! imported again. A conversation that hooks recorded has its row already. A transcript that has
+//! grown since updates its row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +33,7 @@ pub struct PastOutcome {
     pub added: u32,
     /// The number of updated rows, of sessions that continued after an earlier import.
     pub updated: u32,
-    /// The number of sessions that have a row, or had one that was purged or forgotten.
+    /// The number of sessions that have a row, or had one that was purged or that somebody forgot.
     pub known: u32,
     /// The number of sessions without a prompt and without a written file.
     pub empty: u32,
@@ -135,6 +136,10 @@ impl<'a> Known<'a> {
         );
         for record in memory.records().filter(|record| record.kind() == Kind::SessionRow) {
             let Body::SessionRow(row) = &record.body else { continue };
+            // Its import was undone. What hooks wrote is later than its session's end.
+            if record.is_taken_back() && record.created.time <= row.ended {
+                continue;
+            }
             known.keys.insert(&row.session.0);
             match &row.captured {
                 Some(captured) => {

@@ -30,7 +30,7 @@ fn put_fix(draft: &mut Draft<'_>, fix: &Fix, origin: &Provenance) {
     let tombstones = draft.head().tombstones();
     let purged =
         [&fix.error, &lesson.summary].into_iter().any(|text| tombstones.of(text).is_some());
-    if purged || is_forgotten(draft, &lesson) {
+    if purged || is_forgotten(draft, &lesson, origin) {
         return;
     }
     let body = Body::Lesson(lesson.clone());
@@ -115,13 +115,16 @@ fn without_level(error: &str) -> &str {
     LEVELS.iter().find_map(|level| error.strip_prefix(level)).unwrap_or(error)
 }
 
-/// Whether the same lesson made by rule was forgotten.
-fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson) -> bool {
+/// Whether the same lesson made by rule was forgotten. If an undo took it back together with its
+/// session, that session may be imported again.
+fn is_forgotten(draft: &Draft<'_>, lesson: &Lesson, origin: &Provenance) -> bool {
     let key = lesson.text_key();
+    let is_undone =
+        |record: &Record| record.is_taken_back() && record.created.session == origin.session;
     let forgotten = draft
         .head()
         .records_of(Kind::Lesson)
-        .filter(|record| record.state == RecordState::Forgotten);
+        .filter(|record| record.state == RecordState::Forgotten && !is_undone(record));
     let mut same = forgotten.filter_map(|record| match &record.body {
         Body::Lesson(lesson) if lesson.captured.is_some() => Some(lesson.text_key()),
         _ => None,

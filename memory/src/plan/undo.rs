@@ -77,11 +77,12 @@ impl Undo<'_> {
             return self.leave(id, "", WhyLeft::Purged(time));
         };
         let (mut target, mut is_conflict, mut is_dated) = (now.clone(), false, false);
-        let mut back_to = None;
+        let (mut back_to, mut is_creation) = (None, false);
         for run in self.basis.runs(id) {
             let Some((before, after)) = self.sides(&now, run) else {
                 return self.leave(id, &name(&now), WhyLeft::Missing);
             };
+            is_creation |= before.is_none();
             is_dated |= before.as_ref().is_none_or(|before| before.updated != after.updated);
             let content = match take_back(before.as_deref(), &after, &target) {
                 Ok(content) => content,
@@ -117,7 +118,12 @@ impl Undo<'_> {
         if let Some(time) = returns.then(purged).flatten() {
             return self.leave(id, &name(&now), WhyLeft::Purged(time));
         }
-        let time = self.origin.time.max(now.updated.time);
+        let time = if is_creation && target.state == RecordState::Forgotten {
+            // Tells it from a record that somebody forgot: see `Record::is_taken_back`.
+            now.created.time
+        } else {
+            self.origin.time.max(now.updated.time)
+        };
         let dated = Provenance { time, ..self.origin.clone() };
         // A compaction dates nothing, and neither does taking it back.
         let updated = if is_dated { dated } else { now.updated.clone() };

@@ -1,5 +1,7 @@
 //! Undos and what is in their way, and the laws of undo over random histories.
 
+mod imports;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
