@@ -1,7 +1,7 @@
-//! The parts of a free text that are stored at once. They are a line of the topic's history, the
-//! whole text as a note, and the fields that its form names.
+//! The parts of a free text that are stored at once: the whole text as a note, and the fields that
+//! its form names. A line of the topic's history stands for the rest.
 
-use super::form;
+use super::form::{self, Form};
 use crate::fold::{clip, one_line};
 use crate::kinds::NewNote;
 use crate::kinds::topic::{HistoryLine, TopicPart};
@@ -17,7 +17,7 @@ pub const CHECKPOINT_TAG: &str = "checkpoint";
 /// The parts of a free text that are stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Append {
-    /// The part of the topic: the line of history, and the fields that the form names.
+    /// The part of the topic: the fields that the form names, and a line of history for the rest.
     pub part: TopicPart,
     /// The text, in several notes if it is longer than one may be.
     pub notes: Vec<NewNote>,
@@ -41,9 +41,12 @@ impl Append {
             ));
         };
         let form = form::parse(text);
+        let line = own_line(&form, first);
         let mut part = form.part;
         part.name = topic.map(str::to_owned);
-        part.history.insert(0, HistoryLine::written(clip(&first, TOPIC_LINE_WRITTEN_CHARS_MAX)));
+        if let Some(line) = line {
+            part.history.insert(0, HistoryLine::written(clip(&line, TOPIC_LINE_WRITTEN_CHARS_MAX)));
+        }
         let notes = pieces(text).into_iter().map(|piece| NewNote {
             content: piece.to_owned(),
             summary: first_line(piece).map_or_else(String::new, |it| clip(&it, TITLE_CHARS_MAX)),
@@ -59,6 +62,18 @@ impl Append {
         staged.topics.push(self.part);
         staged.notes.extend(self.notes);
     }
+}
+
+/// Returns the line of history that stands for a text. A line that its form puts into a field is
+/// not said again. Where the text begins with fields and names what was done, that is enough.
+fn own_line(form: &Form, first: String) -> Option<String> {
+    if form.fields.is_empty() {
+        return Some(first);
+    }
+    if form.has_first && !form.part.history.is_empty() {
+        return None;
+    }
+    first_line(&form.rest)
 }
 
 /// Returns the first line that has words, without the marks of a heading or a list.

@@ -17,6 +17,10 @@ pub(super) struct Form {
     pub(super) fields: Vec<&'static str>,
     /// Whether the text has more words than that.
     pub(super) has_more: bool,
+    /// The lines that it leaves.
+    pub(super) rest: String,
+    /// Whether the first line with words belongs to a field.
+    pub(super) has_first: bool,
 }
 
 /// A field that a heading or a label can name.
@@ -96,7 +100,11 @@ pub(super) fn parse(text: &str) -> Form {
             form.fields.push(section.field.name());
         }
     }
-    form.has_more = rest.iter().any(|line| line.chars().any(char::is_alphanumeric));
+    let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
+    form.has_more = rest.iter().any(has_words);
+    let first = text.lines().find(has_words);
+    form.has_first = first.is_some_and(|first| !rest.iter().any(|line| std::ptr::eq(*line, first)));
+    form.rest = rest.join("\n");
     form
 }
 

@@ -139,7 +139,8 @@ fn a_text_is_stored_with_its_state_or_without() {
         let id = plan.outcome.notes[0];
         let end = apply(&mut memory, plan).merge.unwrap();
         assert_eq!(memory.record(id).unwrap().note().unwrap().content, "Task: another\nwrote it");
-        assert!(topic(&memory).history.iter().any(|line| line.text == "Task: another"));
+        let task = |line: &HistoryLine| line.text.starts_with("Task:");
+        assert!(!topic(&memory).history.iter().any(task), "the task is no change");
         let (ended, task) = match version {
             Version(1) => (MergeEnd::Done, "measure it"),
             _ => (MergeEnd::Stale, "another\nwrote it"),
@@ -386,6 +387,23 @@ fn a_text_of_fields_alone_has_no_more() {
     let append = appended("Task: a\nDone: wrote b");
     assert_eq!((append.fields, append.has_more), (vec!["task", "done"], false));
     assert_eq!(append.part.status.as_deref(), Some("a"));
+}
+
+#[test]
+fn a_line_that_its_form_takes_is_no_change_of_its_own() {
+    let told = |text: &str| {
+        let part = appended(text).part;
+        part.history.into_iter().map(|line| line.text).collect::<Vec<String>>()
+    };
+    assert_eq!(told("Done: wrote tests (src/a.rs)"), ["wrote tests"]);
+    assert_eq!(told("Task: next thing"), [""; 0]);
+    assert_eq!(told("## Task\nnext thing\n\n## Done\n- wrote it"), ["wrote it"]);
+    assert_eq!(told("Task: next thing\n\nWe wrote it."), ["We wrote it."]);
+    assert_eq!(told("Done: wrote it\n\nIt was hard."), ["wrote it"]);
+    assert_eq!(told("We wrote it.\n\nDone: the cache"), ["We wrote it.", "the cache"]);
+    // Nothing of these was taken in.
+    assert_eq!(told("## Task"), ["Task"]);
+    assert_eq!(told("Files: see above"), ["Files: see above"]);
 }
 
 #[test]

@@ -92,7 +92,6 @@ async fn a_checkpoint_is_seen_by_everyone_at_once() {
     - src/evict.rs
 
     ## Recent Changes
-    - DAY UTC: Overview: A cache.
     - DAY UTC: wrote the eviction (src/evict.rs)
 
     ## Decisions
