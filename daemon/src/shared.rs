@@ -192,8 +192,8 @@ impl SharedService {
 
     /// Returns the directory of a project's files, if it is still the one that the registry knows.
     async fn root(&self, record: &ProjectRecord) -> Result<PathBuf, String> {
-        let (root, place) = (record.root.clone(), record.place.clone());
-        let looking = bounded_fs::run(&record.root, move || place.is_there());
+        let (root, known) = (record.root.clone(), record.clone());
+        let looking = bounded_fs::run(&record.root, move || known.is_there());
         match looking.await {
             Ok(Ok(true)) => Ok(root),
             Ok(Ok(false)) => Err(format!("{} is another directory by now", root.display())),

@@ -21,7 +21,7 @@ use crate::bounded_fs;
 use crate::config::Config;
 use crate::limits::{JOB_TIME_MAX, MIRRORED_TOPICS_MAX};
 use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
-use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId};
+use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId, ProjectRecord};
 use crate::secrets;
 
 use known::{Edit, Known, Look, Place, said};
@@ -52,6 +52,8 @@ struct Mirror {
     revision: Option<Revision>,
     /// Edits that were refused. They are not tried again until their file changes.
     refused: BTreeMap<(String, Place), FileDigest>,
+    /// The files that were missing at the last look.
+    missing: BTreeSet<String>,
 }
 
 impl TopicMirror {
@@ -67,15 +69,10 @@ impl TopicMirror {
         let open = self.projects.open.all();
         self.mirrors.retain(|id, _| open.iter().any(|project| project.id == *id));
         for project in open.iter().filter(|project| !project.id.is_personal()) {
-            let root = self
-                .projects
-                .registry
-                .snapshot()
-                .project(project.id)
-                .map(|known| known.root.clone());
-            let Some(root) = root else { continue };
+            let registry = self.projects.registry.snapshot();
+            let Some(place) = registry.project(project.id) else { continue };
             let mirror = self.mirrors.entry(project.id).or_default();
-            match tokio::time::timeout(JOB_TIME_MAX, mirror.update(project, &root)).await {
+            match tokio::time::timeout(JOB_TIME_MAX, mirror.update(project, place)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     tracing::warn!(project = %project.id, error, "failed to mirror topics");
@@ -89,12 +86,16 @@ impl TopicMirror {
 }
 
 impl Mirror {
-    async fn update(&mut self, project: &OpenProject, root: &Path) -> Result<(), String> {
+    async fn update(
+        &mut self,
+        project: &OpenProject,
+        place: &Arc<ProjectRecord>,
+    ) -> Result<(), String> {
         let mut known = match self.known.take() {
             Some(known) => known,
             None => known::read_marks(project).await?,
         };
-        let done = self.update_known(project, root, &mut known).await;
+        let done = self.update_known(project, place, &mut known).await;
         self.known = Some(known);
         done
     }
@@ -102,18 +103,31 @@ impl Mirror {
     async fn update_known(
         &mut self,
         project: &OpenProject,
-        root: &Path,
+        place: &Arc<ProjectRecord>,
         known: &mut BTreeMap<String, Known>,
     ) -> Result<(), String> {
-        let (at, before) = (root.to_owned(), known.clone());
-        let looking = bounded_fs::run(root, move || known::look(&at, &before));
+        let root = &place.root;
+        let (at, before) = (Arc::clone(place), known.clone());
+        let looking = bounded_fs::run(root, move || {
+            if is_there(&at)? { known::look(&at.root, &before).map(Some) } else { Ok(None) }
+        });
         let look = looking.await.map_err(|error| error.to_string())??;
-        let Look { edits, unsettled, stamps } = look;
+        // Another project is at this path by now, or none.
+        let Some(look) = look else { return Ok(()) };
+        let Look { edits, unsettled, stamps, missing } = look;
         for (name, stamp) in stamps {
             if let Some(known) = known.get_mut(&name) {
                 known.stamp = Some(stamp);
             }
         }
+        // Some editors remove a file before they write it, so it has to stay away for a moment.
+        let again: BTreeSet<String> = missing.intersection(&self.missing).cloned().collect();
+        for name in &again {
+            if let Some(known) = known.get_mut(name) {
+                known.stamp = None;
+            }
+        }
+        self.missing = missing;
         // These files are not written until their content is in memory.
         let mut waiting: BTreeSet<String> = unsettled;
         let is_edited = !edits.is_empty();
@@ -137,15 +151,19 @@ impl Mirror {
             }
         }
         let memory = project.memory();
-        if self.revision == Some(memory.revision()) && !is_edited && waiting.is_empty() {
+        let is_same = self.revision == Some(memory.revision()) && again.is_empty();
+        if is_same && !is_edited && waiting.is_empty() {
             return Ok(());
         }
-        let (files, gone) = self.changed(&memory, known, &waiting);
+        let (files, gone) = self.changed(&memory, known, &waiting, &again);
         let is_whole = waiting.is_empty();
-        let (at, before) = (root.to_owned(), known.clone());
-        let writing = bounded_fs::run(root, move || known::write(&at, &before, files, &gone));
-        let written = writing.await.map_err(|error| error.to_string())?;
-        let (written, failed) = written;
+        let (at, before) = (Arc::clone(place), known.clone());
+        let writing = bounded_fs::run(root, move || {
+            let there = is_there(&at)?;
+            Ok::<_, String>(there.then(|| known::write(&at.root, &before, files, &gone)))
+        });
+        let written = writing.await.map_err(|error| error.to_string())??;
+        let Some((written, failed)) = written else { return Ok(()) };
         known::mark(project, known, written).await?;
         if let Some(why) = failed {
             return Err(why);
@@ -155,12 +173,13 @@ impl Mirror {
     }
 
     /// Returns the files of topics that changed since the last time, with their status, and the
-    /// names of files whose topics are gone.
+    /// names of files whose topics are gone. `again` has files that somebody deleted.
     fn changed(
         &self,
         memory: &Memory,
         known: &BTreeMap<String, Known>,
         waiting: &BTreeSet<String>,
+        again: &BTreeSet<String>,
     ) -> (Vec<(String, TopicFile)>, Vec<String>) {
         let mut topics: Vec<(&Arc<Record>, &Topic)> = memory.topics().collect();
         topics.sort_by_key(|(record, _)| std::cmp::Reverse(record.revision));
@@ -173,7 +192,8 @@ impl Mirror {
         let mut files = Vec::new();
         for (record, topic) in topics {
             let name = file_of(&topic.name);
-            let is_new = self.revision.is_none_or(|mirrored| record.revision > mirrored);
+            let is_new = self.revision.is_none_or(|mirrored| record.revision > mirrored)
+                || again.contains(&name);
             if (is_new || !known.contains_key(&name)) && !waiting.contains(&name) {
                 files.push((name.clone(), TopicFile::of(record, topic, Shown::ALL)));
             }
@@ -187,6 +207,12 @@ impl Mirror {
 
 fn file_of(topic: &str) -> String {
     format!("{}{ENDING}", file_stem(topic))
+}
+
+/// Returns whether the project still is at its place. Another one's files are left alone.
+fn is_there(place: &ProjectRecord) -> Result<bool, String> {
+    let looked = place.is_there();
+    looked.map_err(|error| format!("failed to look at {}: {error}", place.root.display()))
 }
 
 /// Commits what an edit adds to its topic. The newer status wins.

@@ -399,6 +399,18 @@ fn tracked(place: &ProjectDir, uid: u32) -> Result<Option<PathBuf>, EstablishErr
     }
 }
 
+impl ProjectRecord {
+    /// Returns whether the project's directory is still at its place. One that was removed and made
+    /// again may have the same inode, so an id in it must be the project's.
+    pub(crate) fn is_there(&self) -> io::Result<bool> {
+        if !self.place.is_there()? {
+            return Ok(false);
+        }
+        let uid = rustix::process::geteuid().as_raw();
+        Ok(!self.carries_id || id_file::read(&self.place, uid)?.id() == Some(self.id))
+    }
+}
+
 /// Returns whether a recorded directory is certainly no longer at its path. One directory may have
 /// two paths (a bind mount), and a disk that does not answer proves nothing.
 fn is_gone(recorded: &ProjectDir) -> bool {

@@ -67,14 +67,19 @@ pub(super) struct Look {
     pub(super) unsettled: BTreeSet<String>,
     /// New stamps of files with known content.
     pub(super) stamps: Vec<(String, FileStamp)>,
+    /// Files that were written and are not there.
+    pub(super) missing: BTreeSet<String>,
 }
 
 /// Compares the files with what was written.
 pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look, String> {
-    let mut look = Look::default();
+    let mut look = Look { missing: known.keys().cloned().collect(), ..Look::default() };
     let Some(dir) = directory(root, false)? else { return Ok(look) };
     let now = clock::now();
     let listed = said(dir.list(MIRROR_ENTRIES_MAX))?;
+    for (name, _) in &listed {
+        look.missing.remove(name);
+    }
     let is_topic = |name: &str| name.ends_with(ENDING) && !name.starts_with('.');
     for (name, what) in listed.iter().filter(|(name, _)| is_topic(name)) {
         let Listed::File(stamp) = what else { continue };

@@ -242,3 +242,70 @@ async fn a_new_file_begins_a_topic_and_a_forgotten_topic_has_none() {
     }
     assert!(desk.memory().topics().count() == 1 && desk.path().exists());
 }
+
+#[tokio::test]
+async fn a_deleted_file_is_written_again() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "half way" })).await;
+    desk.mirror.update().await;
+    let (text, revision) = (desk.text(), desk.memory().revision());
+    std::fs::remove_file(desk.path()).unwrap();
+    desk.settle(|desk| desk.text() == text).await;
+    // So is the whole folder.
+    std::fs::remove_dir_all(desk.path().parent().unwrap()).unwrap();
+    desk.settle(|desk| desk.text() == text).await;
+    assert_eq!(desk.memory().revision(), revision, "nothing was taken in");
+}
+
+#[tokio::test]
+async fn a_new_file_without_the_form_of_one_begins_a_topic() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "begun" })).await;
+    desk.mirror.update().await;
+    let file = |name: &str| desk.world.directory("demo/.anchord/topics").join(name);
+    let (todo, ideas, empty) = (file("todo.md"), file("ideas.md"), file("empty.md"));
+    std::fs::write(&todo, "- buy milk\n- call Ada\n").unwrap();
+    std::fs::write(&ideas, "# Some ideas\n\n## Caches\nOne for each reader.\n").unwrap();
+    std::fs::write(&empty, "").unwrap();
+    let text = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    desk.settle(|_| {
+        let has_meta = |path| text(path).contains("## Meta\n");
+        has_meta(&todo) && has_meta(&ideas) && has_meta(&empty)
+    })
+    .await;
+    assert!(text(&todo).contains("## Current Status\n- buy milk\n- call Ada\n"), "{}", text(&todo));
+    let memory = desk.memory();
+    let mut names: Vec<String> = memory.topics().map(|(_, topic)| topic.name.clone()).collect();
+    names.sort();
+    assert_eq!(names, ["cache", "empty", "ideas", "todo"]);
+    let mut notes = memory.records().filter_map(|record| record.note());
+    assert!(notes.any(|note| note.content.contains("One for each reader.")));
+}
+
+#[tokio::test]
+async fn a_project_that_is_made_again_at_the_same_path_has_topics_of_its_own() {
+    let mut desk = Desk::new().await;
+    desk.checkpoint(json!({ "status": "old work" })).await;
+    desk.mirror.update().await;
+    assert!(desk.text().contains("old work"));
+    let root = desk.world.directory("demo");
+    std::fs::remove_dir_all(&root).unwrap();
+    std::fs::create_dir(&root).unwrap();
+    let mut shim = desk.world.shim_with("snap-memory").await;
+    let call = json!({ "action": "checkpoint", "topic": "fresh", "status": "new work" });
+    let said = shim.call("context_snap", call).await;
+    assert!(said.starts_with('✅'), "{said}");
+    let fresh = root.join(".anchord/topics/fresh.md");
+    desk.settle(|_| fresh.exists()).await;
+    for _ in 0..4 {
+        desk.mirror.update().await;
+    }
+    assert!(!desk.path().exists(), "{}", desk.text());
+    let open = desk.world.daemon.projects.open.all();
+    let names = |project: &Arc<OpenProject>| {
+        project.memory().topics().map(|(_, topic)| topic.name.clone()).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Vec<String>> = open.iter().map(names).collect();
+    all.sort();
+    assert_eq!(all, [["cache"], ["fresh"]]);
+}

@@ -240,8 +240,9 @@ fn put(
 }
 
 /// Plans to take in a file of a topic that a person has edited. Lists unite, and nothing leaves
-/// the topic. If `is_newer_here`, the file's status becomes a line of the history. The outcome has
-/// a remark for each text that was refused.
+/// the topic. If `is_newer_here`, the file's status becomes a line of the history. A file of no
+/// topic begins one, also without the form of one. The outcome has a remark for each text that was
+/// refused.
 ///
 /// # Errors
 /// Fails if the name is not a topic's, or if the topic refuses what the file adds.
@@ -252,8 +253,17 @@ pub fn plan_edited_topic(
     is_newer_here: bool,
     origin: &Provenance,
 ) -> Result<Plan<Vec<String>>, Refusal> {
-    let mut draft = Draft::new(memory);
-    let outcome = put_file(&mut draft, edited, &topic_name(name)?, is_newer_here, origin)?;
+    let (mut draft, name) = (Draft::new(memory), topic_name(name)?);
+    let new = memory.topic(&name).is_none().then(|| edited.begun(&name));
+    let edited = new.as_ref().unwrap_or(edited);
+    let outcome = put_file(&mut draft, edited, &name, is_newer_here, origin)?;
+    if draft.head().topic(&name).is_none() {
+        let begun = TopicPart { name: Some(name), ..TopicPart::default() };
+        let part = Staged { topics: vec![begun.clone()], ..Staged::default() };
+        draft.head().tombstones().refuse(&part)?;
+        check_items(draft.head(), &part, &part, origin)?;
+        draft.keyed(&begun, origin);
+    }
     let mut changes = draft.finish().changes;
     changes.retain(|change| !is_here(memory, change));
     Ok(Plan { changes, outcome })

@@ -1,7 +1,7 @@
 //! The part of a topic that a file adds to it. Lists unite, and nothing that is here already is
 //! said again.
 
-use super::{Decision, TopicFile};
+use super::{Decision, Section, TopicFile};
 use crate::fold::{clip, fold};
 use crate::kinds::topic::{HistoryLine, Topic, TopicDecision, TopicPart};
 use crate::limits::{
@@ -41,6 +41,22 @@ impl TopicFile {
         }
         rest.retain(|text| !text.is_empty());
         (part, rest)
+    }
+
+    /// Returns the file as one that begins a topic. If it has no status, that is the text before
+    /// the first section. A title that does not name the topic belongs to the text.
+    #[must_use]
+    pub fn begun(&self, name: &str) -> Self {
+        let mut begun = self.clone();
+        let is_text = |section: &Section| section.heading.is_empty();
+        if begun.status.is_some() || !begun.others.first().is_some_and(is_text) {
+            return begun;
+        }
+        let text = begun.others.remove(0).text;
+        let title = if fold(&self.title) == fold(name) { "" } else { self.title.as_str() };
+        let status = format!("{title}\n\n{text}").trim().to_owned();
+        begun.status = Some(status).filter(|status| !status.is_empty());
+        begun
     }
 }
 
