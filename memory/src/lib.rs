@@ -120,4 +120,4 @@ pub use settings::{Budget, Settings, Unfit};
 pub use shell::{shell_line, shell_word};
 pub use size::{Size, Sizes};
 pub use staged::{Counts, Staged};
-pub use when::{ParsePastError, parse_past};
+pub use when::{ParsePastError, parse_past, parse_past_up_to};

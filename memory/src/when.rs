@@ -34,11 +34,46 @@ pub fn parse_past(text: &str, now: Timestamp) -> Result<Timestamp, ParsePastErro
     parse(text, now, Toward::Past).ok_or_else(|| ParsePastError(clip(text.trim(), 40)))
 }
 
+/// Reads a time in the past up to which something counts. A minute without its seconds, the form in
+/// which commits show their time, includes all of the minute so far.
+///
+/// # Errors
+/// Fails if the text is not a time.
+pub fn parse_past_up_to(text: &str, now: Timestamp) -> Result<Timestamp, ParsePastError> {
+    let time = parse_past(text, now)?;
+    if !is_minute(text) {
+        return Ok(time);
+    }
+    let last = Timestamp(time.0.saturating_add(MINUTE_MILLIS - 1));
+    Ok(last.min(now).max(time))
+}
+
+/// Returns whether a text ends with hours and minutes, without seconds.
+fn is_minute(text: &str) -> bool {
+    let text = without_utc(text.trim());
+    let clock = text.rsplit([' ', 'T', 't']).next().unwrap_or_default();
+    let clock = clock.split(['+', '-', 'Z', 'z']).next().unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    clock.split_once(':').is_some_and(|(hours, minutes)| is_number(hours) && is_number(minutes))
+}
+
+/// Removes `UTC` behind a time of day, where our own times have it.
+fn without_utc(text: &str) -> &str {
+    let cut = text.len().saturating_sub(" UTC".len());
+    match text.split_at_checked(cut) {
+        Some((time, zone)) if zone.eq_ignore_ascii_case(" UTC") && time.contains(':') => time,
+        _ => text,
+    }
+}
+
+const MINUTE_MILLIS: i64 = 60 * 1000;
+
 /// Reads a date, a time or a duration. Returns `None` if the text is not one of these.
 pub(crate) fn parse(text: &str, now: Timestamp, toward: Toward) -> Option<Timestamp> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    if let Some(time) = Timestamp::parse(&text) {
+    let text = without_utc(&text);
+    if let Some(time) = Timestamp::parse(text) {
         return Some(time);
     }
     let now = Moment::from_millisecond(now.0).ok()?.to_zoned(TimeZone::UTC);

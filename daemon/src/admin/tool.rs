@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{Audience, Revision, Shell, parse_past};
+use anchord_memory::{Audience, Revision, Shell, parse_past_up_to};
 
 use super::{AdminService, Answer, ask, bind_error, is_home, store_error, target, write_error};
 use crate::api::{
@@ -137,7 +137,7 @@ async fn past(
     let moment = match at.parse() {
         Ok(revision) => Moment::Revision(Revision(revision)),
         Err(_) => Moment::Time(
-            parse_past(at, now)
+            parse_past_up_to(at, now)
                 .map_err(|error| refused(format!("--at {error}; a revision is a number")))?,
         ),
     };

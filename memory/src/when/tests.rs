@@ -33,6 +33,8 @@ fn dates_and_times() {
     check("2026-11-02T09:30:00Z", "2026-11-02T09:30");
     check("2026-11-02T09:30:00+02:00", "2026-11-02T07:30");
     check(" 2026-11-02  09:30 ", "2026-11-02T09:30");
+    check("2026-11-02 09:30 UTC", "2026-11-02T09:30");
+    check("2026-11-02 09:30:00 utc", "2026-11-02T09:30");
     check("2 November 2026", "2026-11-02T00:00");
     check("Nov 2, 2026", "2026-11-02T00:00");
     check_both("20 nov", "2025-11-20T00:00", "2026-11-20T00:00");
@@ -101,6 +103,9 @@ fn an_invalid_time_is_refused() {
         "99999999999999y",
         "next 2w",
         "monday monday",
+        "UTC",
+        "3 days ago UTC",
+        "2026-11-02 UTC",
     ] {
         assert_eq!(read(text, Toward::Past), None, "{text}");
         assert_eq!(read(text, Toward::Future), None, "{text}");
@@ -110,4 +115,30 @@ fn an_invalid_time_is_refused() {
         parse_past(&"soon ".repeat(30), now).unwrap_err(),
         @"is neither a date (2026-11-02, yesterday, monday), a time (2026-11-02T09:00:00Z) nor how long ago (2w, 3 days ago): `soon soon soon soon soon soon soon soon…`"
     );
+}
+
+#[test]
+fn a_time_as_commits_show_it_includes_its_minute() {
+    let now = Timestamp::parse(NOW).unwrap();
+    let commit = Timestamp::parse("2026-11-02T09:30:59.999Z").unwrap();
+    for text in [
+        &commit.minute(),
+        "2026-11-02 09:30",
+        "2026-11-02 9:30",
+        "2026-11-02T09:30",
+        "2026-11-02T09:30Z",
+        "2026-11-02T11:30+02:00",
+        "on 2026-11-02 at 9:30",
+    ] {
+        assert_eq!(parse_past_up_to(text, now), Ok(commit), "{text}");
+    }
+    // Seconds are exact, and so is what names no minute.
+    for text in
+        [&commit.second(), "2026-11-02T09:30:59Z", "2026-11-02 09:30:00", "2026-11-02", "2w"]
+    {
+        assert_eq!(parse_past_up_to(text, now), parse_past(text, now), "{text}");
+    }
+    // The minute that goes on includes what has been.
+    let now = Timestamp(now.0 + 30_000);
+    assert_eq!(parse_past_up_to(&now.minute(), now), Ok(now));
 }

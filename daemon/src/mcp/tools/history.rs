@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use anchord_memory::{
-    CommitPage, HistoryView, Memory, Reader, RecordId, RecordVersions, Refusal, Revision, Version,
-    VersionDetail, find, limits, parse_past, render,
+    CommitPage, HistoryView, Memory, ParsePastError, Reader, RecordId, RecordVersions, Refusal,
+    Revision, Version, VersionDetail, find, limits, parse_past, parse_past_up_to, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,18 +73,17 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         return Ok(answer(&context, shown.ok_or_else(missing)?));
     }
     let now = clock::now();
-    let time = |name: &str, text: Option<&String>| {
-        let time = text.map(|text| parse_past(text, now)).transpose();
-        time.map_err(|error| failed(format!("{name} {error}")))
-    };
+    let refused = |name: &str, error: ParsePastError| failed(format!("{name} {error}"));
+    let since = params.since.map(|text| parse_past(&text, now)).transpose();
+    let until = params.until.map(|text| parse_past_up_to(&text, now)).transpose();
     let query = CommitQuery {
         newest: cursor.map(Revision),
         session: params.session,
         kinds: params.kinds.into_iter().map(|KindParams(kind)| kind).collect(),
         file: params.file.map(|file| view.place.relative(&file)),
         operation: None,
-        since: time("since", params.since.as_ref())?,
-        until: time("until", params.until.as_ref())?,
+        since: since.map_err(|error| refused("since", error))?,
+        until: until.map_err(|error| refused("until", error))?,
         limit: number,
     };
     let (with_diff, newest) = (params.diff, view.memory.revision());

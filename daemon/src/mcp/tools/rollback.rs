@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anchord_memory::{
     Audience, HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoBasis,
-    UndoEnd, UndoOutcome, UndoTarget, limits, parse_past, plan_undo, render,
+    UndoEnd, UndoOutcome, UndoTarget, limits, parse_past_up_to, plan_undo, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -188,7 +188,7 @@ async fn target(
         (Some(_), Some(_)) => return Err(failed("give to_revision or to_time, not both")),
         (Some(revision), None) => Some(known(*revision)?),
         (None, Some(time)) => {
-            let time = parse_past(time, clock::now());
+            let time = parse_past_up_to(time, clock::now());
             let name = if matches!(audience, Audience::Person(_)) { "--to" } else { "to_time" };
             let time = time.map_err(|error| failed(format!("{name} {error}")))?;
             let at = read_journal(view, move |history| Ok(history.at(time)?)).await?;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use anchord_memory::files::normalise;
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
-use anchord_memory::{Kind, Recall, Recalled, Record, limits, parse_past, recall};
+use anchord_memory::{
+    Kind, ParsePastError, Recall, Recalled, Record, limits, parse_past, parse_past_up_to, recall,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -69,18 +71,17 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         cursor.parse().map_err(|why: ParseCursorError| caller(&format!("`{cursor}` {why}")))
     };
     let cursor: Option<PageCursor> = params.cursor.as_deref().map(read).transpose()?;
-    let time = |name: &str, text: Option<&str>| {
-        let time = text.map(|text| parse_past(text, now)).transpose();
-        time.map_err(|error| caller(&format!("{name} {error}")))
-    };
+    let refused = |name: &str, error: ParsePastError| caller(&format!("{name} {error}"));
     let kinds: Vec<Kind> = params.kinds.into_iter().map(|kind| kind.0).collect();
     let tags: Vec<String> = wanted_tags(&params.tags);
     let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
     let file = params.file.as_deref().map(|file| view.place.relative(file));
     // The root itself means all files.
     let file = file.filter(|file| *file != normalise(&root));
-    let since = time("since", params.since.as_deref())?;
-    let until = time("until", params.until.as_deref())?;
+    let since = params.since.as_deref().map(|text| parse_past(text, now)).transpose();
+    let until = params.until.as_deref().map(|text| parse_past_up_to(text, now)).transpose();
+    let since = since.map_err(|error| refused("since", error))?;
+    let until = until.map_err(|error| refused("until", error))?;
     let from = cursor.map_or(0, |cursor| cursor.from);
     // Only words have an index. Every other criterion checks each record.
     let looks_at_all = file.is_some() || params.query.trim().is_empty();
