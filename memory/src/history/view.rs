@@ -56,6 +56,9 @@ pub struct RecordVersions {
     pub id: RecordId,
     /// The words that name it.
     pub name: String,
+    /// Other forgotten records that had the same key before, if it was asked for by its key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<RecordId>,
     /// The versions, newest first.
     pub versions: Vec<VersionDetail>,
     /// The version at which the next page begins; `None` if there are no more.

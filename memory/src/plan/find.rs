@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use crate::ids::{RecordId, Version};
+use crate::ids::{Kind, RecordId, Version};
 use crate::kinds::MergeKey;
 use crate::kinds::note::{Scope, key_line};
 use crate::kinds::topic::topic_name;
@@ -12,7 +12,7 @@ use crate::limits::{NEAREST_MAX, TOPICS_SHOWN_MAX};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{Record, RecordState};
 use crate::refusal::Refusal;
 
 /// Returns the record with this id.
@@ -45,8 +45,7 @@ pub fn find_fact<'a>(
     key: &str,
 ) -> Result<&'a Record, Refusal> {
     let key = key_line(key)?;
-    let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
-    let scopes: Vec<Scope> = own.chain([Scope::Project, Scope::User]).collect();
+    let scopes = scopes(reader);
     for scope in &scopes {
         let fact = MergeKey::Fact(scope.clone(), key.as_str().into());
         if let Some(record) = memory.keyed(&fact).next() {
@@ -64,6 +63,28 @@ pub fn find_fact<'a>(
     near.truncate(NEAREST_MAX);
     let nearest = near.into_iter().map(|(_, known)| known.to_owned()).collect();
     Err(Refusal::NoSuchKey { key, nearest })
+}
+
+/// Returns the forgotten facts that had this key, the one that had it last first.
+pub fn former_facts(memory: &Memory, reader: &Reader, key: &str) -> Vec<RecordId> {
+    let Ok(key) = key_line(key) else { return Vec::new() };
+    let key: Arc<str> = key.into();
+    let scopes = scopes(reader).into_iter();
+    let keys: Vec<MergeKey> = scopes.map(|scope| MergeKey::Fact(scope, key.clone())).collect();
+    let is_former = |record: &&Arc<Record>| {
+        record.state == RecordState::Forgotten
+            && reader.sees(record)
+            && record.body.key().is_some_and(|key| keys.contains(&key))
+    };
+    let mut former: Vec<&Arc<Record>> = memory.records_of(Kind::Note).filter(is_former).collect();
+    former.sort_by_key(|record| Reverse((record.revision, record.id)));
+    former.into_iter().map(|record| record.id).collect()
+}
+
+/// Returns the scopes in which a reader's key may be, its own before the project's.
+fn scopes(reader: &Reader) -> Vec<Scope> {
+    let own = reader.own_sessions().map(|session| Scope::Session(session.clone()));
+    own.chain([Scope::Project, Scope::User]).collect()
 }
 
 /// Returns the topic with this name.

@@ -33,7 +33,7 @@ pub use checkpoint::{CheckpointOutcome, plan_checkpoint, plan_checkpoint_within}
 pub use compact::CompactionOutcome;
 pub use configure::plan_configure;
 pub use contradict::{Contradiction, contradicting};
-pub use find::{find, find_fact, find_topic};
+pub use find::{find, find_fact, find_topic, former_facts};
 pub use forget::{ForgetOutcome, plan_forget};
 pub use held::{plan_hold, plan_release, plan_restage};
 pub use keep::{plan_adopt, plan_keep};

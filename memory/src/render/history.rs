@@ -191,6 +191,11 @@ impl Text<'_> {
         for version in &record.versions {
             self.version(version);
         }
+        if !record.others.is_empty() {
+            let ids: Vec<String> = record.others.iter().map(ToString::to_string).collect();
+            let line = format!("Forgotten before, with the same key: {}", ids.join(", "));
+            self.push(Style::Faint, line);
+        }
         if let Some(next) = record.next {
             let again = self.audience.again(&next.0.to_string());
             self.push(Style::Faint, format!("Earlier versions: go on with {again}"));

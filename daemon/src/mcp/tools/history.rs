@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anchord_memory::{
     CommitPage, HistoryView, Memory, ParsePastError, Reader, RecordId, RecordVersions, Refusal,
-    Revision, Version, VersionDetail, find, limits, parse_past, parse_past_up_to, render,
+    Revision, Version, VersionDetail, find, former_facts, limits, parse_past, parse_past_up_to,
+    render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, limit};
-use super::personal::of_key;
+use super::personal::{Reading, of_key, reading};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
@@ -57,8 +58,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let cursor = params.cursor.as_deref().map(str::trim).map(str::parse::<u64>).transpose();
     let cursor = cursor.map_err(|_| failed("the cursor is not one of history; leave it out"))?;
     if let Some(name) = &params.record {
-        let (context, view, id) = named(&context, name).await?;
-        return versions(&context, &view, id, cursor, number).await;
+        let named = named(&context, name).await?;
+        return versions(named, cursor, number).await;
     }
     let view = context.view().await?;
     let reader = context.keeper();
@@ -103,20 +104,44 @@ fn failed(why: impl Display) -> ToolError {
     ToolError::failed(OPERATION, why)
 }
 
-/// Finds the record that an id or a key leads to, in the memory that has it.
-pub(super) async fn named(
-    context: &Context,
-    name: &str,
-) -> Result<(Context, View, RecordId), ToolError> {
-    let Ok(id) = name.parse::<RecordId>() else {
-        let fact = of_key(context, None, Context::keeper, name).await?.map_err(failed)?;
-        return Ok((fact.context, fact.view, fact.id));
+/// A record that an id or a key led to.
+pub(super) struct Named {
+    /// The call, made in the record's memory.
+    pub(super) context: Context,
+    /// The record's memory.
+    pub(super) view: View,
+    /// The record.
+    pub(super) id: RecordId,
+    /// Other forgotten records that had the same key before.
+    pub(super) others: Vec<RecordId>,
+}
+
+/// Finds a record by its id, or a fact by its key. A key that no fact has leads to the forgotten
+/// fact that had it last.
+pub(super) async fn named(context: &Context, name: &str) -> Result<Named, ToolError> {
+    let others = Vec::new();
+    if let Ok(id) = name.parse::<RecordId>() {
+        let context = if id.is_personal() { context.personal() } else { context.clone() };
+        let view = context.view().await?;
+        find(&view.memory, &context.keeper(), id)
+            .map_err(|refusal| context.refused(OPERATION, &refusal))?;
+        return Ok(Named { context, view, id, others });
+    }
+    let missing = match of_key(context, None, Context::keeper, name).await? {
+        Ok(fact) => {
+            return Ok(Named { context: fact.context, view: fact.view, id: fact.id, others });
+        }
+        Err(missing) => missing,
     };
-    let context = if id.is_personal() { context.personal() } else { context.clone() };
-    let view = context.view().await?;
-    find(&view.memory, &context.keeper(), id)
-        .map_err(|refusal| context.refused(OPERATION, &refusal))?;
-    Ok((context, view, id))
+    let Reading { context, view, personal, .. } = reading(context, None).await?;
+    let personal = personal.map(|view| (context.personal(), view));
+    for (context, view) in [(context, view)].into_iter().chain(personal) {
+        let former = former_facts(&view.memory, &context.keeper(), name);
+        if let Some((id, others)) = former.split_first() {
+            return Ok(Named { id: *id, others: others.to_vec(), context, view });
+        }
+    }
+    Err(failed(missing))
 }
 
 /// Reads the journal on a blocking thread. Returns `None` if nothing was ever written.
@@ -138,19 +163,21 @@ pub(super) async fn read_journal<T: Send + 'static>(
 }
 
 async fn versions(
-    context: &Context,
-    view: &View,
-    id: RecordId,
+    named: Named,
     cursor: Option<u64>,
     number: usize,
 ) -> Result<ToolAnswer, ToolError> {
+    let Named { context, view, id, others } = named;
     let (memory, reader) = (Arc::clone(&view.memory), context.keeper());
     let read = move |history: &HistoryReader| {
         Ok(versions_of(history, &memory, &reader, id, cursor, number)?)
     };
-    let shown = read_journal(view, read).await?.flatten();
-    let shown = shown.ok_or_else(|| failed(format!("there is no record {id}")))?;
-    Ok(answer(context, HistoryView::Versions(shown)))
+    let shown = read_journal(&view, read).await?.flatten();
+    let mut shown = shown.ok_or_else(|| failed(format!("there is no record {id}")))?;
+    if cursor.is_none() {
+        shown.others = others;
+    }
+    Ok(answer(&context, HistoryView::Versions(shown)))
 }
 
 fn versions_of(
@@ -172,6 +199,7 @@ fn versions_of(
     let mut found = RecordVersions {
         id,
         name: render::plain_name(newest),
+        others: Vec::new(),
         versions: Vec::new(),
         next: (first > 1).then(|| Version(first - 1)),
     };

@@ -9,7 +9,7 @@ use anchord_memory::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::history::{named, read_journal};
+use super::history::{Named, named, read_journal};
 use crate::clock;
 use crate::limits::ROLLBACK_TRIES_MAX;
 use crate::mcp::answer::ToolAnswer;
@@ -58,12 +58,21 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     {
         return Ok(text.into());
     }
-    let (context, view, record) = match &params.record {
+    let (context, view, record, others) = match &params.record {
         Some(name) => {
-            let (context, view, id) = named(&context, name).await?;
-            (context, view, Some(id))
+            let Named { context, view, id, others } = named(&context, name).await?;
+            (context, view, Some(id), others)
         }
-        None => (context.clone(), context.view().await?, None),
+        None => (context.clone(), context.view().await?, None, Vec::new()),
+    };
+    // Nothing is done to the record that had the key last, so another one may be meant.
+    let meant = |end: &UndoEnd| match record.filter(|_| *end == UndoEnd::Nothing) {
+        Some(id) if !others.is_empty() => {
+            let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+            let others = others.join(", ");
+            Err(failed(format!("{id} stays as it is; {others} had this key before: name it by id")))
+        }
+        _ => Ok(()),
     };
     let target = target(&params, &view, record, &context.audience).await?;
     let operation = match target {
@@ -77,6 +86,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         let by = context.session.provenance(clock::now());
         let planned = plan(&view.memory, &by, Staged::default());
         let outcome = planned.map_err(|refusal| context.refused(operation, &refusal))?.outcome;
+        meant(&outcome.end)?;
         return Ok(answered(words(&outcome, true, &context), outcome));
     }
     let written = take_back(&context, &target, undo).await?;
@@ -84,6 +94,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         Reply::Outcome(outcome) => Some(outcome.clone()),
         Reply::Words(_) => None,
     };
+    outcome.as_ref().map_or(Ok(()), |outcome| meant(&outcome.end))?;
     if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.end == UndoEnd::Conflicts) {
         let text = words(outcome, false, &context);
         let next = "Nothing was written. With force these changes are taken back too.";

@@ -206,3 +206,32 @@ async fn an_undo_that_is_sent_again_is_not_done_again() {
     let again = shim.call("memory_history", json!({ "limit": 1 })).await;
     assert!(again.starts_with("3 "), "{again}");
 }
+
+#[tokio::test]
+async fn a_forgotten_fact_is_found_by_its_key() {
+    let world = World::new().await;
+    let mut one = world.shim_with("all").await;
+    fact(&mut one, "1").await;
+    fact(&mut one, "2").await;
+    one.call("memory_forget", json!({ "id": "port" })).await;
+    let versions = one.call("memory_history", json!({ "record": "port" })).await;
+    assert!(versions.starts_with("n1 port: 2\n") && versions.contains("version 3"), "{versions}");
+    assert!(!versions.contains("with the same key"), "{versions}");
+    one.call("memory_rollback", json!({ "record": "port", "to_revision": 1 })).await;
+    assert_eq!(port(&mut one).await, "1");
+
+    // Of two that had the key, the last one is meant, and the other is named.
+    one.call("memory_forget", json!({ "id": "port" })).await;
+    fact(&mut one, "3").await;
+    one.call("memory_forget", json!({ "id": "port" })).await;
+    let versions = one.call("memory_history", json!({ "record": "port" })).await;
+    assert!(versions.starts_with("n2 port: 3\n"), "{versions}");
+    assert!(versions.contains("Forgotten before, with the same key: n1"), "{versions}");
+    let back = json!({ "record": "port", "to_revision": 1 });
+    let refused = one.call("memory_rollback", back).await;
+    assert!(refused.contains("n2 stays as it is; n1 had this key before"), "{refused}");
+    one.call("memory_rollback", json!({ "record": "port", "to_revision": 6 })).await;
+    assert_eq!(port(&mut one).await, "3");
+    let missing = one.call("memory_history", json!({ "record": "host" })).await;
+    assert!(missing.contains("host"), "{missing}");
+}
