@@ -207,6 +207,39 @@ async fn two_clones_that_merge_in_both_directions_end_equal() {
 }
 
 #[tokio::test]
+async fn what_two_clones_said_differently_is_kept_and_named() {
+    let world = World::new().await;
+    let (one, other) = (Checkout::new(&world, "one"), Checkout::new(&world, "other"));
+    let part = |overview: &str, port: &str| {
+        json!({
+            "session_summary": "described it",
+            "topic": {"overview": overview},
+            "notes": [{"key": "port", "content": port}],
+        })
+    };
+    one.call(&world, "memory_save", part("A cache.", "7717")).await;
+    other.call(&world, "memory_save", part("A queue.", "7718")).await;
+    one.share(&world).await;
+    other.share(&world).await;
+    let both = merged(&Files::new(), &one.files(), &other.files());
+    for clone in [&one, &other] {
+        clone.check_out(&both);
+        clone.state(&world).await;
+        let state = clone.state(&world).await;
+        assert_eq!(state.conflicts, 2, "{state:?}");
+        let said = |text: &str| state.remarks.iter().any(|remark| remark.what.contains(text));
+        assert!(said("under one name, `port`; forget one"), "{state:?}");
+        assert!(said("another clone's description of topic `main`"), "{state:?}");
+        let files = clone.files();
+        let has = |text: &str| files.values().any(|file| file.contains(text));
+        assert!(has("A cache.") && has("A queue."), "{files:?}");
+        let load = clone.load(&world).await;
+        assert!(load.contains("2 to decide (`anchord shared`): "), "{load}");
+    }
+    assert_eq!(one.files(), other.files());
+}
+
+#[tokio::test]
 async fn a_clone_takes_nothing_in_until_its_user_agrees() {
     let world = World::new().await;
     let (one, other) = (Checkout::new(&world, "one"), Checkout::new(&world, "other"));
