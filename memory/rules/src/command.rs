@@ -1,10 +1,10 @@
 //! Command patterns: compiled, and matched against a command that would run.
 
-use crate::limits::SHORT_OPTION_LETTERS_MAX;
+use crate::flags::{Flag, Given};
 use crate::options;
 use crate::paths;
 use crate::shell::{Invocation, Word, program_name};
-use crate::wild::{Match, Sym, Wild, shown};
+use crate::wild::{Match, Sym, Wild};
 
 /// A compiled command pattern.
 #[derive(Clone, Debug)]
@@ -14,13 +14,8 @@ pub(crate) struct CommandPattern {
     has_path: bool,
     operands: Vec<Wild>,
     flags: Vec<Flag>,
-}
-
-/// An option that a pattern demands.
-#[derive(Clone, Debug)]
-struct Flag {
-    text: String,
-    wild: Wild,
+    /// The program and the operands as they are written.
+    written: Vec<String>,
 }
 
 impl CommandPattern {
@@ -30,15 +25,18 @@ impl CommandPattern {
         let first = words.next()?;
         let first = first.strip_prefix("./").unwrap_or(first);
         let (mut operands, mut flags) = (Vec::new(), Vec::new());
+        let name = first.rsplit('/').next().unwrap_or(first);
+        let mut written = vec![name.to_ascii_lowercase()];
         for word in words {
             if word.starts_with('-') && word.len() > 1 {
-                flags.push(Flag { text: word.to_owned(), wild: Wild::word(word, false) });
+                flags.push(Flag::new(word));
             } else if word != "**" {
                 operands.push(Wild::word(word, false));
+                written.push(word.to_owned());
             }
         }
         let has_path = first.contains('/');
-        Some(Self { program: Wild::word(first, true), has_path, operands, flags })
+        Some(Self { program: Wild::word(first, true), has_path, operands, flags, written })
     }
 
     /// Matches a command.
@@ -51,8 +49,7 @@ impl CommandPattern {
         // An unquoted unknown part may contain all that is missing.
         let first_splits = program.splits && program_name(program).is_none();
         let operands = self.of_operands(program, arguments, first_splits);
-        let flags = self.flags.iter().map(|flag| Self::of_flag(flag, program, arguments));
-        let flags = flags.min().unwrap_or(Match::Yes);
+        let flags = self.of_flags(program, arguments);
         let rest = operands.min(if first_splits { flags.max(Match::Maybe) } else { flags });
         of_program.min(rest)
     }
@@ -131,59 +128,12 @@ impl CommandPattern {
         best.last().copied().unwrap_or_default()
     }
 
-    fn of_flag(flag: &Flag, program: &Word, arguments: &[Word]) -> Match {
-        let name = program_name(program).unwrap_or_default();
-        let mut letters = String::new();
-        let mut best = Match::No;
-        for (at, word) in arguments.iter().enumerate() {
-            best = best.max(of_word(flag, word));
-            if word.splits || word.syms.first() == Some(&Sym::Any) {
-                best = best.max(flag.wild.matches(&word.syms).min(Match::Maybe));
-                if word.splits {
-                    best = best.max(Match::Maybe);
-                }
-            }
-            let text = shown(&word.syms);
-            if let Some(cluster) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')) {
-                letters.push_str(cluster);
-            }
-            // `--output json` for `--output=json`.
-            if let (Some((option, value)), Some(next)) =
-                (flag.text.split_once('='), arguments.get(at + 1))
-                && text == option
-            {
-                best = best.max(Wild::word(value, false).matches(&next.syms));
-            }
+    /// Whether all options are given.
+    fn of_flags(&self, program: &Word, arguments: &[Word]) -> Match {
+        if self.flags.is_empty() {
+            return Match::Yes;
         }
-        let short = flag.text.strip_prefix('-').filter(|rest| {
-            !rest.starts_with('-') && rest.len() <= SHORT_OPTION_LETTERS_MAX && !rest.contains('*')
-        });
-        if let Some(short) = short.filter(|_| options::joins_short(&name)) {
-            if short.chars().all(|letter| letters.contains(letter)) {
-                best = Match::Yes;
-            } else if short.chars().all(|letter| letters.contains(letter) || letters.contains('…'))
-            {
-                best = best.max(Match::Maybe);
-            }
-        }
-        best
+        let given = Given::new(program, arguments, &self.written);
+        self.flags.iter().map(|flag| given.has(flag)).min().unwrap_or(Match::Yes)
     }
-}
-
-/// Matches an option with one word, also if the word abbreviates it or gives it a value.
-fn of_word(flag: &Flag, word: &Word) -> Match {
-    let direct = flag.wild.matches(&word.syms);
-    if direct == Match::Yes || !word.is_flag() {
-        return direct;
-    }
-    let equals = word.syms.iter().position(|sym| *sym == Sym::Char('='));
-    let bare = equals.and_then(|at| word.syms.get(..at)).unwrap_or(&word.syms);
-    let of_bare = flag.wild.matches(bare);
-    let text = shown(bare);
-    let double = flag.text.starts_with("--").then_some(flag.text.as_str());
-    // getopt and git accept `--har` for `--hard`. Go accepts `-auto-approve` for `--auto-approve`.
-    let abbreviates = double.is_some_and(|flag| text.len() >= 3 && flag.starts_with(&text));
-    let one_dash = text.trim_start_matches('-') == flag.text.trim_start_matches('-')
-        && text.trim_start_matches('-').len() > 1;
-    if of_bare == Match::Yes || abbreviates || one_dash { Match::Yes } else { direct.max(of_bare) }
 }

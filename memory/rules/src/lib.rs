@@ -28,15 +28,17 @@
 //! - For git, cargo, npm, kubectl, docker, terraform and a few others, the first operand is the
 //!   subcommand. The program's own options before it are skipped. So `git push` matches `git -C dir
 //!   push`, but not `git stash push`.
-//! - `--force` also matches an abbreviation such as `--forc`. It does not match `-f` or
-//!   `--force-with-lease`; list those too, or write `--force*`.
-//! - `-f` also matches `-uf`. `-rf` also matches `-r -f` and `-fr`.
+//! - `--force` also matches an abbreviation such as `--forc`. `-f` also matches `-uf`. `-rf` also
+//!   matches `-r -f` and `-fr`.
+//! - The forms of one option count as one for the options in `forms.rs`: those of git, rm, chmod,
+//!   docker, kubectl and a few others. There, `--force` also matches `-f`, and for `git push` also
+//!   `--force-with-lease` and `+main`. Values of options, as in `git commit -m -n`, are no options.
 //!
 //! | pattern | matches | does not match |
 //! | --- | --- | --- |
-//! | `git push --force` | `sudo git -C x push origin --force` | `echo git push --force` |
+//! | `git push --force` | `sudo git -C x push origin -uf` | `echo git push --force` |
 //! | `git push +*` | `git push origin +main` | `git push origin main` |
-//! | `rm -rf /` | `rm -r -f x /` | `rm -rf /tmp` |
+//! | `rm -rf /` | `rm --recursive -f x /` | `rm -rf /tmp` |
 //! | `kubectl delete` | `kubectl -n prod delete pod x` | `kubectl get delete` |
 //! | `scripts/deploy.sh` | `bash ./scripts/deploy.sh now` | `cat scripts/deploy.sh` |
 //!
@@ -53,6 +55,8 @@ mod access;
 mod check;
 mod command;
 mod file;
+mod flags;
+mod forms;
 pub mod limits;
 mod lint;
 mod options;

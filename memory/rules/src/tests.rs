@@ -9,6 +9,8 @@ use crate::{Action, Effect, Matches, Pass, Rule, Verdict, Window, check, parse_r
 const EVASIONS: &str = include_str!("corpus/evasions.tsv");
 /// Commands that must not be denied. A line has the effect and the command.
 const HARMLESS: &str = include_str!("corpus/harmless.tsv");
+/// Forms of options. A line has the effect, the only pattern of a rule, and the command.
+const FORMS: &str = include_str!("corpus/forms.tsv");
 
 fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
@@ -70,6 +72,22 @@ fn no_evasion_is_allowed() {
     }
     assert!(count >= 200, "{count}");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn an_option_counts_in_all_its_forms() {
+    let mut wrong = Vec::new();
+    for line in FORMS.lines().filter(|line| !line.starts_with('#')) {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let [effect, pattern, command] = parts[..] else { panic!("{line}") };
+        let rules = [rule("r", Effect::Deny, commands(&[pattern]))];
+        let action = Action { command: Some(command), ..Action::default() };
+        let found = check(&rules, &action, now()).effect.word();
+        if found != effect {
+            wrong.push(format!("{found}\t{pattern}\t{command}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
