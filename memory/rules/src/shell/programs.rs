@@ -303,10 +303,15 @@ impl Reader<'_> {
 
     /// Follows arguments that may be scripts, for programs of which some option runs one.
     pub(super) fn embedded(&mut self, name: &str, arguments: &[Word], stdin: &Stream) {
+        // The first operand of `trap` always runs.
+        let certain = arguments.iter().position(|word| !word.is_flag());
+        let certain = certain.filter(|_| name == "trap");
         for (at, word) in arguments.iter().enumerate() {
             let value = option_value(word);
             let is_late = at > 0 || matches!(name, "trap" | "tmux" | "watch" | "hyperfine");
-            if may_be_script(&value) {
+            if may_be_script(&value) && certain == Some(at) {
+                self.child_script(&value, &Stream::None);
+            } else if may_be_script(&value) {
                 let value = strip_bang(&value);
                 self.speculative(|reader| reader.child_script(&value, &Stream::None));
             } else if is_late && !word.is_flag() && RUN_ARGUMENTS.contains(&name) {
