@@ -3,6 +3,7 @@
 use crate::flags::{Flag, Given};
 use crate::options;
 use crate::paths;
+use crate::pattern;
 use crate::shell::{Invocation, Word, program_name};
 use crate::wild::{Match, Sym, Wild};
 
@@ -21,7 +22,10 @@ pub(crate) struct CommandPattern {
 impl CommandPattern {
     /// Compiles a pattern. `None` if it has no words.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
-        let mut words = pattern.split_whitespace();
+        // A rule with such a pattern is refused. One that was stored before matches what it did.
+        let plain = |_| pattern.split_whitespace().map(str::to_owned).collect();
+        let words = pattern::words(pattern).unwrap_or_else(plain);
+        let mut words = words.iter().map(String::as_str);
         let first = words.next()?;
         let first = first.strip_prefix("./").unwrap_or(first);
         let (mut operands, mut flags) = (Vec::new(), Vec::new());

@@ -13,8 +13,9 @@
 //!
 //! # Command patterns
 //!
-//! A pattern is words between white space. It is compared with each command that the line would
-//! run. Those in groups and substitutions count, and those behind `sudo`, `sh -c` or `ssh`.
+//! A pattern is the words of one command, with quotes as in a shell. It is compared with each
+//! command that the line would run. Those in groups and substitutions count, and those behind
+//! `sudo`, `sh -c` or `ssh`.
 //!
 //! | in a pattern | meaning |
 //! | --- | --- |
@@ -40,6 +41,7 @@
 //! | `git push +*` | `git push origin +main` | `git push origin main` |
 //! | `rm -rf /` | `rm --recursive -f x /` | `rm -rf /tmp` |
 //! | `kubectl delete` | `kubectl -n prod delete pod x` | `kubectl get delete` |
+//! | `psql -c "DROP TABLE*"` | `psql -c 'DROP TABLE x'` | `psql -c 'SELECT 1'` |
 //! | `scripts/deploy.sh` | `bash ./scripts/deploy.sh now` | `cat scripts/deploy.sh` |
 //!
 //! # Globs
@@ -61,6 +63,7 @@ pub mod limits;
 mod lint;
 mod options;
 mod paths;
+mod pattern;
 mod rule;
 mod shell;
 mod verdict;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::command::CommandPattern;
 use crate::limits::{
     ID_BYTES_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, REASON_BYTES_MAX, TITLE_BYTES_MAX, WINDOWS_MAX,
 };
+use crate::pattern::{self, BadPattern as BadWords};
 use crate::rule::Rule;
 use crate::verdict::Field;
 use crate::wild::{BadPattern, Wild};
@@ -26,8 +26,14 @@ pub enum Finding {
     TooBroad(Field, String),
     /// An entry is empty, or has nothing to compare.
     EmptyEntry(Field),
-    /// A command pattern has a shell's operators or quotes, which no word has after parsing.
+    /// No command or path has this form once it is read.
     NeverMatches(Field, String),
+    /// A command pattern has an operator that separates commands.
+    SeveralCommands(String),
+    /// A command pattern has a redirection, which is no word of a command.
+    Redirects(String),
+    /// A quote of a command pattern is not closed.
+    OpenQuote(String),
     /// A glob has a bracket or brace that is not closed, or too many alternatives.
     BadGlob(Field, String),
     /// There is no time zone of this name.
@@ -66,6 +72,20 @@ impl fmt::Display for Finding {
             Self::EmptyEntry(field) => write!(f, "a {} entry is empty", field.word()),
             Self::NeverMatches(field, text) => {
                 write!(f, "`{text}` matches no {}: write plain words", field.word())
+            }
+            Self::SeveralCommands(text) => write!(
+                f,
+                "`{}` is more than one command, so no command matches: give one --command for \
+                 each, or one entry of `commands`",
+                text.trim()
+            ),
+            Self::Redirects(text) => write!(
+                f,
+                "`{text}` redirects, which is no word of a command: give the file with --write, or \
+                 in `writes`"
+            ),
+            Self::OpenQuote(text) => {
+                write!(f, "`{text}` has a quote that is not closed, or ends with a backslash")
             }
             Self::BadGlob(field, text) => {
                 write!(f, "`{text}` is not a valid glob of a {}", field.word())
@@ -145,13 +165,20 @@ fn of_entry(field: Field, entry: &str) -> Option<Finding> {
     let never = || Finding::NeverMatches(field, entry.to_owned());
     match field {
         Field::Command => {
-            CommandPattern::new(entry)?;
-            let is_star = |word: &str| word.chars().all(|c| c == '*');
-            let has_operator = entry.contains(['|', ';', '&', '<', '>', '"', '\'', '`', '$', '\n']);
-            if entry.split_whitespace().all(is_star) {
+            let words = match pattern::words(entry) {
+                Ok(words) => words,
+                Err(BadWords::Operator) => return Some(Finding::SeveralCommands(entry.to_owned())),
+                Err(BadWords::Redirection) => return Some(Finding::Redirects(entry.to_owned())),
+                Err(BadWords::Quote) => return Some(Finding::OpenQuote(entry.to_owned())),
+            };
+            if words.first().is_none_or(String::is_empty) {
+                return Some(Finding::EmptyEntry(field));
+            }
+            let is_star = |word: &String| word.chars().all(|c| c == '*');
+            if words.iter().all(is_star) {
                 Some(broad())
             } else {
-                has_operator.then(never)
+                entry.contains(['`', '$']).then(never)
             }
         }
         Field::Tool => entry.chars().all(|c| c == '*').then(broad),

@@ -56,6 +56,9 @@ fn every_fault_names_its_position() {
         zone[0].to_string(),
         "line 2, column 1: no-friday-deploys: there is no time zone `Berlin`"
     );
+    let several = SOUND.replace("\"make deploy\"", "\"cd x && make deploy\"");
+    let several = parse_rules_file(&several).unwrap_err();
+    assert!(several[0].to_string().starts_with("line 2, column 1: no-friday-deploys: `cd x && "));
     let twice =
         parse_rules_file(&SOUND.replace("\"freeze\"", "\"no-friday-deploys\"")).unwrap_err();
     assert_eq!(twice[0].what, "the id is repeated");

@@ -52,7 +52,11 @@ fn each_fault_is_found() {
     };
     assert_eq!(commands(" "), [Finding::EmptyEntry(Field::Command)]);
     assert_eq!(commands("* **"), [Finding::TooBroad(Field::Command, "* **".to_owned())]);
-    assert_eq!(commands("a | b"), [Finding::NeverMatches(Field::Command, "a | b".to_owned())]);
+    assert_eq!(commands("a $b"), [Finding::NeverMatches(Field::Command, "a $b".to_owned())]);
+    assert_eq!(commands("''"), [Finding::EmptyEntry(Field::Command)]);
+    assert_eq!(commands("a 'b"), [Finding::OpenQuote("a 'b".to_owned())]);
+    assert_eq!(commands("a \\"), [Finding::OpenQuote("a \\".to_owned())]);
+    assert_eq!(commands("a >> b"), [Finding::Redirects("a >> b".to_owned())]);
     let paths = |entry: &str| {
         let entry = entry.to_owned();
         of(|rule| rule.matches.paths = vec![entry])
@@ -67,6 +71,23 @@ fn each_fault_is_found() {
     );
     assert_eq!(of(|rule| rule.expires = Some(now())), [Finding::Expired(now())]);
     assert!(matches!(of(|rule| rule.reason = "x".repeat(5000))[..], [Finding::TooLong(..)]));
+}
+
+#[test]
+fn a_pattern_of_several_commands_is_an_error() {
+    for entry in
+        ["kubectl delete; helm uninstall", "a && b", "a || b", "curl * | sh", "a & b", "a;", "a\nb"]
+    {
+        let found = of(|rule| rule.matches.commands = vec![entry.to_owned()]);
+        assert_eq!(found, [Finding::SeveralCommands(entry.to_owned())], "{entry}");
+        assert!(found[0].is_error(), "{entry}");
+        assert!(found[0].to_string().contains("give one --command for each"), "{}", found[0]);
+    }
+    for entry in
+        ["psql -c \"DROP TABLE*\"", "a 'b; c'", "a 'b && c'", "find -exec rm \\;", "a 'b\nc'"]
+    {
+        assert_eq!(of(|rule| rule.matches.commands = vec![entry.to_owned()]), [], "{entry}");
+    }
 }
 
 #[test]
