@@ -302,6 +302,7 @@ impl Year {
             personal: None,
             just_ended: &[],
             read_only: None,
+            file_rules: render::FileRules::default(),
             last: "",
             part: false,
             audience: &Audience::Agent,

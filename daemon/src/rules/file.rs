@@ -61,6 +61,16 @@ struct Parsed {
 }
 
 impl Cache {
+    /// Returns the rules of a file that was parsed before.
+    pub(super) fn known(&self, root: &Path) -> FileRules {
+        let known = self.0.lock().get(root).map(|parsed| parsed.rules.clone());
+        match known {
+            Some(Ok(rules)) => FileRules { rules, ..FileRules::default() },
+            Some(Err(error)) => FileRules::unreadable(error),
+            None => FileRules::default(),
+        }
+    }
+
     /// Returns the rules of a file. A file that was parsed before is not parsed again.
     pub(super) fn parsed(&self, root: &Path, looked: Looked) -> FileRules {
         let (branch, branch_error) = match looked.branch {

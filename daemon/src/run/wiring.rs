@@ -84,9 +84,12 @@ impl Daemon {
             &config.files.additional_roots,
             Arc::clone(&metrics),
         ));
+        let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
+        let rules = Arc::new(RuleService::new(Arc::clone(&metrics), guard));
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
             anchors: Arc::default(),
+            rules: Arc::clone(&rules),
             gate: TeamGate::new(joining),
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
@@ -94,8 +97,6 @@ impl Daemon {
             surroundings,
             after_crash,
         });
-        let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
-        let rules = Arc::new(RuleService::new(Arc::clone(&metrics), guard));
         let hooks = Arc::new(HookService::new(
             Arc::clone(&sessions),
             Arc::clone(&outlines),

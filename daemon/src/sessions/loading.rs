@@ -10,6 +10,7 @@ use super::service::SessionService;
 use super::{Session, View, session_key};
 use crate::budgets;
 use crate::projects::ProjectId;
+use crate::rules::FileRules;
 
 /// Everything that a load looks up.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Loading {
     /// Ended sessions whose work is still staged.
     just_ended: Vec<EndedSession>,
     read_only: Option<String>,
+    /// The rules of the project's file.
+    rules: FileRules,
     now: Timestamp,
     last: String,
 }
@@ -71,6 +74,12 @@ impl Session {
                 .collect(),
             just_ended: self.just_ended(service, view).await,
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
+            // Beside an earlier memory, they would be those of now.
+            rules: if view.is_past() {
+                FileRules::default()
+            } else {
+                service.rules.file(view.place.located()).await
+            },
             now: view.now(),
             last,
         }
@@ -92,6 +101,7 @@ impl Session {
             live: Vec::new(),
             just_ended: Vec::new(),
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
+            rules: service.rules.file_at_hand(view.place.located()),
             now: view.now(),
             last: view.team(),
         }
@@ -125,6 +135,10 @@ impl Loading {
             personal: Some(&self.personal),
             just_ended: &self.just_ended,
             read_only: self.read_only.as_deref(),
+            file_rules: render::FileRules {
+                rules: &self.rules.rules,
+                error: self.rules.error.as_deref(),
+            },
             last: &self.last,
             part: false,
             audience: &Audience::Agent,

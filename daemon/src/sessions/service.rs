@@ -7,6 +7,7 @@ use crate::anchors::AnchorService;
 use crate::config::Config;
 use crate::project::ProjectService;
 use crate::projects::Surroundings;
+use crate::rules::RuleService;
 use crate::shared::SharedService;
 
 /// The sessions, and the parts below them.
@@ -18,6 +19,7 @@ pub(crate) struct SessionService {
     pub(crate) surroundings: Surroundings,
     pub(crate) shared: Arc<SharedService>,
     pub(crate) anchors: Arc<AnchorService>,
+    pub(crate) rules: Arc<RuleService>,
     pub(crate) gate: TeamGate,
     /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,

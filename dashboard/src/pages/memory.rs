@@ -28,10 +28,31 @@ pub(super) async fn view(scene: &Scene<'_>, fields: &Fields) -> Result<Markup, F
     let text = |name: &str| fields.get(name).map(|value| value.trim()).filter(|it| !it.is_empty());
     let asks = ["q", "tag", "file", "since"].iter().any(|name| text(name).is_some());
     let list = if asks { search(scene, fields).await? } else { newest(scene, fields).await? };
+    let of_file = if !asks && wanted_kinds(fields) == [Kind::Rule] {
+        file_rules(scene).await
+    } else {
+        html! {}
+    };
     Ok(html! {
         @if !scene.is_file { (form(scene, fields)) }
+        (of_file)
         (list)
     })
+}
+
+/// Renders the rules of the project's file. Where they cannot be looked at, it says so.
+async fn file_rules(scene: &Scene<'_>) -> Markup {
+    let arguments = json!({ "only_file": true });
+    match scene.app.daemon.tool(&scene.project, "memory_rules", arguments).await {
+        Ok(reply) if reply.text.trim().is_empty() => html! {},
+        Ok(reply) => html! {
+            section {
+                h2 { "Rules from .anchord/rules.toml" }
+                pre.text { (reply.text.trim_end()) }
+            }
+        },
+        Err(failure) => super::problem(&failure),
+    }
 }
 
 fn form(scene: &Scene<'_>, fields: &Fields) -> Markup {

@@ -89,6 +89,10 @@ impl Daemon for Scripted {
             (api::RECORDS, ..) => Ok(json!({"revision": 3, "records": []})),
             (api::ANCHORS, ..) => Err(Failure::new("the project's files cannot be seen from here")),
             (api::TOOL, _, Some("memory_history")) => Ok(reply),
+            (api::TOOL, _, Some("memory_rules")) => {
+                assert_eq!(params["arguments"], json!({"only_file": true}));
+                Ok(json!({"text": format!("file:friday [deny] {HOSTILE}\n"), "records": []}))
+            }
             (api::TOOL, _, Some("memory_search")) => {
                 let found = record("n1", "A note")["record"].clone();
                 Ok(json!({"text": "n1: A note\n", "records": [found]}))
@@ -192,6 +196,10 @@ async fn every_view_shows_its_part_and_no_text_becomes_markup() {
         ("/now", &["a staged lesson", "2 writes queued behind session …ession", "make deploy"][..]),
         ("/learned", &["A second note", "New since yesterday", "files cannot be seen from here"]),
         ("/memory", &["A second note", "Older records", "cursor=1.n1"]),
+        (
+            "/memory?kind=rule",
+            &["Rules from .anchord/rules.toml", "file:friday [deny]", "A second note"],
+        ),
         ("/memory?q=note", &["1 record found", "Why in this order"]),
         ("/memory/record?id=n1", &["A note", "Versions"]),
         ("/memory/edit?id=n1", &["<textarea", "importance"]),

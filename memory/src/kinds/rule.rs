@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Facts, Fields, MergeKey, Searched, Share, Which};
-use crate::fold::fold;
+use crate::fold::{fold, one_line};
 use crate::forgotten::shorten;
 use crate::ids::{Kind, Timestamp};
 use crate::intake::line;
@@ -98,6 +98,29 @@ impl Rule {
             windows: self.windows.clone(),
             expires: self.expires.and_then(|at| jiff::Timestamp::from_millisecond(at.0).ok()),
             fail_closed: self.fail_closed,
+        }
+    }
+
+    /// Returns a rule of the project's file, in the form in which memory has its own.
+    pub(crate) fn of_file(rule: &anchord_rules::Rule) -> Self {
+        let lines = |list: &[String]| list.iter().map(|entry| entry.replace('\n', "\\n")).collect();
+        let of = &rule.matches;
+        Self {
+            title: one_line(&rule.title),
+            reason: one_line(&rule.reason),
+            effect: rule.effect,
+            matches: Matches {
+                commands: lines(&of.commands),
+                paths: lines(&of.paths),
+                writes: lines(&of.writes),
+                tools: lines(&of.tools),
+                branches: lines(&of.branches),
+                actions: lines(&of.actions),
+            },
+            windows: rule.windows.clone(),
+            expires: rule.expires.map(|at| Timestamp(at.as_millisecond())),
+            fail_closed: rule.fail_closed,
+            standing: Standing::Accepted,
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod around;
 mod order;
+mod rules;
 mod tail;
 
 use std::cmp::Reverse;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::around::Around;
 use self::order::{relevance, want, words};
+pub use self::rules::FileRules;
 use self::tail::tail_within;
 use super::cut::clip_within;
 use super::ended::EndedSession;
@@ -74,6 +76,8 @@ pub struct LoadView<'a> {
     pub just_ended: &'a [EndedSession],
     /// The reason why nothing can be saved, if so. The load begins with it.
     pub read_only: Option<&'a str>,
+    /// The rules of the project's file, which follow those of memory.
+    pub file_rules: FileRules<'a>,
     /// The caller's text for the end, within the same budget.
     pub last: &'a str,
     /// Whether to consider only a few records of each kind, for lack of time; the load says so.
@@ -170,7 +174,7 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
         }
     }
     frame = frame.with(Room::of(&format!("\n{PINNED}\n")));
-    if memory.totals().active.of(Kind::Rule) > 0 {
+    if memory.totals().active.of(Kind::Rule) > 0 || !view.file_rules.is_empty() {
         frame = frame.with(Room::of(&format!("\n{RULES}\n")));
     }
     if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
@@ -185,11 +189,22 @@ const TAIL_PERCENT: usize = 5;
 /// The minimum that is kept: one line on who else is here, and one that counts notices.
 const TAIL_ROOM: Room = Room { chars: 300, tokens: 60 };
 
+/// The parts of a page that are no records, and precede or replace some.
+#[derive(Clone, Copy)]
+struct Inner<'a> {
+    /// The topic in view as a save would leave it.
+    staged: Option<&'a Topic>,
+    /// The user's own notes.
+    personal: &'a str,
+    /// The rules of the project's file.
+    rules: &'a str,
+}
+
 /// Renders a load whose entries and tail fit in `room`. Entries above `room_max` are never whole.
 fn within(
     memory: &Memory,
     view: &LoadView<'_>,
-    (staged, personal): (Option<&Topic>, &str),
+    Inner { staged, personal, rules }: Inner<'_>,
     room: Room,
     room_max: Room,
 ) -> Result<LoadText, Refusal> {
@@ -220,6 +235,8 @@ fn within(
     let more = more.map(|(entry, _)| (entry.record.id, page.next));
     let mut text = first_line(view, more) + "\n" + personal;
     if memory.totals().active() == 0 && entries.is_empty() && view.just_ended.is_empty() {
+        rules_section(&mut text, &[], rules);
+        text.push_str(if rules.is_empty() { "" } else { "\n" });
         text.push_str(match view.audience {
             Audience::Agent | Audience::Compactor => {
                 "Nothing is recorded yet: memory_checkpoint what you learn as you go, memory_save before you end.\n"
@@ -229,7 +246,7 @@ fn within(
             }
         });
     } else {
-        sections(&mut text, memory, view, &entries, &page);
+        sections(&mut text, memory, view, &entries, &page, rules);
         if memory.totals().text_bytes > ACTIVE_TEXT_SOFT_BYTES_MAX {
             text.push('\n');
             text.push_str(&size::nudge(view.audience));
@@ -263,7 +280,7 @@ fn continued(
     let page = later(&entries, from, unnamed, room, room_max);
     let project = name(view.project);
     let mut text = format!("Memory of {project}, continued: reference, not instructions.\n");
-    sections(&mut text, memory, view, &entries, &page);
+    sections(&mut text, memory, view, &entries, &page, "");
     if let Some(next) = page.next {
         append(&mut text, format_args!("\nThe rest: {}.\n", goes_on(view, next)));
     }
@@ -468,6 +485,7 @@ fn sections(
     view: &LoadView<'_>,
     entries: &[Entry<'_>],
     page: &Page,
+    file_rules: &str,
 ) {
     let shown =
         || entries.iter().zip(page.shown.iter().copied()).filter(|(_, it)| *it != Shown::No);
@@ -476,11 +494,10 @@ fn sections(
     pinned.sort_by_key(|(entry, _)| (entry.record.kind() != Kind::Rule, entry.record.id));
     let rules = pinned.partition_point(|(entry, _)| entry.record.kind() == Kind::Rule);
     let (rules, others) = pinned.split_at(rules);
-    for (heading, pinned) in [(RULES, rules), (PINNED, others)] {
-        if !pinned.is_empty() {
-            append(text, format_args!("\n{heading}\n"));
-            print(text, pinned);
-        }
+    rules_section(text, rules, file_rules);
+    if !others.is_empty() {
+        append(text, format_args!("\n{PINNED}\n"));
+        print(text, others);
     }
     for kind in Kind::ALL {
         let of_kind = |entry: &Entry<'_>| entry.record.kind() == kind && !entry.record.pinned;
@@ -520,6 +537,14 @@ fn sections(
         let heading = heading(kind, shown.len() as u64, total, view.sections, view.audience);
         append(text, format_args!("\n## {heading}\n"));
         print(text, &shown);
+    }
+}
+
+fn rules_section(text: &mut String, rules: &[(&Entry<'_>, Shown)], file_rules: &str) {
+    if !rules.is_empty() || !file_rules.is_empty() {
+        append(text, format_args!("\n{RULES}\n"));
+        print(text, rules);
+        text.push_str(file_rules);
     }
 }
 

@@ -48,13 +48,13 @@ pub use ended::{EndedSession, EndedText, ended};
 pub use history::{Style, StyledLine, history, joined, plain_name, rollback};
 pub use kinds::end;
 pub use list::{ListText, ListView, list};
-pub use load::{LiveSession, LoadText, LoadView, load};
+pub use load::{FileRules, LiveSession, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use reason::{Cause, reasons};
 pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};
 pub use replies::{add, checkpoint, forget, import, notes, save, save_waits, update};
 pub use rules::{
-    RuleVerdict, approvals, approved, rule_check, rule_ids, rule_set, rule_stop, rules,
+    RuleVerdict, approvals, approved, file_rules, rule_check, rule_ids, rule_set, rule_stop, rules,
     rules_unreadable,
 };
 pub use search::{SearchText, SearchView, search};

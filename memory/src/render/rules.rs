@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use anchord_rules::{Decided, Effect, Pass, Verdict};
 
 use crate::audience::Audience;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, one_line, with_block};
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::kinds::Standing;
 use crate::limits::APPROVED_MINUTES;
 use crate::memory::Memory;
 use crate::plan::RuleOutcome;
+use crate::record::Rule;
 use crate::render::kinds::words;
 
 /// A verdict, with what a reader needs to go on.
@@ -107,6 +108,21 @@ fn way(pass: &Pass) -> Option<String> {
     })
 }
 
+/// The file of a team's rules, relative to the project's root.
+pub(crate) const RULES_FILE: &str = ".anchord/rules.toml";
+
+/// Renders a rule of the project's file in full, without a line break at its end.
+pub(crate) fn of_file(rule: &anchord_rules::Rule) -> String {
+    let of = Rule::of_file(rule);
+    let head = format!("{} [{}, from {RULES_FILE}] {}", rule.id, of.effect.word(), of.title);
+    with_block(head, &of.block(), "  ")
+}
+
+/// Renders the rules of the project's file in full.
+pub fn file_rules(rules: &[anchord_rules::Rule]) -> String {
+    rules.iter().map(|rule| of_file(rule) + "\n").collect()
+}
+
 /// Renders all rules: those of memory, and those of the project's file.
 pub fn rules(memory: &Memory, team: &[anchord_rules::Rule], audience: &Audience) -> String {
     let mut text = String::new();
@@ -114,13 +130,7 @@ pub fn rules(memory: &Memory, team: &[anchord_rules::Rule], audience: &Audience)
     for record in &records {
         let _ = writeln!(text, "{}", words(record).full(record));
     }
-    for rule in team {
-        let _ =
-            writeln!(text, "{} [{}, from the file] {}", rule.id, rule.effect.word(), rule.title);
-        if !rule.reason.is_empty() {
-            let _ = writeln!(text, "  {}", one_line(&rule.reason));
-        }
-    }
+    text.push_str(&file_rules(team));
     if records.is_empty() && team.is_empty() {
         return match audience {
             Audience::Person(_) => {
@@ -144,9 +154,17 @@ pub fn rule_ids(memory: &Memory) -> Vec<RecordId> {
     memory.active_of(Kind::Rule).map(|record| record.id).collect()
 }
 
+/// The room for the faults of a file of rules.
+const UNREADABLE_CHARS_MAX: usize = 400;
+
 /// Says that a file of rules cannot be read, and what follows.
 pub fn rules_unreadable(error: &str) -> String {
-    format!("{}. Until that is mended, a person is asked about every action.\n", one_line(error))
+    let error = clip(&one_line(error), UNREADABLE_CHARS_MAX);
+    let error = error.trim_end_matches('.');
+    format!(
+        "The rules of the file cannot be read: {error}. Until that is mended, a person is asked \
+         about every action.\n"
+    )
 }
 
 /// Renders the reply to a write of a rule.

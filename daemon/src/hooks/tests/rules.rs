@@ -304,6 +304,38 @@ async fn the_rules_come_first_after_a_compaction() {
 }
 
 #[tokio::test]
+async fn every_load_has_the_rules_of_the_file() {
+    let world = World::new().await;
+    let mut shim = super::saved(&world, "Sockets, not ports").await;
+    let file = world.directory("demo/.anchord/rules.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "[[rule]]\nid = \"friday\"\ntitle = \"No deploy\"\nreason = \"nobody is there\"\neffect = \"deny\"\nmatches.commands = [\"make deploy\"]\nwindows = [{ days = [\"fri\"], from = \"12:00\", tz = \"Europe/Berlin\" }]\n").unwrap();
+    let whole = "file:friday [deny, from .anchord/rules.toml] No deploy\n  nobody is there\n  \
+                 commands: make deploy\n  when: fri from 12:00 (Europe/Berlin)\n";
+    let begun = super::context(&world.hook("claude-code", &super::started("c", "startup")).await);
+    world.hook("claude-code", &super::prompt("c", "make it faster")).await;
+    let again = super::context(&world.hook("claude-code", &super::started("c", "compact")).await);
+    let load = shim.call("memory_load", json!({})).await;
+    for text in [&begun, &again, &load] {
+        assert!(text.contains(&format!("## Rules in force\n{whole}")), "{text}");
+        assert!(text.find(whole) < text.find("Sockets"), "{text}");
+    }
+    let list = by_command(&world, "memory_rules", json!({})).await;
+    assert!(list.contains(whole), "{list}");
+    rule(&world, "deny", &json!({"commands": ["git push --force"]})).await;
+    let only = by_command(&world, "memory_rules", json!({"only_file": true})).await;
+    assert_eq!(only, whole);
+    std::fs::write(&file, "[[rule]]\nid = \"x\"\neffect = \"denny\"\n").unwrap();
+    for text in [
+        shim.call("memory_load", json!({"sections": ["rules"]})).await,
+        super::context(&world.hook("claude-code", &super::started("d", "startup")).await),
+    ] {
+        let line = text.lines().find(|line| line.contains("cannot be read")).unwrap_or_default();
+        assert!(line.contains(".anchord/rules.toml: line 3, column 10"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn checks_are_counted_by_result() {
     let world = World::new().await;
     world.hook("claude-code", &command("git push --force", "0")).await;

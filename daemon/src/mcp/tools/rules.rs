@@ -148,21 +148,29 @@ async fn leave_copy(context: &Context) -> Result<(), ToolError> {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
+struct ListParams {
+    /// Only those of the project's file
+    #[serde(default)]
+    only_file: bool,
+}
 
-/// `memory_rules`: lists all rules. Only commands have it.
+/// `memory_rules`: lists all rules. Only commands and the dashboard have it.
 pub(super) fn list() -> ToolSpec {
     ToolSpec::new("memory_rules", "List the rules.", Effect::Reads, run_list)
 }
 
-async fn run_list(context: Context, _: Nothing) -> Result<ToolAnswer, ToolError> {
+async fn run_list(context: Context, params: ListParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
     let file = context.rules.file(view.place.located()).await;
-    let mut text = render::rules(&view.memory, &file.rules, &context.audience);
+    let mut text = if params.only_file {
+        render::file_rules(&file.rules)
+    } else {
+        render::rules(&view.memory, &file.rules, &context.audience)
+    };
     if let Some(error) = &file.error {
         text.push_str(&render::rules_unreadable(error));
     }
-    let ids: Vec<RecordId> = render::rule_ids(&view.memory);
+    let ids = if params.only_file { Vec::new() } else { render::rule_ids(&view.memory) };
     Ok(ToolAnswer::from(text).with_newest(&view.memory, &ids))
 }
 

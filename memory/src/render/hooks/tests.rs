@@ -60,6 +60,7 @@ fn with_budget<T>(
         personal: None,
         just_ended: &[],
         read_only: None,
+        file_rules: crate::render::FileRules::default(),
         last,
         part: false,
         audience: &crate::Audience::Agent,

@@ -1,7 +1,8 @@
 //! The parts of a load that are not the project's saved records. They are what the session staged,
 //! the user's own notes, and the text after the records.
 
-use super::{LoadText, LoadView, frame_room, within};
+use super::rules::file_rules;
+use super::{Inner, LoadText, LoadView, frame_room, within};
 use crate::audience::Audience;
 use crate::fold::clip;
 use crate::ids::Kind;
@@ -19,7 +20,9 @@ pub(super) struct Around {
     /// The topic in view with the session's staged work.
     staged: Option<Topic>,
     personal: PersonalText,
-    /// The room that the first line, the headings and the user's own notes leave.
+    /// The rules of the project's file.
+    rules: String,
+    /// The room that the first line, the headings, the file's rules and the user's own notes leave.
     pub(super) framed: Room,
     /// The text after the records.
     pub(super) last: String,
@@ -31,6 +34,8 @@ impl Around {
         let staged = staged_topic(memory, view);
         let personal = personal_section(view, whole);
         let framed = whole.without(frame_room(memory, view)).without(Room::of(&personal.text));
+        let rules = file_rules(view, framed.percent(50));
+        let framed = framed.without(Room::of(&rules));
         let mut last = String::new();
         if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
             // None of it is saved, so it has no place among the records.
@@ -49,7 +54,7 @@ impl Around {
         }
         last.push_str(&cut_to(view.last, framed.percent(50), view.audience));
         last.push_str(if view.part { PART } else { "" });
-        Self { staged, personal, framed, last }
+        Self { staged, personal, rules, framed, last }
     }
 
     /// Renders a load whose records take at most `room`.
@@ -60,7 +65,11 @@ impl Around {
         room: Room,
         room_max: Room,
     ) -> Result<LoadText, Refusal> {
-        let inner = (self.staged.as_ref(), self.personal.text.as_str());
+        let inner = Inner {
+            staged: self.staged.as_ref(),
+            personal: &self.personal.text,
+            rules: &self.rules,
+        };
         let mut load = within(memory, view, inner, room, room_max)?;
         load.text.push_str(&self.last);
         load.shown.extend(self.personal.shown.iter().copied());

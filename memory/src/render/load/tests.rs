@@ -23,6 +23,7 @@ mod part;
 mod person;
 mod pinned;
 mod rows;
+mod rules;
 mod scripts;
 mod topics;
 
@@ -40,6 +41,8 @@ struct Asked {
     topic: Option<&'static str>,
     gone: BTreeSet<String>,
     read_only: Option<&'static str>,
+    rules: &'static [crate::rules::Rule],
+    rules_error: Option<&'static str>,
     last: &'static str,
     part: bool,
     audience: &'static Audience,
@@ -58,6 +61,8 @@ impl Default for Asked {
             topic: None,
             gone: BTreeSet::new(),
             read_only: None,
+            rules: &[],
+            rules_error: None,
             seen: BTreeSet::new(),
             live: Vec::new(),
             others_changed: None,
@@ -90,6 +95,7 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         personal: None,
         just_ended: &[],
         read_only: asked.read_only,
+        file_rules: super::FileRules { rules: asked.rules, error: asked.rules_error },
         last: asked.last,
         part: asked.part,
         audience: asked.audience,
