@@ -26,6 +26,7 @@ mod config;
 mod daemon;
 mod data;
 mod merge;
+mod rules;
 mod team;
 
 /// Check the daemon, the socket, versions, agents' entries and hooks, data and logs
@@ -174,7 +175,9 @@ fn found(dir: &InstanceDir, fix: bool) -> Result<Vec<Finding>, Error> {
 fn examined(dir: &InstanceDir, place: &UserEnvironment, hangs: Option<&Error>) -> Vec<Finding> {
     let mut findings = config::findings(dir);
     // The agents come before the daemon, because their checks start it.
-    let (agents, named) = agents::findings(place, project(dir).as_ref(), hangs.is_none());
+    let here = project(dir);
+    let scope = here.clone().map(Scope::Project);
+    let (agents, named) = agents::findings(place, scope.as_ref(), hangs.is_none());
     let status = daemon::findings(dir, hangs, &mut findings);
     daemon::versions(status.as_ref(), &named, &mut findings);
     data::findings(dir, status.as_ref(), &mut findings);
@@ -185,7 +188,10 @@ fn examined(dir: &InstanceDir, place: &UserEnvironment, hangs: Option<&Error>) -
         merge::findings(status, &mut findings);
         team::findings(dir, status, &mut findings);
     }
-    findings
+    // While rules cannot be read, agents are stopped at every action. That comes first.
+    let mut first = rules::findings(here.as_deref(), status.as_ref());
+    first.append(&mut findings);
+    first
 }
 
 /// A finding and the outcome of its repair.
@@ -227,11 +233,11 @@ fn checked_again(repaired: Vec<Repaired>, mut found: Vec<Finding>) -> Vec<Findin
     gone
 }
 
-/// Returns the project of the working directory, where agents may be set up as well.
-fn project(dir: &InstanceDir) -> Option<Scope> {
+/// Returns the root of the working directory's project, where agents may be set up as well.
+fn project(dir: &InstanceDir) -> Option<PathBuf> {
     let surroundings = Surroundings::here(Some(dir.path().to_owned()));
     let located = locate(&directory(Path::new(".")).ok()?, false, &surroundings).ok()?;
-    Some(Scope::Project(located.root))
+    Some(located.root)
 }
 
 impl Fix {

@@ -24,7 +24,7 @@ use crate::show;
 use crate::tool::{self, Caller};
 
 /// The file of a team's rules, relative to the project's root.
-const FILE: &str = ".anchord/rules.toml";
+pub(super) const FILE: &str = ".anchord/rules.toml";
 
 /// Rules that hooks enforce before an agent acts
 ///
