@@ -61,7 +61,7 @@ impl Subject<'_> {
             (&matches.paths, &|globs| self.of_paths(Field::Path, globs)),
             (&matches.writes, &|globs| self.of_paths(Field::Write, globs)),
         ];
-        let (mut worst, mut matched) = (Match::No, Vec::new());
+        let (mut worst, mut entries_found) = (Match::No, Vec::new());
         for (entries, of_field) in fields {
             if entries.is_empty() {
                 continue;
@@ -70,15 +70,16 @@ impl Subject<'_> {
             if found == Match::No {
                 return None;
             }
-            worst = if matched.is_empty() { found } else { worst.min(found) };
-            matched.extend(entry);
+            worst = if entries_found.is_empty() { found } else { worst.min(found) };
+            entries_found.extend(entry.map(|entry| (found, entry)));
         }
         let effect = match (worst, rule.effect) {
             (Match::No, _) | (Match::Maybe, Effect::Allow) => return None,
             (Match::Maybe, _) => Effect::Ask,
             (Match::Yes, effect) => effect,
         };
-        let pass = pass(rule, effect, worst, &matched, now);
+        let pass = pass(rule, effect, &entries_found, now);
+        let matched = entries_found.into_iter().map(|(_, entry)| entry).collect();
         Some(Decided {
             rule: rule.id.clone(),
             title: rule.title.clone(),
@@ -198,13 +199,7 @@ fn has_word(said: &[String], word: &str) -> bool {
 }
 
 /// Returns what would make the action pass.
-fn pass(
-    rule: &Rule,
-    effect: Effect,
-    found: Match,
-    matched: &[Matched],
-    now: Timestamp,
-) -> Vec<Pass> {
+fn pass(rule: &Rule, effect: Effect, matched: &[(Match, Matched)], now: Timestamp) -> Vec<Pass> {
     if effect == Effect::Allow {
         return Vec::new();
     }
@@ -213,12 +208,12 @@ fn pass(
         pass.push(Pass::Approval);
     }
     pass.extend(crate::window::free_from(&rule.windows, rule.expires, now).map(Pass::Wait));
-    for entry in matched {
+    for (found, entry) in matched {
         pass.push(match entry.field {
             Field::Branch => Pass::OtherBranch(entry.text.clone()),
             // The words may be plain, and only the program's use of them unknown.
             Field::Write => Pass::Without(entry.text.clone()),
-            _ if found == Match::Maybe => Pass::Literal(entry.text.clone()),
+            _ if *found == Match::Maybe => Pass::Literal(entry.text.clone()),
             _ => Pass::Without(entry.text.clone()),
         });
     }

@@ -147,6 +147,10 @@ fn fields_are_anded_and_entries_ored() {
     assert_eq!(effect("git commit", Some("Bash"), None), Effect::Ask, "the branch is unknown");
     let switched = effect("git switch main && git commit", Some("Bash"), Some("topic"));
     assert_eq!(switched, Effect::Deny);
+    // The command is written out already; only the branch is unknown.
+    let action = Action { command: Some("git commit"), tool: Some("Bash"), ..Action::default() };
+    let decided = &check(&rules, &action, now()).deciding[0];
+    assert!(!decided.pass.iter().any(|pass| matches!(pass, Pass::Literal(_))), "{decided:?}");
 }
 
 #[test]

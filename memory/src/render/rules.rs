@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anchord_rules::{Decided, Effect, Pass, Verdict};
+use anchord_rules::{Decided, Effect, Field, Matched, Pass, Unparsed, Verdict};
 
 use crate::audience::Audience;
 use crate::fold::{clip, one_line, with_block};
@@ -50,11 +50,27 @@ pub fn rule_stop(of: &RuleVerdict<'_>) -> String {
 }
 
 fn reasons(of: &RuleVerdict<'_>) -> String {
+    let Verdict { deciding, unparsed, .. } = of.verdict;
+    let causes: Vec<Option<Cause>> =
+        deciding.iter().map(|decided| cause(decided, unparsed.as_ref())).collect();
     let mut text = String::new();
-    for decided in &of.verdict.deciding {
-        let _ = writeln!(text, "{}", reason(decided));
+    for (at, (decided, cause)) in deciding.iter().zip(&causes).enumerate() {
+        let Some(cause) = cause else {
+            let _ = writeln!(text, "{}", reason(decided, None));
+            continue;
+        };
+        if causes.iter().take(at).flatten().any(|earlier| earlier == cause) {
+            continue;
+        }
+        let is_same = |(_, other): &(&Decided, &Option<Cause>)| other.as_ref() == Some(cause);
+        let same: Vec<&Decided> =
+            deciding.iter().zip(&causes).filter(is_same).map(|(decided, _)| decided).collect();
+        let words =
+            if same.len() == 1 { reason(decided, Some(cause)) } else { joint(&same, cause) };
+        let _ = writeln!(text, "{words}");
     }
-    if let Some(unparsed) = &of.verdict.unparsed {
+    let is_said = causes.iter().flatten().any(|cause| cause.is_of_reading);
+    if let Some(unparsed) = unparsed.as_ref().filter(|_| !is_said) {
         let _ = writeln!(text, "It was not read completely: {}.", one_line(&unparsed.to_string()));
     }
     if let Some(id) = of.approval {
@@ -67,7 +83,75 @@ fn reasons(of: &RuleVerdict<'_>) -> String {
     text
 }
 
-fn reason(decided: &Decided) -> String {
+/// The reason why it is not known whether a rule matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cause {
+    /// The reason, as a sentence without its period.
+    what: String,
+    /// The change with which the action may pass, behind "if you".
+    way: &'static str,
+    /// Whether a part of the command could not be read, so that nothing more is to be said of it.
+    is_of_reading: bool,
+}
+
+/// Returns the reason why a rule only may match, if the command has a part that only its run shows.
+fn cause(decided: &Decided, unparsed: Option<&Unparsed>) -> Option<Cause> {
+    if decided.certain || decided.matched.is_empty() {
+        return None;
+    }
+    let of_command = |it: &&Matched| it.field != Field::Branch && it.text.contains('…');
+    let unknown = decided.matched.iter().find(of_command).map(|it| one_line(&it.text));
+    let is_whole = unknown.as_ref().is_some_and(|text| is_unknown(text));
+    let (what, way) = match (unparsed, unknown) {
+        (Some(unreadable @ Unparsed::Syntax(_)), _) => {
+            (sentence(&unreadable.to_string()), "write it in plain shell")
+        }
+        (Some(unreadable @ Unparsed::TooMuch { .. }), _) => {
+            (sentence(&unreadable.to_string()), "run its parts one by one")
+        }
+        (Some(Unparsed::Dynamic(part)), Some(_)) if is_whole && !is_unknown(part) => {
+            let part = clip(&one_line(part), PART_CHARS_MAX);
+            (format!("What `{part}` will run is not known before it runs"), WRITE_OUT)
+        }
+        (_, Some(_)) if is_whole => {
+            ("What will run is not known before it runs".to_owned(), WRITE_OUT)
+        }
+        (_, Some(text)) => {
+            (format!("`{text}` has a part that is not known before it runs"), WRITE_OUT)
+        }
+        (_, None) => return None,
+    };
+    Some(Cause { what, way, is_of_reading: unparsed.is_some() })
+}
+
+/// The room for the part of a command that is not known.
+const PART_CHARS_MAX: usize = 80;
+
+const WRITE_OUT: &str = "write it out, without variables and substitutions";
+
+/// Whether nothing of a text is known.
+fn is_unknown(text: &str) -> bool {
+    text.chars().all(|c| c == '…' || c.is_whitespace())
+}
+
+/// Returns a fragment as a sentence begins.
+fn sentence(fragment: &str) -> String {
+    let fragment = one_line(fragment);
+    let mut rest = fragment.chars();
+    let first = rest.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(rest).collect()
+}
+
+/// Words what several rules ask for the same cause.
+fn joint(rules: &[&Decided], cause: &Cause) -> String {
+    let names: Vec<String> =
+        rules.iter().map(|it| format!("{} {}", it.rule, one_line(&it.title))).collect();
+    let Cause { what, way, .. } = cause;
+    let count = names.len();
+    format!("{what}. So {count} rules may match: {}. It passes if you {way}.", names.join("; "))
+}
+
+fn reason(decided: &Decided, cause: Option<&Cause>) -> String {
     let Decided { rule, title, reason, certain, matched, pass, .. } = decided;
     let mut text = format!("{rule} {title}");
     if !reason.is_empty() {
@@ -76,17 +160,26 @@ fn reason(decided: &Decided) -> String {
     if !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
-    let shown: Vec<String> = matched.iter().map(|it| format!("`{}`", one_line(&it.text))).collect();
-    if !shown.is_empty() {
+    let of_matched = |it: &Matched| match it.field {
+        Field::Branch if is_unknown(&it.text) => "a branch that is not known".to_owned(),
+        _ => format!("`{}`", one_line(&it.text)),
+    };
+    let shown: Vec<String> = matched.iter().map(of_matched).collect();
+    if let Some(cause) = cause {
+        let _ = write!(text, " {}.", cause.what);
+    } else if !shown.is_empty() {
         let matches = if *certain { "It matches" } else { "It may match" };
         let _ = write!(text, " {matches} {}.", shown.join(" and "));
     }
     // Everybody sees that what matches can be left out.
     let is_new = |pass: &&Pass| match pass {
         Pass::Without(part) => matched.iter().all(|it| it.text != *part),
+        Pass::OtherBranch(branch) => !is_unknown(branch),
+        Pass::Literal(_) => cause.is_none(),
         _ => true,
     };
-    let ways: Vec<String> = pass.iter().filter(is_new).filter_map(way).collect();
+    let mut ways: Vec<String> = pass.iter().filter(is_new).filter_map(way).collect();
+    ways.extend(cause.map(|cause| cause.way.to_owned()));
     if !ways.is_empty() {
         let _ = write!(text, " It passes if you {}.", ways.join(", or "));
     }
@@ -200,3 +293,6 @@ pub fn approvals(pending: &[(String, String, String)]) -> String {
 pub fn approved(action: &str, until: Timestamp) -> String {
     format!("Approved until {}: {}\n", until.minute(), clip(&one_line(action), 200))
 }
+
+#[cfg(test)]
+mod tests;
