@@ -187,6 +187,10 @@ pub const MARK_NAME_BYTES_MAX: usize = 48;
 
 /// Minutes for which an approved action passes.
 pub const APPROVED_MINUTES: u32 = 10;
+/// Characters of a command's unknown part that the reason of an ask names.
+pub(crate) const UNKNOWN_PART_CHARS_MAX: usize = 80;
+/// Characters of the faults of a rules file that a load shows.
+pub(crate) const RULES_FAULTS_CHARS_MAX: usize = 400;
 /// Rules that a project keeps.
 pub const RULES_MAX: u64 = 500;
 /// Bytes of the text of a project's rules.

@@ -8,7 +8,7 @@ use crate::audience::Audience;
 use crate::fold::{clip, one_line, with_block};
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::kinds::Standing;
-use crate::limits::APPROVED_MINUTES;
+use crate::limits::{APPROVED_MINUTES, RULES_FAULTS_CHARS_MAX, UNKNOWN_PART_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::RuleOutcome;
 use crate::record::Rule;
@@ -110,7 +110,7 @@ fn cause(decided: &Decided, unparsed: Option<&Unparsed>) -> Option<Cause> {
             (sentence(&unreadable.to_string()), "run its parts one by one")
         }
         (Some(Unparsed::Dynamic(part)), Some(_)) if is_whole && !is_unknown(part) => {
-            let part = clip(&one_line(part), PART_CHARS_MAX);
+            let part = clip(&one_line(part), UNKNOWN_PART_CHARS_MAX);
             (format!("What `{part}` will run is not known before it runs"), WRITE_OUT)
         }
         (_, Some(_)) if is_whole => {
@@ -123,9 +123,6 @@ fn cause(decided: &Decided, unparsed: Option<&Unparsed>) -> Option<Cause> {
     };
     Some(Cause { what, way, is_of_reading: unparsed.is_some() })
 }
-
-/// The room for the part of a command that is not known.
-const PART_CHARS_MAX: usize = 80;
 
 const WRITE_OUT: &str = "write it out, without variables and substitutions";
 
@@ -247,12 +244,9 @@ pub fn rule_ids(memory: &Memory) -> Vec<RecordId> {
     memory.active_of(Kind::Rule).map(|record| record.id).collect()
 }
 
-/// The room for the faults of a file of rules.
-const UNREADABLE_CHARS_MAX: usize = 400;
-
 /// Says that a file of rules cannot be read, and what follows.
 pub fn rules_unreadable(error: &str) -> String {
-    let error = clip(&one_line(error), UNREADABLE_CHARS_MAX);
+    let error = clip(&one_line(error), RULES_FAULTS_CHARS_MAX);
     let error = error.trim_end_matches('.');
     format!(
         "The rules of the file cannot be read: {error}. Until that is mended, a person is asked \

@@ -23,7 +23,6 @@ mod part;
 mod person;
 mod pinned;
 mod rows;
-mod rules;
 mod scripts;
 mod topics;
 
@@ -41,8 +40,7 @@ struct Asked {
     topic: Option<&'static str>,
     gone: BTreeSet<String>,
     read_only: Option<&'static str>,
-    rules: &'static [crate::rules::Rule],
-    rules_error: Option<&'static str>,
+    file_rules: super::FileRules<'static>,
     last: &'static str,
     part: bool,
     audience: &'static Audience,
@@ -61,8 +59,7 @@ impl Default for Asked {
             topic: None,
             gone: BTreeSet::new(),
             read_only: None,
-            rules: &[],
-            rules_error: None,
+            file_rules: super::FileRules::default(),
             seen: BTreeSet::new(),
             live: Vec::new(),
             others_changed: None,
@@ -95,7 +92,7 @@ fn with_view<T>(asked: &Asked, see: impl FnOnce(&LoadView<'_>) -> T) -> T {
         personal: None,
         just_ended: &[],
         read_only: asked.read_only,
-        file_rules: super::FileRules { rules: asked.rules, error: asked.rules_error },
+        file_rules: asked.file_rules,
         last: asked.last,
         part: asked.part,
         audience: asked.audience,

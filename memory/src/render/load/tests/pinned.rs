@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod rules;
+
 #[test]
 fn a_pinned_record_may_use_the_room_reserved_for_notices() {
     let mut memory = Memory::default();
