@@ -35,7 +35,7 @@ impl Around {
         let personal = personal_section(view, whole);
         let framed = whole.without(frame_room(memory, view)).without(Room::of(&personal.text));
         let rules = file_rules(view, framed.percent(50));
-        let framed = framed.without(Room::of(&rules));
+        let framed = if rules.is_empty() { framed } else { framed.without(Room::of(&rules)) };
         let mut last = String::new();
         if let Some(topic) = staged.as_ref().filter(|_| view.focus(memory).is_none()) {
             // None of it is saved, so it has no place among the records.
