@@ -117,8 +117,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Stores an anchor in place of those at the same place. The lowest id survives, pinned if any of
-    /// them was.
+    /// Stores an anchor in place of those at the same place. The lowest id survives, pinned if any
+    /// of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
         let mut places = known.unwrap_or_else(|| self.places(&new.file));

@@ -371,7 +371,10 @@ async fn the_users_own_memory_can_be_named_instead_of_a_project() {
         (&json!(1), &json!([])),
         "{verified}"
     );
-    for tool in ["memory_load", "memory_topic", "memory_configure", "memory_status"] {
+    let load =
+        post_json(&world, "/v1/tool", json!({ "project": "user", "tool": "memory_load" })).await;
+    assert!(load["text"].as_str().unwrap().contains("u1: answers in German"), "{load}");
+    for tool in ["memory_topic", "memory_configure", "memory_status"] {
         let call = json!({ "project": "user", "tool": tool }).to_string();
         let (code, error) = send(&world, Method::POST, "/v1/tool", &call).await;
         assert!(code == 400 && error.contains("is about a project"), "{code} {error}");

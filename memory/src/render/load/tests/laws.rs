@@ -49,6 +49,30 @@ fn says(record: &Record) -> Option<String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn everything_is_shown_in_full_without_a_budget(memory in any_large()) {
+        let asked = Asked { chars_max: None, ..Asked::default() };
+        let text = loaded(&memory, &asked).text;
+        for (_, full, _, _) in texts(&memory, &asked) {
+            prop_assert!(text.contains(&full));
+        }
+        prop_assert!(!text.contains("There is more"));
+    }
+
+    #[test]
+    fn the_same_memory_gives_the_same_bytes(steps in any_steps(), asked in any_asked()) {
+        let (memory, entries) = take(&steps);
+        let mut replayed = Memory::default();
+        for (seq, changes) in (1..).zip(&entries) {
+            replayed.apply(crate::Seq(seq), changes);
+        }
+        prop_assert_eq!(loaded(&memory, &asked), loaded(&replayed, &asked));
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
