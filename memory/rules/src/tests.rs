@@ -270,7 +270,17 @@ fn any_harmless() -> impl Strategy<Value = String> {
     let lines = HARMLESS.lines().filter_map(|line| line.split_once('\t'));
     let whole = lines.filter(|(_, command)| !command.contains('#') && !command.contains("<<"));
     let whole = whole.filter(|(_, command)| !command.ends_with('&'));
+    // After `x=1`, `git push $x--force` does not force anything.
+    let whole = whole.filter(|(_, command)| !sets_a_variable(command));
     prop::sample::select(whole.map(|(_, command)| unescaped(command)).collect::<Vec<_>>())
+}
+
+fn sets_a_variable(command: &str) -> bool {
+    command.split([';', '&', '|']).any(|part| {
+        let name = part.trim_start().split_once('=').map(|(name, _)| name);
+        let is_name = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        name.is_some_and(|name| !name.is_empty() && is_name(name))
+    })
 }
 
 /// Evasions that are denied and go on with other commands behind them.
