@@ -1,5 +1,6 @@
 //! Checks the places of memory and logs: space, permissions, and the last errors.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use anchord_daemon::api::{
     StatusReply, VerifyReply,
 };
 use anchord_daemon::store::refuse_network_fs;
+use anchord_memory::shell_line;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
 use super::super::shared;
@@ -36,6 +38,30 @@ fn shared(project: &ProjectStatus) -> Option<Finding> {
     })
 }
 
+/// Notes directories that several memories belong to. A directory that was cloned again, or lost
+/// its id, begins another one, and the earlier one is no longer shown there.
+pub(super) fn shared_places(projects: &[ProjectStatus]) -> Vec<Finding> {
+    let mut by_root: BTreeMap<&str, Vec<&ProjectStatus>> = BTreeMap::new();
+    for project in projects.iter().filter(|project| project.revision > 0) {
+        by_root.entry(&project.root).or_default().push(project);
+    }
+    let several = by_root.into_iter().filter(|(_, memories)| memories.len() > 1);
+    let finding = |(root, memories): (&str, Vec<&ProjectStatus>)| {
+        let listed = memories.iter().map(|it| format!("{} at revision {}", it.id, it.revision));
+        let listed: Vec<String> = listed.collect();
+        let number = memories.len();
+        let what =
+            format!("{number} memories belong to {root}:\n      {}", listed.join("\n      "));
+        let action = format!(
+            "Only one is used there. `anchord load --project ID` shows one, `anchord project link {} \
+             --project ID` uses it, and `anchord project delete ID` removes it.",
+            shell_line([root])
+        );
+        Finding::note(ABOUT, what).action(action)
+    };
+    several.map(finding).collect()
+}
+
 /// Checks the directories of an instance, and its projects if a daemon reports them.
 pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &mut Vec<Finding>) {
     if refuse_network_fs(dir.path()).is_err() {
@@ -61,6 +87,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             format!("Put {} back from a backup; projects are not touched.", place.display());
         found.push(Finding::problem(ABOUT, what, action));
     }
+    found.extend(shared_places(status.map(|status| &*status.projects).unwrap_or_default()));
     let mut journals = Journals::default();
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
         found.extend(shared(project));

@@ -247,3 +247,26 @@ fn versions_and_containers_are_checked() {
         );
     }
 }
+
+#[test]
+fn several_memories_of_one_directory_are_noted() {
+    let project = |id: &str, root: &str, revision: u64| -> anchord_daemon::api::ProjectStatus {
+        serde_json::from_value(serde_json::json!({
+            "id": id, "root": root, "name": "api", "exists": true, "open": false,
+            "revision": revision, "entries": revision, "bytes": 1,
+        }))
+        .unwrap()
+    };
+    let alone = [project("a", "/src/api", 3), project("b", "/src/web", 3)];
+    assert!(data::shared_places(&alone).is_empty());
+    let unused = [project("a", "/src/api", 3), project("b", "/src/api", 0)];
+    assert!(data::shared_places(&unused).is_empty(), "nothing was ever stored in one of them");
+    let found = data::shared_places(&[project("a", "/my src", 3), project("b", "/my src", 7)]);
+    insta::assert_snapshot!(found[0].what, @"
+    2 memories belong to /my src:
+          a at revision 3
+          b at revision 7
+    ");
+    let action = found[0].action.as_deref().unwrap();
+    assert!(action.contains("`anchord project link '/my src' --project ID`"), "{action}");
+}
