@@ -20,10 +20,10 @@ use crate::tokens;
 
 pub use detect::{auto_tags, detect};
 pub use expiry::{Expires, ParseExpiryError};
-pub use intake::tag_as_kept;
 pub(crate) use intake::{
     accept_note, accept_tags, content_fits, key_line, summary_text, valid_importance,
 };
+pub use intake::{tag_as_kept, tags_as_kept};
 
 pub(crate) const FACTS: Facts = Facts {
     noun: "note",

@@ -9,7 +9,7 @@ use std::{fmt, mem};
 
 use anchord_memory::{
     Anchor, Blueprint, Category, Expires, Kind, Lesson, NewNote, Refusal, Staged, Timestamp,
-    TopicPart, limits, tag_as_kept,
+    TopicPart, limits, tags_as_kept,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{EnumAccess, Error as _, VariantAccess as _, Visitor};
@@ -20,7 +20,7 @@ use crate::mcp::input::whole_number;
 
 /// Returns tags in their stored form, for a search.
 pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
-    tags.iter().map(|tag| tag_as_kept(tag)).filter(|tag| !tag.is_empty()).collect()
+    tags.iter().flat_map(|text| tags_as_kept(text)).collect()
 }
 
 /// Checks the maximum number of tokens in an answer, if one is given.

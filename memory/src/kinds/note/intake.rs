@@ -64,13 +64,17 @@ pub fn tag_as_kept(tag: &str) -> String {
     one_line(tag).to_lowercase().trim_start_matches('#').to_owned()
 }
 
+/// Returns the tags of a text in their stored form. Agents write `rust, build` for two tags.
+pub fn tags_as_kept(text: &str) -> impl Iterator<Item = String> {
+    text.split(',').flat_map(|part| part.split(" #")).map(tag_as_kept).filter(|tag| !tag.is_empty())
+}
+
 /// Brings tags into their stored form: lower case, each once, in the order given.
 pub(crate) fn accept_tags(tags: &[String]) -> Result<Vec<String>, Refusal> {
     let mut accepted: Vec<String> = Vec::with_capacity(tags.len());
-    for tag in tags {
-        let tag = tag_as_kept(tag);
+    for tag in tags.iter().flat_map(|text| tags_as_kept(text)) {
         fits("tags", &tag, TAG_CHARS_MAX)?;
-        if !tag.is_empty() && !accepted.contains(&tag) {
+        if !accepted.contains(&tag) {
             accepted.push(tag);
         }
     }

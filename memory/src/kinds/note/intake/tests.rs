@@ -51,3 +51,13 @@ fn an_invalid_item_is_refused_with_its_position() {
         @"notes[1].summary has 2001 characters, 2000 are allowed; put the rest in content"
     );
 }
+
+#[test]
+fn several_tags_in_one_text_are_several() {
+    let kept = |tags: &[&str]| {
+        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        accept_tags(&tags).unwrap()
+    };
+    assert_eq!(kept(&["java, Build", "#ci #Build,"]), ["java", "build", "ci"]);
+    assert_eq!(kept(&["two  words", "c#", " , "]), ["two words", "c#"]);
+}
