@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::approvals::Approvals;
 pub(crate) use self::approvals::{Approval, Pending};
 pub(crate) use self::file::{FILE, FileRules};
-pub use self::guard::{guard, guard_log, log_guarded};
+pub use self::guard::{Guarded, guard, guard_log, log_guarded};
 use crate::bounded_fs;
 use crate::clock;
 use crate::metrics::Metrics;

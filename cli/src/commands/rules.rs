@@ -251,10 +251,10 @@ impl GuardArgs {
             branch: None,
         };
         let copies = InstanceDir::locate()?.guard();
-        let Some(verdict) = guard(&copies, &cwd, &action) else { return Ok(()) };
+        let Some(guarded) = guard(&copies, &cwd, &action) else { return Ok(()) };
         // The answer comes first: a log that cannot be written lets no action pass.
-        let answered = Self::answer(adapter, &envelope, &verdict, out);
-        log_guarded(&copies, &cwd, &action, &verdict)
+        let answered = Self::answer(adapter, &envelope, &guarded.verdict, out);
+        log_guarded(&copies, &action, &guarded)
             .context("cannot log what was checked without the daemon")?;
         answered
     }

@@ -92,51 +92,46 @@ fn path(directory: &Path, root: &Path) -> PathBuf {
     directory.join(format!("{}.json", digest.as_str()))
 }
 
+/// The result of a check without the daemon.
+#[derive(Debug)]
+pub struct Guarded {
+    /// The project's root.
+    root: PathBuf,
+    /// The verdict of the rules that fail closed.
+    pub verdict: Verdict,
+}
+
 /// Checks an action in `cwd` against the copy of its project's rules. Returns `None` if there is no
 /// copy. A copy that cannot be read makes the action ask.
-pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Verdict> {
-    let (path, text) = copy_of(directory, cwd)?;
-    let copied = text.and_then(|text| Ok(serde_json::from_slice::<Copied>(&text)?));
-    Some(match copied {
-        Ok(copied) => check_action(&copied.rules, action, clock::now()),
-        Err(error) => unreadable("rules", format!("{}: {error}", path.display())),
-    })
-}
-
-/// Reads the copy of the project that `cwd` belongs to.
-fn copy_of(directory: &Path, cwd: &Path) -> Option<(PathBuf, io::Result<Vec<u8>>)> {
-    roots(cwd).iter().find_map(|root| {
-        let path = path(directory, root);
-        match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            text => Some((path, text)),
-        }
-    })
-}
-
-/// Lists the directories that may be the root of `cwd`'s project, nearest first.
-fn roots(cwd: &Path) -> Vec<PathBuf> {
+pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Guarded> {
     // Roots are canonical. A directory that is gone may still be named as it was.
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    cwd.ancestors().map(Path::to_owned).collect()
+    cwd.ancestors().find_map(|root| {
+        let path = path(directory, root);
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            text => text,
+        };
+        let copied = text.and_then(|text| Ok(serde_json::from_slice::<Copied>(&text)?));
+        let verdict = match copied {
+            Ok(copied) => check_action(&copied.rules, action, clock::now()),
+            Err(error) => unreadable("rules", format!("{}: {error}", path.display())),
+        };
+        Some(Guarded { root: root.to_owned(), verdict })
+    })
 }
 
 /// Logs a check that was made without the daemon, without secrets.
 ///
 /// # Errors
 /// Fails if the log cannot be written. The verdict holds all the same.
-pub fn log_guarded(
-    directory: &Path,
-    cwd: &Path,
-    action: &Action<'_>,
-    verdict: &Verdict,
-) -> io::Result<()> {
+pub fn log_guarded(directory: &Path, action: &Action<'_>, guarded: &Guarded) -> io::Result<()> {
+    let Guarded { root, verdict } = guarded;
     let result = match verdict.effect {
         Effect::Allow => "passed without the daemon",
         effect => effect.word(),
     };
     let rules: Vec<&str> = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
-    let root = roots(cwd).into_iter().find(|root| path(directory, root).exists());
     let mut line = serde_json::json!({
         "time": clock::now().0,
         "root": root,

@@ -17,6 +17,15 @@ fn rule(command: &str, fail_closed: bool) -> Rule {
     }
 }
 
+/// Returns a project's root, and the copies, which have that of a rule about `git push`.
+async fn with_copy() -> (tempfile::TempDir, PathBuf, Copies) {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let copies = Copies::new(scratch.path().join("guard"));
+    copies.keep(&root, &[rule("git push", true)]).await;
+    (scratch, root, copies)
+}
+
 #[tokio::test]
 async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     let scratch = tempfile::tempdir().unwrap();
@@ -26,9 +35,9 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     let copies = Copies::new(directory.clone());
     let effect = |command: &str, cwd: &Path| {
         let action = Action { command: Some(command), ..Action::default() };
-        let verdict = guard(&directory, cwd, &action)?;
-        log_guarded(&directory, cwd, &action, &verdict).unwrap();
-        Some(verdict.effect)
+        let guarded = guard(&directory, cwd, &action)?;
+        log_guarded(&directory, &action, &guarded).unwrap();
+        Some(guarded.verdict.effect)
     };
     assert_eq!(effect("git push", &root), None, "there is no copy");
     copies.keep(&root, &[rule("git push", true), rule("make deploy", false)]).await;
@@ -47,13 +56,10 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
 
 #[tokio::test]
 async fn a_copy_that_cannot_be_read_lets_nothing_pass() {
-    let scratch = tempfile::tempdir().unwrap();
-    let root = scratch.path().canonicalize().unwrap();
-    let directory = scratch.path().join("guard");
-    let copies = Copies::new(directory.clone());
-    copies.keep(&root, &[rule("git push", true)]).await;
+    let (_scratch, root, copies) = with_copy().await;
+    let directory = copies.directory.clone();
     let action = Action { command: Some("ls"), ..Action::default() };
-    let effect = || guard(&directory, &root, &action).map(|verdict| verdict.effect);
+    let effect = || guard(&directory, &root, &action).map(|guarded| guarded.verdict.effect);
     assert_eq!(effect(), Some(Effect::Allow));
     fs::write(path(&directory, &root), "{").unwrap();
     assert_eq!(effect(), Some(Effect::Ask), "it is damaged");
@@ -64,15 +70,12 @@ async fn a_copy_that_cannot_be_read_lets_nothing_pass() {
 
 #[tokio::test]
 async fn the_log_has_no_secrets_and_no_copies_beside_it() {
-    let scratch = tempfile::tempdir().unwrap();
-    let root = scratch.path().canonicalize().unwrap();
-    let directory = scratch.path().join("guard");
-    let copies = Copies::new(directory.clone());
-    copies.keep(&root, &[rule("git push", true)]).await;
+    let (_scratch, root, copies) = with_copy().await;
+    let directory = copies.directory.clone();
     let command = "git push https://ada:tr0ub4dor-and-3@example.org/shop";
     let action = Action { command: Some(command), ..Action::default() };
-    let verdict = guard(&directory, &root, &action).unwrap();
-    log_guarded(&directory, &root, &action, &verdict).unwrap();
+    let guarded = guard(&directory, &root, &action).unwrap();
+    log_guarded(&directory, &action, &guarded).unwrap();
     let line = guard_log(&directory, &root).unwrap().remove(0);
     assert_eq!(line["result"], "deny");
     let command = line["command"].as_str().unwrap();
