@@ -1,6 +1,6 @@
 //! Command patterns: compiled, and matched against a command that would run.
 
-use crate::flags::{Flag, Given};
+use crate::flags::{Flag, GivenOptions};
 use crate::options;
 use crate::paths;
 use crate::pattern;
@@ -137,7 +137,7 @@ impl CommandPattern {
         if self.flags.is_empty() {
             return Match::Yes;
         }
-        let given = Given::new(program, arguments, &self.written);
+        let given = GivenOptions::new(program, arguments, &self.written);
         self.flags.iter().map(|flag| given.has(flag)).min().unwrap_or(Match::Yes)
     }
 }

@@ -1,6 +1,6 @@
 //! Options of a pattern, compared with those of a command.
 
-use crate::forms::{Forms, Known};
+use crate::forms::{OptionForms, ProgramOptions};
 use crate::limits::SHORT_OPTION_LETTERS_MAX;
 use crate::options;
 use crate::shell::{Word, program_name};
@@ -14,10 +14,10 @@ pub(crate) struct Flag {
 }
 
 /// The options of a command.
-pub(crate) struct Given<'c> {
+pub(crate) struct GivenOptions<'c> {
     /// Whether short options may join.
     joins: bool,
-    known: Option<&'static Known>,
+    known: Option<&'static ProgramOptions>,
     /// The arguments that may be options or operands, each with the word behind it.
     words: Vec<(&'c Word, Option<&'c Word>)>,
     /// The letters of short options. `…` stands for unknown ones.
@@ -37,7 +37,7 @@ impl Flag {
     }
 
     /// Whether it is a name of the option, or a pattern of one of its long names.
-    fn is_of(&self, option: &Forms) -> bool {
+    fn is_of(&self, option: &OptionForms) -> bool {
         let has_letters = self.text.chars().any(char::is_alphanumeric);
         has_letters
             && self.text.starts_with("--")
@@ -47,7 +47,7 @@ impl Flag {
     }
 }
 
-impl<'c> Given<'c> {
+impl<'c> GivenOptions<'c> {
     /// Reads a command's options. Where its program or subcommand is unknown, they are those of the
     /// pattern, whose program and operands are `wanted`.
     pub(crate) fn new(program: &Word, arguments: &'c [Word], wanted: &[String]) -> Self {
@@ -61,7 +61,7 @@ impl<'c> Given<'c> {
         let operands: Vec<String> = operands
             .map(|(at, word)| word.text().or_else(|| wanted.get(at).cloned()).unwrap_or_default())
             .collect();
-        let known = Known::find(&name, &operands);
+        let known = ProgramOptions::find(&name, &operands);
         let mut given = Self {
             joins: options::joins_short(&name),
             known,
@@ -120,7 +120,7 @@ impl<'c> Given<'c> {
     }
 
     fn has_letter(&self, letter: char) -> Match {
-        let is_of = |option: &&Forms| {
+        let is_of = |option: &&OptionForms| {
             let mut names = option.names.iter().filter_map(|name| name.strip_prefix('-'));
             names.any(|name| name.chars().eq([letter]))
         };
@@ -131,7 +131,7 @@ impl<'c> Given<'c> {
     }
 
     /// Whether one of an option's forms is given.
-    fn has_option(&self, option: &Forms) -> Match {
+    fn has_option(&self, option: &OptionForms) -> Match {
         let names = option.names.iter().chain(option.implied_by).map(|name| {
             let mut letters = name.chars().skip(1);
             match (letters.next(), letters.next()) {
@@ -157,7 +157,7 @@ impl<'c> Given<'c> {
         }
     }
 
-    fn options(&self) -> impl Iterator<Item = &'static Forms> {
+    fn options(&self) -> impl Iterator<Item = &'static OptionForms> {
         self.known.into_iter().flat_map(|known| known.options)
     }
 }

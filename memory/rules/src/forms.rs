@@ -5,7 +5,7 @@
 
 /// An option and all its forms.
 #[derive(Debug)]
-pub(crate) struct Forms {
+pub(crate) struct OptionForms {
     /// Its names, as in `-f` and `--force`.
     pub(crate) names: &'static [&'static str],
     /// Options that do what it does, and something else.
@@ -19,12 +19,12 @@ pub(crate) struct Forms {
 
 /// The options of a program or subcommand.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct ProgramOptions {
     programs: &'static [&'static str],
     /// The subcommands; empty, if it is about all of them.
     subcommands: &'static [&'static str],
     /// The options that have several forms.
-    pub(crate) options: &'static [Forms],
+    pub(crate) options: &'static [OptionForms],
     /// Options with a value, in the same or in the next word.
     values: &'static [&'static str],
     /// Letters whose value, if there is one, is in the same word.
@@ -34,48 +34,48 @@ pub(crate) struct Known {
 const fn of(
     programs: &'static [&'static str],
     subcommands: &'static [&'static str],
-    options: &'static [Forms],
+    options: &'static [OptionForms],
     values: &'static [&'static str],
-) -> Known {
-    Known { programs, subcommands, options, values, attached: "" }
+) -> ProgramOptions {
+    ProgramOptions { programs, subcommands, options, values, attached: "" }
 }
 
-const fn names(names: &'static [&'static str]) -> Forms {
-    Forms { names, implied_by: &[], joined: "", operand: None }
+const fn names(names: &'static [&'static str]) -> OptionForms {
+    OptionForms { names, implied_by: &[], joined: "", operand: None }
 }
 
-const fn joined(names: &'static [&'static str], joined: &'static str) -> Forms {
-    Forms { names, implied_by: &[], joined, operand: None }
+const fn joined(names: &'static [&'static str], joined: &'static str) -> OptionForms {
+    OptionForms { names, implied_by: &[], joined, operand: None }
 }
 
-const FORCE: Forms = names(&["-f", "--force"]);
-const ALL: Forms = names(&["-a", "--all"]);
-const DRY_RUN: Forms = names(&["-n", "--dry-run"]);
-const DELETE: Forms = names(&["-d", "--delete"]);
-const VOLUMES: Forms = names(&["-v", "--volumes"]);
-const RECURSIVE: Forms = names(&["-R", "--recursive"]);
-const YES: Forms = names(&["-y", "--yes"]);
+const FORCE: OptionForms = names(&["-f", "--force"]);
+const ALL: OptionForms = names(&["-a", "--all"]);
+const DRY_RUN: OptionForms = names(&["-n", "--dry-run"]);
+const DELETE: OptionForms = names(&["-d", "--delete"]);
+const VOLUMES: OptionForms = names(&["-v", "--volumes"]);
+const RECURSIVE: OptionForms = names(&["-R", "--recursive"]);
+const YES: OptionForms = names(&["-y", "--yes"]);
 
 const CONTAINERS: &[&str] = &["docker", "podman"];
 
-const KNOWN: &[Known] = &[
+const KNOWN: &[ProgramOptions] = &[
     of(
         &["git"],
         &["push"],
         &[
-            Forms {
+            OptionForms {
                 names: &["-f", "--force"],
                 implied_by: &["--force-with-lease", "--mirror"],
                 joined: "",
                 operand: Some('+'),
             },
-            Forms { names: DELETE.names, implied_by: &[], joined: "", operand: Some(':') },
+            OptionForms { names: DELETE.names, implied_by: &[], joined: "", operand: Some(':') },
             DRY_RUN,
             names(&["-u", "--set-upstream"]),
         ],
         &["-o", "--push-option", "--receive-pack", "--exec", "--repo"],
     ),
-    Known {
+    ProgramOptions {
         attached: "uS",
         ..of(
             &["git"],
@@ -145,7 +145,7 @@ const KNOWN: &[Known] = &[
         &["cp"],
         &[],
         &[
-            Forms {
+            OptionForms {
                 names: &["-r", "-R", "--recursive"],
                 implied_by: &["-a", "--archive"],
                 joined: "",
@@ -161,7 +161,7 @@ const KNOWN: &[Known] = &[
         &[FORCE, names(&["-s", "--symbolic"])],
         &["-t", "--target-directory", "-S", "--suffix"],
     ),
-    Known {
+    ProgramOptions {
         attached: "i",
         ..of(
             &["sed"],
@@ -213,7 +213,7 @@ const KNOWN: &[Known] = &[
     of(&["systemctl"], &[], &[FORCE], &["-H", "-M", "-t", "-p", "-n", "-o", "-s"]),
 ];
 
-impl Known {
+impl ProgramOptions {
     /// Returns what is known of a program's options, given its first operands.
     pub(crate) fn find(program: &str, operands: &[String]) -> Option<&'static Self> {
         KNOWN.iter().find(|known| {
