@@ -504,15 +504,14 @@ async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String
     for path in unmerged_in(&service.projects.open.directory(id))? {
         let failed =
             |error: std::io::Error| internal(&format!("cannot use {}: {error}", path.display()));
+        let export = path.clone();
+        let text = run_blocking(move || std::fs::read_to_string(export)).await.map_err(failed)?;
         let params = ImportParams {
             project: id.to_string(),
             part: false,
             source: EXPORTED.to_owned(),
             path: "the memory before the team".to_owned(),
-            texts: vec![NamedText::new(
-                "memory.json",
-                std::fs::read_to_string(&path).map_err(failed)?,
-            )],
+            texts: vec![NamedText::new("memory.json", text)],
             dry_run: false,
         };
         remarks.extend(import_memory(service, params).await?.remarks);
