@@ -42,8 +42,8 @@ pub(super) use check::{CHECKS, round_trip};
   anchord setup --scope project
   anchord setup --remove
 
-Exit codes: 1 where an agent could not be set up or its check failed, 2 where there is no terminal to ask on and no --yes,
-3 where a daemon runs and does not answer.")]
+Exit codes: 1 where an agent could not be set up or its check failed, 2 where there is no terminal
+to ask on and no --yes, 3 where a daemon runs and does not answer.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are bools")]
 pub(crate) struct Args {
     /// The agents [default: those found on this machine]
@@ -321,7 +321,8 @@ pub(super) fn not_taken_back(refused: &[Refusal]) -> Option<Error> {
     let again = |refusal: &Refusal| {
         let Refusal { agent, why, by_hand, .. } = refusal;
         format!(
-            "{why}. Repair the file and run `anchord setup --remove {}`, or remove from it by hand: {by_hand}.",
+            "{why}. Repair the file and run `anchord setup --remove {}`, or remove from it by \
+             hand: {by_hand}.",
             agent.id()
         )
     };

@@ -38,9 +38,9 @@ fn shared(project: &ProjectStatus) -> Option<Finding> {
     })
 }
 
-/// Notes directories that several memories belong to. A directory that was cloned again, or lost
-/// its id, begins another one, and the earlier one is no longer shown there.
-pub(super) fn shared_places(projects: &[ProjectStatus]) -> Vec<Finding> {
+/// Reports directories that several memories belong to. A directory that was cloned again, or lost
+/// its id, begins another memory, and the earlier one is no longer shown there.
+pub(super) fn with_several_memories(projects: &[ProjectStatus]) -> Vec<Finding> {
     let mut by_root: BTreeMap<&str, Vec<&ProjectStatus>> = BTreeMap::new();
     for project in projects.iter().filter(|project| project.revision > 0) {
         by_root.entry(&project.root).or_default().push(project);
@@ -53,8 +53,8 @@ pub(super) fn shared_places(projects: &[ProjectStatus]) -> Vec<Finding> {
         let what =
             format!("{number} memories belong to {root}:\n      {}", listed.join("\n      "));
         let action = format!(
-            "Only one is used there. `anchord load --project ID` shows one, `anchord project link {} \
-             --project ID` uses it, and `anchord project delete ID` removes it.",
+            "Only one is used there. `anchord load --project ID` shows one, `anchord project link \
+             {} --project ID` uses it, and `anchord project delete ID` removes it.",
             shell_line([root])
         );
         Finding::note(ABOUT, what).action(action)
@@ -87,7 +87,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             format!("Put {} back from a backup; projects are not touched.", place.display());
         found.push(Finding::problem(ABOUT, what, action));
     }
-    found.extend(shared_places(status.map(|status| &*status.projects).unwrap_or_default()));
+    found.extend(with_several_memories(status.map(|status| &*status.projects).unwrap_or_default()));
     let mut journals = Journals::default();
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
         found.extend(shared(project));

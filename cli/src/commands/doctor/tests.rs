@@ -258,10 +258,14 @@ fn several_memories_of_one_directory_are_noted() {
         .unwrap()
     };
     let alone = [project("a", "/src/api", 3), project("b", "/src/web", 3)];
-    assert!(data::shared_places(&alone).is_empty());
+    assert!(data::with_several_memories(&alone).is_empty());
     let unused = [project("a", "/src/api", 3), project("b", "/src/api", 0)];
-    assert!(data::shared_places(&unused).is_empty(), "nothing was ever stored in one of them");
-    let found = data::shared_places(&[project("a", "/my src", 3), project("b", "/my src", 7)]);
+    assert!(
+        data::with_several_memories(&unused).is_empty(),
+        "nothing was ever stored in one of them"
+    );
+    let found =
+        data::with_several_memories(&[project("a", "/my src", 3), project("b", "/my src", 7)]);
     insta::assert_snapshot!(found[0].what, @"
     2 memories belong to /my src:
           a at revision 3
