@@ -302,7 +302,7 @@ impl Year {
             personal: None,
             just_ended: &[],
             read_only: None,
-            file_rules: render::FileRules::default(),
+            file_rules: render::FileRulesView::default(),
             last: "",
             part: false,
             audience: &Audience::Agent,

@@ -135,7 +135,7 @@ impl Loading {
             personal: Some(&self.personal),
             just_ended: &self.just_ended,
             read_only: self.read_only.as_deref(),
-            file_rules: render::FileRules {
+            file_rules: render::FileRulesView {
                 rules: &self.rules.rules,
                 error: self.rules.error.as_deref(),
             },

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::around::Around;
 use self::order::{relevance, want, words};
-pub use self::rules::FileRules;
+pub use self::rules::FileRulesView;
 use self::tail::tail_within;
 use super::cut::clip_within;
 use super::ended::EndedSession;
@@ -77,7 +77,7 @@ pub struct LoadView<'a> {
     /// The reason why nothing can be saved, if so. The load begins with it.
     pub read_only: Option<&'a str>,
     /// The rules of the project's file, which follow those of memory.
-    pub file_rules: FileRules<'a>,
+    pub file_rules: FileRulesView<'a>,
     /// The caller's text for the end, within the same budget.
     pub last: &'a str,
     /// Whether to consider only a few records of each kind, for lack of time; the load says so.

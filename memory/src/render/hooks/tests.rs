@@ -60,7 +60,7 @@ fn with_budget<T>(
         personal: None,
         just_ended: &[],
         read_only: None,
-        file_rules: crate::render::FileRules::default(),
+        file_rules: crate::render::FileRulesView::default(),
         last,
         part: false,
         audience: &crate::Audience::Agent,

@@ -9,14 +9,14 @@ use crate::render::rules::{self, RULES_FILE, of_file};
 
 /// The rules of a project's file, `.anchord/rules.toml`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FileRules<'a> {
+pub struct FileRulesView<'a> {
     /// The rules; none if the file cannot be read.
     pub rules: &'a [anchord_rules::Rule],
     /// The reason why the file cannot be read, and where.
     pub error: Option<&'a str>,
 }
 
-impl FileRules<'_> {
+impl FileRulesView<'_> {
     /// Whether a load says something of the file.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.error.is_none()

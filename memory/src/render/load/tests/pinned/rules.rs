@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan_rule;
-use crate::render::FileRules;
+use crate::render::FileRulesView;
 use crate::rules::{Rule, parse_rules_file};
 use crate::testing::rule;
 
@@ -15,7 +15,7 @@ fn of_file(text: &str) -> &'static [Rule] {
 
 /// Asks for a load with these rules.
 fn of(rules: &'static [Rule]) -> Asked {
-    let file_rules = FileRules { rules, error: None };
+    let file_rules = FileRulesView { rules, error: None };
     Asked { file_rules, ..Asked::default() }
 }
 
@@ -85,7 +85,7 @@ fn an_empty_memory_shows_the_rules_of_the_file() {
 #[test]
 fn a_file_that_cannot_be_read_is_said_in_one_line() {
     let error = ".anchord/rules.toml: line 3, column 10: r: unknown variant `forbid`";
-    let file_rules = FileRules { error: Some(error), ..FileRules::default() };
+    let file_rules = FileRulesView { error: Some(error), ..FileRulesView::default() };
     let asked = Asked { file_rules, ..Asked::default() };
     let text = loaded(&some_memory(), &asked).text;
     let first: Vec<&str> = text.lines().take(4).collect();
