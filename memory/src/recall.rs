@@ -6,6 +6,7 @@ mod naming;
 mod personal;
 mod prompt;
 mod rescore;
+mod resuming;
 mod words;
 
 use std::cmp::Reverse;

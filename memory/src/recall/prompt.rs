@@ -30,6 +30,7 @@
 use std::collections::BTreeSet;
 
 use super::naming::{Naming, title};
+use super::resuming::{Resuming, resuming};
 use super::words;
 use crate::gist::sentences;
 use crate::ids::{Kind, RecordId, Timestamp};
@@ -38,7 +39,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Record, RecordState};
+use crate::record::{Body, Record, RecordState};
 use crate::search::{Find, Query, Terms, Tuning};
 
 /// The number of hits that are considered for each clause.
@@ -104,7 +105,7 @@ pub struct Evidence {
 
 /// Returns the records that have something of a prompt, best first, whether or not they are worth
 /// giving.
-fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
+fn candidates(memory: &Memory, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> Vec<Candidate> {
     let read = of.prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
     let prompt = of.prompt.get(..read.unwrap_or(of.prompt.len())).unwrap_or_default();
     let stop_words = words::stop_words(prompt);
@@ -118,11 +119,13 @@ fn candidates(memory: &Memory, of: &PromptQuery<'_>) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     for clause in clauses {
         let asked = Asked::of(memory, clause, stop_words);
-        for (rank, (record, terms)) in asked.hits(memory, of).into_iter().enumerate() {
+        for (rank, (record, terms)) in asked.hits(memory, of, resuming).into_iter().enumerate() {
             let known = found.iter().position(|known| known.id == record.id);
             let known_rank = known.and_then(|at| found.get(at)).map(|known| known.evidence.rank);
             let evidence = asked.evidence(memory, record, terms, known_rank.unwrap_or(rank));
-            let candidate = Candidate { id: record.id, score: score(record, &evidence), evidence };
+            let favour = if is_favoured(record, resuming) { RESUMED_SCORE } else { 0.0 };
+            let score = score(record, &evidence) + favour;
+            let candidate = Candidate { id: record.id, score, evidence };
             match known.and_then(|at| found.get_mut(at)) {
                 Some(known) if known.score < candidate.score => *known = candidate,
                 Some(_) => {}
@@ -144,17 +147,44 @@ pub struct PromptChoice {
     pub asks: f32,
     /// The records that have something of the prompt, best first.
     pub candidates: Vec<Candidate>,
+    /// The row of the last session, if the prompt means that session. It is given first, whether or
+    /// not it has words of the prompt.
+    pub last_session: Option<RecordId>,
 }
 
 /// Chooses the records to give with a prompt; none if it asks for nothing that memory could know.
 pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
-    let candidates = candidates(memory, of);
-    let Some(best) = candidates.first() else { return PromptChoice::default() };
-    let asks = asks(of.prompt, best, &candidates);
-    let near = candidates.iter().filter(|it| asks >= 0.0 && it.score >= best.score - SCORE_BEHIND);
-    let given = near.map(|candidate| candidate.id).take(PROMPT_RECORDS_MAX).collect();
-    PromptChoice { given, asks, candidates }
+    let resuming = resuming(of.prompt);
+    let candidates = candidates(memory, of, resuming);
+    let is_last = resuming == Some(Resuming::LastSession);
+    let last_session = is_last.then(|| last_row(memory, of)).flatten();
+    let asks = candidates.first().map_or(0.0, |best| asks(of.prompt, best, &candidates));
+    let best = candidates.first().map_or(0.0, |best| best.score);
+    let near = candidates.iter().filter(|it| asks >= 0.0 && it.score >= best - SCORE_BEHIND);
+    let near = near.map(|candidate| candidate.id).filter(|id| Some(*id) != last_session);
+    let given = last_session.into_iter().chain(near).take(PROMPT_RECORDS_MAX).collect();
+    PromptChoice { given, asks, candidates, last_session }
 }
+
+/// Returns the row of the session that ended last, but neither the reader's own nor one that the
+/// model has.
+fn last_row(memory: &Memory, of: &PromptQuery<'_>) -> Option<RecordId> {
+    let rows = memory.active_of(Kind::SessionRow).filter_map(|record| match &record.body {
+        Body::SessionRow(row) if !of.reader.owns(&row.session) => Some((row.ended, record.id)),
+        _ => None,
+    });
+    rows.max().map(|(_, id)| id).filter(|id| !of.given.contains(id))
+}
+
+/// Whether a prompt that goes on with earlier work is about this kind of record.
+fn is_favoured(record: &Record, resuming: Option<Resuming>) -> bool {
+    resuming.is_some() && matches!(record.kind(), Kind::SessionRow | Kind::Topic)
+}
+
+/// The addition to the score of a topic or a session row at a prompt that goes on with earlier
+/// work: it makes up for what a row otherwise loses. Set by hand, since the labelled prompts have
+/// no such prompt.
+const RESUMED_SCORE: f32 = 1.4;
 
 /// Returns the certainty that a prompt asks for something that memory could know. `best` is the
 /// first of its candidates.
@@ -218,8 +248,13 @@ impl<'a> Asked<'a> {
     }
 
     /// Returns the best records, each with the terms that it has.
-    fn hits<'m>(&self, memory: &'m Memory, of: &PromptQuery<'_>) -> Vec<(&'m Record, Terms)> {
-        let keep = |id: RecordId| may_be_given(memory.record(id)?, of).then_some(1.0);
+    fn hits<'m>(
+        &self,
+        memory: &'m Memory,
+        of: &PromptQuery<'_>,
+        resuming: Option<Resuming>,
+    ) -> Vec<(&'m Record, Terms)> {
+        let keep = |id: RecordId| may_be_given(memory.record(id)?, of, resuming).then_some(1.0);
         let find = Find {
             query: &self.query,
             tuning: &Tuning::default(),
@@ -255,12 +290,14 @@ impl<'a> Asked<'a> {
 }
 
 /// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
-/// made by rule quote prompts, so they would match every prompt.
-fn may_be_given(record: &Record, of: &PromptQuery<'_>) -> bool {
+/// made by rule quote prompts, so they would match every prompt; they count only where earlier work
+/// is meant.
+fn may_be_given(record: &Record, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> bool {
+    let is_row_by_rule = record.kind() == Kind::SessionRow && record.is_captured();
     record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
-        && !(record.kind() == Kind::SessionRow && record.is_captured())
+        && (resuming.is_some() || !is_row_by_rule)
         && !record.note().is_some_and(|note| note.is_expired(of.now))
 }
 

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::lifecycle::{Event, ToolRun};
+use crate::render::{Cause, reasons, why_prompt};
 use crate::testing::{anchor, apply, captured_lesson, day, lesson, lessons, note, origin, save};
-use crate::{Change, NewNote, Seq, SessionId, Staged, plan_forget, plan_notes};
+use crate::{
+    Change, NewNote, NoticeCause, Seq, SessionActivity, SessionId, Staged, plan_capture,
+    plan_forget, plan_keep, plan_notes,
+};
 
 fn with_notes(
     memory: &mut Memory,
@@ -337,4 +342,71 @@ fn prompts_about_the_code_at_hand_bring_no_records() {
     assert_eq!(given_at(&memory, "clean the deploy tree").first().map(String::as_str), Some("n3"));
     let asked = given_at(&memory, "why does the solver round each loop of a vessel to minutes?");
     assert_eq!(asked.first().map(String::as_str), Some("n6"));
+}
+
+/// Adds the row of a session that saved nothing, made from its one prompt and its last message.
+fn with_row(memory: &mut Memory, on: i64, prompt: &str, said: &str) {
+    let mut activity = SessionActivity::of(&format!("claude-code:{on}"));
+    let asked = Event::PromptSubmitted { prompt: prompt.to_owned() };
+    let edited = vec!["src/work.py".to_owned()];
+    let worked = Event::ToolRan(ToolRun { edited, ..ToolRun::default() });
+    let ended = Event::TurnEnded { last_message: Some(said.to_owned()) };
+    for event in [asked, worked, ended] {
+        activity.saw(&event, day(on));
+    }
+    let by = origin(&format!("worker {on}"), on);
+    let plan = plan_capture(memory, &by, activity).unwrap();
+    apply(memory, plan);
+    let plan = plan_keep(memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    apply(memory, plan);
+}
+
+#[test]
+fn a_prompt_that_goes_on_with_earlier_work_is_given_the_row_of_that_work() {
+    let mut memory = everyday();
+    let work = [
+        ("Fix the rounding of refunds in the ticket export", "Refunds are rounded; VAT is open."),
+        ("Make the crew roster load faster", "The roster loads in 0.8 s now."),
+        ("Translate the fog notice", "Spanish is missing."),
+    ];
+    for ((prompt, said), on) in work.into_iter().zip(2..) {
+        with_row(&mut memory, on, prompt, said);
+    }
+    for at in 5..25 {
+        with_row(&mut memory, at, &format!("Review pull request {at} of the console"), "Done.");
+    }
+    let rows = |prompt: &str| {
+        let given = given_at(&memory, prompt);
+        given.into_iter().filter(|id| id.starts_with('s')).collect::<Vec<_>>()
+    };
+    let newest = memory.active_of(Kind::SessionRow).last().unwrap().id.to_string();
+    let first = memory.active_of(Kind::SessionRow).next().unwrap().id.to_string();
+    for (prompt, row) in [
+        ("continue with the refund rounding", &first),
+        ("go on with the ticket export", &first),
+        ("continue where we left off", &newest),
+        ("wo haben wir aufgehört?", &newest),
+    ] {
+        assert_eq!(rows(prompt).first(), Some(row), "{prompt}");
+    }
+    let (reader, nothing) = (Reader::anyone(), std::collections::BTreeSet::new());
+    let prompt = "continue where we left off";
+    let of = PromptQuery { reader: &reader, prompt, given: &nothing, now: day(30) };
+    assert!(why_prompt(&memory, &of).contains("goes on with the last session"));
+    let ids = [newest.parse().unwrap()];
+    let why = reasons(&memory, &reader, Cause::Prompt(prompt), &ids, day(30));
+    assert_eq!(why[0].2, "the last session, which the prompt goes on with");
+    let known = std::collections::BTreeSet::from(ids);
+    let choice = for_prompt(&memory, &PromptQuery { given: &known, ..of });
+    assert_eq!(choice.last_session, None, "the model has that row already");
+    for prompt in [
+        "continue",
+        "go on",
+        "continue with the next one",
+        "go on with the second item",
+        "resume",
+        "fix the rounding of refunds",
+    ] {
+        assert_eq!(rows(prompt), [""; 0], "{prompt}");
+    }
 }

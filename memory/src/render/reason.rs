@@ -7,7 +7,7 @@ use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{IMPORTANT_MIN, REASON_WORDS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::recall::{Candidate, PromptQuery, for_prompt};
+use crate::recall::{Candidate, PromptChoice, PromptQuery, for_prompt};
 use crate::record::{Body, Record};
 
 /// The cause for which records were given.
@@ -36,19 +36,19 @@ pub fn reasons(
     ids: &[RecordId],
     now: Timestamp,
 ) -> Vec<(RecordId, String, String)> {
-    let candidates = match cause {
+    let choice = match cause {
         Cause::Prompt(prompt) => {
             let of = PromptQuery { reader, prompt, given: &BTreeSet::new(), now };
-            for_prompt(memory, &of).candidates
+            for_prompt(memory, &of)
         }
-        _ => Vec::new(),
+        _ => PromptChoice::default(),
     };
     let mut all = Vec::new();
     for (place, id) in ids.iter().enumerate() {
         let Some(record) = memory.record(*id) else { continue };
         let why = match cause {
             Cause::Load => in_load(record),
-            Cause::Prompt(_) => of_prompt(record, &candidates),
+            Cause::Prompt(_) => of_prompt(record, &choice),
             Cause::File(file) => of_file(record, file),
             Cause::Failure(_) => "about this command and error".to_owned(),
             Cause::Search(query) if query.trim().is_empty() => {
@@ -86,10 +86,13 @@ fn in_load(record: &Record) -> String {
     }
 }
 
-fn of_prompt(record: &Record, candidates: &[Candidate]) -> String {
+fn of_prompt(record: &Record, choice: &PromptChoice) -> String {
+    if choice.last_session == Some(record.id) {
+        return "the last session, which the prompt goes on with".to_owned();
+    }
     let is_of =
         |candidate: &&Candidate| candidate.id == record.id && !candidate.evidence.words.is_empty();
-    let Some(candidate) = candidates.iter().find(is_of) else {
+    let Some(candidate) = choice.candidates.iter().find(is_of) else {
         return "changed by another session since the last prompt".to_owned();
     };
     let words: Vec<&str> = candidate

@@ -16,9 +16,9 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
     let context =
         PromptContext { reader, session: &nobody, prompt: Some(prompt), since: None, given, now };
     let text = prompt_context(memory, &context).text;
-    let PromptChoice { given: chosen, asks, candidates } = for_prompt(memory, of);
+    let PromptChoice { given: chosen, asks, candidates, last_session } = for_prompt(memory, of);
     let mut why = String::new();
-    if candidates.is_empty() {
+    if candidates.is_empty() && last_session.is_none() {
         return "Nothing is given: no record has a word of this prompt.\n".to_owned();
     }
     if chosen.is_empty() {
@@ -27,6 +27,14 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
             format_args!(
                 "Nothing is given: this prompt does not seem to ask for anything in memory (score \
                  {asks:.1}; it takes 0).\n"
+            ),
+        );
+    } else if last_session.is_some() {
+        append(
+            &mut why,
+            format_args!(
+                "{}\nThis prompt goes on with the last session, so that session comes first.\n",
+                text.trim_end()
             ),
         );
     } else {
