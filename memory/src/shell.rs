@@ -15,6 +15,27 @@ const LOOKS: [&str; 25] = [
 /// Git commands that only show something.
 const GIT_LOOKS: [&str; 6] = ["status", "diff", "log", "show", "branch", "blame"];
 
+/// What a command does that makes another one pass: it brings something up to date or gets it going.
+const PREPARES: [&str; 17] = [
+    "bootstrap",
+    "fetch",
+    "init",
+    "install",
+    "login",
+    "merge",
+    "migrate",
+    "pull",
+    "rebase",
+    "restart",
+    "restore",
+    "start",
+    "sync",
+    "unlock",
+    "up",
+    "update",
+    "upgrade",
+];
+
 /// Programs that run the command that follows them.
 const WRAPPERS: [&str; 9] =
     ["sudo", "env", "time", "timeout", "nohup", "npx", "bunx", "exec", "command"];
@@ -115,6 +136,13 @@ pub(crate) fn subjects(line: &str) -> Vec<Vec<&str>> {
 /// Returns the program of the first command that is not trivial.
 pub(crate) fn program(line: &str) -> Option<&str> {
     subjects(line).first().and_then(|words| words.first()).copied()
+}
+
+/// Returns whether a command says that it brings something up to date or gets it going:
+/// `git pull --rebase`, `docker compose up -d`.
+pub(crate) fn prepares(line: &str) -> bool {
+    let verbs = |words: Vec<&str>| words.into_iter().skip(1).any(|word| PREPARES.contains(&word));
+    subjects(line).into_iter().any(verbs)
 }
 
 /// Returns whether a command has a word of an error line. Words that all errors have and the name

@@ -14,7 +14,7 @@ use crate::ids::Timestamp;
 use crate::lifecycle::{CommandOutcome, CommandRun};
 use crate::limits::{CAPTURED_FIXES_MAX, FIX_COMMANDS_MAX, FIX_FILES_MAX};
 use crate::secrets::scrub;
-use crate::shell::{joined, only_looks, program, shares_word};
+use crate::shell::{joined, only_looks, prepares, program, shares_word};
 
 /// A command that failed and then passed, with the work in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -288,14 +288,19 @@ fn fix(failed: &Step, between: &[&Step], passed: &Step) -> Option<Fix> {
     if files.len() > FIX_FILES_MAX || files.iter().all(names) {
         files.clear();
     }
-    let helps = |step: &&&Step| {
+    let may_help = |step: &&Step| {
         step.ended.is_passed()
             && !step.command.contains(&failed.command)
             && !step.command.ends_with('…')
             && !is_routine(&step.command, &failed.command)
-            && shares_word(&step.command, error, &failed.command)
     };
-    let remedy = between.iter().rev().find(helps).map(|step| step.command.clone());
+    let helps = |step: &&Step| shares_word(&step.command, error, &failed.command);
+    // Where nothing was edited, a step that prepares something is the only explanation left.
+    let edited = between.iter().copied().chain([passed]).any(|step| !step.edited.is_empty());
+    let prepared = |step: &&Step| !edited && prepares(&step.command);
+    let latest = || between.iter().copied().rev().filter(may_help);
+    let remedy = latest().find(helps).or_else(|| latest().find(prepared));
+    let remedy = remedy.map(|step| step.command.clone());
     let explained = remedy.is_some() || !files.is_empty();
     explained.then(|| Fix {
         command: failed.command.clone(),

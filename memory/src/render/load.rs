@@ -8,6 +8,7 @@
 mod around;
 mod order;
 mod rules;
+mod selection;
 mod tail;
 
 use std::cmp::Reverse;
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::around::Around;
 use self::order::{relevance, want, words};
 pub use self::rules::FileRulesView;
+use self::selection::{is_unproven, is_whole, project_topic, selects, topics};
 use self::tail::tail_within;
 use super::cut::clip_within;
 use super::ended::EndedSession;
@@ -29,7 +31,6 @@ use crate::kinds::topic::{MAIN, Topic};
 use crate::limits::{
     ACTIVE_TEXT_SOFT_BYTES_MAX, ANSWER_CHARS_MIN, LOAD_TOKENS_MIN, PART_RECORDS_MAX,
     PART_TEXT_BYTES_MAX, READ_ONLY_CHARS_MAX, READ_ONLY_TOKENS_MAX, ROWS_SHOWN_MAX,
-    TOPICS_SHOWN_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -169,7 +170,8 @@ fn frame_room(memory: &Memory, view: &LoadView<'_>) -> Room {
         let is_there = is_there || view.topic.is_some() && kind == Kind::Topic;
         if view.sections.contains(&kind) && is_there {
             let count = memory.totals().active.of(kind).max(1_000);
-            let heading = heading(kind, count, count + 1, &[], view.audience);
+            let selected = selects(memory, kind, view.sections);
+            let heading = heading(kind, count, count + 1, selected, view.audience);
             frame = frame.with(Room::of(&format!("\n## {heading}\n")));
         }
     }
@@ -377,7 +379,7 @@ fn entries<'a>(
     let (focus, main) = (view.focus(memory), project_topic(memory));
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
-        if view.part && is_whole(kind, view.sections) {
+        if view.part && (is_whole(kind, view.sections) || kind == Kind::Lesson) {
             let few = memory.active_of(kind).rev().filter(|record| !record.pinned);
             records.extend(few.take(PART_RECORDS_MAX).map(|record| &**record));
             let pinned = memory.active_of(kind).filter(|record| record.pinned);
@@ -388,6 +390,9 @@ fn entries<'a>(
                 .and_then(|id| memory.record(id))
                 .filter(|record| kind == Kind::Topic && !record.state.is_active());
             records.extend(archived.map(|record| &**record));
+        } else if kind == Kind::Lesson {
+            let lessons = memory.active_of(kind).filter(|it| it.pinned || !is_unproven(it));
+            records.extend(lessons.map(|record| &**record));
         } else if kind == Kind::Topic {
             records.extend(topics(memory, focus, main));
         } else {
@@ -430,30 +435,6 @@ fn entries<'a>(
     records.into_iter().map(entry).collect()
 }
 
-/// Lists the topic in view, the project's own, and those written last, each once.
-fn topics(
-    memory: &Memory,
-    focus: Option<RecordId>,
-    main: Option<RecordId>,
-) -> impl Iterator<Item = &Record> {
-    let in_view: BTreeSet<RecordId> = focus.into_iter().chain(main).collect();
-    let mut others: Vec<&Record> = memory
-        .active_of(Kind::Topic)
-        .map(|record| &**record)
-        .filter(|record| !in_view.contains(&record.id))
-        .collect();
-    others.sort_by_key(|record| Reverse((record.updated.time, record.id)));
-    others.truncate(TOPICS_SHOWN_MAX);
-    in_view.into_iter().filter_map(|id| memory.record(id)).map(|record| &**record).chain(others)
-}
-
-/// Returns the project's own topic, if it is active. Every load shows it, whatever the session's
-/// own topic is.
-fn project_topic(memory: &Memory) -> Option<RecordId> {
-    let main = memory.topic(MAIN).filter(|record| record.state.is_active());
-    main.map(|record| record.id)
-}
-
 /// No gone files: the files of a topic that is not in view are not checked.
 static NONE: BTreeSet<String> = BTreeSet::new();
 
@@ -466,11 +447,6 @@ impl LoadView<'_> {
             None => project_topic(memory),
         }
     }
-}
-
-/// Whether a section shows all records of its kind.
-fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
-    !matches!(kind, Kind::Topic | Kind::SessionRow) || sections == [kind]
 }
 
 /// The heading of rules in force, which are pinned.
@@ -503,7 +479,12 @@ fn sections(
         let of_kind = |entry: &Entry<'_>| entry.record.kind() == kind && !entry.record.pinned;
         let mut shown: Vec<(&Entry<'_>, Shown)> =
             shown().filter(|(entry, _)| of_kind(entry)).collect();
-        if shown.is_empty() {
+        // Lessons are counted even if a load wants none of them.
+        let is_counted = kind == Kind::Lesson
+            && view.sections.contains(&kind)
+            && memory.totals().active.of(kind) > 0
+            && !entries.iter().any(|entry| entry.record.kind() == kind);
+        if shown.is_empty() && !is_counted {
             continue;
         }
         // Rows stay newest first. Others follow their creation, so a new one keeps earlier text.
@@ -523,7 +504,7 @@ fn sections(
         }
         let pinned = pinned.iter().filter(|(entry, _)| entry.record.kind() == kind).count() as u64;
         let total = match kind {
-            Kind::SessionRow | Kind::Topic => {
+            Kind::Lesson | Kind::SessionRow | Kind::Topic if !view.part => {
                 let archived = |(entry, _): &&(&Entry<'_>, Shown)| !entry.record.state.is_active();
                 memory.totals().active.of(kind) + shown.iter().filter(archived).count() as u64
                     - pinned
@@ -534,7 +515,8 @@ fn sections(
             }
             _ => entries.iter().filter(|entry| of_kind(entry)).count() as u64,
         };
-        let heading = heading(kind, shown.len() as u64, total, view.sections, view.audience);
+        let selected = selects(memory, kind, view.sections);
+        let heading = heading(kind, shown.len() as u64, total, selected, view.audience);
         append(text, format_args!("\n## {heading}\n"));
         print(text, &shown);
     }
@@ -563,18 +545,17 @@ fn spot(record: &Record) -> (&str, u32, RecordId) {
     }
 }
 
-fn heading(kind: Kind, shown: u64, total: u64, wanted: &[Kind], audience: &Audience) -> String {
+/// Words the heading of a section. If it shows a selection, it also says how to get all.
+fn heading(kind: Kind, shown: u64, total: u64, selected: bool, audience: &Audience) -> String {
     let title = kind.facts().heading;
     if shown == total {
         return title.to_owned();
     }
-    match kind {
-        Kind::Topic | Kind::SessionRow if !is_whole(kind, wanted) => {
-            let all = audience.call(Tool::Load, &[("sections", vec![kind.plural()].into())]);
-            format!("{title} ({shown} of {total}; all: {all})")
-        }
-        _ => format!("{title} ({shown} of {total})"),
+    if !selected {
+        return format!("{title} ({shown} of {total})");
     }
+    let all = audience.call(Tool::Load, &[("sections", vec![kind.plural()].into())]);
+    format!("{title} ({shown} of {total}; all: {all})")
 }
 
 /// Words the call that gives the next page.

@@ -109,6 +109,27 @@ fn a_fix_names_the_files_edited_before_the_command_passed() {
 }
 
 #[test]
+fn a_step_that_prepares_something_is_the_remedy_if_nothing_was_edited() {
+    let rejected = "To github.com:acme/shop.git\n ! [rejected]        main -> main (fetch first)\n\
+                    error: failed to push some refs to 'github.com:acme/shop.git'";
+    let push = |between: Vec<Event>| {
+        let steps = [failed("git push", rejected)].into_iter().chain(between);
+        after(&steps.chain([passed("git push")]).collect::<Vec<_>>()).join("\n")
+    };
+    let pulled = push(vec![passed("git stash"), passed("git pull --rebase")]);
+    assert_snapshot!(pulled, @"`git push` failed with `! [rejected] main -> main (fetch first)`: run `git pull --rebase`");
+    assert_eq!(push(vec![passed("git commit -m wip")]), "", "recording work prepares nothing");
+    let edited = push(vec![edit("a.py"), passed("git pull --rebase")]);
+    assert!(edited.ends_with("passed after editing a.py"), "{edited}");
+    let refused = "psycopg.OperationalError: connection to server at 127.0.0.1 failed";
+    let events =
+        [failed("pytest -q", refused), passed("docker compose up -d"), passed("pytest -q")];
+    assert!(after(&events)[0].ends_with("run `docker compose up -d`"));
+    let events = [failed("pytest -q", refused), passed("git pull"), passed("pytest -q")];
+    assert_eq!(after(&events), [""; 0], "git is routine for other programs");
+}
+
+#[test]
 fn commands_that_passed_as_one_line_count_each() {
     let missing = "ModuleNotFoundError: No module named 'freezegun'";
     let traceback =

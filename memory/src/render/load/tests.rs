@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod laws;
+mod lessons;
 mod notices;
 mod part;
 mod person;

@@ -141,7 +141,7 @@ fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
         with_view(&asked, |view| frame_room(&memory, view))
     };
     let (without, with) = (frame(None), frame(Some("main")));
-    let heading = super::super::heading(Kind::Topic, 1_000, 1_001, &[], &Audience::Agent);
+    let heading = super::super::heading(Kind::Topic, 1_000, 1_001, true, &Audience::Agent);
     let heading = Room::of(&format!("\n## {heading}\n"));
     assert_eq!(with.chars - without.chars, heading.chars);
 }
