@@ -103,11 +103,8 @@ pub(super) fn resuming(prompt: &str) -> Option<Resuming> {
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     };
     let found = PHRASES.find_iter(&lower).filter(|found| is_whole(found.start(), found.end()));
-    let is_last_session = |found: aho_corasick::Match| found.pattern().as_usize() >= GO_ON.len();
-    found.map(is_last_session).max().map(|is_last_session| match is_last_session {
-        true => Resuming::LastSession,
-        false => Resuming::Subject,
-    })
+    let last = found.map(|phrase| phrase.pattern().as_usize()).max()?;
+    Some(if last < GO_ON.len() { Resuming::Subject } else { Resuming::LastSession })
 }
 
 #[cfg(test)]
