@@ -91,7 +91,7 @@ pub use kinds::topic::{
 };
 pub use kinds::*;
 pub use memories::Memories;
-pub use memory::{Bound, Counters, Memory, Replay, Restore};
+pub use memory::{Bound, Counters, Memory, Restore};
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, AnchorMove, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome,

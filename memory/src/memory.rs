@@ -18,11 +18,11 @@ use crate::limits::NOTICES_MAX;
 use crate::purge::Tombstones;
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
-use crate::search::{Document, SearchIndex};
+use crate::search::{Document, LazyIndex, SearchIndex};
 use crate::settings::Settings;
 use crate::staged::Staged;
 
-pub use restore::{Counters, Replay, Restore};
+pub use restore::{Counters, Restore};
 
 /// Everything that a project remembers, at one journal entry. Maps share structure between clones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Memory {
     tombstones: Arc<Tombstones>,
     index: Index,
     /// The search index over everything that is not forgotten. It follows entries, not drafts.
-    search: SearchIndex,
+    search: LazyIndex,
 }
 
 /// This machine's member of the team. No entry has it, so two memories of the same entries are
@@ -232,9 +232,9 @@ impl Memory {
         Reader::session(session).inheriting(others)
     }
 
-    /// Returns the search index.
+    /// Returns the search index. The first call builds it: about 10 ms for each thousand records.
     pub fn search(&self) -> &SearchIndex {
-        &self.search
+        self.search.get(self.records.values().filter_map(|record| document(record)))
     }
 
     /// Returns the facts of a scope by key, active or archived.
@@ -450,24 +450,24 @@ impl Memory {
     /// expensive step, and many writes leave the text unchanged. Archived notes stay findable by
     /// the same words.
     fn index_text(&mut self, record: &Record) {
+        if self.search.is_to_be_built() {
+            return;
+        }
         let before = self.records.get(&record.id);
         if before.is_some_and(|before| is_same_note_to_search(before, record)) {
             return;
         }
         let new = document(record);
         let old = before.and_then(|before| document(before));
-        match new {
-            new if new == old => {}
-            Some(new) => self.search.insert(&new),
-            None => self.search.remove(record.id),
+        if new == old {
+            return;
         }
-    }
-
-    /// Builds the search index anew.
-    fn index_all_texts(&mut self) {
-        self.search = SearchIndex::default();
-        let records = self.records.values();
-        self.search.insert_all(records.filter_map(|record| document(record)));
+        let documents = self.records.values().filter_map(|record| document(record));
+        let Some(search) = self.search.get_mut(documents) else { return };
+        match new {
+            Some(new) => search.insert(&new),
+            None => search.remove(record.id),
+        }
     }
 
     /// Applies a change of an entry, but does not index its text.

@@ -238,6 +238,8 @@ fn owner_of(memory: &Memory, id: crate::RecordId) -> Reader {
 /// Carries out the steps, each on a day of its own. Also returns the entries.
 pub(crate) fn take(steps: &[Step]) -> (Memory, Vec<Vec<Change>>) {
     let mut memory = Memory::default();
+    // The index is built now, so it follows the entries.
+    memory.search();
     let mut entries = Vec::new();
     for (on, step) in (1..).zip(steps) {
         let changes = changes_of(&memory, step, on);

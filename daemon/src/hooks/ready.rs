@@ -53,9 +53,14 @@ pub(super) async fn ready_load(
     render: impl Fn(&Memory, &LoadView<'_>) -> LoadText + Send + Sync + 'static,
 ) -> Result<Option<ReadyLoad>, HookError> {
     let (begin, patience) = (clock::start(), call.service.state.patience());
-    let Some(view) =
-        in_time(begin + patience.open, call.session.view(&call.service.sessions)).await
-    else {
+    let opening = async {
+        let (session, sessions) = (&call.session, &call.service.sessions);
+        match &task {
+            Some(_) => session.view(sessions).await,
+            None => session.view_unsearched(sessions).await,
+        }
+    };
+    let Some(view) = in_time(begin + patience.open, opening).await else {
         return Ok(None);
     };
     let view = view?;

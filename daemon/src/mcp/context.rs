@@ -174,6 +174,11 @@ impl Context {
         Ok(self.session.view(&self.sessions).await?)
     }
 
+    /// Returns the memory that the session reads, without waiting for its search index.
+    pub(crate) async fn view_unsearched(&self) -> Result<View, ToolError> {
+        Ok(self.session.view_unsearched(&self.sessions).await?)
+    }
+
     /// Decides on the newest memory and makes the result durable. Returns the outcome in words,
     /// including what was set aside to stay within the budgets of notes.
     pub(crate) async fn write<O: Outcome>(

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anchord_memory::{
     Change, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
-    RecordState, Replay, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion,
-    Timestamp, UndoBasis, UndoTarget, Version, VersionContent, Versions, Wanted, diff, limits,
+    RecordState, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion, Timestamp,
+    UndoBasis, UndoTarget, Version, VersionContent, Versions, Wanted, diff, limits,
 };
 
 use super::{OpenProject, WriteError};
@@ -121,17 +121,16 @@ fn replayed(
 ) -> Result<Memory, StoreError> {
     let earlier = snapshots().into_iter().filter_map(|snapshot| snapshot.state.ok());
     let earlier = earlier.filter(|memory| memory.revision() <= revision);
-    let memory = earlier.max_by_key(Memory::seq).unwrap_or_default();
-    if memory.revision() == revision {
-        return Ok(memory);
+    let mut memory = earlier.max_by_key(Memory::seq).unwrap_or_default();
+    if memory.revision() < revision {
+        reading(Seq(memory.seq().0 + 1), &mut |entry| {
+            memory.apply(entry.seq, &entry.changes);
+            memory.revision() < revision
+        })?;
     }
-    let next = Seq(memory.seq().0 + 1);
-    let mut replay = Replay::new(memory);
-    reading(next, &mut |entry| {
-        replay.apply(entry.seq, &entry.changes);
-        replay.revision() < revision
-    })?;
-    Ok(replay.finish())
+    // Whoever searches it must not build the index on a thread of the runtime.
+    memory.search();
+    Ok(memory)
 }
 
 /// Shows commits to two functions: one decides by the head, the other takes what was read.

@@ -227,8 +227,20 @@ impl View {
 }
 
 impl Session {
-    /// Returns the memory that the session's calls read. Creates nothing.
+    /// Returns the memory that the session's calls read and search. Creates nothing.
     pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
+        let view = self.view_unsearched(service).await?;
+        if let Some(project) = &view.project {
+            project.searchable().await;
+        }
+        Ok(view)
+    }
+
+    /// Returns the memory as [`Self::view`] does, but does not wait for its search index.
+    pub(crate) async fn view_unsearched(
+        &self,
+        service: &SessionService,
+    ) -> Result<View, BindError> {
         let place = self.place(service).await?;
         if let Some(PastMemory { memory, now, .. }) = &self.past {
             // Without the project, nothing that is said here is about the present.

@@ -1,9 +1,9 @@
-//! Builds a memory from its parts, or from many entries at once.
+//! Builds a memory from its parts.
 
 use std::sync::Arc;
 
 use super::{Bound, Memory};
-use crate::change::{Change, CopyMark, Notice, Purged};
+use crate::change::{CopyMark, Notice, Purged};
 use crate::held::Held;
 use crate::ids::{NoticeId, Revision, Seq, SessionId};
 use crate::omit::is_default;
@@ -92,40 +92,8 @@ impl Restore {
         self.0.tombstones = Arc::new(tombstones);
     }
 
-    /// Builds the search index and returns the memory.
-    pub fn finish(mut self) -> Memory {
-        self.0.index_all_texts();
-        self.0
-    }
-}
-
-/// Applies many entries to a memory. Texts are indexed once, at the end, since most of them are
-/// replaced by later entries.
-#[derive(Debug)]
-pub struct Replay(Memory);
-
-impl Replay {
-    /// Begins with a memory.
-    pub fn new(memory: Memory) -> Self {
-        Self(memory)
-    }
-
-    /// Applies the next entry.
-    pub fn apply(&mut self, seq: Seq, changes: &[Change]) {
-        for change in changes {
-            self.0.apply_one(seq, change);
-        }
-        self.0.count(seq, changes);
-    }
-
-    /// Returns the number of commits so far.
-    pub fn revision(&self) -> Revision {
-        self.0.revision
-    }
-
-    /// Builds the search index and returns the memory.
-    pub fn finish(mut self) -> Memory {
-        self.0.index_all_texts();
+    /// Returns the memory.
+    pub fn finish(self) -> Memory {
         self.0
     }
 }

@@ -17,6 +17,8 @@ fn anew(memory: &Memory) -> SearchIndex {
 #[test]
 fn the_index_matches_the_records_after_every_change() {
     let mut memory = Memory::default();
+    // The index is built now, so it follows the changes.
+    assert_eq!(memory.search().len(), 0);
     let mut notes = ["alpha", "beta", "gamma", "delta"].map(note);
     notes[3].private = true;
     let notes = notes.into_iter().map(Ok).collect();
@@ -33,12 +35,12 @@ fn the_index_matches_the_records_after_every_change() {
     for (id, update) in ids.iter().zip(&updates) {
         let plan = plan_update(&memory, &reader, *id, update, None, &origin("one", 2)).unwrap();
         apply(&mut memory, plan);
-        assert!(memory.search == anew(&memory), "{id}");
+        assert!(*memory.search() == anew(&memory), "{id}");
     }
     let same = NewNote { pinned: true, importance: Some(9), ..note("beta") };
     let plan = plan_notes(&memory, &origin("one", 3), vec![Ok(same)]).unwrap();
     apply(&mut memory, plan);
-    assert!(memory.search == anew(&memory), "repeated");
+    assert!(*memory.search() == anew(&memory), "repeated");
     let used = crate::Accesses::default();
     let plan = crate::plan_compaction(
         &memory,
@@ -56,11 +58,33 @@ fn the_index_matches_the_records_after_every_change() {
     let plan = plan.apply(&memory);
     assert!(!plan.changes.is_empty());
     apply(&mut memory, plan);
-    assert!(memory.search == anew(&memory), "compacted");
+    assert!(*memory.search() == anew(&memory), "compacted");
     let plan = plan_forget(&memory, &reader, ids[2], None, &origin("one", 4)).unwrap();
     apply(&mut memory, plan);
-    assert_eq!(memory.search.len(), 3);
-    assert!(memory.search == anew(&memory), "forgotten");
+    assert_eq!(memory.search().len(), 3);
+    assert!(*memory.search() == anew(&memory), "forgotten");
+}
+
+#[test]
+fn a_memory_and_its_changed_clone_each_have_the_index_of_their_records() {
+    let mut entries = Vec::new();
+    let mut written = Memory::default();
+    for text in ["alpha", "beta"] {
+        let plan = plan_notes(&written, &origin("one", 1), vec![Ok(note(text))]).unwrap();
+        entries.push(plan.changes.clone());
+        apply(&mut written, plan);
+    }
+    let is_built = |memory: &Memory| memory.search.is_built();
+    let mut alone = Memory::default();
+    alone.apply(Seq(1), &entries[0]);
+    assert!(!is_built(&alone), "nothing has needed it");
+    let mut changed = alone.clone();
+    changed.apply(Seq(2), &entries[1]);
+    for memory in [&changed, &alone] {
+        assert!(*memory.search() == anew(memory));
+        assert!(is_built(memory));
+    }
+    assert_eq!((alone.search().len(), changed.search().len()), (1, 2));
 }
 
 fn notified(number: u64) -> Change {

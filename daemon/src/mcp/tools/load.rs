@@ -46,7 +46,10 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let view = context.view().await?;
+    let view = match params.task {
+        Some(_) => context.view().await?,
+        None => context.view_unsearched().await?,
+    };
     if params.is_plain()
         && let Some(injected) = context.session.injected()
     {
