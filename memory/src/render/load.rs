@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::around::Around;
-use self::order::{relevance, want, words};
+use self::order::{relevance, sort, want};
 pub use self::rules::FileRulesView;
 use self::selection::{is_unproven, is_whole, project_topic, selects, topics};
 use self::tail::tail_within;
@@ -215,15 +215,17 @@ fn within(
     }
     let tail_room = room.percent(TAIL_PERCENT).at_least(TAIL_ROOM);
     let others_room = room.without(tail_room);
-    let mut entries = entries(memory, view, staged, Depth::Whole);
+    let wanted = wanted(memory, view);
+    let entries_at = |depth: Depth| entries(&wanted, memory, view, staged, depth);
+    let mut entries = entries_at(Depth::Whole);
     let mut page = first(&entries, room, others_room, room_max);
     let is_full = |page: &Page| page.shown.iter().all(|shown| *shown == Shown::Full);
     if !is_full(&page) && has_room_but_for_topics(&entries, others_room) {
-        entries = self::entries(memory, view, staged, Depth::Briefly);
+        entries = entries_at(Depth::Briefly);
         page = first(&entries, room, others_room, room_max);
     }
     if !is_full(&page) {
-        entries = self::entries(memory, view, staged, Depth::Lines);
+        entries = entries_at(Depth::Lines);
         page = first(&entries, room, others_room, room_max);
     }
     // Only pinned records take precedence over the tail.
@@ -277,7 +279,7 @@ fn continued(
         let cursor = clip(cursor, 40);
         Refusal::invalid("cursor", format!("`{cursor}` is not one of a load; load without it"))
     })?;
-    let mut entries = entries(memory, view, staged, Depth::Whole);
+    let mut entries = entries(&wanted(memory, view), memory, view, staged, Depth::Whole);
     entries.sort_by_key(|entry| priority(entry.record));
     let page = later(&entries, from, unnamed, room, room_max);
     let project = name(view.project);
@@ -370,12 +372,7 @@ fn has_room_but_for_topics(entries: &[Entry<'_>], room: Room) -> bool {
 }
 
 /// Returns the active records of the requested sections: pinned ones first, then the most wanted.
-fn entries<'a>(
-    memory: &'a Memory,
-    view: &'a LoadView<'_>,
-    staged: Option<&'a Topic>,
-    depth: Depth,
-) -> Vec<Entry<'a>> {
+fn wanted<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> Vec<&'a Record> {
     let (focus, main) = (view.focus(memory), project_topic(memory));
     let mut records: Vec<&'a Record> = Vec::new();
     for kind in view.sections.iter().copied().collect::<BTreeSet<Kind>>() {
@@ -407,12 +404,24 @@ fn entries<'a>(
 
     let relevance = if view.part { BTreeMap::new() } else { relevance(memory, view) };
     let written = records.iter().map(|record| record.updated.time).max().unwrap_or_default();
-    records.sort_by_cached_key(|record| {
+    sort(&mut records, |record| {
         let relevance = Reverse(relevance.get(&record.id).copied().unwrap_or_default());
         let in_view = [focus, main].iter().position(|in_view| *in_view == Some(record.id));
         let place = in_view.unwrap_or(usize::MAX);
-        (!record.pinned, place, relevance, want(record, written), words(record))
+        (!record.pinned, place, relevance, want(record, written))
     });
+    records
+}
+
+/// Returns these records as entries that show this much.
+fn entries<'a>(
+    records: &[&'a Record],
+    memory: &Memory,
+    view: &'a LoadView<'_>,
+    staged: Option<&'a Topic>,
+    depth: Depth,
+) -> Vec<Entry<'a>> {
+    let (focus, main) = (view.focus(memory), project_topic(memory));
     let alone = |kind: Kind| view.sections == [kind];
     let longest = RecordId::new(Kind::Note, memory.last_number());
     let entry = |record: &'a Record| {
@@ -432,7 +441,7 @@ fn entries<'a>(
         };
         Entry::new(record, shape, longest)
     };
-    records.into_iter().map(entry).collect()
+    records.iter().copied().map(entry).collect()
 }
 
 /// No gone files: the files of a topic that is not in view are not checked.

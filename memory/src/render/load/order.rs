@@ -62,7 +62,15 @@ pub(super) fn want(record: &Record, at: Timestamp) -> (bool, bool, bool, Reverse
     (bytes > LONG_BYTES, by_rule, minor, Reverse(worth))
 }
 
-/// Returns text that orders records with otherwise equal keys, regardless of the order of storing.
-pub(super) fn words(record: &Record) -> String {
-    record.body.fields().order()
+/// Sorts records by a key. The texts of equal ones decide, so the order of storing does not; other
+/// texts are not read.
+pub(super) fn sort<K: Ord>(records: &mut Vec<&Record>, key: impl Fn(&Record) -> K) {
+    let mut keyed: Vec<(K, &Record)> =
+        records.iter().map(|record| (key(record), *record)).collect();
+    keyed.sort_by(|one, other| one.0.cmp(&other.0));
+    for equal in keyed.chunk_by_mut(|one, other| one.0 == other.0).filter(|run| run.len() > 1) {
+        equal.sort_by_cached_key(|(_, record)| record.body.fields().order());
+    }
+    records.clear();
+    records.extend(keyed.into_iter().map(|(_, record)| record));
 }

@@ -465,7 +465,7 @@ fn texts_at(
     depth: super::Depth,
 ) -> Vec<(bool, String, String, bool)> {
     with_view(asked, |view| {
-        let entries = super::entries(memory, view, None, depth);
+        let entries = super::entries(&super::wanted(memory, view), memory, view, None, depth);
         let text = |entry: &super::Entry<'_>, shown| format!("{}\n", entry.text(shown));
         // A text that fits by its own tokens may not fit with those at the joint to the line
         // before.
