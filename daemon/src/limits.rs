@@ -197,6 +197,10 @@ pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
 /// Entries of a team's journal that one call reads.
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
 
+/// Entries of a team's journal that are too many for the search index to follow one by one. It is
+/// built anew when it is next needed.
+pub const TEAM_ENTRIES_MANY: usize = 200;
+
 /// Bytes of a team's journal after which one call reads no more entries.
 pub const TEAM_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
 

@@ -237,6 +237,17 @@ impl Memory {
         self.search.get(self.records.values().filter_map(|record| document(record)))
     }
 
+    /// Whether the search index is built.
+    pub fn is_searchable(&self) -> bool {
+        self.search.is_built()
+    }
+
+    /// Drops the search index, which is then built when it is next needed. Before many changes this
+    /// costs less than following each.
+    pub fn drop_search_index(&mut self) {
+        self.search = LazyIndex::default();
+    }
+
     /// Returns the facts of a scope by key, active or archived.
     pub fn facts(&self, scope: &Scope) -> impl Iterator<Item = (&str, RecordId)> {
         self.index.facts(scope)

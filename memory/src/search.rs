@@ -40,7 +40,6 @@ impl LazyIndex {
     }
 
     /// Whether the index is built.
-    #[cfg(test)]
     pub(crate) fn is_built(&self) -> bool {
         self.0.get().is_some()
     }

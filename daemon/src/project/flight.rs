@@ -342,6 +342,9 @@ impl<M: StateMachine> Writer<M> {
     fn arrive(&mut self, entries: Vec<Arrived<M::Change>>) -> Result<(), StoreError> {
         let mut copies: Vec<Entry<M::Change>> = Vec::new();
         let mut head = self.head.clone();
+        if entries.len() >= limits::TEAM_ENTRIES_MANY {
+            head.expect_many();
+        }
         for Arrived { entry, mark, member } in entries {
             let next = Revision(head.revision().0 + 1);
             if entry.revision < next {

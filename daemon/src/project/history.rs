@@ -128,8 +128,6 @@ fn replayed(
             memory.revision() < revision
         })?;
     }
-    // Whoever searches it must not build the index on a thread of the runtime.
-    memory.search();
     Ok(memory)
 }
 

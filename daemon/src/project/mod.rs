@@ -22,7 +22,6 @@ use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Times
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
 
 use access_counts::AccessCounts;
 pub(crate) use budget::{
@@ -69,25 +68,12 @@ pub(crate) struct OpenProject {
     /// A turn to bring the project's shared notes down to their budget. One session at a time holds
     /// it.
     compaction: tokio::sync::Mutex<NearDuplicates>,
-    searchable: OnceCell<()>,
 }
 
 impl OpenProject {
     /// Returns the memory as it is on disk.
     pub(crate) fn memory(&self) -> Arc<Memory> {
         self.owner.snapshot()
-    }
-
-    /// Waits until the memory has its search index, which is built off the runtime's threads.
-    pub(crate) async fn searchable(&self) {
-        let building = async {
-            let memory = self.memory();
-            run_blocking(move || {
-                memory.search();
-            })
-            .await;
-        };
-        self.searchable.get_or_init(|| building).await;
     }
 
     /// Waits for the first look at the team's database since the memory was opened, if there is a
@@ -290,8 +276,8 @@ impl OpenProjects {
             }
             let project = open_project(id, stores, &teams).await?;
             slot.current.store(Some(Arc::clone(&project)));
-            let opened = Arc::clone(&project);
-            tokio::spawn(async move { opened.searchable().await });
+            let memory = project.memory();
+            tokio::spawn(async move { make_searchable(&memory).await });
             if project.owner.team().is_some() {
                 teams.opened().notify_one();
             }
@@ -483,10 +469,21 @@ async fn open_project(
         used: Mutex::new(clock::start()),
         opened: clock::start(),
         compaction: tokio::sync::Mutex::default(),
-        searchable: OnceCell::new(),
     };
     project.forget_dropped().await;
     Ok(Arc::new(project))
+}
+
+/// Builds a memory's search index, if that is still to do, off the runtime's threads.
+pub(crate) async fn make_searchable(memory: &Arc<Memory>) {
+    if memory.is_searchable() {
+        return;
+    }
+    let memory = Arc::clone(memory);
+    run_blocking(move || {
+        memory.search();
+    })
+    .await;
 }
 
 /// Soft marks by key.

@@ -23,7 +23,7 @@ use crate::clock;
 use crate::project::history::PastMemory;
 use crate::project::{
     Compacted, OpenProject, Operation, Outcome, TeamStatus, Transition, WriteCommand, WriteError,
-    WriteSet, Written, sum,
+    WriteSet, Written, make_searchable, sum,
 };
 use crate::projects::{
     EstablishError, Established, Located, Presence, ProjectFiles, ProjectId, Registry,
@@ -230,9 +230,7 @@ impl Session {
     /// Returns the memory that the session's calls read and search. Creates nothing.
     pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
         let view = self.view_unsearched(service).await?;
-        if let Some(project) = &view.project {
-            project.searchable().await;
-        }
+        make_searchable(&view.memory).await;
         Ok(view)
     }
 

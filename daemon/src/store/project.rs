@@ -47,6 +47,10 @@ impl StateMachine for Memory {
         Self::apply(self, seq, changes);
     }
 
+    fn expect_many(&mut self) {
+        self.drop_search_index();
+    }
+
     fn touched_rows(&self, changes: &[Change]) -> Vec<Row> {
         let mut rows = vec![counters_row(self)];
         for change in changes {

@@ -13,6 +13,7 @@ use futures::FutureExt;
 use super::super::{
     Operation, Reply, TeamLink, Transition, WriteCommand, WriteError, WriterHandle, Written,
 };
+use crate::limits;
 use crate::store::fakes::{MemJournal, MemTeam, Network};
 use crate::store::{Call, Opened, StateMachine, StoreError};
 
@@ -452,4 +453,23 @@ async fn a_write_that_the_member_may_not_make_fails_alone() {
     assert_eq!(refused(rule), "not saved: that is a maintainer's");
     let notes: Vec<_> = one.notes().into_iter().map(|(_, content)| content).collect();
     assert_eq!(notes, ["First.", "Second.", "Fourth."]);
+}
+
+#[tokio::test]
+async fn many_entries_at_once_leave_the_search_index_until_it_is_needed() {
+    let many = u64::try_from(limits::TEAM_ENTRIES_MANY).unwrap();
+    let one = Machine::first().await;
+    for number in 1..=many {
+        one.save("a", number, "tide tables").await.unwrap();
+    }
+    let two = one.join("two").await;
+    let memory = two.owner.snapshot();
+    assert!(one.owner.snapshot().is_searchable() && !memory.is_searchable());
+    let found = |memory: &Memory| memory.search().len();
+    assert_eq!(found(&memory), found(&one.owner.snapshot()));
+    one.save("a", many + 1, "wind gauges").await.unwrap();
+    two.sees(one.owner.snapshot().revision().0).await;
+    let memory = two.owner.snapshot();
+    assert!(memory.is_searchable(), "one entry is followed");
+    assert_eq!(found(&memory), found(&one.owner.snapshot()));
 }
