@@ -38,7 +38,7 @@ pub(crate) use activity::{stage_of, stage_silent};
 pub(crate) use self::service::HookService;
 use crate::retrieval_log::{Given, Retrieval};
 use crate::sessions::{
-    self, BindError, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
+    self, BindError, Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
 };
 use crate::{clock, limits, secrets};
 
@@ -276,7 +276,7 @@ async fn handled(
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
     let threads = &service.state.threads;
     let is_double =
-        envelope.event != rebuilt && threads.is_double(&name, digest(line), &envelope.event);
+        envelope.event != rebuilt && threads.is_double(&name, digest(hello, line), &envelope.event);
     if is_double {
         service.metrics().hook_doubled();
         // A rule stops a tool however often the client asks.
@@ -285,8 +285,8 @@ async fn handled(
         }
     }
     let call = Arrival { hello, asks: adapter.asks, is_double };
-    let Answered { session, context, before, said } =
-        match answer(service, &call, &envelope, &name).await {
+    let Answered { session, name, context, before, said } =
+        match answer(service, &call, &envelope).await {
             // A home directory is not a project. Nothing is wrong, and there is nothing to say.
             Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
             answered => answered?,
@@ -360,6 +360,7 @@ fn files_of(event: &Event) -> Vec<String> {
 /// The answer to an event, its session, and the revisions known before.
 struct Answered {
     session: Arc<Session>,
+    name: Name,
     context: Name,
     before: (Option<Revision>, Option<Revision>),
     said: HookResponse,
@@ -378,10 +379,11 @@ async fn answer(
     service: &Arc<HookService>,
     arrival: &Arrival<'_>,
     envelope: &Envelope,
-    name: &Name,
 ) -> Result<Answered, HookError> {
+    let source = source(arrival.hello, envelope);
     let ResolvedSession { session, confidence, replaced } =
-        service.sessions.table.resolve_session(&source(arrival.hello, envelope));
+        service.sessions.resolve_event(&source).await?;
+    let name = name_in(&session, &source);
     match replaced {
         Some(Replaced::Same(before)) => {
             session.continues(&before);
@@ -389,14 +391,18 @@ async fn answer(
         }
         Some(Replaced::Cleared(before)) => {
             let agent_session = before.agent_session.as_deref().unwrap_or_default();
-            activity::stage_and_forget(service, &(name.0, agent_session.to_owned()), &before)
-                .await?;
+            activity::stage_and_forget(
+                service,
+                &(source.client, agent_session.to_owned()),
+                &before,
+            )
+            .await?;
             sessions::keep_and_end(&service.sessions, &before).await?;
         }
         None => {}
     }
-    let call = Call { service, envelope, session, confidence, name: name.clone() };
-    let told = call.threads().with(name, |thread| {
+    let call = Call { service, envelope, session, confidence, name };
+    let told = call.threads().with(&call.name, |thread| {
         thread.session = Some(Arc::clone(&call.session));
         thread.told
     });
@@ -421,7 +427,13 @@ async fn answer(
         Event::SubagentEnded(agent) => subagent::ended(&call, agent).await,
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
-    Ok(Answered { said: said?, before, context: call.context(), session: call.session })
+    Ok(Answered {
+        said: said?,
+        before,
+        context: call.context(),
+        session: call.session,
+        name: call.name,
+    })
 }
 
 /// Returns the log's name for an event that shows something.
@@ -472,7 +484,16 @@ fn source(hello: &Hello, envelope: &Envelope) -> EventSource {
         processes,
         goes_on: !matches!(envelope.event, Event::SessionEnded | Event::Reset),
         clears: envelope.event == Event::SessionStarted { source: StartSource::Clear },
+        elsewhere: Elsewhere::default(),
     }
+}
+
+/// Names the state of a conversation in one project. What it was given elsewhere, and its pending
+/// activity there, do not count here.
+fn name_in(session: &Session, source: &EventSource) -> Name {
+    let plain = source.plain_id();
+    let mark = session.id.0.strip_prefix(plain.0.as_ref()).unwrap_or_default();
+    (source.client, format!("{}{mark}", source.agent_session))
 }
 
 /// Returns the processes above a hook, nearest first, without the shells with which clients run
@@ -489,9 +510,11 @@ fn ancestors(parent: Option<u32>) -> Vec<u32> {
     agents.take(limits::HOOK_ANCESTORS_MAX).collect()
 }
 
-/// Hashes a payload. It contains ids of prompts, turns and calls, so different events differ.
-fn digest(line: &[u8]) -> u64 {
+/// Hashes a payload, and the directory it comes from. It contains ids of prompts, turns and calls,
+/// so different events differ.
+fn digest(hello: &Hello, line: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
+    (&hello.project, &hello.cwd).hash(&mut hasher);
     line.trim_ascii().hash(&mut hasher);
     hasher.finish()
 }

@@ -71,7 +71,7 @@ async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
 async fn resumes(call: &Call<'_>) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
     let told = call.threads().with(&call.name, |thread| thread.told);
-    let key = format!("{}:{}", call.name.0, call.name.1);
+    let key = format!("{}:{}", call.name.0, call.envelope.agent_session);
     let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
         return Ok(loaded(call).await?.0);
     };

@@ -133,7 +133,10 @@ impl Service {
                 Ok(thread) => Some(thread),
                 Err(error) => return refused(error.into()),
             },
-            None => None,
+            None => match self.connection.look_around(&self.service.sessions, None).await {
+                Ok(()) => None,
+                Err(error) => return refused(error.into()),
+            },
         };
         let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
         let (line, audience) = (Some(ticket.call), self.tools.audience());

@@ -99,6 +99,17 @@ impl Located {
         Self { root, name, git: None, part: None, uid, passed: Box::default() }
     }
 
+    /// Returns the path of the directory that identifies this project, and the initialised part.
+    pub(crate) fn directory(&self) -> (&Path, Option<&Path>) {
+        let path = self.git.as_ref().map_or(&self.root, |git| &git.common_dir);
+        (path, self.part.as_deref())
+    }
+
+    /// Returns whether both are of one project, such as two worktrees.
+    pub(crate) fn is_with(&self, other: &Self) -> bool {
+        self.directory() == other.directory()
+    }
+
     /// Reads the directory that identifies this project, in its current state.
     pub fn place(&self) -> io::Result<ProjectDir> {
         let path = self.git.as_ref().map_or(&self.root, |git| &git.common_dir);

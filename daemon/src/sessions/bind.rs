@@ -513,7 +513,7 @@ fn find(
 }
 
 /// Returns the directory in which to search for a session's project.
-fn start(hello: &Hello) -> &str {
+pub(super) fn start(hello: &Hello) -> &str {
     hello.project.as_deref().or(hello.cwd.as_deref()).unwrap_or("/")
 }
 

@@ -5,6 +5,13 @@ use crate::project::WriteError;
 use crate::projects::{EstablishError, FOREIGN, NotAProject, ProjectId};
 use crate::store::StoreError;
 
+impl BindError {
+    /// Returns whether the directory was read and is no project, or none that this daemon can see.
+    pub(super) fn leads_nowhere(&self) -> bool {
+        matches!(self, Self::NotAProject(_) | Self::Foreign | Self::Unknown(_))
+    }
+}
+
 /// The reason why a session has no project. The text says how to name one.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BindError {

@@ -10,6 +10,7 @@ mod compaction;
 mod end;
 mod ended;
 mod error;
+mod event;
 mod gate;
 mod loading;
 mod processes;
@@ -38,7 +39,9 @@ pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
 pub(crate) use service::SessionService;
 pub(crate) use sweep::{recover, sweep};
-pub(crate) use table::{EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable};
+pub(crate) use table::{
+    Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable,
+};
 pub(crate) use thread::Thread;
 
 use crate::project::OpenProject;
@@ -61,7 +64,7 @@ pub(crate) struct Connection {
     /// The processes above the one that started the shim, nearest first. Some clients start servers
     /// through wrappers.
     above: Vec<u32>,
-    /// The place of its own directory, once a call has named a conversation.
+    /// The place of its own directory, once a conversation was looked for.
     place: tokio::sync::OnceCell<Arc<SessionLocation>>,
     /// Whether it was warned that a conversation belongs to another project.
     refused_thread: AtomicBool,

@@ -19,7 +19,7 @@ use super::processes::{is_dead, is_foreign_process};
 use super::{Connection, Session, Thread};
 use crate::{clock, limits, secrets};
 
-pub(crate) use resolve::{EventSource, MatchConfidence, Replaced, ResolvedSession};
+pub(crate) use resolve::{Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession};
 
 pub(super) use ending::EndGuard;
 use ending::Failed;

@@ -2,8 +2,6 @@
 //! the session that hooks began for one only if the connection's own directory leads to its
 //! project.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anchord_memory::SessionId;
@@ -13,7 +11,7 @@ use super::error::BindError;
 use super::service::SessionService;
 use super::{Connection, Session};
 use crate::bounded_fs;
-use crate::projects::{EstablishError, Located, ProjectId, identify};
+use crate::projects::{EstablishError, ProjectId, identify};
 use crate::secrets;
 
 /// A conversation that a call names, with the session that hooks began for it.
@@ -47,6 +45,7 @@ impl Connection {
         service: &SessionService,
         name: &str,
     ) -> Result<Thread, BindError> {
+        self.look_around(service, Some(&secrets::clean(name))).await?;
         let thread = self.thread(name);
         let Some(session) = self.table.begun_by_hooks(self, &thread.name) else {
             return Ok(thread);
@@ -77,53 +76,85 @@ impl Connection {
         service: &SessionService,
         session: &Session,
     ) -> Result<bool, BindError> {
-        let own = match self.place.get_or_try_init(|| place_of(service, &self.hello)).await {
-            Ok(place) => Arc::clone(place),
-            // Its directory leads to no project.
-            Err(BindError::NotAProject(_) | BindError::Foreign | BindError::Unknown(_)) => {
-                return Ok(false);
-            }
-            Err(error) => return Err(error),
-        };
-        let registry = service.projects.registry.snapshot();
-        let bound = registry.session(&session.id).map(|record| record.project);
-        if let Some(project) = bound.or_else(|| session.project_id()) {
-            return Ok(self.project_of(service, &own).await? == Some(project));
+        match self.place.get_or_try_init(|| place_of(service, &self.hello)).await {
+            Ok(own) => session.works_at(service, own).await,
+            Err(error) if error.leads_nowhere() => Ok(false),
+            Err(error) => Err(error),
         }
-        // The session has written nothing yet, so its project may have no id.
-        let theirs = session.place(service).await?;
-        Ok(match (own.as_ref(), theirs.as_ref()) {
-            (SessionLocation::Here(own), SessionLocation::Here(theirs)) => {
-                directory(own) == directory(theirs)
-            }
-            (SessionLocation::Foreign(own), SessionLocation::Foreign(theirs)) => own == theirs,
-            _ => false,
-        })
     }
 
-    async fn project_of(
+    /// Finds the place of this connection's own directory, and those of a conversation's sessions,
+    /// since it may work in several projects. The conversation is `thread`, or else the one that
+    /// the connection names.
+    pub(crate) async fn look_around(
         &self,
         service: &SessionService,
-        place: &SessionLocation,
-    ) -> Result<Option<ProjectId>, BindError> {
-        match place {
-            SessionLocation::Here(located) => {
-                let (there, registry) = (located.clone(), service.projects.registry.snapshot());
-                let looking = bounded_fs::run(&located.root, move || {
-                    Ok::<_, EstablishError>(identify(&there, &registry)?.id)
-                });
-                Ok(looking.await??)
+        thread: Option<&str>,
+    ) -> Result<(), BindError> {
+        let Some(named) = thread.or(self.hello.agent_session.as_deref()) else { return Ok(()) };
+        let sessions = self.table.named(named);
+        if sessions.is_empty() || self.hello.project.is_some() {
+            return Ok(());
+        }
+        let own = self.place.get_or_try_init(|| place_of(service, &self.hello)).await.map(drop);
+        for session in sessions {
+            if let Err(error) = session.place(service).await
+                && !error.leads_nowhere()
+            {
+                return Err(error);
             }
-            SessionLocation::Foreign(id) => Ok(Some(*id)),
-            SessionLocation::Personal => Ok(None),
+        }
+        own.or_else(|error| if error.leads_nowhere() { Ok(()) } else { Err(error) })
+    }
+
+    /// Returns whether its own directory is known to be another project's than a session's is.
+    pub(super) fn is_apart_from(&self, session: &Session) -> bool {
+        let theirs = session.place.lock().clone();
+        match (self.place.get().and_then(|own| own.located()), theirs) {
+            (Some(own), Some(theirs)) => theirs.located().is_some_and(|it| !own.is_with(it)),
+            _ => false,
         }
     }
 }
 
-/// Returns the directory that identifies a project, with the initialised part.
-fn directory(located: &Located) -> (PathBuf, Option<PathBuf>) {
-    let common = located.git.as_ref().map_or(&located.root, |git| &git.common_dir);
-    (common.clone(), located.part.clone())
+impl Session {
+    /// Returns whether a place leads to the project that this session works in.
+    pub(super) async fn works_at(
+        &self,
+        service: &SessionService,
+        place: &SessionLocation,
+    ) -> Result<bool, BindError> {
+        let registry = service.projects.registry.snapshot();
+        let bound = registry.session(&self.id).map(|record| record.project);
+        if let Some(project) = bound.or_else(|| self.project_id()) {
+            return Ok(project_of(service, place).await? == Some(project));
+        }
+        // The session has written nothing yet, so its project may have no id.
+        let own = self.place(service).await?;
+        Ok(match (own.as_ref(), place) {
+            (SessionLocation::Here(own), SessionLocation::Here(there)) => own.is_with(there),
+            (SessionLocation::Foreign(own), SessionLocation::Foreign(there)) => own == there,
+            _ => false,
+        })
+    }
+}
+
+/// Returns the project that a place leads to, if it has an id.
+pub(super) async fn project_of(
+    service: &SessionService,
+    place: &SessionLocation,
+) -> Result<Option<ProjectId>, BindError> {
+    match place {
+        SessionLocation::Here(located) => {
+            let (there, registry) = (located.clone(), service.projects.registry.snapshot());
+            let looking = bounded_fs::run(&located.root, move || {
+                Ok::<_, EstablishError>(identify(&there, &registry)?.id)
+            });
+            Ok(looking.await??)
+        }
+        SessionLocation::Foreign(id) => Ok(Some(*id)),
+        SessionLocation::Personal => Ok(None),
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::super::processes::is_dead;
-use super::super::{Connection, Session, Thread};
+use super::super::{Connection, Session, SessionLocation, Thread};
 use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
@@ -60,6 +60,30 @@ pub(crate) struct EventSource {
     pub(crate) goes_on: bool,
     /// Whether it replaces the earlier conversation in the same process.
     pub(crate) clears: bool,
+    /// The conversation's sessions elsewhere, as far as they were looked for.
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// The sessions of an event's conversation that work in other projects than the event names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elsewhere {
+    /// Those sessions.
+    pub(in crate::sessions) sessions: BTreeSet<SessionId>,
+    /// The location that the event names, if it was looked for and found.
+    pub(in crate::sessions) place: Option<Arc<SessionLocation>>,
+    /// A mark that distinguishes the conversation's session here from the others. `None` if it
+    /// needs no mark.
+    pub(in crate::sessions) mark: Option<String>,
+}
+
+impl EventSource {
+    /// Returns the id of the conversation's session, unless it works in several projects.
+    pub(crate) fn plain_id(&self) -> SessionId {
+        let named =
+            self.named.chars().filter(|c| c.is_ascii_alphanumeric() || "-:_.@".contains(*c));
+        let named: String = named.take(limits::HOOK_SESSION_CHARS_MAX).collect();
+        SessionId::new(format!("{}:{named}", self.client))
+    }
 }
 
 /// The session of an event.
@@ -81,11 +105,31 @@ pub(crate) enum Replaced {
 }
 
 impl SessionTable {
-    /// Resolves an event to its session, and creates the session at its first event.
+    /// Resolves an event to its session, and creates the session at its first event. Does not look
+    /// where the conversation's sessions work.
+    #[cfg(test)]
     pub(crate) fn resolve_session(&self, source: &EventSource) -> ResolvedSession {
+        let named = self.named(&source.agent_session);
+        self.resolve_among(source, &named).expect("a test resolves one event at a time")
+    }
+
+    /// Resolves an event to its session, and creates the session at its first event. Returns `None`
+    /// if the conversation has another session by now than these, which the caller has looked at.
+    pub(in crate::sessions) fn resolve_among(
+        &self,
+        source: &EventSource,
+        named: &[Arc<Session>],
+    ) -> Option<ResolvedSession> {
         let dead = self.dead_of(&source.agent_session);
         let now = clock::now();
         let mut inner = self.inner.lock();
+        let is_known = |row: &Row| {
+            row.session.agent_session.as_deref() != Some(source.agent_session.as_str())
+                || named.iter().any(|one| one.id == row.session.id)
+        };
+        if !inner.sessions.values().all(is_known) {
+            return None;
+        }
         let joined = inner.resolve_session(source, &dead, now);
         if let Some(row) = inner.sessions.get_mut(&joined.session.id) {
             row.last_call = now;
@@ -95,17 +139,26 @@ impl SessionTable {
         if joined.session.client().is_empty() {
             joined.session.set_client(source.client);
         }
-        joined
+        Some(joined)
     }
 
-    /// Returns the session that hooks began for a conversation, if a connection may know of it.
+    /// Returns the sessions of the conversation of this name.
+    pub(in crate::sessions) fn named(&self, agent_session: &str) -> Vec<Arc<Session>> {
+        let inner = self.inner.lock();
+        let sessions = inner.sessions.values().map(|row| &row.session);
+        let named = sessions.filter(|one| one.agent_session.as_deref() == Some(agent_session));
+        named.map(Arc::clone).collect()
+    }
+
+    /// Returns the session that hooks began for a conversation, if a connection may know of it. Of
+    /// several, one that is not known to be in another project comes first.
     pub(in crate::sessions) fn begun_by_hooks(
         &self,
         connection: &Connection,
         named: &str,
     ) -> Option<Arc<Session>> {
         let inner = self.inner.lock();
-        let id = inner.own_named(connection, named)?;
+        let (id, _) = inner.own_named(connection, named)?;
         Some(Arc::clone(&inner.sessions.get(&id)?.session))
     }
 
@@ -138,7 +191,8 @@ impl Inner {
         let id = own_id(source);
         let agent_session = Some(source.agent_session.as_str().into());
         let session = Session::new(id.clone(), Arc::new(source.hello.clone()), agent_session, now);
-        self.sessions.insert(id.clone(), Row::new(session, now, Some(clock::start())));
+        let away = Some(clock::start());
+        self.sessions.entry(id.clone()).or_insert_with(|| Row::new(session, now, away));
         self.go_on(&id, source)
     }
 
@@ -152,6 +206,7 @@ impl Inner {
             .filter(|row| {
                 row.session.agent_session.as_deref() == Some(source.agent_session.as_str())
             })
+            .filter(|row| !source.elsewhere.sessions.contains(&row.session.id))
             .filter(|row| {
                 let same_agent = row
                     .session
@@ -187,6 +242,9 @@ impl Inner {
         }
         row.disconnected = row.disconnected.map(|_| clock::start());
         let session = Arc::clone(&row.session);
+        if let Some(place) = &source.elsewhere.place {
+            session.place.lock().get_or_insert_with(|| Arc::clone(place));
+        }
         let confidence = row.confidence.unwrap_or(MatchConfidence::Alone);
         let serving = self.serving(source, &session).filter(|_| source.goes_on);
         let Some((connection, confidence)) = serving else {
@@ -209,10 +267,16 @@ impl Inner {
         source: &EventSource,
         session: &Session,
     ) -> Option<(Arc<Connection>, MatchConfidence)> {
-        let connections = || self.connections.values().filter(|one| works_in(&one.hello, session));
-        let named = connections().find(|connection| {
+        let is_named = |connection: &Connection| {
             connection.hello.agent_session.as_deref() == Some(source.agent_session.as_str())
-        });
+        };
+        // A connection that names the conversation may have another session of it, elsewhere.
+        let connections = || {
+            self.connections.values().filter(|one| {
+                works_in(&one.hello, session) && !(is_named(one) && one.is_apart_from(session))
+            })
+        };
+        let named = connections().find(|connection| is_named(connection));
         if let Some(connection) = named {
             return Some((Arc::clone(connection), MatchConfidence::ById));
         }
@@ -264,14 +328,18 @@ impl Inner {
         (!name.is_empty()).then_some(name)
     }
 
-    /// Returns the hooks' own session of the conversation that a call names.
-    fn own_named(&self, connection: &Connection, named: &str) -> Option<SessionId> {
-        let mut rows = self.sessions.values().filter(|row| is_own(&row.session.id));
-        let row = rows.find(|row| {
-            row.session.agent_session.as_deref() == Some(named)
+    /// Returns the hooks' own session of the conversation that a call names. Also returns whether
+    /// its project is known to be another than the connection's. Of several, one of the same
+    /// project comes first.
+    fn own_named(&self, connection: &Connection, named: &str) -> Option<(SessionId, bool)> {
+        let rows = self.sessions.values().filter(|row| {
+            is_own(&row.session.id)
+                && row.session.agent_session.as_deref() == Some(named)
                 && works_in(&connection.hello, &row.session)
         });
-        row.map(|row| row.session.id.clone())
+        let found = rows.map(|row| (connection.is_apart_from(&row.session), &row.session.id));
+        let (is_apart, id) = found.min()?;
+        Some((id.clone(), is_apart))
     }
 
     /// Returns the hooks' own session of the agent that started a connection without a named
@@ -335,9 +403,9 @@ impl Inner {
             return Some(current.clone());
         }
         let (id, confidence, certain) = if let Some(named) = named {
-            let id = self.own_named(connection, named)?;
+            let (id, is_apart) = self.own_named(connection, named)?;
             // Only that session was found to be in the connection's project.
-            if thread.is_some_and(|thread| thread.hooks.as_ref() != Some(&id)) {
+            if is_apart || thread.is_some_and(|thread| thread.hooks.as_ref() != Some(&id)) {
                 return None;
             }
             (id, MatchConfidence::ById, true)
@@ -388,11 +456,14 @@ pub(super) fn is_own(id: &SessionId) -> bool {
 }
 
 /// Builds the id from the client and its name for the conversation. A conversation that ended and
-/// continues is therefore the same session, with one row.
+/// continues is therefore the same session, with one row. While it works in another project too,
+/// its session here has a mark.
 fn own_id(source: &EventSource) -> SessionId {
-    let named = source.named.chars().filter(|c| c.is_ascii_alphanumeric() || "-:_.@".contains(*c));
-    let named: String = named.take(limits::HOOK_SESSION_CHARS_MAX).collect();
-    SessionId::new(format!("{}:{named}", source.client))
+    let plain = source.plain_id();
+    match &source.elsewhere.mark {
+        Some(mark) => SessionId::new(format!("{plain}@{mark}")),
+        None => plain,
+    }
 }
 
 #[cfg(test)]
