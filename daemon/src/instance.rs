@@ -3,7 +3,8 @@
 //!
 //! Liveness is the lock, never a PID or a file's presence. The lock file's text names the holder,
 //! only for messages. Before an instance is returned, a write to its directories has succeeded. A
-//! full or read-only disk is no obstacle, since it can still be read.
+//! full or read-only disk is no obstacle, since it can still be read. Neither is a data directory
+//! without the right to write.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -175,8 +176,9 @@ impl Instance {
         let lock = take_lock(dir.path(), host)?;
         let file = describe(dir, places)?;
         let key = Key::load(&dir.key())?;
-        for directory in [dir.path(), &file.data, &file.logs] {
-            unless_disk_refuses(prove_writable(directory))?;
+        unless_disk_refuses(prove_writable(dir.path()))?;
+        for directory in [&file.data, &file.logs] {
+            unless_closed(prove_writable(directory))?;
         }
         Ok(Self { dir: dir.clone(), lock, file, key, socket: None })
     }
@@ -337,9 +339,9 @@ fn describe(dir: &InstanceDir, places: &Places) -> Result<InstanceFile, Instance
     let path = dir.instance_json();
     if let Some(file) = InstanceFile::read(dir)? {
         if !has_mark(&file, &path)? {
-            unless_disk_refuses(mark_data(&file))?;
+            unless_closed(mark_data(&file))?;
         }
-        unless_disk_refuses(make_private(&file.logs))?;
+        unless_closed(make_private(&file.logs))?;
         return Ok(file);
     }
     make_private(&places.data)?;
@@ -419,9 +421,24 @@ fn unless_disk_refuses(outcome: Result<(), InstanceError>) -> Result<(), Instanc
     }
 }
 
+/// Ignores an error that says only that a directory of an existing instance takes no writes. The
+/// lock was taken in another directory, so this process is not one that may write nowhere.
+fn unless_closed(outcome: Result<(), InstanceError>) -> Result<(), InstanceError> {
+    match outcome {
+        Err(InstanceError::Io { source, .. }) if takes_no_writes(&source) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Returns whether a directory takes no writes: because of its disk, or because its mode or an
+/// attribute forbids them. What is there can still be read.
+pub(crate) fn takes_no_writes(error: &io::Error) -> bool {
+    disk_refuses(error) || error.kind() == io::ErrorKind::PermissionDenied
+}
+
 /// Returns whether the disk accepts no writes because it is full or read-only. A sandbox that lets
 /// this process write nowhere fails with another error.
-pub(crate) fn disk_refuses(error: &io::Error) -> bool {
+fn disk_refuses(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), QuotaExceeded | ReadOnlyFilesystem | StorageFull)
 }

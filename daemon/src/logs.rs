@@ -24,7 +24,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::clock;
-use crate::instance::disk_refuses;
+use crate::instance::takes_no_writes;
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX};
 use crate::secrets;
 
@@ -124,7 +124,7 @@ fn make_private(directory: &Path) -> io::Result<()> {
 
 fn is_refused_by_disk(error: &InitError) -> bool {
     let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    source.is_some_and(disk_refuses)
+    source.is_some_and(takes_no_writes)
 }
 
 /// The events to log.

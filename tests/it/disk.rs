@@ -226,6 +226,59 @@ fn a_daemon_started_on_a_read_only_data_directory_serves_reads() {
     });
 }
 
+/// A directory that takes no writes until it is opened again. Root is bound by attributes alone.
+struct Closed {
+    at: PathBuf,
+    /// The system's reason, in lower case.
+    why: &'static str,
+}
+
+impl Closed {
+    /// Closes a directory with everything in it. Returns `None` and skips the test if neither its
+    /// mode nor an attribute binds this process.
+    fn close(at: &Path) -> Option<Self> {
+        let probe = at.join("probe");
+        for (program, arguments, why) in [
+            ("chmod", ["-R", "a-w"], "permission denied"),
+            ("chattr", ["-R", "+i"], "not permitted"),
+        ] {
+            let closed = Self { at: at.to_owned(), why };
+            run(program, &arguments, at);
+            if std::fs::write(&probe, "").is_err() {
+                return Some(closed);
+            }
+            std::fs::remove_file(&probe).unwrap();
+        }
+        skip("nothing keeps this process from writing to a directory");
+        None
+    }
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        run("chattr", &["-R", "-i"], &self.at);
+        run("chmod", &["-R", "u+w"], &self.at);
+    }
+}
+
+fn run(program: &str, arguments: &[&str], path: &Path) {
+    // The system may lack the program, or refuse it.
+    Command::new(program).args(arguments).arg(path).output().ok();
+}
+
+#[test]
+fn a_daemon_started_on_a_closed_data_directory_serves_reads() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let mut agent = Agent::open(&instance, project.path());
+    agent.tool("memory_save", &write::save("before it is closed"));
+    drop(agent);
+    instance.kill9();
+    let Some(closed) = Closed::close(&instance.home().join("data")) else { return };
+    let why = closed.why;
+    assert_reads_go_on(&instance, &project, why, || drop(closed));
+}
+
 /// Checks that reads work with a fault: an agent and the command line find the save "before it is
 /// …". Writes are refused with the reason, until `mend` has repaired the fault.
 fn assert_reads_go_on(instance: &Instance, project: &Project, why: &str, mend: impl FnOnce()) {
