@@ -62,7 +62,7 @@ pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
 };
 
-pub use crate::store::{RepairPlan, RepairRange};
+pub use crate::store::{RepairPlan, RepairRange, Replaced};
 
 /// The `project` argument that names the user's own memory, which is not a project.
 pub const USER: &str = "user";

@@ -70,6 +70,12 @@ impl Tombstones {
         &self.salt
     }
 
+    /// Returns the number of texts that were purged.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks for that")]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
     /// Returns the time at which this exact text was purged, if it was.
     pub fn of(&self, text: &str) -> Option<Timestamp> {
         if self.times.is_empty() {

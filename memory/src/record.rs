@@ -139,6 +139,14 @@ impl Record {
         same_body && (&self.tags, self.pinned) == (&other.tags, other.pinned)
     }
 
+    /// Returns whether `other`, under the same id, cannot be this version or one that follows it.
+    /// The two are then of copies that went different ways.
+    pub fn contradicts(&self, other: &Self) -> bool {
+        self.created != other.created
+            || self.version > other.version
+            || self.version == other.version && self.updated != other.updated
+    }
+
     /// Returns whether it belongs to the user and not to a project.
     pub fn is_personal(&self) -> bool {
         self.id.is_personal() || self.note().is_some_and(|note| note.scope == Scope::User)

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, walk, write};
@@ -381,7 +381,7 @@ impl Drop for Immutable {
 }
 
 fn chattr(attribute: &str, path: &Path) -> bool {
-    let mut command = std::process::Command::new("chattr");
+    let mut command = Command::new("chattr");
     command.arg(attribute).arg(path).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
@@ -410,4 +410,128 @@ fn an_unwritable_project_is_written_to_once_it_can_be() {
     });
     let loaded = agent.tool("memory_load", &json!({}));
     assert!(loaded.contains("once it could") && !loaded.contains("READ-ONLY"), "{loaded}");
+}
+
+/// Returns the journal of the project whose memory has this text.
+fn journal_with(instance: &Instance, text: &str) -> PathBuf {
+    let mut found = None;
+    walk(&instance.home(), &mut |path: &Path| {
+        let is_it = path.ends_with("journal/000001.jsonl")
+            && !path.ends_with("daemon/journal/000001.jsonl")
+            && fs::read_to_string(path).is_ok_and(|journal| journal.contains(text));
+        if is_it {
+            found = Some(path.to_owned());
+        }
+    });
+    found.expect("there is a journal")
+}
+
+/// Notes these texts in the project, and stops the daemon in order.
+fn noted(shell: &Shell<'_>, texts: &[&str]) {
+    for text in texts {
+        shell.done(&["note", text]);
+    }
+    shell.done(&["stop"]);
+}
+
+/// A person who puts files back by hand may mix up two directories.
+#[test]
+fn journals_that_changed_places_show_no_other_projects_memory() {
+    let instance = Instance::new();
+    let (one, other) = (Project::git(), Project::git());
+    let shells = [&one, &other].map(|project| Shell::new(&instance, project.path()));
+    noted(&shells[0], &["the heron fishes here"]);
+    noted(&shells[1], &["the otter swims here", "the otter dives here", "the otter eats here"]);
+    let paths = ["heron", "otter"].map(|text| journal_with(&instance, text));
+    let [first, second] = [&paths[0], &paths[1]].map(|path| fs::read(path).unwrap());
+    fs::write(&paths[0], &second).unwrap();
+    fs::write(&paths[1], &first).unwrap();
+
+    for (shell, own, foreign) in [(&shells[0], "heron", "otter"), (&shells[1], "otter", "heron")] {
+        let loaded = shell.done(&["load"]);
+        assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
+        assert!(loaded.contains("another memory's"), "{loaded}");
+        assert!(loaded.contains(own) && !loaded.contains(foreign), "{loaded}");
+        let (code, refused) = shell.said(&["note", "into the wrong one"]);
+        assert_eq!(code, 5, "{refused}");
+        let (_, found) = shell.said(&["search", foreign]);
+        assert!(!found.contains(&format!("the {foreign}")), "{found}");
+        let (code, doctor) = shell.said(&["doctor"]);
+        assert!(code == 1 && doctor.contains("another memory's"), "{doctor}");
+        let (code, plan) = shell.said(&["journal", "repair"]);
+        assert_eq!(code, 2, "it asks: {plan}");
+        assert!(plan.contains("1 segment of another memory's journal"), "{plan}");
+    }
+    shells[0].done(&["stop"]);
+    assert_eq!(fs::read(&paths[0]).unwrap(), second, "nothing was changed");
+    // Each is put back in another way: by a repair, and by hand.
+    shells[0].done(&["journal", "repair", "--yes"]);
+    shells[0].done(&["note", "the heron flies"]);
+    assert!(shells[0].done(&["load"]).contains("the heron fishes"));
+    shells[0].done(&["stop"]);
+    fs::write(&paths[1], &second).unwrap();
+    shells[1].done(&["note", "the otter sleeps"]);
+    let loaded = shells[1].done(&["load"]);
+    assert!(loaded.contains("the otter dives") && !loaded.contains("READ-ONLY"), "{loaded}");
+}
+
+/// A repair is no dead end: the file that it replaced can come back.
+#[test]
+fn a_journal_from_before_a_repair_is_repaired_once_more() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = with_tide_tables(&instance, &project);
+    let journal = journal(&instance, false);
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, whole.replacen("number 5", "number 6", 1)).unwrap();
+    let damaged = fs::read(&journal).unwrap();
+    shell.done(&["journal", "repair", "--yes"]);
+    let history = shell.done(&["history"]);
+    assert!(!history.contains("1970"), "{history}");
+    noted(&shell, &["after the first repair"]);
+
+    fs::write(&journal, &damaged).unwrap();
+    let loaded = shell.done(&["load"]);
+    assert!(loaded.starts_with("READ-ONLY, nothing can be saved: "), "{loaded}");
+    let (code, plan) = shell.said(&["journal", "repair"]);
+    assert_eq!(code, 2, "it asks: {plan}");
+    assert!(plan.contains("from before a repair or purge"), "{plan}");
+    shell.done(&["journal", "repair", "--yes"]);
+    shell.done(&["note", "after the second repair"]);
+    shell.done(&["journal", "verify"]);
+    let loaded = shell.done(&["load"]);
+    for text in ["number 1", "number 5", "after the first repair", "after the second repair"] {
+        assert!(loaded.contains(text), "{text}: {loaded}");
+    }
+}
+
+/// Two copies of a data directory were used, and the journal of one is put beside the other's
+/// index.
+#[test]
+fn a_plan_names_what_a_diverged_journal_loses() {
+    let instance = Instance::new();
+    let project = Project::git();
+    let shell = with_tide_tables(&instance, &project);
+    let journal = journal(&instance, false);
+    let memory = journal.ancestors().nth(2).unwrap().to_owned();
+    let copy = tempfile::tempdir().unwrap();
+    let copied = |from: &Path, to: &Path| {
+        let done = Command::new("cp").arg("-a").arg(from).arg(to).status();
+        assert!(done.unwrap().success());
+    };
+    copied(&memory, &copy.path().join("before"));
+    noted(&shell, &["written in the first copy"]);
+    let first = fs::read(&journal).unwrap();
+    fs::remove_dir_all(&memory).unwrap();
+    copied(&copy.path().join("before"), &memory);
+    noted(&shell, &["written in the second copy"]);
+    fs::write(&journal, first).unwrap();
+
+    let (code, plan) = shell.said(&["journal", "repair"]);
+    assert_eq!(code, 2, "it asks: {plan}");
+    assert!(plan.contains("is not the one that the index followed"), "{plan}");
+    assert!(plan.contains("lost from view") && plan.contains("n6@1 (entry "), "{plan}");
+    shell.done(&["journal", "repair", "--yes"]);
+    assert!(shell.done(&["load"]).contains("written in the second copy"));
+    assert!(!shell.done(&["history"]).contains("1970"));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
     self, IndexState, Problem, ProjectParams, ProjectQuery, ProjectStatus, RebuildReply,
-    RepairParams, RepairRange, RepairReply, VerifyReply,
+    RepairParams, RepairRange, RepairReply, Replaced, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
 
@@ -284,8 +284,32 @@ fn plan(reply: &RepairReply) -> String {
             "  from the index or a snapshot: changes that the journal does not have".to_owned(),
         );
     }
+    if let Some(entry) = plan.diverged {
+        lines.push(format!(
+            "  entry {entry} of the journal is not the one that the index followed: that one is lost, \
+             and perhaps others before it; their outcome is kept"
+        ));
+    }
+    if !plan.replaced.is_empty() {
+        lines.push(format!(
+            "  lost from view, since the index or a snapshot has it otherwise: {}",
+            replaced(&plan.replaced)
+        ));
+    }
     if !plan.lost.is_empty() {
         lines.push(format!("  lost: {}", numbers(&plan.lost)));
+    }
+    if plan.foreign > 0 {
+        let segments = show::count(plan.foreign, "segment");
+        lines.push(format!(
+            "  {segments} of another memory's journal, which {} put aside",
+            if plan.foreign == 1 { "is" } else { "are" }
+        ));
+    }
+    if plan.is_older {
+        lines.push(
+            "  The journal is from before a repair or purge that the index knows.".to_owned(),
+        );
     }
     if plan.bad > 0 {
         let places = show::count(plan.bad, "place");
@@ -293,6 +317,12 @@ fn plan(reply: &RepairReply) -> String {
     }
     lines.push("  The files that are there are kept as `*.kept-…` and `sled.aside`.".to_owned());
     lines.into_iter().map(|line| show::plain(&line) + "\n").collect()
+}
+
+/// Names contents with their entries: `n5@1 (entry 3), n6@2 (entry 4)`.
+fn replaced(all: &[Replaced]) -> String {
+    let named = |Replaced { entry, content }: &Replaced| format!("{content} (entry {entry})");
+    all.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// Names entries by their numbers: `entry 3`, `entries 3, 5-8`.

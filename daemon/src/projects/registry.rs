@@ -515,6 +515,11 @@ impl StateMachine for Registry {
         Vec::new()
     }
 
+    /// Returns nothing: no record of the registry has versions.
+    fn contradicted_by(&self, _: &Self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
     fn idle_commit(&self) -> Option<Vec<RegistryChange>> {
         None
     }

@@ -206,6 +206,15 @@ impl Journal {
         Ok(line.len() as u64)
     }
 
+    /// Treats the segments, which are another memory's, as if they were missing. Nothing of them is
+    /// shown or written.
+    pub(super) fn set_apart(&mut self, id: Uuid, epoch: u32, why: String) {
+        (self.id, self.epoch) = (id, epoch);
+        self.segments.clear();
+        (self.last, self.last_crc, self.file) = (Seq(0), Crc(0), None);
+        self.read_only = Some(why);
+    }
+
     /// Returns the segments that exist now, to be read while this journal continues.
     pub(crate) fn written(&self) -> Segments {
         let (disk, dir) = (Arc::clone(&self.disk), self.dir.clone());

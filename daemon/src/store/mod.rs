@@ -17,6 +17,7 @@ mod backup;
 mod backward;
 mod disk;
 mod error;
+mod foreign;
 mod format;
 mod history;
 mod index;
@@ -50,7 +51,7 @@ pub mod fakes;
 mod sim_disk;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
 pub use journal_store::JournalStore;
 pub use open::Options;
 pub use place::refuse_network_fs;
-pub use repair::{Range as RepairRange, RepairPlan};
+pub use repair::{Range as RepairRange, RepairPlan, Replaced};
 pub use replies::{Answer, Replies};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use sim_disk::{Fault, Random, SimDisk};
@@ -156,6 +157,16 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
 
     /// Returns the changes that turn this state into `target`. Only a repair needs them.
     fn changes_to(&self, target: &Self) -> Vec<Self::Change>;
+
+    /// Returns the contents, named as history names them, that `other` has otherwise under the same
+    /// name. No entry that follows the other's turns one into the other, so they are of copies that
+    /// went different ways.
+    fn contradicted_by(&self, other: &Self) -> BTreeSet<String>;
+
+    /// Returns the number of contents that were purged.
+    fn purges(&self) -> usize {
+        0
+    }
 
     /// Returns changes that make a commit but leave the state as it is, if such changes exist.
     fn idle_commit(&self) -> Option<Vec<Self::Change>>;

@@ -109,6 +109,8 @@ impl IndexFinding {
 
 const EMPTY: &str = "it is empty";
 
+const OF_ANOTHER: &str = "it is of another journal than the one beside it";
+
 /// Removes the remains of a rebuild that was cut short. Such an index proves nothing, and setting
 /// it aside would replace one that does.
 fn emptied(mut index: Box<dyn Index>) -> Result<Box<dyn Index>, IndexError> {
@@ -128,6 +130,8 @@ enum Relation {
     Outdated(String),
     /// It has entries that the journal lacks, which no crash explains.
     Contradicts(String),
+    /// It followed another journal than the one here.
+    Foreign(String),
 }
 
 impl<M: StateMachine> JournalStore<M> {
@@ -199,7 +203,11 @@ impl<M: StateMachine> JournalStore<M> {
             self.index_fault.clone_from(&self.journal.read_only);
             return Ok((None, None));
         }
-        let why = match found.unwrap_or_else(|| find(&*self.place)) {
+        let found = found.unwrap_or_else(|| find(&*self.place));
+        if !matches!(found, IndexFinding::Of(..)) && !self.journal.segments.is_empty() {
+            self.compare_with_snapshots()?;
+        }
+        let why = match found {
             IndexFinding::Empty(_) if self.journal.read_only.is_some() => {
                 IndexError::damaged(EMPTY)
             }
@@ -217,14 +225,27 @@ impl<M: StateMachine> JournalStore<M> {
                     Err(why) => why,
                 },
                 Relation::Outdated(why) => IndexError::damaged(why),
+                Relation::Foreign(why) if !self.has_own_snapshot()? => {
+                    self.journal.set_apart(meta.journal, meta.epoch, why);
+                    self.history = Arc::new(History::of(self.journal.written()));
+                    match self.load(index, &meta, None) {
+                        Ok(base) => return Ok((Some(base), None)),
+                        Err(why) => why,
+                    }
+                }
+                Relation::Foreign(why) => {
+                    self.journal.read_only.get_or_insert(why);
+                    IndexError::damaged(OF_ANOTHER)
+                }
                 Relation::Contradicts(why) => {
                     self.journal.read_only.get_or_insert(why);
-                    let is_ahead = meta.seq > self.journal.last;
+                    let is_later = meta.epoch > self.journal.epoch;
+                    let is_ahead = is_later || meta.seq > self.journal.last;
                     let loaded = is_ahead.then(|| self.load(index, &meta, None));
                     if let Some(Ok(base)) = loaded {
                         return Ok((Some(base), None));
                     }
-                    IndexError::damaged("it is of another journal than the one beside it")
+                    IndexError::damaged(OF_ANOTHER)
                 }
             },
         };
@@ -261,12 +282,23 @@ impl<M: StateMachine> JournalStore<M> {
             );
             Ok(Relation::Contradicts(why))
         };
-        if meta.machine != M::NAME || meta.journal != journal.id || meta.epoch > journal.epoch {
-            return contradicts(format!(
-                "{} is not the journal that the index followed to entry {}",
-                journal.dir.display(),
-                meta.seq.0
-            ));
+        let other = format!(
+            "{} is not the journal that the index followed to entry {}",
+            journal.dir.display(),
+            meta.seq.0
+        );
+        if meta.machine == M::NAME && meta.journal != journal.id && !journal.id.is_nil() {
+            return Ok(Relation::Foreign(format!(
+                "{other}, but another memory's: its id is {} instead of {}; put this memory's journal \
+                 back, or see what `anchord journal repair` can restore",
+                journal.id, meta.journal
+            )));
+        }
+        if meta.machine != M::NAME || meta.journal != journal.id {
+            return contradicts(other);
+        }
+        if meta.epoch > journal.epoch {
+            return contradicts(format!("{other}, but an older one"));
         }
         if meta.seq > journal.last && journal.read_only.is_none() {
             return contradicts(format!(

@@ -1,5 +1,7 @@
 //! A project's memory as a state machine of the store, and its rows.
 
+use std::collections::BTreeSet;
+
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
     Change, Copied, CopyMark, Counters, Held, HeldKey, Memory, NoticeId, Purged, Record, RecordId,
@@ -163,6 +165,17 @@ impl StateMachine for Memory {
 
     fn changes_to(&self, target: &Self) -> Vec<Change> {
         Self::changes_to(self, target)
+    }
+
+    fn contradicted_by(&self, other: &Self) -> BTreeSet<String> {
+        let replaced = self
+            .records()
+            .filter(|record| other.record(record.id).is_some_and(|it| record.contradicts(it)));
+        replaced.map(|record| format!("{}@{}", record.id, record.version.0)).collect()
+    }
+
+    fn purges(&self) -> usize {
+        self.all_purged().count() + self.tombstones().len()
     }
 
     fn idle_commit(&self) -> Option<Vec<Change>> {

@@ -34,10 +34,38 @@ pub struct RepairPlan {
     pub lost: Vec<Range>,
     /// Number of damaged lines and headers and of missing segments.
     pub bad: u64,
+    /// Number of segments that are of another memory's journal.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub foreign: u64,
+    /// Whether the journal is from before a rewrite that the index or a snapshot knows: a repair, a
+    /// restore or a purge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_older: bool,
+    /// Number of the index's last entry, if the journal has another entry under it. The index's own
+    /// entry is lost, and perhaps earlier ones too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<u64>,
+    /// Contents of the journal that the index or a snapshot has otherwise, and that give way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replaced>,
     /// Whether the index or a snapshot has state that does not follow from the good lines.
     pub is_supplemented: bool,
     /// The number of the last entry of the repaired journal.
     pub entries: u64,
+}
+
+/// A content in the journal that gives way to another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// The number of its entry. The entry's line stays in the journal.
+    pub entry: u64,
+    /// The record and its version, such as `n12@2`.
+    pub content: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A range of entry numbers, both ends inclusive.
@@ -53,7 +81,8 @@ impl RepairPlan {
     /// Whether there is anything to repair.
     pub fn is_needed(&self) -> bool {
         let is_whole = self.restored.is_empty() && self.lost.is_empty();
-        !is_whole || self.bad > 0 || self.is_supplemented
+        let is_other = self.foreign > 0 || self.is_older || self.diverged.is_some();
+        !is_whole || is_other || self.bad > 0 || self.is_supplemented
     }
 }
 
@@ -66,11 +95,12 @@ pub(super) fn plan_repair<M: StateMachine>(
 }
 
 /// Repairs a closed store as planned. Fails if the files have changed since the plan was made. The
-/// caller holds the daemon's lock.
+/// caller holds the daemon's lock. `now` dates the entry that has what the journal lacked.
 pub(super) fn repair<M: StateMachine>(
     dir: &Path,
     options: &Options,
     plan: &RepairPlan,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
     let survey = Survey::<M>::of(dir, options)?;
     if survey.plan != *plan {
@@ -79,7 +109,7 @@ pub(super) fn repair<M: StateMachine>(
             why: "the files have changed since the plan was made; look at it again".to_owned(),
         });
     }
-    survey.write(dir, options)
+    survey.write(dir, options, now)
 }
 
 /// A good line, or the replacement for a missing one.
@@ -121,6 +151,8 @@ struct Known<M> {
     journal: Uuid,
     epoch: u32,
     state: M,
+    /// The checksum of the line of its last entry.
+    line: Crc,
 }
 
 impl<M: StateMachine> Survey<M> {
@@ -163,37 +195,51 @@ impl<M: StateMachine> Survey<M> {
             }
             segments.push(bytes);
         }
-        let known = known::<M>(dir, options)?;
-        let (journal, epoch) = identity(&headers, known.as_ref());
+        let (journal, in_files, known) = identity(&headers, known::<M>(dir, options)?);
+        let epoch = known.as_ref().map_or(in_files, |known| known.epoch.max(in_files));
+        let mut foreign = 0;
         for (bytes, header) in segments.iter_mut().zip(headers) {
-            if header.is_some_and(|header| header != (journal, epoch)) {
-                bytes.clear();
-                bad += 1;
-            }
+            let Some((of, epoch)) = header.filter(|header| *header != (journal, in_files)) else {
+                continue;
+            };
+            bytes.clear();
+            foreign += u64::from(of != journal);
+            bad += u64::from(of == journal && epoch != in_files);
         }
-        let known = known
-            .filter(|known| (known.journal, known.epoch) == (journal, epoch))
-            .map(|known| known.state);
+        let is_older = epoch > in_files && segments.iter().any(|bytes| !bytes.is_empty());
+        // A purge removed something from its lines, which must not come back.
+        let is_purged = |known: &Known<M>| replayed::<M>(&segments).purges() < known.state.purges();
+        if is_older && known.as_ref().is_some_and(is_purged) {
+            bad += segments.iter().filter(|bytes| !bytes.is_empty()).count() as u64;
+            segments.iter_mut().for_each(Vec::clear);
+        }
         let mut survey = Self {
-            plan: RepairPlan { bad, ..RepairPlan::default() },
+            plan: RepairPlan { bad, foreign, is_older, ..RepairPlan::default() },
             journal,
             epoch,
             segments,
             pieces: Vec::new(),
             state: M::default(),
             supplement: Vec::new(),
-            idle: known.as_ref().and_then(M::idle_commit),
+            idle: known.as_ref().and_then(|known| known.state.idle_commit()),
         };
         survey.read(known);
         Ok(survey)
     }
 
     /// Takes every good line in the order of their numbers, and fills the gaps.
-    fn read(&mut self, known: Option<M>) {
+    fn read(&mut self, known: Option<Known<M>>) {
         let (lines, bad) = good_lines::<M>(&self.segments);
         self.plan.bad += bad;
+        // A journal that has another entry under a known number went its own way before it.
+        let is_other = |known: &Known<M>| {
+            let seq = known.state.seq();
+            lines.iter().any(|line| line.seq == seq && line.crc != known.line)
+        };
+        let diverged = known.as_ref().filter(|known| is_other(known));
+        self.plan.diverged = diverged.map(|known| known.state.seq().0);
         // The best state: the known one plus the good lines beyond it.
-        let mut best = known;
+        let mut best = known.map(|known| known.state);
         let known_seq = best.as_ref().map_or(Seq(0), M::seq);
         let mut time = Timestamp::default();
         for (place, line) in lines.iter().enumerate() {
@@ -213,11 +259,27 @@ impl<M: StateMachine> Survey<M> {
             self.plan.kept += 1;
         }
         if let Some(best) = best {
+            self.plan.replaced = self.replaced(&lines, &best, known_seq);
             self.fill(Seq(known_seq.0 + 1), best.revision(), time, known_seq);
             self.supplement = self.state.changes_to(&best);
             self.plan.is_supplemented = !self.supplement.is_empty();
         }
         self.plan.entries = self.state.seq().0 + u64::from(self.plan.is_supplemented);
+    }
+
+    /// Finds the contents of the good lines that the best state has otherwise.
+    fn replaced(&self, lines: &[Good], best: &M, known: Seq) -> Vec<Replaced> {
+        let replaced = self.state.contradicted_by(best);
+        let mut found = Vec::new();
+        for line in lines.iter().filter(|line| !replaced.is_empty() && line.seq <= known) {
+            let Some(entry) = self.entry(line) else { continue };
+            for content in entry.changes.iter().flat_map(M::history_keys) {
+                if replaced.contains(&content) {
+                    found.push(Replaced { entry: line.seq.0, content });
+                }
+            }
+        }
+        found
     }
 
     fn bytes(&self, line: &Good) -> &[u8] {
@@ -253,27 +315,31 @@ impl<M: StateMachine> Survey<M> {
     }
 
     /// Writes the repaired journal next to the old one, then replaces it.
-    fn write(self, dir: &Path, options: &Options) -> Result<(), StoreError> {
+    fn write(self, dir: &Path, options: &Options, now: Timestamp) -> Result<(), StoreError> {
         let disk = &*options.disk;
         let (journal_dir, snapshots) = (dir.join("journal"), dir.join("snapshot"));
         disk.create_dir(&journal_dir).map_err(StoreError::io("create", &journal_dir))?;
         let of = (self.journal, self.epoch + 1);
         let bytes_max = options.segment_bytes_max;
         let mut output = Output::new(disk, &journal_dir, M::NAME, of, bytes_max);
-        let mut time = Timestamp::default();
+        let first = self.pieces.iter().find_map(|piece| match piece {
+            Piece::Line(line) => Some(self.entry(line)?.time),
+            Piece::Lost { .. } => None,
+        });
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => {
                     output.line(self.bytes(line), line.crc, line.revision)?;
                 }
-                Piece::Lost { changes, time: at } => {
-                    time = *at;
+                Piece::Lost { changes, time } => {
+                    let is_dated = *time > Timestamp::default();
+                    let time = if is_dated { *time } else { first.unwrap_or(now) };
                     output.entry::<M>("lost", changes.clone(), time)?;
                 }
             }
         }
         if !self.supplement.is_empty() {
-            output.entry::<M>("repair", self.supplement, time)?;
+            output.entry::<M>("repair", self.supplement, now)?;
         }
         output.end()?;
         rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
@@ -303,17 +369,42 @@ fn read_fuller(
     Ok(archived.into_iter().chain(plain).max_by_key(good).unwrap_or_default())
 }
 
-/// Returns the journal and the epoch that a repair continues. The segments' headers decide. If they
-/// differ, the journal of the index or snapshot wins, with its latest epoch. A segment of another
-/// journal, or from before a purge, may come from a backup.
-fn identity<M>(headers: &[Option<(Uuid, u32)>], known: Option<&Known<M>>) -> (Uuid, u32) {
+/// Returns the journal that a repair continues, the epoch of its segments, and the best state that
+/// is known of it. If the segments' headers differ, the journal of the index or a snapshot wins. A
+/// segment of another journal, or from before a purge, may come from a backup. If no segment is of
+/// a known journal, all of them are another memory's.
+fn identity<M: StateMachine>(
+    headers: &[Option<(Uuid, u32)>],
+    known: Vec<Known<M>>,
+) -> (Uuid, u32, Option<Known<M>>) {
     let there = || headers.iter().copied().flatten();
-    let journal = known.map(|known| known.journal).filter(|id| there().any(|(it, _)| it == *id));
+    let of_files = |known: &&Known<M>| there().any(|(journal, _)| journal == known.journal);
+    let newest = |known: &&Known<M>| (known.epoch, known.state.seq());
+    let best = known.iter().filter(of_files).max_by_key(newest);
+    let journal = best.or_else(|| known.iter().max_by_key(newest)).map(|known| known.journal);
     let journal = journal.or_else(|| there().next().map(|(journal, _)| journal));
-    let latest = there().filter(|(it, _)| Some(*it) == journal).max_by_key(|(_, epoch)| *epoch);
-    latest
-        .or_else(|| known.map(|known| (known.journal, known.epoch)))
-        .unwrap_or((Uuid::new_v4(), 1))
+    let journal = journal.unwrap_or_else(Uuid::new_v4);
+    let in_files = there().filter(|(it, _)| *it == journal).map(|(_, epoch)| epoch).max();
+    // A state from before a rewrite proves nothing of the journal after it.
+    let is_current = |known: &Known<M>| {
+        known.journal == journal && in_files.is_none_or(|epoch| known.epoch >= epoch)
+    };
+    let known = known.into_iter().filter(is_current).max_by_key(|known| newest(&known));
+    let epoch = in_files.or_else(|| Some(known.as_ref()?.epoch)).unwrap_or(1);
+    (journal, epoch, known)
+}
+
+/// Returns the state that follows from the good lines of some segments.
+fn replayed<M: StateMachine>(segments: &[Vec<u8>]) -> M {
+    let mut state = M::default();
+    for line in good_lines::<M>(segments).0 {
+        let bytes = segments.get(line.segment).and_then(|bytes| bytes.get(line.at.clone()));
+        let bytes = bytes.unwrap_or_default().trim_ascii_end();
+        if let Ok(entry) = format::read_entry::<M::Change>(bytes) {
+            state.apply(line.seq, &entry.changes);
+        }
+    }
+    state
 }
 
 /// Finds the lines that are as written, in the order of their numbers. Also counts the others,
@@ -342,25 +433,21 @@ fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
     (good, bad)
 }
 
-/// Returns the best state in the index or a snapshot. Fails if one of them cannot be read now,
+/// Returns the states in the index and the snapshots. Fails if one of them cannot be read now,
 /// because its content would count as lost.
-fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<M>>, StoreError> {
+fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<Known<M>>, StoreError> {
     let cannot_look = |error| StoreError::Io {
         doing: "read the index beside",
         path: dir.join("journal"),
         source: std::io::Error::other::<IndexError>(error),
     };
-    let mut best: Option<Known<M>> = None;
-    let mut offer = |known: Known<M>| {
-        if best.as_ref().is_none_or(|best| best.state.seq() < known.state.seq()) {
-            best = Some(known);
-        }
-    };
+    let mut all = Vec::new();
     match find(&*options.index) {
         IndexFinding::Of(mut index, meta) if meta.machine == M::NAME && meta.format <= FORMAT => {
             match read_index::<M>(&mut *index, &meta) {
                 Ok((state, _)) => {
-                    offer(Known { journal: meta.journal, epoch: meta.epoch, state });
+                    let (journal, epoch, line) = (meta.journal, meta.epoch, meta.line);
+                    all.push(Known { journal, epoch, state, line });
                 }
                 Err(error) if error.passes() => return Err(cannot_look(error)),
                 Err(error) => tracing::warn!(%error, "the index is of no use for a repair"),
@@ -375,8 +462,8 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Option<Known<
         if let Ok((place, rows)) = read
             && let Ok((state, _)) = restore::<M>(rows)
         {
-            offer(Known { journal: place.journal, epoch: place.epoch, state });
+            all.push(Known { journal: place.journal, epoch: place.epoch, state, line: place.line });
         }
     }
-    Ok(best)
+    Ok(all)
 }

@@ -226,8 +226,13 @@ fn finish(
         }
     }
     let taken_away = if let Some(commit) = keeping {
-        for number in snapshot::list(disk, snapshots)? {
-            keep(disk, snapshots, &file_name(number), commit.epoch)?;
+        let old = snapshot::list(disk, snapshots)?;
+        for number in &old {
+            keep(disk, snapshots, &file_name(*number), commit.epoch)?;
+        }
+        if !old.is_empty() {
+            // Under its old name, a snapshot of another journal would speak against a restored one.
+            disk.sync_dir(snapshots).map_err(StoreError::io("sync", snapshots))?;
         }
         index.set_aside()
     } else {

@@ -14,6 +14,7 @@ use super::open::Options;
 use super::repair::{self, RepairPlan};
 use super::sled_index::SledPlace;
 use super::{Opened, StateMachine, Store, StoreError, restore};
+use crate::clock;
 
 /// The prefix of a directory that is being deleted.
 const DELETED: &str = ".deleted-";
@@ -168,7 +169,7 @@ impl<M: StateMachine> Stores<M> for FileStores {
 
     fn repair(&self, name: &str, plan: &RepairPlan) -> Result<(), StoreError> {
         let directory = self.place(name);
-        repair::repair::<M>(&directory, &Options::real(&directory), plan)
+        repair::repair::<M>(&directory, &Options::real(&directory), plan, clock::now())
     }
 
     fn restore(&self, name: &str, backup: &Path) -> Result<(), StoreError> {

@@ -351,6 +351,7 @@ fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     let others: Vec<_> = (1..=5).map(|by| writer.add("y", by)).collect();
     drop(writer);
 
+    // The other store's snapshot shows that its journal is not alone there.
     for (mixed, served) in [
         (Machinery { disk: ours.disk.duplicate(), index: other.index.duplicate() }, &others),
         (Machinery { disk: other.disk.duplicate(), index: ours.index.duplicate() }, &others),
@@ -359,7 +360,11 @@ fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
         let mut again = mixed.open().unwrap();
         let why = again.report.read_only.clone().unwrap();
         assert!(why.starts_with("/store/journal is not the journal that the index"), "{why}");
-        assert_eq!(again.report.entries, served.len() as u64, "the one that has more");
+        assert_eq!(
+            again.report.entries,
+            served.len() as u64,
+            "the index, unless snapshots confirm the journal"
+        );
         assert_eq!(again.state.sums.get("y").map(|sum| sum.0), Some(15));
         let next = again.entries(&[vec![add("x", 1)]]);
         assert!(matches!(

@@ -313,7 +313,7 @@ fn a_damaged_archive_is_repaired_from_the_index_and_kept() {
     let plan = plan_repair::<Tally>(dir, &machinery.options()).unwrap();
     assert!(plan.is_needed() && plan.lost.is_empty(), "{plan:?}");
     assert_eq!(plan.kept, 10, "all but those of one block");
-    repair::<Tally>(dir, &machinery.options(), &plan).unwrap();
+    repair::<Tally>(dir, &machinery.options(), &plan, anchord_memory::Timestamp(1)).unwrap();
     let kept = Path::new(DIR).join("journal/000002.jsonl.gz.kept-2");
     assert_eq!(machinery.disk.bytes(&kept), Some(bytes));
     let mut again = machinery.open_upkept().unwrap();

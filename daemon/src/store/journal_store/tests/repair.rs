@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tally::{DIR, Machinery, Tally};
+use super::tally::{DIR, Machinery, Sum, Tally, add};
+use anchord_memory::Timestamp;
+
 use crate::store::fakes::SimIndex;
 use crate::store::repair::{plan_repair, repair};
 use crate::store::{Disk, Fault, RepairPlan, RepairRange, Store};
+
+const NOW: Timestamp = Timestamp(1_764_000_000_000);
 
 fn segment(number: u32) -> PathBuf {
     Path::new(DIR).join(format!("journal/{number:06}.jsonl"))
@@ -42,7 +46,7 @@ fn repaired(machinery: &Machinery, plan: &RepairPlan) -> i64 {
         paths.map(|path| (path.clone(), machinery.disk.bytes(&path).unwrap())).collect::<Vec<_>>()
     };
     let before = files();
-    repair::<Tally>(Path::new(DIR), &machinery.options(), plan).unwrap();
+    repair::<Tally>(Path::new(DIR), &machinery.options(), plan, NOW).unwrap();
     let after = files();
     for (path, bytes) in before.iter().filter(|(path, _)| is_kept(path)) {
         let is_there = after.iter().any(|(_, kept)| kept == bytes);
@@ -185,7 +189,7 @@ fn the_placeholder_of_a_lost_entry_changes_nothing() {
     damage_entry(&machinery, 1, 3);
     let plan = plan(&machinery);
     assert_eq!((plan.kept, ranges(&plan.lost)), (3, vec![(3, 3)]));
-    repair::<Tally>(Path::new(DIR), &machinery.options(), &plan).unwrap();
+    repair::<Tally>(Path::new(DIR), &machinery.options(), &plan, NOW).unwrap();
     let sums = machinery.open().unwrap().state.sums;
     assert_eq!(sums["x"], (3, "x by 2".to_owned()), "not as it was before its last change");
     assert_eq!(sums["y"], (4, "y by 4".to_owned()));
@@ -252,7 +256,7 @@ fn an_outdated_plan_is_not_carried_out() {
     machinery.disk.put(&segment(4), Vec::new());
     let plan = plan(&machinery);
     Disk::remove(&machinery.disk, &segment(2)).unwrap();
-    let error = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan).unwrap_err();
+    let error = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan, NOW).unwrap_err();
     assert!(error.to_string().contains("the files have changed"), "{error}");
 }
 
@@ -265,7 +269,7 @@ fn a_repair_that_fails_at_any_point_loses_nothing_and_is_repeatable() {
     for n in 1.. {
         let machinery = damaged.duplicate();
         machinery.disk.fail(Some(Fault::From(n)));
-        let outcome = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan);
+        let outcome = repair::<Tally>(Path::new(DIR), &machinery.options(), &plan, NOW);
         let done = machinery.disk.operations() < n;
         machinery.disk.fail(None);
         failed += usize::from(outcome.is_err());
@@ -291,4 +295,134 @@ fn a_repair_that_fails_at_any_point_loses_nothing_and_is_repeatable() {
         }
     }
     assert!(failed > 15, "{failed} operations failed");
+}
+
+/// Somebody puts the file back that a repair had replaced.
+#[test]
+fn a_journal_from_before_a_repair_is_repaired_again() {
+    for what in ["the damaged one", "a whole one", "after more writes"] {
+        let machinery = filled();
+        let whole = machinery.disk.bytes(&segment(4)).unwrap();
+        machinery.disk.put(&segment(4), Vec::new());
+        let old: Vec<_> =
+            (1..=4).map(|number| machinery.disk.bytes(&segment(number)).unwrap()).collect();
+        let first = plan(&machinery);
+        repair::<Tally>(Path::new(DIR), &machinery.options(), &first, NOW).unwrap();
+        let mut writer = machinery.open().unwrap();
+        let mut sum = 105;
+        if what == "after more writes" {
+            writer.add("x", 20);
+            sum += 20;
+        }
+        let entries = writer.report.entries + u64::from(what == "after more writes");
+        writer.store.close();
+
+        for (number, bytes) in (1..).zip(old) {
+            machinery.disk.put(&segment(number), bytes);
+        }
+        if what == "a whole one" {
+            machinery.disk.put(&segment(4), whole);
+        }
+        let writer = machinery.open().unwrap();
+        assert!(writer.report.read_only.is_some(), "{what}");
+        assert_eq!(writer.state.sums["x"].0, sum, "{what}");
+        writer.store.close();
+        let plan = plan(&machinery);
+        assert!(plan.is_needed() && plan.is_older, "{what}: {plan:?}");
+        assert_eq!(plan.kept, if what == "a whole one" { 14 } else { 12 }, "{what}");
+        assert!(plan.entries >= entries, "{what}: {plan:?}");
+        assert_eq!(repaired(&machinery, &plan), sum, "{what}");
+    }
+}
+
+/// Content that was purged meanwhile does not come back with an old journal.
+#[test]
+fn a_journal_from_before_a_purge_gives_no_lines_to_a_repair() {
+    let machinery = filled();
+    let old: Vec<_> =
+        (1..=4).map(|number| machinery.disk.bytes(&segment(number)).unwrap()).collect();
+    let writer = machinery.open().unwrap();
+    let next = writer.entries(&[vec![add("_purged", 1)]]);
+    let mut nothing = |_: &mut crate::store::Entry<Sum>| false;
+    writer.store.rewrite(&mut nothing, &next[0]).unwrap();
+    machinery.open().unwrap().store.close();
+    for (number, bytes) in (1..).zip(old) {
+        machinery.disk.put(&segment(number), bytes);
+    }
+    let plan = plan(&machinery);
+    assert_eq!((plan.kept, plan.bad, ranges(&plan.restored)), (0, 4, vec![(1, 15)]), "{plan:?}");
+}
+
+/// Somebody exchanges the files of two projects.
+#[test]
+fn a_journal_of_another_memory_is_not_shown_and_gives_nothing_to_a_repair() {
+    for (entries, has_index) in [(2, true), (14, true), (30, true), (2, false), (30, false)] {
+        let ours = filled();
+        let other = Machinery::default();
+        let mut writer = other.open().unwrap();
+        (1..=entries).for_each(|by| drop(writer.add("y", by)));
+        writer.store.close();
+        let is_segment = |path: &PathBuf| path.starts_with(Path::new(DIR).join("journal"));
+        for path in ours.disk.paths().into_iter().filter(is_segment) {
+            Disk::remove(&ours.disk, &path).unwrap();
+        }
+        for path in other.disk.paths().into_iter().filter(is_segment) {
+            ours.disk.put(&path, other.disk.bytes(&path).unwrap());
+        }
+        let ours = if has_index { ours } else { without_index(&ours) };
+        // A snapshot has the first 12 entries.
+        let sum = if has_index { 105 } else { 78 };
+        let writer = ours.open().unwrap();
+        let why = writer.report.read_only.clone().unwrap_or_default();
+        assert!(why.contains("another memory's"), "{entries} entries: {why}");
+        assert!(!writer.state.sums.contains_key("y"), "{entries} entries");
+        assert_eq!(writer.state.sums["x"].0, sum, "{entries} entries");
+        assert!(writer.store.history("y@1").unwrap().is_none());
+        writer.store.close();
+        let plan = plan(&ours);
+        assert!(plan.is_needed() && plan.foreign > 0 && plan.kept == 0, "{plan:?}");
+        assert_eq!(repaired(&ours, &plan), sum, "{entries} entries");
+    }
+}
+
+/// Two copies of a store were written to, and the journal of one is put beside the other's index.
+#[test]
+fn a_plan_for_copies_that_went_different_ways_names_what_is_lost() {
+    let mut mixed = Machinery::default();
+    let mut first = mixed.open().unwrap();
+    (1..=2).for_each(|by| drop(first.add("x", by)));
+    first.store.close();
+    let copy = mixed.duplicate();
+    let mut one = mixed.open().unwrap();
+    one.add("here", 1);
+    one.store.close();
+    let mut other = copy.open().unwrap();
+    other.add("there", 1);
+    other.store.close();
+    mixed.disk = copy.disk.duplicate();
+    let plan = plan(&mixed);
+    assert_eq!((plan.kept, plan.diverged), (3, Some(3)));
+    let lost: Vec<_> = plan.replaced.iter().map(|it| (it.entry, it.content.as_str())).collect();
+    assert_eq!(lost, [(3, "there@1")]);
+    repair::<Tally>(Path::new(DIR), &mixed.options(), &plan, NOW).unwrap();
+    let mut again = mixed.open().unwrap();
+    assert_eq!(again.report.read_only, None);
+    assert_eq!(again.state.sums["here"].0, 1);
+    let last = again.journal().pop().unwrap();
+    assert_eq!((last.operation.as_ref(), last.time), ("repair", NOW));
+    again.store.close();
+    assert!(!self::plan(&mixed).is_needed());
+}
+
+#[test]
+fn the_entries_of_a_repair_have_a_date() {
+    let machinery = filled();
+    (1..=4).for_each(|number| Disk::remove(&machinery.disk, &segment(number)).unwrap());
+    let plan = plan(&machinery);
+    repair::<Tally>(Path::new(DIR), &machinery.options(), &plan, NOW).unwrap();
+    let mut writer = machinery.open().unwrap();
+    let journal = writer.journal();
+    assert_eq!(journal.len(), 15);
+    assert!(journal.iter().all(|entry| entry.time == NOW), "{journal:?}");
+    writer.store.close();
 }

@@ -122,6 +122,16 @@ impl StateMachine for Tally {
         add.collect()
     }
 
+    fn purges(&self) -> usize {
+        self.sums.keys().filter(|key| key.starts_with("_purged")).count()
+    }
+
+    /// A sum that the other lacks was written by an entry that the other does not have.
+    fn contradicted_by(&self, other: &Self) -> std::collections::BTreeSet<String> {
+        let keys = self.sums.keys().filter(|key| !other.sums.contains_key(*key));
+        keys.map(|key| format!("{key}@1")).collect()
+    }
+
     fn idle_commit(&self) -> Option<Vec<Sum>> {
         let (key, (_, note)) = self.sums.iter().find(|(key, _)| !key.starts_with('_'))?;
         Some(vec![Sum::Add { key: key.clone(), by: 0, note: note.clone() }])
