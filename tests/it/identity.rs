@@ -304,3 +304,59 @@ fn a_memory_mixed_by_an_earlier_build_is_split_and_rejoined() {
     assert!(finds(&instance, work.path(), GATEWAY) && finds(&instance, work.path(), INVOICES));
     assert!(!finds(&instance, &api, GATEWAY) && !finds(&instance, &web, INVOICES));
 }
+
+/// Returns the load of an agent that starts in a directory.
+fn loaded(instance: &Instance, directory: &Path) -> String {
+    Agent::open(instance, directory).tool("memory_load", &json!({}))
+}
+
+/// A repository that was cloned again at its path begins with a memory of its own. What is written
+/// there before it is linked must not be lost on the way.
+#[test]
+fn a_fresh_clone_names_the_earlier_memory_until_the_user_decides() {
+    let decide = |decides: &str| {
+        let (instance, around) = (Instance::new(), Project::plain());
+        let app = repository(&around, "app");
+        // A command's session ends with it, so that the memory can be forgotten.
+        Shell::new(&instance, &app).done(&["note", &format!("{GATEWAY}{REST}")]);
+        fs::remove_dir_all(&app).unwrap();
+        let app = repository(&around, "app");
+        let shell = Shell::new(&instance, &app);
+        let link = format!("anchord project link {} --project ", app.display());
+        assert!(loaded(&instance, &app).contains(&link), "before the first write");
+        note(&instance, &app, INVOICES);
+        for _ in 0..2 {
+            let load = loaded(&instance, &app);
+            assert!(load.contains(&link) && load.contains("anchord project forget"), "{load}");
+            assert_eq!(load.matches(&link).count(), 1, "{load}");
+        }
+        let load = loaded(&instance, &app);
+        let earlier = load.split(&link).nth(1).unwrap();
+        let earlier = earlier.split([';', '\n', ' ']).next().unwrap().to_owned();
+        if decides == "forget" {
+            shell.done(&["project", "forget", "--project", &earlier]);
+            assert!(!loaded(&instance, &app).contains("anchord project"));
+            assert!(finds(&instance, &app, INVOICES));
+            return;
+        }
+        let said = shell.done(&["project", "link", "--project", &earlier]);
+        assert!(said.contains("1 note"), "{said}");
+        assert!(finds(&instance, &app, GATEWAY) && !finds(&instance, &app, INVOICES));
+        // The commands are carried out as they are printed.
+        let commands: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+        let [export, import] = &commands[..] else { panic!("{said}") };
+        let words = |command: &str| {
+            command.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (export, file) = export.split_once(" > ").unwrap();
+        let export = words(export);
+        let document = shell.done(&export.iter().map(String::as_str).collect::<Vec<_>>());
+        fs::write(app.join(file), document).unwrap();
+        let import = words(import);
+        shell.done(&import.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(finds(&instance, &app, GATEWAY) && finds(&instance, &app, INVOICES));
+        assert!(!loaded(&instance, &app).contains("anchord project link"));
+    };
+    decide("forget");
+    decide("link");
+}

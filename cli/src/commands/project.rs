@@ -131,11 +131,35 @@ impl LinkArgs {
         let path = directory(&self.path.unwrap_or_else(|| PathBuf::from(".")))?;
         let project = ProjectArg { project: Some(self.project) }.resolve()?;
         let params = LinkParams { path: utf8(path)?, project };
+        // There may be no memory here yet.
+        let query = ProjectQuery { project: params.path.clone() };
+        let before: Option<ProjectStatus> = client.get(api::PROJECT, &query).ok();
         let linked: ProjectStatus = client.post(api::PROJECT_LINK, &params)?;
         let here = show::path(&params.path, home().as_deref());
         let root = show::path(&linked.root, home().as_deref());
-        Ok(writeln!(out, "{here} is part of {} ({root}) from now on", show::plain(&linked.name))?)
+        writeln!(out, "{here} is part of {} ({root}) from now on", show::plain(&linked.name))?;
+        if let Some(before) = before.filter(|before| before.id != linked.id) {
+            write!(out, "{}", left_behind(&before, &linked))?;
+        }
+        Ok(())
     }
+}
+
+/// Describes the memory that a place had before it was linked, with the commands that bring it
+/// over.
+fn left_behind(before: &ProjectStatus, linked: &ProjectStatus) -> String {
+    let counts = before.records.iter().flat_map(|records| {
+        let stored = Kind::ALL.into_iter().filter(|kind| records.of(*kind) > 0);
+        stored.map(|kind| kind.count_in_full(records.of(kind)))
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let what = if counts.is_empty() { "its history" } else { &counts };
+    let (id, to) = (show::plain(&before.id), show::plain(&linked.id));
+    format!(
+        "the memory that was used here until now stays on disk, with {what}; to bring that over:\n  \
+         anchord export --project {id} --format json > {id}.json\n  \
+         anchord import {id}.json --project {to} --yes\n"
+    )
 }
 
 impl SplitArgs {

@@ -95,6 +95,9 @@ pub struct Resolution {
     pub status: Status,
     /// An id file here that does not count, because git tracks it.
     pub tracked: Option<PathBuf>,
+    /// Another project with a memory that was at this place before, and that the user has neither
+    /// linked nor forgotten.
+    pub earlier: Option<ProjectId>,
 }
 
 impl Resolution {
@@ -102,6 +105,15 @@ impl Resolution {
     pub fn notice(&self, located: &Located, registry: &Registry) -> Option<String> {
         let root = &located.root;
         let mut lines: Vec<String> = self.status.notice(root).into_iter().collect();
+        if let Some(of) = self.earlier {
+            lines.push(format!(
+                "{root} had another memory before this one; to use that one again: anchord project \
+                 link {word} --project {of}; to hear no more of it: anchord project forget \
+                 --project {of}",
+                root = root.display(),
+                word = word(root),
+            ));
+        }
         if self.status != Status::Known {
             lines.extend(located.passed.foreign.iter().map(|mark| {
                 format!(
@@ -249,7 +261,8 @@ pub fn establish(
         let (status, stored) = (Status::Known, Stored::Linked);
         return Ok(Established { id, status, stored, change: None, notice: None });
     }
-    let resolution = here.resolve(registry)?;
+    // The first look of a session has named an earlier memory.
+    let resolution = Resolution { earlier: None, ..here.resolve(registry)? };
     let wanted = resolution.id.unwrap_or_else(|| ProjectId(Uuid::new_v4()));
     let (id, stored) = here.store(wanted, registry);
     let record = ProjectRecord {
@@ -310,11 +323,15 @@ impl Here {
     }
 
     fn resolve(&self, registry: &Registry) -> Result<Resolution, EstablishError> {
-        let tracked = self.tracked.clone();
-        let resolved = |id, status| Ok(Resolution { id, status, tracked });
         if let Some(id) = registry.link(&self.place.id_dir()) {
-            return resolved(Some(id), Status::Known);
+            let (id, tracked) = (Some(id), self.tracked.clone());
+            return Ok(Resolution { id, status: Status::Known, tracked, earlier: None });
         }
+        let resolved = |id: Option<ProjectId>, status| {
+            let earlier = id.filter(|_| status == Status::Known);
+            let earlier = earlier.and_then(|id| registry.memory_before(&self.place, id));
+            Ok(Resolution { id, status, tracked: self.tracked.clone(), earlier })
+        };
         let remembered = registry
             .project_without_id(&self.place)
             .or_else(|| registry.project_without_id(&self.plain))

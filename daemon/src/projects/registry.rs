@@ -275,6 +275,18 @@ impl Registry {
         self.projects.values().filter(was_here).max_by_key(|project| (project.time, project.id))
     }
 
+    /// Returns the other project with a memory that was at this place before `id`; the latest one
+    /// if there are several.
+    pub(super) fn memory_before(&self, place: &ProjectDir, id: ProjectId) -> Option<ProjectId> {
+        let others = self.projects.values().filter(|project| {
+            project.id != id
+                && project.place.is(place)
+                && project.place.git == place.git
+                && self.is_stored(project.id)
+        });
+        others.max_by_key(|project| (project.time, project.id)).map(|project| project.id)
+    }
+
     /// Returns the project that a place is linked to, by the place's id directory. Returns `None`
     /// once that project is forgotten or deleted, since writes there would be listed nowhere.
     pub fn link(&self, path: &Path) -> Option<ProjectId> {

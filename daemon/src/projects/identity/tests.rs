@@ -37,7 +37,7 @@ impl Daemon {
 }
 
 fn resolved(id: Option<ProjectId>, status: Status) -> Resolution {
-    Resolution { id, status, tracked: None }
+    Resolution { id, status, tracked: None, earlier: None }
 }
 
 fn tree(path: &Path) -> Vec<PathBuf> {
