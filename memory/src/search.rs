@@ -1,5 +1,5 @@
-//! Search over records: the types of the search crate, with the ids of records, and a memory's
-//! index, which is built when it is first needed.
+//! Search over records: the types of the search crate, with the ids of records. A memory's index is
+//! built when it is first needed.
 
 use std::sync::{Arc, OnceLock};
 

@@ -181,9 +181,8 @@ fn is_favoured(record: &Record, resuming: Option<Resuming>) -> bool {
     resuming.is_some() && matches!(record.kind(), Kind::SessionRow | Kind::Topic)
 }
 
-/// The addition to the score of a topic or a session row at a prompt that goes on with earlier
-/// work: it makes up for what a row otherwise loses. Set by hand, since the labelled prompts have
-/// no such prompt.
+/// The addition to the score of a topic or a session row, at a prompt that goes on with earlier
+/// work. It makes up for what a row otherwise loses. Set by hand: no labelled prompt is such a one.
 const RESUMED_SCORE: f32 = 1.4;
 
 /// Returns the certainty that a prompt asks for something that memory could know. `best` is the
