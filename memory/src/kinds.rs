@@ -17,7 +17,7 @@ pub(crate) mod session_row;
 mod staging;
 pub(crate) mod topic;
 
-pub use anchor::{Anchor, AnchorState};
+pub use anchor::{Anchor, AnchorState, UnseenCode, WhyUnseen};
 pub use blueprint::{Blueprint, Category, ParseCategoryError};
 pub(crate) use fields::{Fields, Searched};
 pub(crate) use key::MergeKey;

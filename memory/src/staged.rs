@@ -9,7 +9,7 @@ use crate::activity::SessionActivity;
 use crate::files::relative;
 use crate::ids::{Kind, Timestamp};
 use crate::intake::WriteLimits;
-use crate::kinds::{StagedItem, TopicPart, each_kind};
+use crate::kinds::{StagedItem, TopicPart, UnseenCode, each_kind};
 use crate::limits::STAGED_ITEM_BYTES;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
@@ -43,6 +43,9 @@ macro_rules! staged {
             /// The client that staged it, for the row written on the session's behalf.
             #[serde(default, skip_serializing_if = "str::is_empty")]
             pub client: Arc<str>,
+            /// The anchors of a write whose lines could not be read. It is never stored.
+            #[serde(skip)]
+            pub unseen: Vec<UnseenCode>,
         }
 
         impl Staged {
@@ -194,6 +197,7 @@ pub(crate) fn accept(mut part: Staged, limits: &WriteLimits) -> Result<Staged, R
         None => None,
     };
     part.accept_items(limits)?;
+    part.unseen.clear();
     Ok(part)
 }
 

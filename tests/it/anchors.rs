@@ -87,6 +87,44 @@ fn anchors_of_a_shared_memory_are_shown_and_not_moved() {
     assert!(load.contains("src/retry.rs:4-8: backoff with jitter (moved from 2-6)"), "{load}");
 }
 
+/// Lines that nobody can have read are said to be missing at once, and never look fresh.
+#[test]
+fn an_anchor_on_lines_that_do_not_exist_is_named_when_stored_and_gone_afterwards() {
+    let instance = Instance::new();
+    let project = Project::git();
+    project.write("src/retry.rs", FUNCTION);
+    let mut agent = Agent::with_all_tools(&instance, project.path());
+    let anchors = json!([
+        { "file": "src/none.rs", "lines": "1-4", "concept": "no such file" },
+        { "file": "src/retry.rs", "lines": "90-99", "concept": "past the end" },
+        { "file": "src/retry.rs", "lines": "2-6", "concept": "backoff" },
+    ]);
+    let missing = "but src/none.rs does not exist.\n";
+    let few = "but src/retry.rs has only 6 lines, not 90-99.\n";
+    let staged = agent.tool("memory_checkpoint", &json!({ "anchors": anchors }));
+    assert!(staged.contains(&format!("Staged, {missing}Staged, {few}")), "{staged}");
+    let saved = json!({ "session_summary": "retries", "anchors": anchors });
+    let saved = agent.tool("memory_save", &saved);
+    assert!(saved.contains(&format!("Stored, {missing}Stored, {few}")), "{saved}");
+    assert!(!saved.contains("2-6"), "{saved}");
+
+    let load = agent.tool("memory_load", &json!({}));
+    for part in [
+        "src/none.rs:1-4: no such file (code is gone)\n",
+        "src/retry.rs:90-99: past the end (code is gone)\n",
+        "src/retry.rs:2-6: backoff\n",
+    ] {
+        assert!(load.contains(part), "{part}: {load}");
+    }
+    let found = agent.tool("memory_search", &json!({ "query": "past the end" }));
+    assert!(found.contains("past the end] (code is gone)"), "{found}");
+    let one = agent.tool("memory_get", &json!({ "id": "a1" }));
+    assert!(one.contains("(code is gone)"), "{one}");
+    let added = Shell::new(&instance, project.path());
+    let added = added.done(&["add", "anchor", "src/none.rs", "9", "still no such file"]);
+    assert!(added.contains(&format!("Stored, {missing}")), "{added}");
+}
+
 #[test]
 fn lessons_and_blueprints_say_that_their_files_changed_since() {
     let instance = Instance::new();
@@ -139,6 +177,11 @@ fn verify_reports_each_state_fixes_what_moved_and_fails_for_the_rest() {
     add("src/retry.rs", "1-6", "backoff");
     add("src/retry.rs", "8-11", "jitter");
     add("missing.rs", "1-2", "never seen");
+    let (code, missing) = verify(&[]);
+    assert_eq!(code, 1, "{missing}");
+    assert!(missing.contains("a3  gone"), "{missing}");
+    assert!(missing.contains("3 anchors: 2 fresh, 1 gone"), "{missing}");
+    project.write("missing.rs", "one\ntwo\n");
     let right = "3 anchors: 2 fresh, 1 without a fingerprint\n".to_owned();
     assert_eq!(verify(&[]), (0, right));
 

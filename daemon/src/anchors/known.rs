@@ -31,6 +31,8 @@ pub(super) struct KnownFile {
     pub(super) stamp: Option<FileStamp>,
     /// The digest of its content.
     pub(super) digest: u64,
+    /// The number of its lines.
+    pub(super) lines: u32,
     /// The outcomes of comparisons with the file.
     pub(super) outcomes: HashMap<(RecordId, Version), KnownOutcome>,
     /// The places of anchors in other files.

@@ -9,13 +9,20 @@ use anchord_memory::lines::LineRange;
 use anchord_memory::{AnchorState, RecordId, Staleness};
 
 use super::known::{Elsewhere, FoundElsewhere, KnownFile, KnownFiles, KnownOutcome};
-use super::{NamedFiles, Seen, Wanted};
+use super::{NamedFiles, Seen, Unprinted, Wanted};
 use crate::clock;
 use crate::limits::{
     ANCHOR_CANDIDATES_MAX, ANCHOR_CHANGED_PERCENT_MAX, ANCHOR_GONE_FOR, ANCHOR_LIST_FOR,
     ANCHOR_STAMP_AGE,
 };
 use crate::projects::{FileRead, FileRefusal, ProjectFiles};
+
+/// The number of lines of a file.
+#[derive(Clone, Copy, Debug)]
+enum LineCount {
+    NoFile,
+    Lines(u32),
+}
 
 /// One look at a project's files.
 pub(super) struct Look<'a> {
@@ -38,6 +45,33 @@ impl Look<'_> {
             seen.extend(self.file(file, &wanted));
         }
         seen
+    }
+
+    /// Returns the states of anchors without a fingerprint. One whose lines all exist has none: its
+    /// code may be another one.
+    pub(super) fn unprinted(&mut self, wanted: &[Unprinted]) -> Vec<Seen> {
+        let mut counts: HashMap<&str, Option<LineCount>> = HashMap::new();
+        let mut seen = Vec::new();
+        for it in wanted {
+            let count = *counts.entry(&it.file).or_insert_with(|| self.line_count(&it.file));
+            seen.extend(match count {
+                None => Some(it.seen(AnchorState::Unchecked)),
+                Some(LineCount::NoFile) => Some(it.seen(AnchorState::Gone)),
+                Some(LineCount::Lines(count)) => it.among(count),
+            });
+        }
+        seen
+    }
+
+    /// Returns how many lines a file has; `None` if it could not be looked at, or not in time.
+    fn line_count(&mut self, file: &str) -> Option<LineCount> {
+        let known = self.current(file)?;
+        let count = match known.digest {
+            0 => LineCount::NoFile,
+            _ => LineCount::Lines(known.lines),
+        };
+        self.known.files.insert(file.to_owned(), known);
+        Some(count)
     }
 
     /// Returns what became of the files that each record names.
@@ -114,7 +148,9 @@ impl Look<'_> {
         };
         let digest = digest(&bytes);
         if known.digest != digest {
-            *known = KnownFile { digest, ..KnownFile::default() };
+            let lines = String::from_utf8_lossy(&bytes).lines().count();
+            let lines = u32::try_from(lines).unwrap_or(u32::MAX);
+            *known = KnownFile { digest, lines, ..KnownFile::default() };
         }
         // A file may change once more within the time that its stamp tells apart.
         known.stamp =
@@ -237,9 +273,9 @@ impl KnownFile {
                 it.seen(AnchorState::Changed { percent: found.percent })
             };
             let (file, lines) = (found.file.clone(), found.lines);
-            return Seen { file, lines, print: found.print.clone(), ..seen };
+            return Seen { file, lines: range(lines), print: found.print.clone(), ..seen };
         }
-        let at = |lines: Lines, state| Seen { lines, ..it.seen(state) };
+        let at = |lines: Lines, state| Seen { lines: range(lines), ..it.seen(state) };
         match here.map(|it| it.outcome) {
             Some(Outcome::Fresh) => it.seen(AnchorState::Fresh),
             Some(Outcome::Moved(lines)) => Seen {
@@ -257,8 +293,12 @@ impl KnownFile {
 }
 
 fn from(it: &Wanted) -> (String, LineRange) {
-    let Lines { first, last } = it.lines;
-    (it.file.clone(), LineRange::Span { first, last })
+    (it.file.clone(), range(it.lines))
+}
+
+fn range(lines: Lines) -> LineRange {
+    let Lines { first, last } = lines;
+    LineRange::Span { first, last }
 }
 
 /// Returns the fingerprint at the place to which all lines moved.

@@ -20,7 +20,8 @@ use anchord_memory::fingerprint::{Fingerprint, Lines, Source};
 use anchord_memory::limits::NAMED_FILES_MAX;
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, AnchorState, Body, Memory, Record, RecordId, SeenFiles, Staged, Staleness, Version,
+    Anchor, AnchorState, Body, Memory, Record, RecordId, SeenFiles, Staged, Staleness, UnseenCode,
+    Version, WhyUnseen,
 };
 use parking_lot::Mutex;
 
@@ -28,7 +29,7 @@ use self::known::Known;
 use self::look::{Look, digest};
 use crate::bounded_fs;
 use crate::clock;
-use crate::projects::ProjectFiles;
+use crate::projects::{FileRefusal, ProjectFiles};
 
 pub(crate) use self::upkeep::{AnchorUpkeep, keep};
 
@@ -44,6 +45,15 @@ pub(crate) struct Place<'a> {
     pub(crate) root: &'a Path,
     /// The root of the repository that the project is a part of.
     pub(crate) repository: Option<&'a Path>,
+}
+
+/// An anchor whose lines have no fingerprint. Only whether they exist can be told.
+#[derive(Clone, Debug)]
+struct Unprinted {
+    id: RecordId,
+    version: Version,
+    file: String,
+    lines: LineRange,
 }
 
 /// An anchor that is checked.
@@ -63,6 +73,14 @@ struct NamedFiles {
     digests: BTreeMap<String, u64>,
 }
 
+/// The subjects of a look.
+#[derive(Clone, Debug, Default)]
+struct Wants {
+    printed: Vec<Wanted>,
+    unprinted: Vec<Unprinted>,
+    named: Vec<NamedFiles>,
+}
+
 /// The outcome of a look.
 #[derive(Debug)]
 struct Found {
@@ -78,27 +96,30 @@ pub(crate) struct Seen {
     pub(crate) state: AnchorState,
     /// The file and the lines of the code now: those of the anchor if it is not elsewhere.
     pub(crate) file: String,
-    pub(crate) lines: Lines,
+    pub(crate) lines: LineRange,
     /// The fingerprint at the new place, if all lines are there.
     pub(crate) print: Option<Fingerprint>,
 }
 
 impl AnchorService {
     /// Returns a memory that shows the state of some of its records: of an anchor's code, and of
-    /// the files that others name. Anchors without a fingerprint have no state.
+    /// the files that others name. Anchors without a fingerprint have no state if their lines
+    /// exist. Without a place, everything is unchecked.
     pub(crate) async fn shown(
         &self,
-        place: Place<'_>,
+        place: Option<Place<'_>>,
         memory: &Arc<Memory>,
         time_max: Duration,
         shown: &[Arc<Record>],
     ) -> Arc<Memory> {
-        let wanted: Vec<Wanted> = shown.iter().filter_map(|it| Wanted::of(it)).collect();
-        let named: Vec<NamedFiles> = shown.iter().filter_map(|it| NamedFiles::of(it)).collect();
-        if wanted.is_empty() && named.is_empty() {
+        let wants = Wants::of(shown.iter().map(AsRef::as_ref));
+        if wants.is_empty() {
             return Arc::clone(memory);
         }
-        let Found { anchors, files } = self.look(place, wanted, named, time_max).await;
+        let Found { anchors, files } = match place {
+            Some(place) => self.look(place, wants, time_max).await,
+            None => wants.unchecked(),
+        };
         let anchors = anchors.into_iter().filter_map(|seen| {
             let anchor = memory.record(seen.id)?.anchor()?;
             Some((seen.id, Body::Anchor(seen.shown(anchor))))
@@ -111,33 +132,24 @@ impl AnchorService {
         Arc::new(memory.showing(anchors.chain(files)))
     }
 
-    /// Returns the states of all anchors of a memory that have a fingerprint. Looks at the files
-    /// that other records name too, so that their states are known when they are shown.
+    /// Returns the states of all anchors of a memory. Those without a fingerprint whose lines exist
+    /// have none. Looks at the files that other records name too, so that their states are known
+    /// when they are shown.
     pub(crate) async fn all(
         &self,
         place: Place<'_>,
         memory: &Memory,
         time_max: Duration,
     ) -> Vec<Seen> {
-        let wanted = memory.active_with_code().filter_map(|it| Wanted::of(it)).collect();
-        let named = memory.active_with_code().filter_map(|it| NamedFiles::of(it)).collect();
-        self.look(place, wanted, named, time_max).await.anchors
+        let wants = Wants::of(memory.active_with_code().map(AsRef::as_ref));
+        self.look(place, wants, time_max).await.anchors
     }
 
     /// Returns the state of each anchor and of each record's files. Those that the disk or the time
     /// did not allow to look for are unchecked.
-    async fn look(
-        &self,
-        place: Place<'_>,
-        wanted: Vec<Wanted>,
-        named: Vec<NamedFiles>,
-        time_max: Duration,
-    ) -> Found {
+    async fn look(&self, place: Place<'_>, wants: Wants, time_max: Duration) -> Found {
         let until = clock::start() + time_max;
-        let unchecked = Found {
-            anchors: wanted.iter().map(Wanted::unchecked).collect(),
-            files: named.iter().map(NamedFiles::unchecked).collect(),
-        };
+        let unchecked = wants.unchecked();
         let (root, repository) = (place.root.to_owned(), place.repository.map(Path::to_owned));
         let kept = Arc::clone(&self.known);
         let looking = bounded_fs::run(place.root, move || {
@@ -145,7 +157,9 @@ impl AnchorService {
             // What is known is taken out, so that no lock is held while files are read.
             let known = kept.lock().take(&root);
             let mut look = Look { files: &files, repository: repository.as_deref(), until, known };
-            let found = Found { anchors: look.all(&wanted), files: look.files(&named) };
+            let mut anchors = look.all(&wants.printed);
+            anchors.extend(look.unprinted(&wants.unprinted));
+            let found = Found { anchors, files: look.files(&wants.named) };
             let known = look.known;
             kept.lock().put(&root, known);
             Some(found)
@@ -160,7 +174,8 @@ impl AnchorService {
 }
 
 /// Takes down how the files of new items are now: fingerprints of anchors' lines, and digests of
-/// the files that lessons and blueprints name. What cannot be read is left out.
+/// the files that lessons and blueprints name. A file that cannot be read has neither. The part
+/// lists the anchors whose lines could not be read, for the reply.
 pub(crate) async fn capture(root: &Path, part: Staged) -> Staged {
     if part.anchors.is_empty() && part.lessons.is_empty() && part.blueprints.is_empty() {
         return part;
@@ -179,8 +194,8 @@ pub(crate) async fn capture(root: &Path, part: Staged) -> Staged {
 /// Reads the files of a write, those of anchors and those that are named once each.
 struct Capture {
     files: ProjectFiles,
-    /// The texts of anchors' files; `None` for those that could not be read.
-    texts: BTreeMap<String, Option<String>>,
+    /// The texts of anchors' files, or why they could not be read.
+    texts: BTreeMap<String, Result<String, WhyUnseen>>,
     /// The digests of named files. Their contents are not kept: there may be many.
     digests: BTreeMap<String, Option<u64>>,
 }
@@ -188,9 +203,14 @@ struct Capture {
 impl Capture {
     fn all(mut self, mut part: Staged) -> Staged {
         for anchor in &mut part.anchors {
-            anchor.print = span(anchor).and_then(|lines| {
-                Fingerprint::capture(&Source::new(self.text(&anchor.file)?), lines)
-            });
+            match self.print(anchor) {
+                Ok(print) => anchor.print = print,
+                Err(why) => {
+                    anchor.print = None;
+                    let (file, lines) = (anchor.file.clone(), anchor.lines.clone());
+                    part.unseen.push(UnseenCode { file, lines, why });
+                }
+            }
         }
         for lesson in &mut part.lessons {
             lesson.seen = self.seen(&lesson.files);
@@ -211,10 +231,25 @@ impl Capture {
         *self.digests.entry(file.to_owned()).or_insert_with(|| Some(digest(&read()?.bytes)))
     }
 
-    fn text(&mut self, file: &str) -> Option<&str> {
-        let read = || self.files.read_stamped(file.as_ref()).ok();
-        let text = || Some(String::from_utf8_lossy(&read()?.bytes).into_owned());
-        self.texts.entry(file.to_owned()).or_insert_with(text).as_deref()
+    /// Takes the fingerprint of an anchor's lines; `None` if they are no range, or blank.
+    fn print(&mut self, anchor: &Anchor) -> Result<Option<Fingerprint>, WhyUnseen> {
+        let text = self.text(&anchor.file)?;
+        let LineRange::Span { first, last } = anchor.lines else { return Ok(None) };
+        let source = Source::new(text);
+        if last > source.count() {
+            return Err(WhyUnseen::FewerLines(source.count()));
+        }
+        Ok(Fingerprint::capture(&source, Lines { first, last }))
+    }
+
+    fn text(&mut self, file: &str) -> Result<&str, WhyUnseen> {
+        let text = || match self.files.read_stamped(file.as_ref()) {
+            Ok(read) => Ok(String::from_utf8_lossy(&read.bytes).into_owned()),
+            Err(FileRefusal::Missing(_)) => Err(WhyUnseen::NoFile),
+            Err(refusal) => Err(WhyUnseen::NotRead(refusal.to_string())),
+        };
+        let text = self.texts.entry(file.to_owned()).or_insert_with(text);
+        text.as_deref().map_err(Clone::clone)
     }
 }
 
@@ -223,6 +258,57 @@ fn span(anchor: &Anchor) -> Option<Lines> {
     match anchor.lines {
         LineRange::Span { first, last } => Some(Lines { first, last }),
         LineRange::Text(_) => None,
+    }
+}
+
+impl Wants {
+    fn of<'a>(records: impl Iterator<Item = &'a Record>) -> Self {
+        let mut wants = Self::default();
+        for record in records {
+            match Wanted::of(record) {
+                Some(it) => wants.printed.push(it),
+                None => wants.unprinted.extend(Unprinted::of(record)),
+            }
+            wants.named.extend(NamedFiles::of(record));
+        }
+        wants
+    }
+
+    fn is_empty(&self) -> bool {
+        self.printed.is_empty() && self.unprinted.is_empty() && self.named.is_empty()
+    }
+
+    fn unchecked(&self) -> Found {
+        let unprinted = self.unprinted.iter().map(|it| it.seen(AnchorState::Unchecked));
+        Found {
+            anchors: self.printed.iter().map(Wanted::unchecked).chain(unprinted).collect(),
+            files: self.named.iter().map(NamedFiles::unchecked).collect(),
+        }
+    }
+}
+
+impl Unprinted {
+    fn of(record: &Record) -> Option<Self> {
+        let Anchor { file, lines, .. } = record.anchor()?.clone();
+        Some(Self { id: record.id, version: record.version, file, lines })
+    }
+
+    /// Returns the state of lines in a file with `count` lines; `None` if all of them exist.
+    fn among(&self, count: u32) -> Option<Seen> {
+        let LineRange::Span { first, last } = self.lines else { return None };
+        if count < first {
+            return Some(self.seen(AnchorState::Gone));
+        }
+        let lines = LineRange::Span { first, last: count };
+        let gone = u64::from(last.checked_sub(count).filter(|gone| *gone > 0)?);
+        let percent = (gone * 100).div_ceil(u64::from(last - first) + 1);
+        let percent = u8::try_from(percent).unwrap_or(100);
+        Some(Seen { lines, ..self.seen(AnchorState::Changed { percent }) })
+    }
+
+    fn seen(&self, state: AnchorState) -> Seen {
+        let Self { id, version, file, lines } = self.clone();
+        Seen { id, version, state, file, lines, print: None }
     }
 }
 
@@ -244,7 +330,8 @@ impl Wanted {
 
     /// Returns a state at the place that the anchor has.
     fn seen(&self, state: AnchorState) -> Seen {
-        let Self { id, version, file, lines, .. } = self.clone();
+        let Self { id, version, file, lines: Lines { first, last }, .. } = self.clone();
+        let lines = LineRange::Span { first, last };
         Seen { id, version, state, file, lines, print: None }
     }
 }
@@ -264,10 +351,9 @@ impl NamedFiles {
 impl Seen {
     /// Returns the anchor as it is shown.
     fn shown(&self, anchor: &Anchor) -> Anchor {
-        let Lines { first, last } = self.lines;
         Anchor {
             file: self.file.clone(),
-            lines: LineRange::Span { first, last },
+            lines: self.lines.clone(),
             state: Some(self.state.clone()),
             ..anchor.clone()
         }

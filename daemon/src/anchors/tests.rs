@@ -8,9 +8,10 @@ use anchord_memory::fingerprint::Lines;
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
     Anchor, AnchorState, Blueprint, Category, Lesson, Memory, RecordId, Staged, Staleness,
+    UnseenCode, WhyUnseen,
 };
 
-use super::{AnchorService, NamedFiles, Place, Seen, Wanted, capture};
+use super::{AnchorService, NamedFiles, Place, Seen, Unprinted, Wanted, Wants, capture};
 
 const CODE: &str = "\
 use std::time::Duration;
@@ -28,6 +29,10 @@ fn jitter() -> Duration {
 ";
 
 const LONG: Duration = Duration::from_secs(5);
+
+fn range(lines: Lines) -> LineRange {
+    LineRange::Span { first: lines.first, last: lines.last }
+}
 
 fn lines(first: u32, last: u32) -> Lines {
     Lines { first, last }
@@ -62,7 +67,8 @@ fn one(id: RecordId) -> Wanted {
 
 async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> Seen {
     let place = Place { root, repository: None };
-    service.look(place, vec![it.clone()], Vec::new(), time).await.anchors.remove(0)
+    let wants = Wants { printed: vec![it.clone()], ..Wants::default() };
+    service.look(place, wants, time).await.anchors.remove(0)
 }
 
 #[tokio::test]
@@ -74,7 +80,8 @@ async fn each_state_is_found_on_disk_and_again_from_what_is_known() {
     let expect = async |state: AnchorState, file: &str, at: Lines| {
         for _ in 0..2 {
             let seen = seen(&service, &root, &it, LONG).await;
-            assert_eq!((&seen.state, seen.file.as_str(), seen.lines), (&state, file, at));
+            let Seen { file: there, lines, .. } = &seen;
+            assert_eq!((&seen.state, there.as_str(), lines), (&state, file, &range(at)));
         }
     };
     let moved = || AnchorState::Moved {
@@ -138,8 +145,89 @@ async fn an_anchor_without_a_fingerprint_is_shown_without_a_state() {
     let memory = std::sync::Arc::new(Memory::default());
     let place = Place { root: Path::new("/"), repository: None };
     let service = AnchorService::default();
-    let shown = service.shown(place, &memory, LONG, &[]).await;
+    let shown = service.shown(Some(place), &memory, LONG, &[]).await;
     assert!(std::sync::Arc::ptr_eq(&shown, &memory));
+}
+
+/// Writes a file with this many lines.
+fn with_lines(root: &Path, file: &str, count: usize) {
+    fs::write(root.join(file), "fn a() {}\n".repeat(count)).unwrap();
+}
+
+/// A file whose size is beyond what is read.
+fn too_large(root: &Path, file: &str) {
+    let large = fs::File::create(root.join(file)).unwrap();
+    large.set_len(crate::limits::PROJECT_FILE_BYTES_MAX + 1).unwrap();
+}
+
+#[tokio::test]
+async fn lines_without_a_fingerprint_are_gone_changed_or_unchecked_unless_they_exist() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    let service = AnchorService::default();
+    with_lines(&root, "short.rs", 120);
+    too_large(&root, "large.rs");
+    fs::create_dir(root.join("src")).unwrap();
+    let state = async |file: &str, lines: &str| {
+        let lines = LineRange::from(lines.to_owned());
+        let id = RecordId::new(anchord_memory::Kind::Anchor, 1);
+        let version = anchord_memory::Version(1);
+        let it = Unprinted { id, version, file: file.to_owned(), lines };
+        let wants = Wants { unprinted: vec![it], ..Wants::default() };
+        let place = Place { root: &root, repository: None };
+        let found = service.look(place, wants, LONG).await.anchors.pop();
+        found.map(|seen| (seen.state, seen.lines.to_string()))
+    };
+    let said = |state: AnchorState, lines: &str| Some((state, lines.to_owned()));
+    for _ in 0..2 {
+        assert_eq!(state("missing.rs", "1-2").await, said(AnchorState::Gone, "1-2"));
+        assert_eq!(state("missing.rs", "fn a").await, said(AnchorState::Gone, "fn a"));
+        assert_eq!(state("short.rs", "121-130").await, said(AnchorState::Gone, "121-130"));
+        let cut = said(AnchorState::Changed { percent: 25 }, "91-120");
+        assert_eq!(state("short.rs", "91-130").await, cut);
+        assert_eq!(state("short.rs", "1-120").await, None, "they exist");
+        assert_eq!(state("short.rs", "fn a").await, None, "nobody knows where");
+        assert_eq!(state("large.rs", "1").await, said(AnchorState::Unchecked, "1"));
+        assert_eq!(state("src", "1").await, said(AnchorState::Unchecked, "1"));
+        assert_eq!(state(".env", "1").await, said(AnchorState::Gone, "1"));
+    }
+    // The file comes, and goes again.
+    with_lines(&root, "missing.rs", 1);
+    let cut = said(AnchorState::Changed { percent: 50 }, "1");
+    assert_eq!(state("missing.rs", "1-2").await, cut);
+    fs::remove_file(root.join("missing.rs")).unwrap();
+    assert_eq!(state("missing.rs", "1-2").await, said(AnchorState::Gone, "1-2"));
+    fs::write(root.join(".env"), "PASSWORD=1\n").unwrap();
+    assert_eq!(state(".env", "1").await, said(AnchorState::Unchecked, "1"));
+}
+
+#[tokio::test]
+async fn a_write_learns_which_of_its_lines_could_not_be_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path().canonicalize().unwrap();
+    with_lines(&root, "short.rs", 120);
+    too_large(&root, "large.rs");
+    let anchor = |file: &str, lines: &str| {
+        Anchor::new(file.to_owned(), lines.to_owned().into(), String::new())
+    };
+    let given = [
+        ("missing.rs", "1-2"),
+        ("short.rs", "1-120"),
+        ("short.rs", "100-130"),
+        ("short.rs", "fn a"),
+        ("large.rs", "1"),
+    ];
+    let anchors = given.map(|(file, lines)| anchor(file, lines)).to_vec();
+    let part = capture(&root, Staged { anchors, ..Staged::default() }).await;
+    let unseen = |file: &str, lines: &str, why: WhyUnseen| UnseenCode {
+        file: file.to_owned(),
+        lines: lines.to_owned().into(),
+        why,
+    };
+    let [missing, few, large] = part.unseen.as_slice() else { panic!("{:?}", part.unseen) };
+    assert_eq!(missing, &unseen("missing.rs", "1-2", WhyUnseen::NoFile));
+    assert_eq!(few, &unseen("short.rs", "100-130", WhyUnseen::FewerLines(120)));
+    assert!(matches!(&large.why, WhyUnseen::NotRead(why) if why.starts_with("read `large.rs`: ")));
 }
 
 /// Captures a lesson that names files, and returns what became of them each time.
@@ -164,7 +252,8 @@ async fn files_that_changed_or_went_are_counted_and_others_are_unchecked() {
     assert_eq!(it.digests.keys().collect::<Vec<_>>(), ["a.rs", "b.rs", "c.rs"]);
     let became = async |time: Duration| {
         let place = Place { root: &root, repository: None };
-        let found = service.look(place, Vec::new(), vec![it.clone()], time).await;
+        let wants = Wants { named: vec![it.clone()], ..Wants::default() };
+        let found = service.look(place, wants, time).await;
         let (_, Staleness { changed, unchecked }) = found.files.first().unwrap();
         (*changed, *unchecked)
     };

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anchord_memory::lines::LineRange;
 use anchord_memory::{AnchorMove, AnchorState, Memory, RecordId, plan_upkeep};
 
 use super::{AnchorService, Place, Seen};
@@ -98,7 +97,7 @@ fn moved(seen: &Seen) -> Option<AnchorMove> {
         id: seen.id,
         version: seen.version,
         file: seen.file.clone(),
-        lines: LineRange::Span { first: seen.lines.first, last: seen.lines.last },
+        lines: seen.lines.clone(),
         print: seen.print.clone()?,
     })
 }

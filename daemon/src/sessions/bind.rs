@@ -194,8 +194,9 @@ impl View {
         shown: &[Arc<Record>],
     ) -> Self {
         // An earlier memory says nothing about the code of now.
-        if let Some(root) = self.place.root().filter(|_| !self.is_past()) {
-            let place = Place { root, repository: self.place.repository() };
+        if !self.is_past() {
+            let repository = self.place.repository();
+            let place = self.place.root().map(|root| Place { root, repository });
             self.memory = service.anchors.shown(place, &self.memory, time_max, shown).await;
         }
         self

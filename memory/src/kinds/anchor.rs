@@ -78,6 +78,29 @@ pub enum AnchorState {
     Unchecked,
 }
 
+/// An anchor whose lines could not be read when it was written, for the reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenCode {
+    /// The anchor's file.
+    pub file: String,
+    /// The anchor's lines.
+    pub lines: LineRange,
+    /// The reason.
+    pub why: WhyUnseen,
+}
+
+/// The reason why an anchor's lines could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyUnseen {
+    /// The file does not exist.
+    NoFile,
+    /// The file has only this many lines.
+    FewerLines(u32),
+    /// The file was not read. The text fits after "failed to".
+    NotRead(String),
+}
+
 impl Anchor {
     /// Creates an anchor of lines that are not known.
     pub fn new(file: String, lines: LineRange, concept: String) -> Self {

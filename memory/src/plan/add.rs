@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::ids::Version;
 use crate::intake::WriteLimits;
+use crate::kinds::UnseenCode;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::Record;
@@ -23,6 +24,8 @@ pub struct AddOutcome {
     pub merged: Vec<Arc<Record>>,
     /// Blueprints that contradict stored ones with the same title.
     pub contradicts: Vec<Contradiction>,
+    /// The anchors whose lines could not be read.
+    pub unseen: Vec<UnseenCode>,
 }
 
 /// Adds blueprints, anchors and lessons, merged by the same rules as in a save.
@@ -33,8 +36,9 @@ pub struct AddOutcome {
 pub fn plan_add(
     memory: &Memory,
     origin: &Provenance,
-    part: Staged,
+    mut part: Staged,
 ) -> Result<Plan<AddOutcome>, Refusal> {
+    let unseen = std::mem::take(&mut part.unseen);
     let mut part = accept(part, &WriteLimits::default())?;
     if part.is_empty() {
         return Err(Refusal::invalid("what to add", "is missing"));
@@ -50,7 +54,7 @@ pub fn plan_add(
         return Err(Refusal::invalid(id.to_string(), why));
     }
     let contradicts = contradictions(memory, Some(&written.head), &part.blueprints);
-    let mut outcome = AddOutcome { contradicts, ..AddOutcome::default() };
+    let mut outcome = AddOutcome { contradicts, unseen, ..AddOutcome::default() };
     for record in written.changes.iter().filter_map(Change::record) {
         let records = match record.version {
             Version::FIRST => &mut outcome.added,

@@ -5,6 +5,7 @@ use crate::change::Change;
 use crate::draft::KeptBlueprint;
 use crate::ids::Kind;
 use crate::intake::WriteLimits;
+use crate::kinds::UnseenCode;
 use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
@@ -17,7 +18,7 @@ use crate::staged::{Counts, Staged, accept};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a checkpoint, for the reply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointOutcome {
     /// The counts of everything that the session has staged now.
     pub pending: Counts,
@@ -27,6 +28,9 @@ pub struct CheckpointOutcome {
     /// Blueprints of this checkpoint that contradict stored ones with the same title.
     #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
+    /// The anchors of this checkpoint whose lines could not be read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unseen: Vec<UnseenCode>,
 }
 
 /// Stages a part of a session's work, by the limits of anchord's own tools.
@@ -49,14 +53,15 @@ pub fn plan_checkpoint(
 pub fn plan_checkpoint_within(
     memory: &Memory,
     origin: &Provenance,
-    part: Staged,
+    mut part: Staged,
     limits: &WriteLimits,
 ) -> Result<Plan<CheckpointOutcome>, Refusal> {
+    let unseen = std::mem::take(&mut part.unseen);
     let mut part = accept(part, limits)?;
     if part.is_empty() && limits.allows_empty {
         let staged = memory.staged_by(&origin.session);
         let pending = staged.map(|staged| staged.counts()).unwrap_or_default();
-        let outcome = CheckpointOutcome { pending, kept: Vec::new(), contradicts: Vec::new() };
+        let outcome = CheckpointOutcome { pending, ..CheckpointOutcome::default() };
         return Ok(Plan { changes: Vec::new(), outcome });
     }
     if part.is_empty() {
@@ -91,7 +96,7 @@ pub fn plan_checkpoint_within(
         // Only lines of history, which count as work once an agent has written them.
         counts.topics = u32::try_from(pending.topics.len()).unwrap_or(u32::MAX);
     }
-    let outcome = CheckpointOutcome { pending: counts, kept, contradicts };
+    let outcome = CheckpointOutcome { pending: counts, kept, contradicts, unseen };
     let session = origin.session.clone();
     Ok(Plan { changes: vec![Change::Stage { session, part: Box::new(part) }], outcome })
 }

@@ -8,6 +8,7 @@ use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::intake::WriteLimits;
+use crate::kinds::UnseenCode;
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::omit::is_default;
@@ -72,6 +73,9 @@ pub struct SaveOutcome {
     /// The end of the merge of a brief, if there was one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub merge: Option<MergeEnd>,
+    /// The anchors of the call whose lines could not be read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unseen: Vec<UnseenCode>,
 }
 
 /// Folds a session's staged work and this save's part into memory and writes the session's row.
@@ -82,8 +86,9 @@ pub struct SaveOutcome {
 pub fn plan_save(
     memory: &Memory,
     origin: &Provenance,
-    save: Save<'_>,
+    mut save: Save<'_>,
 ) -> Result<Plan<SaveOutcome>, Refusal> {
+    let unseen = std::mem::take(&mut save.part.unseen);
     let (started, merge, archive) = (save.started, save.merge, save.archive);
     let Accepted { summary, part, staged, left_out, end } = accept_save(memory, origin, save)?;
     let mut draft = Draft::new(memory);
@@ -108,6 +113,7 @@ pub fn plan_save(
     }
     outcome.contradicts = contradictions(memory, Some(&head), &staged.blueprints);
     outcome.merge = end;
+    outcome.unseen = unseen;
     if memory.staged_by(&origin.session).is_some() {
         changes.push(Change::Unstage { session: origin.session.clone() });
     }
@@ -218,6 +224,7 @@ pub(super) fn finish(
         contradicts: Vec::new(),
         archived,
         merge: None,
+        unseen: Vec::new(),
     };
     (written.changes, outcome, written.head)
 }

@@ -7,7 +7,8 @@ use crate::audience::Audience;
 use crate::draft::KeptBlueprint;
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
-use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX};
+use crate::kinds::{UnseenCode, WhyUnseen};
+use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX, UNSEEN_NAMED_MAX};
 use crate::plan::{CheckpointOutcome, Contradiction, NoteOutcome, NotesOutcome, SaveOutcome};
 use crate::staged::Counts;
 
@@ -21,6 +22,7 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     let mut text = format!("Staged. Pending until memory_save: {pending}.\n");
     text.push_str(&kept(&outcome.kept));
     text.push_str(&contradictions(&outcome.contradicts));
+    text.push_str(&unseen_code("Staged", &outcome.unseen));
     text
 }
 
@@ -58,6 +60,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
     }
     text.push_str(&kept(&outcome.kept));
     text.push_str(&contradictions(&outcome.contradicts));
+    text.push_str(&unseen_code("Stored", &outcome.unseen));
     let archived = outcome.archived;
     let parts: Vec<String> = [
         (archived.anchors, Kind::Anchor, " whose file is gone"),
@@ -116,7 +119,7 @@ fn tokens(tokens: u32) -> String {
 
 /// Renders the reply to `anchord add`.
 pub fn add(reply: &AddReply) -> String {
-    let AddReply { added, merged, contradicts } = reply;
+    let AddReply { added, merged, contradicts, unseen } = reply;
     let mut text = String::new();
     let lines = added.iter().map(|title| ("Added", title));
     for (verb, title) in lines.chain(merged.iter().map(|title| ("Merged into", title))) {
@@ -135,6 +138,7 @@ pub fn add(reply: &AddReply) -> String {
             ),
         );
     }
+    text.push_str(&unseen_code("Stored", unseen));
     text
 }
 
@@ -208,6 +212,26 @@ fn contradictions(found: &[Contradiction]) -> String {
          again in its category with immutable: false.\n",
         named.join("; ")
     )
+}
+
+/// Says of which anchors the lines could not be read, one line each. `done` says what was done with
+/// the anchors.
+fn unseen_code(done: &str, unseen: &[UnseenCode]) -> String {
+    let mut text = String::new();
+    for UnseenCode { file, lines, why } in unseen.iter().take(UNSEEN_NAMED_MAX) {
+        let why = match why {
+            WhyUnseen::NoFile => format!("{file} does not exist"),
+            WhyUnseen::FewerLines(1) => format!("{file} has only 1 line, not {lines}"),
+            WhyUnseen::FewerLines(count) => format!("{file} has only {count} lines, not {lines}"),
+            WhyUnseen::NotRead(why) => format!("failed to {why}"),
+        };
+        append(&mut text, format_args!("{done}, but {why}.\n"));
+    }
+    let more = unseen.len().saturating_sub(UNSEEN_NAMED_MAX);
+    if more > 0 {
+        append(&mut text, format_args!("{more} more anchors have lines that could not be read.\n"));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::title;
 use crate::ids::{RecordId, Timestamp, Version};
+use crate::kinds::UnseenCode;
 use crate::omit::is_default;
 use crate::plan::{AddOutcome, Contradiction, ForgetOutcome, UpdateOutcome};
 use crate::record::Record;
@@ -63,15 +64,18 @@ pub struct AddReply {
     /// Blueprints that contradict stored ones with the same title.
     #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
+    /// The anchors whose lines could not be read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unseen: Vec<UnseenCode>,
 }
 
 impl AddReply {
     /// Words an outcome.
     pub fn of(outcome: AddOutcome, now: Timestamp) -> Self {
-        let AddOutcome { added, merged, contradicts } = outcome;
+        let AddOutcome { added, merged, contradicts, unseen } = outcome;
         let titles =
             |records: &[Arc<Record>]| records.iter().map(|record| title(record, now)).collect();
-        Self { added: titles(&added), merged: titles(&merged), contradicts }
+        Self { added: titles(&added), merged: titles(&merged), contradicts, unseen }
     }
 }
 

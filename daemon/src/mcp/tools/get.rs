@@ -193,6 +193,8 @@ struct Room {
 /// tokens.
 const CUT_CHARS: usize = 80;
 const CUT_TOKENS: u32 = 20;
+/// The reason why no lines are given where the project's files cannot be seen.
+const UNSEEN_FILES: &str = "the project's files cannot be seen from here; read the file";
 
 /// An anchor's lines as they are now.
 struct Code {
@@ -217,6 +219,9 @@ impl Code {
             let why = format!("`{}` is not a line range; read the file", anchor.lines);
             return Err(ToolError::failed("expand", why));
         };
+        if place.root().is_none() {
+            return Err(ToolError::failed("expand", UNSEEN_FILES));
+        }
         let why = match anchor.state {
             Some(AnchorState::Gone) => "the code is not there any more; search for it",
             Some(AnchorState::Unchecked) => {
@@ -232,17 +237,14 @@ impl Code {
             there.files().map(|files| files.read_lines(file.as_ref(), first, last))
         });
         match reading.await.map_err(|hangs| failed(&hangs))? {
-            Some(Ok(excerpt)) if anchor.state.is_none() && excerpt.modified > of.updated.time => {
+            Some(Ok(excerpt)) if anchor.print.is_none() && excerpt.modified > of.updated.time => {
                 let why = "the file changed after the anchor was written, and there is no fingerprint \
                            of its lines; read the file, and store the anchor again";
                 Err(failed(&why))
             }
             Some(Ok(excerpt)) => Ok(Self { file: anchor.file.clone(), first, last, excerpt }),
             Some(Err(refusal)) => Err(failed(&refusal)),
-            None => {
-                let why = "the project's files cannot be seen from here; read the file";
-                Err(ToolError::failed("expand", why))
-            }
+            None => Err(ToolError::failed("expand", UNSEEN_FILES)),
         }
     }
 

@@ -216,7 +216,10 @@ async fn work_is_staged_then_saved_then_loaded() {
     let mut part = everything();
     part.as_object_mut().unwrap().remove("session_summary");
     part["anchors"][0]["file"] = world.directory("demo/src/cache.rs").to_str().into();
-    insta::assert_snapshot!(shim.call("memory_checkpoint", part).await, @"Staged. Pending until memory_save: 1 blueprint, 1 anchor, 1 lesson.");
+    insta::assert_snapshot!(shim.call("memory_checkpoint", part).await, @"
+    Staged. Pending until memory_save: 1 blueprint, 1 anchor, 1 lesson.
+    Staged, but src/cache.rs does not exist.
+    ");
     let mut other = world.shim().await;
     let unseen = other.call("memory_load", json!({})).await;
     assert!(!unseen.contains("cache"), "staged work is private: {unseen}");
@@ -242,7 +245,7 @@ async fn work_is_staged_then_saved_then_loaded() {
       It is warmed at start.
 
     ## Anchors
-    a2 src/cache.rs:2-3: where it is warmed
+    a2 src/cache.rs:2-3: where it is warmed (code is gone)
 
     ## Lessons
     l3 a cold cache times out (src/cache.rs)
@@ -254,7 +257,7 @@ async fn work_is_staged_then_saved_then_loaded() {
     Changed by others since revision 0:
     - new s4 DAY test-agent: Made the cache warm up.
     - new l3 a cold cache times out …
-    - new a2 [src/cache.rs -> 2-3 -> where it is warmed]
+    - new a2 [src/cache.rs -> 2-3 -> where it is warmed] (code is gone)
     - new b1 [decision] Cache …
     Also here now: test-agent.
     ");
@@ -321,7 +324,7 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     let world = World::new().await;
     let mut shim = saved(&world).await;
     let expand = json!({ "id": "a2", "expand": true });
-    insta::assert_snapshot!(shim.call("memory_get", expand.clone()).await, @"ERROR failed to expand src/cache.rs: read `src/cache.rs`: no such file");
+    insta::assert_snapshot!(shim.call("memory_get", expand.clone()).await, @"ERROR failed to expand src/cache.rs: the code is not there any more; search for it");
 
     std::fs::create_dir(world.directory("demo/src")).unwrap();
     let path = world.directory("demo/src/cache.rs");
@@ -355,7 +358,10 @@ async fn an_anchor_is_expanded_from_the_file_as_it_is_now() {
     ] });
     std::fs::write(world.directory("outside.rs"), "secret\n").unwrap();
     let said = shim.call("memory_save", save).await;
-    insta::assert_snapshot!(said, @"Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 182 B.");
+    insta::assert_snapshot!(said, @"
+    Saved as s4, revision 2: 1 blueprint, 3 anchors (+2), 1 lesson, 1 session; 182 B.
+    Stored, but failed to read `../outside.rs`: it is outside the project.
+    ");
     for id in ["a5", "a6"] {
         let said = shim.call("memory_get", json!({ "id": id, "expand": true })).await;
         assert!(said.starts_with("ERROR failed to expand"), "{said}");
