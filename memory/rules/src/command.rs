@@ -1,6 +1,7 @@
 //! Command patterns: compiled, and matched against a command that would run.
 
 use crate::flags::{Flag, GivenOptions};
+use crate::limits::PAIRED_OPTIONS_MAX;
 use crate::options;
 use crate::paths;
 use crate::pattern;
@@ -13,6 +14,14 @@ pub(crate) struct CommandPattern {
     /// The program. One with a slash also compares directories.
     program: Wild,
     has_path: bool,
+    readings: Vec<PatternReading>,
+}
+
+/// A reading of the words behind a pattern's program. In one, the word behind an option is an
+/// operand, as in `git push --force main`. In another it is the option's value, as in `kubectl -n
+/// prod delete`. Nothing says which options have values, so each reading counts.
+#[derive(Clone, Debug)]
+struct PatternReading {
     operands: Vec<Wild>,
     flags: Vec<Flag>,
     /// The program and the operands as they are written.
@@ -28,19 +37,25 @@ impl CommandPattern {
         let mut words = words.iter().map(String::as_str);
         let first = words.next()?;
         let first = first.strip_prefix("./").unwrap_or(first);
-        let (mut operands, mut flags) = (Vec::new(), Vec::new());
-        let name = first.rsplit('/').next().unwrap_or(first);
-        let mut written = vec![name.to_ascii_lowercase()];
-        for word in words {
-            if word.starts_with('-') && word.len() > 1 {
-                flags.push(Flag::new(word));
-            } else if word != "**" {
-                operands.push(Wild::word(word, false));
-                written.push(word.to_owned());
+        let name = first.rsplit('/').next().unwrap_or(first).to_ascii_lowercase();
+        let rest: Vec<&str> = words.filter(|word| *word != "**").collect();
+        let pairs = rest.windows(2).enumerate().filter_map(|(at, pair)| match pair {
+            [option, value] if is_option(option) && !option.contains('=') && !is_option(value) => {
+                Some(at)
             }
-        }
+            _ => None,
+        });
+        let pairs: Vec<usize> = pairs.take(PAIRED_OPTIONS_MAX).collect();
+        // Each subset of the pairs is a reading.
+        let subsets = pairs.iter().fold(vec![Vec::new()], |subsets, at| {
+            let with = |subset: &Vec<usize>| [&subset[..], &[*at]].concat();
+            let more: Vec<Vec<usize>> = subsets.iter().map(with).collect();
+            [subsets, more].concat()
+        });
+        let readings =
+            subsets.iter().map(|paired| PatternReading::new(&name, &rest, paired)).collect();
         let has_path = first.contains('/');
-        Some(Self { program: Wild::word(first, true), has_path, operands, flags, written })
+        Some(Self { program: Wild::word(first, true), has_path, readings })
     }
 
     /// Matches a command.
@@ -52,10 +67,12 @@ impl CommandPattern {
         }
         // An unquoted unknown part may contain all that is missing.
         let first_splits = program.splits && program_name(program).is_none();
-        let operands = self.of_operands(program, arguments, first_splits);
-        let flags = self.of_flags(program, arguments);
-        let rest = operands.min(if first_splits { flags.max(Match::Maybe) } else { flags });
-        of_program.min(rest)
+        let rest = self.readings.iter().map(|reading| {
+            let operands = reading.of_operands(program, arguments, first_splits);
+            let flags = reading.of_flags(program, arguments);
+            operands.min(if first_splits { flags.max(Match::Maybe) } else { flags })
+        });
+        of_program.min(rest.max().unwrap_or_default())
     }
 
     #[expect(clippy::single_match_else, reason = "both cases are as common")]
@@ -87,6 +104,28 @@ impl CommandPattern {
                 found.min(Match::Maybe)
             }
         }
+    }
+}
+
+impl PatternReading {
+    /// Reads the words behind the program. Options at the places `paired` have the next word as
+    /// their value.
+    fn new(name: &str, rest: &[&str], paired: &[usize]) -> Self {
+        let mut reading =
+            Self { operands: Vec::new(), flags: Vec::new(), written: vec![name.to_owned()] };
+        let mut words = rest.iter().enumerate();
+        while let Some((at, word)) = words.next() {
+            if paired.contains(&at) {
+                let value = words.next().map_or("", |(_, value)| value);
+                reading.flags.push(Flag::with_value(word, value));
+            } else if is_option(word) {
+                reading.flags.push(Flag::of_pattern(word));
+            } else {
+                reading.operands.push(Wild::word(word, false));
+                reading.written.push((*word).to_owned());
+            }
+        }
+        reading
     }
 
     /// Whether the operands occur in this order, possibly with others between them.
@@ -140,4 +179,8 @@ impl CommandPattern {
         let given = GivenOptions::new(program, arguments, &self.written);
         self.flags.iter().map(|flag| given.has(flag)).min().unwrap_or(Match::Yes)
     }
+}
+
+fn is_option(word: &str) -> bool {
+    word.starts_with('-') && word.len() > 1
 }

@@ -11,6 +11,15 @@ use crate::wild::{Match, Sym, Wild, shown};
 pub(crate) struct Flag {
     text: String,
     wild: Wild,
+    value: Option<Value>,
+}
+
+/// The value that a pattern demands of an option.
+#[derive(Clone, Debug)]
+struct Value {
+    wild: Wild,
+    /// The option with its value in one word; `None` if the pattern has them in two.
+    whole: Option<Wild>,
 }
 
 /// The options of a command.
@@ -18,6 +27,8 @@ pub(crate) struct GivenOptions<'c> {
     /// Whether short options may join.
     joins: bool,
     known: Option<&'static ProgramOptions>,
+    /// The options that the program has before its subcommand.
+    global: &'static [OptionForms],
     /// The arguments that may be options or operands, each with the word behind it.
     words: Vec<(&'c Word, Option<&'c Word>)>,
     /// The letters of short options. `…` stands for unknown ones.
@@ -25,8 +36,27 @@ pub(crate) struct GivenOptions<'c> {
 }
 
 impl Flag {
+    /// Creates an option without a value.
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), wild: Wild::word(text, false) }
+        Self { text: text.to_owned(), wild: Wild::word(text, false), value: None }
+    }
+
+    /// Creates the option of a pattern's word, which may have a value behind a `=`.
+    pub(crate) fn of_pattern(word: &str) -> Self {
+        match word.split_once('=') {
+            Some((name, value)) if name.len() > 1 => {
+                let whole = Some(Wild::word(word, false));
+                let value = Value { wild: Wild::word(value, false), whole };
+                Self { value: Some(value), ..Self::new(name) }
+            }
+            _ => Self::new(word),
+        }
+    }
+
+    /// Creates an option whose value is the pattern's next word.
+    pub(crate) fn with_value(name: &str, value: &str) -> Self {
+        let value = Value { wild: Wild::word(value, false), whole: None };
+        Self { value: Some(value), ..Self::new(name) }
     }
 
     /// Returns the letters, if it is joined short options.
@@ -34,6 +64,11 @@ impl Flag {
         self.text.strip_prefix('-').filter(|rest| {
             !rest.starts_with('-') && rest.len() <= SHORT_OPTION_LETTERS_MAX && !rest.contains('*')
         })
+    }
+
+    /// Whether it is a name of the option, short or long.
+    fn is_named_by(&self, option: &OptionForms) -> bool {
+        self.is_of(option) || option.names.contains(&self.text.as_str())
     }
 
     /// Whether it is a name of the option, or a pattern of one of its long names.
@@ -56,15 +91,17 @@ impl<'c> GivenOptions<'c> {
         let name = program_name(program).unwrap_or_else(|| wanted_program.clone());
         let from =
             if options::has_subcommands(&name) { options::subcommand(&name, arguments) } else { 0 };
-        let operands = arguments.get(from..).unwrap_or_default().iter();
-        let operands = operands.filter(|word| !word.is_flag()).take(2).enumerate();
+        let operands = options::subcommands(&name, arguments.get(from..).unwrap_or_default());
         let operands: Vec<String> = operands
+            .into_iter()
+            .enumerate()
             .map(|(at, word)| word.text().or_else(|| wanted.get(at).cloned()).unwrap_or_default())
             .collect();
         let known = ProgramOptions::find(&name, &operands);
         let mut given = Self {
             joins: options::joins_short(&name),
             known,
+            global: options::forms(&name),
             words: Vec::new(),
             letters: String::new(),
         };
@@ -89,6 +126,9 @@ impl<'c> GivenOptions<'c> {
 
     /// Whether an option is given, in any of its forms.
     pub(crate) fn has(&self, flag: &Flag) -> Match {
+        if let Some(value) = &flag.value {
+            return self.has_with_value(flag, value);
+        }
         let direct = self.has_as_written(flag);
         let in_letters = match flag.short().filter(|_| self.joins) {
             Some(letters) => letters.chars().map(|letter| self.has_letter(letter)).min(),
@@ -101,7 +141,7 @@ impl<'c> GivenOptions<'c> {
 
     fn has_as_written(&self, flag: &Flag) -> Match {
         let mut best = Match::No;
-        for (word, next) in &self.words {
+        for (word, _) in &self.words {
             best = best.max(of_word(flag, word));
             if word.splits || word.syms.first() == Some(&Sym::Any) {
                 best = best.max(flag.wild.matches(&word.syms).min(Match::Maybe));
@@ -109,14 +149,67 @@ impl<'c> GivenOptions<'c> {
                     best = best.max(Match::Maybe);
                 }
             }
-            // `--output json` for `--output=json`.
-            if let (Some((option, value)), Some(next)) = (flag.text.split_once('='), next)
-                && shown(&word.syms) == option
-            {
-                best = best.max(Wild::word(value, false).matches(&next.syms));
+        }
+        best
+    }
+
+    /// Whether an option is given with a value: `--output=json`, `--output json`, `-o json`,
+    /// `-ojson` or `-o=json`.
+    fn has_with_value(&self, flag: &Flag, value: &Value) -> Match {
+        let forms = self.options().filter(|option| flag.is_named_by(option));
+        let names = forms.flat_map(|option| option.names).map(|name| Flag::new(name));
+        let names: Vec<Flag> = [Flag::new(&flag.text)].into_iter().chain(names).collect();
+        let mut best = Match::No;
+        for (word, next) in &self.words {
+            if word.splits {
+                best = best.max(Match::Maybe);
+            }
+            if let Some(whole) = &value.whole {
+                let found = whole.matches(&word.syms);
+                let is_certain = word.syms.first() != Some(&Sym::Any);
+                best = best.max(if is_certain { found } else { found.min(Match::Maybe) });
+            }
+            let of_next = next.map_or(Match::No, |next| {
+                let found = value.wild.matches(&next.syms);
+                if next.splits { found.max(Match::Maybe) } else { found }
+            });
+            for name in &names {
+                best = best.max(self.with_value(name, word, &value.wild, of_next));
             }
         }
         best
+    }
+
+    /// Whether a word is an option with a value, in itself or in the next word.
+    fn with_value(&self, name: &Flag, word: &Word, value: &Wild, of_next: Match) -> Match {
+        if !word.is_flag() {
+            return Match::No;
+        }
+        let equals = word.syms.iter().position(|sym| *sym == Sym::Char('='));
+        let long = match equals {
+            Some(at) => value.matches(word.syms.get(at + 1..).unwrap_or_default()),
+            None => of_next,
+        };
+        let long = long.min(of_word(name, word));
+        let Some(letter) = name.short().filter(|_| self.joins) else { return long };
+        let text = shown(&word.syms);
+        let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let Some(cluster) = cluster.filter(|_| letter.chars().count() == 1) else { return long };
+        // A value ends the letters. Where nothing is known, it is that of the first or last letter.
+        let letters = self.known.map(|known| known.letters(cluster));
+        let is_last = letters.as_deref().unwrap_or(cluster).ends_with(letter);
+        let at = match (is_last, cluster.starts_with(letter)) {
+            (true, _) => letters.as_deref().unwrap_or(cluster).chars().count(),
+            (false, true) => 1,
+            (false, false) => return long,
+        };
+        let rest = word.syms.get(at + 1..).unwrap_or_default();
+        let short = match rest {
+            [] => of_next,
+            [Sym::Char('='), attached @ ..] => value.matches(attached).max(value.matches(rest)),
+            attached => value.matches(attached),
+        };
+        long.max(short)
     }
 
     fn has_letter(&self, letter: char) -> Match {
@@ -158,7 +251,7 @@ impl<'c> GivenOptions<'c> {
     }
 
     fn options(&self) -> impl Iterator<Item = &'static OptionForms> {
-        self.known.into_iter().flat_map(|known| known.options)
+        self.known.into_iter().flat_map(|known| known.options).chain(self.global)
     }
 }
 

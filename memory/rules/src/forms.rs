@@ -40,7 +40,7 @@ const fn of(
     ProgramOptions { programs, subcommands, options, values, attached: "" }
 }
 
-const fn names(names: &'static [&'static str]) -> OptionForms {
+pub(crate) const fn names(names: &'static [&'static str]) -> OptionForms {
     OptionForms { names, implied_by: &[], joined: "", operand: None }
 }
 
@@ -56,7 +56,7 @@ const VOLUMES: OptionForms = names(&["-v", "--volumes"]);
 const RECURSIVE: OptionForms = names(&["-R", "--recursive"]);
 const YES: OptionForms = names(&["-y", "--yes"]);
 
-const CONTAINERS: &[&str] = &["docker", "podman"];
+pub(crate) const CONTAINERS: &[&str] = &["docker", "podman"];
 
 const KNOWN: &[ProgramOptions] = &[
     of(

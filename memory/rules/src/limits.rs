@@ -1,5 +1,7 @@
 //! Every limit of rules and their check, with its unit last in the name.
 
+/// Options of a pattern whose next word may be their value. Each doubles the readings.
+pub(crate) const PAIRED_OPTIONS_MAX: usize = 3;
 /// Longest command that is read. A longer one asks.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
 /// Longest entry of a rule's `matches`.

@@ -178,7 +178,7 @@ fn of_entry(field: Field, entry: &str) -> Option<Finding> {
             if words.iter().all(is_star) {
                 Some(broad())
             } else {
-                entry.contains(['`', '$']).then(never)
+                pattern::expands(entry).then(never)
             }
         }
         Field::Tool => entry.chars().all(|c| c == '*').then(broad),

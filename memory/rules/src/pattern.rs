@@ -37,6 +37,23 @@ pub(crate) fn words(pattern: &str) -> Result<Vec<String>, BadPattern> {
     Ok(words)
 }
 
+/// Whether a shell would expand a part of the pattern, as in `deploy $TARGET`. The words of a
+/// command have no such part.
+pub(crate) fn expands(pattern: &str) -> bool {
+    let mut quote = None;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('$' | '`', None | Some('"')) => return true,
+            ('\\', None | Some('"')) => drop(chars.next()),
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Reads up to the closing quote. Between double quotes, a backslash escapes what it does in Bash.
 fn quoted(
     quote: char,

@@ -8,7 +8,7 @@ use super::Plan;
 use crate::change::Change;
 use crate::draft::{Draft, Fields};
 use crate::ids::{Kind, RecordId, Timestamp};
-use crate::kinds::{MergeKey, Rule, Standing};
+use crate::kinds::{MergeKey, Rule, Standing, lint_rule};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState};
@@ -25,6 +25,9 @@ pub struct RuleOutcome {
     pub standing: Standing,
     /// Whether nothing had to change.
     pub unchanged: bool,
+    /// The faults with which the rule was stored all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Stores a rule, or replaces the one with its title. What an agent writes is proposed; what a
@@ -61,7 +64,7 @@ pub fn plan_rule(
         draft.mark(id, Vec::new(), pinned, origin);
         id
     };
-    finish(memory, draft, id)
+    finish(memory, draft, id, origin.time)
 }
 
 /// Puts a rule in force, or disables it. Only a person does that.
@@ -81,7 +84,7 @@ pub fn plan_rule_standing(
     };
     let mut draft = Draft::new(memory);
     put(&mut draft, record, Rule { standing, ..rule.clone() }, origin);
-    finish(memory, draft, id)
+    finish(memory, draft, id, origin.time)
 }
 
 /// The outcome for a rule of another memory.
@@ -175,14 +178,21 @@ fn put(draft: &mut Draft<'_>, record: &Record, rule: Rule, origin: &Provenance) 
     draft.write(fields, origin);
 }
 
-fn finish(memory: &Memory, draft: Draft<'_>, id: RecordId) -> Result<Plan<RuleOutcome>, Refusal> {
+fn finish(
+    memory: &Memory,
+    draft: Draft<'_>,
+    id: RecordId,
+    now: Timestamp,
+) -> Result<Plan<RuleOutcome>, Refusal> {
     let (before, after) = (memory.totals().kept, draft.head().totals().kept);
     has_room(&before, Kind::Rule, after.of(Kind::Rule).minus(before.of(Kind::Rule)))?;
     let written = draft.finish();
     let rule = written.head.record(id).and_then(|record| record.rule());
     let rule = rule.ok_or(Refusal::NotFound { id })?;
-    let outcome =
-        RuleOutcome { id, standing: rule.standing, unchanged: written.changes.is_empty() };
+    let findings = lint_rule(&rule.checked(&id.to_string()), now);
+    let warnings = findings.iter().filter(|it| !it.is_error()).map(ToString::to_string).collect();
+    let unchanged = written.changes.is_empty();
+    let outcome = RuleOutcome { id, standing: rule.standing, unchanged, warnings };
     Ok(Plan { changes: written.changes, outcome })
 }
 

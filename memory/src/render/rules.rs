@@ -256,6 +256,14 @@ pub fn rules_unreadable(error: &str) -> String {
 
 /// Renders the reply to a write of a rule.
 pub fn rule_set(outcome: &RuleOutcome) -> String {
+    let mut text = rule_stands(outcome);
+    for warning in &outcome.warnings {
+        let _ = writeln!(text, "Warning: {warning}.");
+    }
+    text
+}
+
+fn rule_stands(outcome: &RuleOutcome) -> String {
     let id = outcome.id;
     let what = match (outcome.standing, outcome.unchanged) {
         (Standing::Accepted, true) => "is in force already.",

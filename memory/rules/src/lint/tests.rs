@@ -53,6 +53,13 @@ fn each_fault_is_found() {
     assert_eq!(commands(" "), [Finding::EmptyEntry(Field::Command)]);
     assert_eq!(commands("* **"), [Finding::TooBroad(Field::Command, "* **".to_owned())]);
     assert_eq!(commands("a $b"), [Finding::NeverMatches(Field::Command, "a $b".to_owned())]);
+    for entry in ["a \"$b\"", "a `b`", "a \"'$b'\"", "a 'b' $c"] {
+        let never = Finding::NeverMatches(Field::Command, entry.to_owned());
+        assert_eq!(commands(entry), [never]);
+    }
+    for entry in ["awk '{print $1}'", "a \\$b", "a \"\\$b\""] {
+        assert_eq!(commands(entry), [], "{entry}");
+    }
     assert_eq!(commands("''"), [Finding::EmptyEntry(Field::Command)]);
     assert_eq!(commands("a 'b"), [Finding::OpenQuote("a 'b".to_owned())]);
     assert_eq!(commands("a \\"), [Finding::OpenQuote("a \\".to_owned())]);

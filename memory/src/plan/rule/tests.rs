@@ -51,3 +51,20 @@ fn a_rule_applies_in_its_window_by_the_windows_zone() {
     assert_eq!(pushed(&memory, at(22)), Effect::Deny);
     assert_eq!(pushed(&memory, at(23)), Effect::Allow, "it is Saturday in Berlin");
 }
+
+#[test]
+fn a_rule_that_is_stored_with_a_fault_says_so_at_each_write() {
+    let mut memory = Memory::default();
+    let mut faulty = rule("No deploy", "no");
+    faulty.matches.commands = vec!["deploy $TARGET".to_owned()];
+    let warning = "`deploy $TARGET` matches no command: write plain words";
+    let outcome = set(&mut memory, faulty.clone(), true);
+    assert_eq!(outcome.warnings, [warning]);
+    let said = crate::render::rule_set(&outcome);
+    assert_eq!(said, format!("r1 is in force.\nWarning: {warning}.\n"));
+    let again = set(&mut memory, faulty, true);
+    assert!(again.unchanged && again.warnings == [warning], "{again:?}");
+    let plan = plan_rule_standing(&memory, again.id, Standing::Accepted, &origin("s", 1)).unwrap();
+    assert_eq!(plan.outcome.warnings, [warning]);
+    assert_eq!(set(&mut memory, rule("No force push", "no"), true).warnings, [""; 0]);
+}
