@@ -18,7 +18,7 @@ use crate::limits::BRIEF_CHANGES_MAX;
 use crate::record::Record;
 
 pub use append::{Append, CHECKPOINT_TAG};
-pub use merge::{BriefMerge, Loss, MergeEnd};
+pub use merge::{BriefMerge, Loss, MergeEnd, MergedText};
 pub use state::{DecisionState, StateForm};
 
 /// A brief at one moment.

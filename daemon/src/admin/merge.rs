@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::brief::{CHECKPOINT_TAG, Loss};
+use anchord_memory::brief::{CHECKPOINT_TAG, Loss, MergedText};
 use anchord_memory::{
     BriefOutcome, Memory, MergeEnd, Note, Provenance, Record, RecordId, RecordState, SessionId,
     Staged, plan_brief,
@@ -61,8 +61,13 @@ pub(crate) async fn end_merge(service: &AdminService, params: MergeParams) -> An
     let Some(mut state) = params.state else { return Ok(MergeReply::Nothing) };
     secrets::clean_json(&mut state, &mut Removed::default());
     let view = view(service, &params.project).await?;
-    let text = joined(&texts(&view.memory, &params.notes)?);
-    let merge = match brief(&view, &params.topic).await.merge(&params.topic, &state, &text) {
+    let notes = texts(&view.memory, &params.notes)?;
+    let texts = notes.iter().filter_map(|record| {
+        let text = record.note()?.content.as_str();
+        Some(MergedText { text, stored: Some(record.created.time) })
+    });
+    let texts: Vec<MergedText<'_>> = texts.collect();
+    let merge = match brief(&view, &params.topic).await.merge(&params.topic, &state, &texts) {
         Ok(merge) => merge,
         Err(losses) if losses.iter().any(|loss| matches!(loss, Loss::Version { .. })) => {
             return Ok(MergeReply::Stale);

@@ -1,7 +1,8 @@
 //! Checks a state that an agent or a model made of a brief and a text, and says what to write.
 //!
 //! Nothing leaves the brief unless the text names it: questions, answers, files and recent changes
-//! stay, and no description is lost.
+//! stay, and no description is lost. Only the texts that the state was made of count, and for a
+//! decision only those that are newer.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,8 +13,8 @@ use serde_json::Value;
 use super::Brief;
 use super::state::{ChangeForm, DecisionState, DecisionStatus, StateForm};
 use crate::files::normalise;
-use crate::fold::{clip, fold, names_path, one_line, substance};
-use crate::ids::Version;
+use crate::fold::{clip, fold, names_path, one_line, path_mentions, substance};
+use crate::ids::{Timestamp, Version};
 use crate::intake::WriteLimits;
 use crate::kinds::StagedItem;
 use crate::kinds::topic::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
@@ -30,6 +31,15 @@ pub struct BriefMerge {
     pub ends_task: bool,
     /// The active files that are no longer active.
     pub files_left: Vec<String>,
+}
+
+/// A text that a state was made of.
+#[derive(Clone, Copy, Debug)]
+pub struct MergedText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The time at which it was stored; `None` if it comes with the state.
+    pub stored: Option<Timestamp>,
 }
 
 /// The end of a merge of a brief.
@@ -60,7 +70,7 @@ pub enum Loss {
     Question(String),
     /// A decided question is pending.
     Reopened(String),
-    /// An answer is missing, or is another one, which the text does not have.
+    /// An answer is missing, or is another one, which no newer text has.
     Answer {
         /// The question.
         question: String,
@@ -104,7 +114,7 @@ impl fmt::Display for Loss {
             }
             Self::Answer { question, so_far: Some(answer) } => write!(
                 f,
-                "the decision is missing or another one, which the text does not say: {} was {}",
+                "the decision is missing or another one, which no newer text says: {} was {}",
                 cut(question),
                 cut(answer)
             ),
@@ -127,17 +137,21 @@ impl fmt::Display for Loss {
 }
 
 impl Brief {
-    /// Checks a state that was made of this brief and a text, and returns what it changes. `name`
+    /// Checks a state that was made of this brief and of texts, and returns what it changes. `name`
     /// is the topic's.
     ///
     /// # Errors
     /// Returns everything that is missing in the state. Nothing of it is to be written then.
-    pub fn merge(&self, name: &str, state: &Value, context: &str) -> Result<BriefMerge, Vec<Loss>> {
+    pub fn merge(
+        &self,
+        name: &str,
+        state: &Value,
+        texts: &[MergedText<'_>],
+    ) -> Result<BriefMerge, Vec<Loss>> {
         let state: StateForm = read(state).map_err(|why| vec![Loss::Form(why)])?;
         let mut check = Check {
             brief: self,
-            context,
-            words: words(context),
+            texts,
             losses: Vec::new(),
             merge: BriefMerge { version: self.version, ..BriefMerge::default() },
         };
@@ -193,9 +207,7 @@ impl StateForm {
 /// A check in progress.
 struct Check<'a> {
     brief: &'a Brief,
-    context: &'a str,
-    /// The words of the text.
-    words: BTreeSet<String>,
+    texts: &'a [MergedText<'a>],
     losses: Vec<Loss>,
     merge: BriefMerge,
 }
@@ -274,7 +286,7 @@ impl Check<'_> {
             if stay.contains(file) {
                 continue;
             }
-            if is_named(self.context, file) {
+            if self.texts.iter().any(|it| self.names(it.text, file)) {
                 self.merge.files_left.push(file.clone());
             } else if !self.brief.gone.contains(file) {
                 self.losses.push(Loss::File(file.clone()));
@@ -319,7 +331,9 @@ impl Check<'_> {
             {
                 None
             }
-            (Some(so_far), DecisionStatus::Decided, Some(answer)) if !self.says(answer) => {
+            (Some(so_far), DecisionStatus::Decided, Some(answer))
+                if !self.says(answer, known.time) =>
+            {
                 Some(Loss::Answer { question, so_far: Some(so_far.clone()) })
             }
             (_, DecisionStatus::Decided, Some(_)) => {
@@ -329,10 +343,40 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether the text has every word of substance of an answer.
-    fn says(&self, answer: &str) -> bool {
-        words(answer).is_subset(&self.words)
+    /// Returns whether a paragraph of a text has every word of substance of an answer. A text that
+    /// is not newer than the decision does not change it.
+    fn says(&self, answer: &str, decided: Timestamp) -> bool {
+        let answer = words(answer);
+        let newer = self.texts.iter().filter(|it| it.stored.is_none_or(|at| at > decided));
+        let mut paragraphs = newer.flat_map(|it| paragraphs(it.text));
+        paragraphs.any(|paragraph| answer.is_subset(&words(&paragraph)))
     }
+
+    /// Returns whether a text names a file, by its path or by its name alone. The name of several
+    /// active files names none of them.
+    fn names(&self, text: &str, file: &str) -> bool {
+        let name_of = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
+        let name = name_of(file);
+        let is_only = self.brief.topic.files.iter().filter(|it| name_of(it) == name).count() == 1;
+        // Behind a slash it is the name of a file in another directory.
+        let is_alone = |at: &usize| !text.get(..*at).is_some_and(|it| it.ends_with(['/', '\\']));
+        names_path(text, file) || is_only && path_mentions(text, &name).any(|at| is_alone(&at))
+    }
+}
+
+/// Returns the paragraphs of a text, each in one line.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    for line in text.lines() {
+        match paragraphs.last_mut().filter(|_| !line.trim().is_empty()) {
+            Some(paragraph) => {
+                paragraph.push(' ');
+                paragraph.push_str(line);
+            }
+            None => paragraphs.push(String::new()),
+        }
+    }
+    paragraphs
 }
 
 fn words(text: &str) -> BTreeSet<String> {
@@ -345,10 +389,4 @@ fn is_same(new: &ChangeForm, known: &HistoryLine) -> bool {
 
 fn file_set(files: &[String]) -> BTreeSet<String> {
     files.iter().map(|file| normalise(file)).collect()
-}
-
-/// Returns whether a text names a file, by its path or by its name alone.
-fn is_named(text: &str, file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    names_path(text, file) || names_path(text, name)
 }

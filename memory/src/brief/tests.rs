@@ -54,12 +54,17 @@ fn topic(memory: &Memory) -> Topic {
     memory.topic("main").unwrap().topic().unwrap().clone()
 }
 
+/// Returns a text that comes with its state.
+fn now(text: &str) -> [MergedText<'_>; 1] {
+    [MergedText { text, stored: None }]
+}
+
 /// Returns the losses of a state that `change` made of the brief's, one on a line.
 fn losses(change: impl FnOnce(&mut Value), context: &str) -> String {
     let brief = brief(&memory());
     let mut state = brief.state();
     change(&mut state);
-    match brief.merge("main", &state, context) {
+    match brief.merge("main", &state, &now(context)) {
         Ok(_) => String::new(),
         Err(losses) => losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
     }
@@ -111,15 +116,15 @@ fn a_brief_is_a_state() {
 fn a_state_that_changes_nothing_writes_nothing() {
     let mut memory = memory();
     let brief = brief(&memory);
-    let merge = brief.merge("main", &brief.state(), "").unwrap();
+    let merge = brief.merge("main", &brief.state(), &[]).unwrap();
     let plan = merged(&memory, &merge);
     assert!(plan.changes.is_empty() && !plan.outcome.topic.changed);
     // As text, too.
     let text = Value::String(brief.state().to_string());
-    assert_eq!(brief.merge("main", &text, ""), Ok(merge));
+    assert_eq!(brief.merge("main", &text, &[]), Ok(merge));
     write(&mut memory, TopicPart { status: Some("more".to_owned()), ..TopicPart::default() });
     let stale = Brief { version: Version(1), ..brief };
-    let merge = stale.merge("main", &stale.state(), "").unwrap();
+    let merge = stale.merge("main", &stale.state(), &[]).unwrap();
     let plan = merged(&memory, &merge);
     assert_eq!((plan.changes.len(), plan.outcome.merge), (0, Some(MergeEnd::Stale)));
 }
@@ -132,7 +137,7 @@ fn a_text_is_stored_with_its_state_or_without() {
         let brief = Brief { version, ..brief(&memory) };
         let mut state = brief.state();
         state["active_context"]["current_task"] = json!("measure it");
-        let merge = brief.merge("main", &state, "").unwrap();
+        let merge = brief.merge("main", &state, &[]).unwrap();
         let mut part = Staged::default();
         Append::of(Some("main"), "Task: another\nwrote it").unwrap().add_to(&mut part);
         let plan = plan_brief(&memory, &origin("two", 2), part, Some(&merge)).unwrap();
@@ -169,7 +174,7 @@ fn what_a_text_says_is_taken() {
     let changes = state["project_context"]["recent_changes"].as_array_mut().unwrap();
     changes.push(json!({"summary": "wrote the eviction", "files": ["src/evict.rs"]}));
     let context = "cache.rs is done. We measured LFU and take it; the port is 4000.";
-    let merge = brief.merge("main", &state, context).unwrap();
+    let merge = brief.merge("main", &state, &now(context)).unwrap();
     let plan = merged(&memory, &merge);
     apply(&mut memory, plan);
     let topic = topic(&memory);
@@ -198,7 +203,7 @@ fn a_finished_task_may_end() {
     let brief = brief(&memory);
     let mut state = brief.state();
     state["active_context"]["current_task"] = json!("");
-    let merge = brief.merge("main", &state, "done").unwrap();
+    let merge = brief.merge("main", &state, &now("done")).unwrap();
     let plan = merged(&memory, &merge);
     apply(&mut memory, plan);
     assert_eq!(topic(&memory).status, "");
@@ -227,8 +232,8 @@ fn nothing_leaves_that_the_text_does_not_name() {
     the question is missing: Sockets, not ports.
     ");
     insta::assert_snapshot!(losses(with(1, "status", json!("pending")), "LRU"), @"the question was decided and is pending: LRU or LFU?");
-    insta::assert_snapshot!(losses(with(1, "decision", json!("LFU")), "we talked about LRU"), @"the decision is missing or another one, which the text does not say: LRU or LFU? was LRU");
-    insta::assert_snapshot!(losses(with(1, "decision", Value::Null), "LRU"), @"the decision is missing or another one, which the text does not say: LRU or LFU? was LRU");
+    insta::assert_snapshot!(losses(with(1, "decision", json!("LFU")), "we talked about LRU"), @"the decision is missing or another one, which no newer text says: LRU or LFU? was LRU");
+    insta::assert_snapshot!(losses(with(1, "decision", Value::Null), "LRU"), @"the decision is missing or another one, which no newer text says: LRU or LFU? was LRU");
     insta::assert_snapshot!(losses(with(0, "status", json!("decided")), ""), @"the question is decided without a decision: Which port?");
     let files = |state: &mut Value| state["active_context"]["active_files"] = json!([]);
     insta::assert_snapshot!(losses(files, "src/cache.rss and cache are not it"), @"the active file is missing, and the text does not name it: src/cache.rs");
@@ -245,6 +250,49 @@ fn nothing_leaves_that_the_text_does_not_name() {
             "the recent change has another time or other files: wrote the queue"
         );
     }
+}
+
+/// A text that was there when the question was decided says nothing against the decision.
+#[test]
+fn an_answer_changes_only_by_a_newer_text_that_says_it_in_one_paragraph() {
+    let memory = memory();
+    let brief = brief(&memory);
+    let decided = brief.topic.decisions.iter().find(|it| it.question == "LRU or LFU?");
+    let decided = decided.unwrap().time;
+    let mut state = brief.state();
+    state["active_context"]["active_decisions"][1]["decision"] = json!("LFU, measured");
+    let takes = |text: &str, stored: Option<Timestamp>| {
+        brief.merge("main", &state, &[MergedText { text, stored }]).is_ok()
+    };
+    let text = "We measured\nit and take LFU.";
+    assert!(takes(text, None));
+    assert!(takes(text, Some(Timestamp(decided.0 + 1))));
+    assert!(!takes(text, Some(decided)), "it was stored with the decision");
+    assert!(!takes(text, Some(Timestamp(decided.0 - 1))), "it was there before the decision");
+    assert!(!takes("We measured it.\n\nLFU needs counters.", None), "the words are scattered");
+    let texts = ["We measured it.", "LFU needs counters."];
+    let texts = texts.map(|text| MergedText { text, stored: None });
+    assert!(brief.merge("main", &state, &texts).is_err(), "no text says all of it");
+}
+
+#[test]
+fn a_file_leaves_only_if_it_is_named_and_not_another_of_its_name() {
+    let mut memory = memory();
+    let files = vec!["src/queue/mod.rs".to_owned(), "src/store/mod.rs".to_owned()];
+    write(&mut memory, TopicPart { files, ..TopicPart::default() });
+    let brief = brief(&memory);
+    let without = |file: &str, text: &str| {
+        let mut state = brief.state();
+        let files = state["active_context"]["active_files"].as_array_mut().unwrap();
+        files.retain(|it| it != file);
+        brief.merge("main", &state, &now(text)).is_ok()
+    };
+    assert!(without("src/cache.rs", "cache.rs is done"));
+    assert!(without("src/cache.rs", "`./src/cache.rs` is done"));
+    assert!(!without("src/cache.rs", "tests/cache.rs is done"), "another file");
+    assert!(without("src/store/mod.rs", "src/store/mod.rs is done"));
+    assert!(!without("src/store/mod.rs", "src/queue/mod.rs is done"), "another file");
+    assert!(!without("src/store/mod.rs", "mod.rs is done"), "which one?");
 }
 
 #[test]
@@ -265,7 +313,7 @@ fn descriptions_are_neither_emptied_nor_cut_short() {
 #[test]
 fn a_state_needs_its_form_its_version_and_its_project() {
     let brief = brief(&memory());
-    let refused = |state: Value| brief.merge("main", &state, "").unwrap_err()[0].to_string();
+    let refused = |state: Value| brief.merge("main", &state, &[]).unwrap_err()[0].to_string();
     insta::assert_snapshot!(refused(json!({"project_context": {}})), @"state cannot be read: missing field `overview`");
     insta::assert_snapshot!(refused(json!("not JSON")), @"state cannot be read: expected ident at line 1 column 2");
     assert_eq!(

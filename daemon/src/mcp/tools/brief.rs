@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anchord_memory::brief::{Append, Brief, BriefMerge, CHECKPOINT_TAG, Loss};
+use anchord_memory::brief::{Append, Brief, BriefMerge, CHECKPOINT_TAG, Loss, MergedText};
 use anchord_memory::render::{self, Rest, StateCall, TextEnd};
 use anchord_memory::{
     MAIN, Memory, MergeEnd, Note, Record, RecordId, RecordState, SessionId, Staged, limits,
@@ -44,8 +44,9 @@ impl BriefCall {
         let memory = &view.memory;
         let key = session_key(&context.session);
         let name = topic.or_else(|| memory.bound(&key)).unwrap_or(MAIN).to_owned();
-        let known: Vec<&Note> = texts(memory, &context.session.id).collect();
-        let is_new = |text: &&str| !known.iter().any(|note| note.content.trim() == text.trim());
+        let known: Vec<(&Record, &Note)> = texts(memory, &context.session.id).collect();
+        let is_text = |note: &Note, text: &str| note.content.trim() == text.trim();
+        let is_new = |text: &&str| !known.iter().any(|(_, note)| is_text(note, text));
         // Without a state the same text is a checkpoint of its own.
         let new = text.filter(|text| state.is_none() || is_new(text));
         // Without a name the conversation is not bound.
@@ -53,10 +54,19 @@ impl BriefCall {
         let append = append.map_err(|refusal| context.refused(operation, &refusal))?;
         let mut call = Self { name, append, ..Self::default() };
         if let Some(state) = state {
-            let mut said: Vec<&str> = known.iter().map(|note| note.content.as_str()).collect();
-            said.extend(text);
+            // A text that the brief was written after is worked in already, or was passed over.
+            let written = memory.topic(&call.name).map(|record| record.content_version().revision);
+            let waiting = known
+                .iter()
+                .filter(|(record, _)| Some(record.content_version().revision) >= written);
+            let waiting = waiting.map(|(record, note)| MergedText {
+                text: &note.content,
+                stored: Some(record.created.time),
+            });
+            let own = text.map(|text| MergedText { text, stored: None });
+            let texts: Vec<MergedText<'_>> = waiting.chain(own).collect();
             let brief = brief(&view, &call.name).await;
-            match brief.merge(&call.name, state, &said.join("\n")) {
+            match brief.merge(&call.name, state, &texts) {
                 Ok(merge) => call.merge = Some(Arc::new(merge)),
                 Err(losses) => call.losses = losses,
             }
@@ -158,13 +168,16 @@ pub(crate) async fn brief(view: &View, name: &str) -> Brief {
 }
 
 /// Returns the texts that a session has checkpointed.
-fn texts<'m>(memory: &'m Memory, session: &'m SessionId) -> impl Iterator<Item = &'m Note> {
+fn texts<'m>(
+    memory: &'m Memory,
+    session: &'m SessionId,
+) -> impl Iterator<Item = (&'m Record, &'m Note)> {
     let is_text = |record: &&Arc<Record>| {
         record.updated.session == *session
             && record.state != RecordState::Forgotten
             && record.tags.iter().any(|tag| tag == CHECKPOINT_TAG)
     };
-    memory.records().filter(is_text).filter_map(|record| record.note())
+    memory.records().filter(is_text).filter_map(|record| Some((&**record, record.note()?)))
 }
 
 /// The characters of an answer that a compatibility set may have. Their originals have no limit.

@@ -221,6 +221,50 @@ async fn a_state_is_merged_only_if_nothing_is_missing() {
     assert!(stale.contains("meta.version is 2, the brief is at version 3"), "{stale}");
 }
 
+/// An earlier text may have the words of any answer, and the name of any file.
+#[tokio::test]
+async fn an_earlier_text_takes_nothing_out_of_the_brief() {
+    let world = World::new().await;
+    std::fs::create_dir_all(world.directory("demo/src")).unwrap();
+    std::fs::write(world.directory("demo/src/evict.rs"), "").unwrap();
+    let mut shim = shim(&world).await;
+    checkpoint(&mut shim, "We compared LFU and LRU in src/evict.rs.").await;
+    let form = "Files: src/evict.rs\nDecisions:\n- LRU or LFU? LRU\n\nThe counters are slow.";
+    let flipped = |reply: &str| {
+        let mut state = state_in(reply);
+        state["active_context"]["active_decisions"][0]["decision"] = json!("LFU");
+        state
+    };
+    let without_file = |reply: &str| {
+        let mut state = state_in(reply);
+        state["active_context"]["active_files"] = json!([]);
+        state
+    };
+    // The text with which the question was decided names the other answer, too.
+    let reply = checkpoint(&mut shim, form).await;
+    let refused = shim.call("checkpoint", json!({ "state": flipped(&reply) })).await;
+    assert!(refused.contains("which no newer text says: LRU or LFU? was LRU"), "{refused}");
+    // Neither does any text before the last one say anything.
+    let reply = checkpoint(&mut shim, "We looked at the queue.").await;
+    for (state, why) in [
+        (flipped(&reply), "which no newer text says: LRU or LFU? was LRU"),
+        (without_file(&reply), "the text does not name it: src/evict.rs"),
+    ] {
+        let refused = shim.call("checkpoint", json!({ "state": state })).await;
+        assert!(refused.starts_with("ERROR") && refused.contains(why), "{refused}");
+    }
+    // A text that comes with the state, or waits for it, takes out what it names.
+    let told =
+        json!({ "context": "evict.rs is done.", "token_count": 1, "state": without_file(&reply) });
+    let merged = shim.call("checkpoint", told).await;
+    assert!(merged.contains("your state was merged."), "{merged}");
+    let reply = checkpoint(&mut shim, "After all we take LFU.").await;
+    let merged = shim.call("checkpoint", json!({ "state": flipped(&reply) })).await;
+    assert!(merged.contains("Your state was merged."), "{merged}");
+    let text = resume(&mut shim).await;
+    assert!(text.contains("LRU or LFU?: LFU") && !text.contains("Active Files"), "{text}");
+}
+
 /// There, the context is written nowhere if the model fails.
 #[tokio::test]
 async fn the_text_is_on_disk_whatever_becomes_of_the_state() {
