@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anchord_memory::import::plan_edited_topic;
-use anchord_memory::topic_file::{Shown, TopicFile, file_stem};
+use anchord_memory::topic_file::{Shown, TopicFile, WrittenHere, WrittenSince, file_stem};
 use anchord_memory::{Memory, Provenance, Record, Revision, SessionId, Topic, topic_name};
 
 use crate::bounded_fs;
@@ -24,7 +24,7 @@ use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
 use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId, ProjectRecord};
 use crate::secrets;
 
-use known::{Edit, Known, Look, Place, said};
+use known::{Edit, EditPlace, Look, MirroredFile, said};
 
 /// The directory of the files, beneath a project's root.
 const FOLDER: &str = ".anchord/topics";
@@ -47,11 +47,11 @@ pub(crate) struct TopicMirror {
 #[derive(Debug, Default)]
 struct Mirror {
     /// The files as they were last written, by name; `None` until the marks were read.
-    known: Option<BTreeMap<String, Known>>,
+    known: Option<BTreeMap<String, MirroredFile>>,
     /// The revision whose topics are in the files.
     revision: Option<Revision>,
     /// Edits that were refused. They are not tried again until their file changes.
-    refused: BTreeMap<(String, Place), FileDigest>,
+    refused: BTreeMap<(String, EditPlace), FileDigest>,
     /// The files that were missing at the last look.
     missing: BTreeSet<String>,
 }
@@ -104,7 +104,7 @@ impl Mirror {
         &mut self,
         project: &OpenProject,
         place: &Arc<ProjectRecord>,
-        known: &mut BTreeMap<String, Known>,
+        known: &mut BTreeMap<String, MirroredFile>,
     ) -> Result<(), String> {
         let root = &place.root;
         let (at, before) = (Arc::clone(place), known.clone());
@@ -177,7 +177,7 @@ impl Mirror {
     fn changed(
         &self,
         memory: &Memory,
-        known: &BTreeMap<String, Known>,
+        known: &BTreeMap<String, MirroredFile>,
         waiting: &BTreeSet<String>,
         again: &BTreeSet<String>,
     ) -> (Vec<(String, TopicFile)>, Vec<String>) {
@@ -195,7 +195,8 @@ impl Mirror {
             let is_new = self.revision.is_none_or(|mirrored| record.revision > mirrored)
                 || again.contains(&name);
             if (is_new || !known.contains_key(&name)) && !waiting.contains(&name) {
-                files.push((name.clone(), TopicFile::of(record, topic, Shown::ALL)));
+                let file = TopicFile::of(record, topic, Shown::ALL).with_descriptions(topic);
+                files.push((name.clone(), file));
             }
             names.insert(name);
         }
@@ -215,31 +216,41 @@ fn is_there(place: &ProjectRecord) -> Result<bool, String> {
     looked.map_err(|error| format!("failed to look at {}: {error}", place.root.display()))
 }
 
-/// Commits what an edit adds to its topic. The newer status wins.
+/// Commits what an edit adds to its topic. The newer status and the newer descriptions win.
 async fn take_in(
     project: &OpenProject,
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, MirroredFile>,
     edit: &Edit,
 ) -> Result<(), String> {
     let text = str::from_utf8(&edit.file.bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let file = TopicFile::parse(&secrets::keepable(text));
     let name = topic_of(&project.memory(), &edit.name, &file.title)
         .ok_or_else(|| "its name is not that of a topic's file".to_owned())?;
-    let (base, modified) =
-        (known.get(&edit.name).map(|known| known.status.clone()), edit.file.stamp.time());
+    let known = known.get(&edit.name);
+    let base = match edit.place {
+        EditPlace::InPlace => known.map(|known| known.texts.clone()),
+        EditPlace::Displaced => known.and_then(|known| known.texts_before.clone()),
+    };
+    let modified = edit.file.stamp.time();
     let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
         let by = Provenance::new(SessionId::new(CLIENT), CLIENT.into(), now);
         let record = memory.topic(&name);
-        let here = record.and_then(|record| record.topic()).map(|topic| topic.status.as_str());
-        let is = |status: &str| base.as_ref() == Some(&FileDigest::of(status.as_bytes()));
-        let mut edited = file.clone();
-        if edited.status.as_deref().is_some_and(is) {
-            // The person left the status as it was.
-            edited.status = None;
-        }
-        let is_newer_here =
-            !here.is_some_and(is) && record.is_some_and(|record| record.updated.time >= modified);
-        let plan = plan_edited_topic(memory, &name, &edited, is_newer_here, &by)
+        let none = Topic::default();
+        let here = record.and_then(|record| record.topic()).unwrap_or(&none);
+        let (mut edited, base) = (file.clone(), base.as_ref());
+        let descriptions = base.and_then(|base| base.descriptions.as_ref());
+        let overview = descriptions.map(|(overview, _)| overview);
+        let architecture = descriptions.map(|(_, architecture)| architecture);
+        let is_newer = record.is_some_and(|record| record.updated.time >= modified);
+        let written = |edited: &mut Option<String>, here: &str, base: Option<&FileDigest>| {
+            WrittenSince::of(is_written(edited, here, base), is_newer)
+        };
+        let written_here = WrittenHere {
+            status: written(&mut edited.status, &here.status, base.map(|it| &it.status)),
+            overview: written(&mut edited.overview, &here.overview, overview),
+            architecture: written(&mut edited.architecture, &here.architecture, architecture),
+        };
+        let plan = plan_edited_topic(memory, &name, &edited, written_here, &by)
             .map_err(|refusal| refusal.to_string())?;
         for remark in &plan.outcome {
             tracing::warn!(topic = name, remark, "a text of an edited topic is not taken in");
@@ -248,6 +259,14 @@ async fn take_in(
     });
     let written = project.owner.write(None, None, EDIT, command).await;
     written.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Returns whether a text was written since its file was, of which `base` is the text's digest.
+/// Takes the text out of the edit if the person left it as it was.
+fn is_written(edited: &mut Option<String>, here: &str, base: Option<&FileDigest>) -> bool {
+    let is = |text: &str| base == Some(&FileDigest::of(text.as_bytes()));
+    edited.take_if(|text| is(text));
+    !is(here.trim())
 }
 
 /// Returns the topic of a file: one that exists, else the one that the title or the file's name

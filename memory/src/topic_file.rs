@@ -1,5 +1,6 @@
 //! A topic as a Markdown file, in the form of snap-memory: a title, and the sections Meta, Current
-//! Status, Key Decisions and History.
+//! Status, Key Decisions and History. A topic's running descriptions are the sections Overview and
+//! Architecture, which only the mirror writes.
 //!
 //! There is one renderer and one parser, for a tool that reads a topic, for exports, imports and
 //! the mirror. [`TopicFile::parse`] gives back exactly the [`TopicFile`] that was rendered. Text
@@ -28,6 +29,8 @@ const NONE_YET: &str = "(none yet)";
 const INJECTED: &str = "## Topic Context (auto-injected by snap-memory)";
 
 const META: &str = "Meta";
+const OVERVIEW: &str = "Overview";
+const ARCHITECTURE: &str = "Architecture";
 const STATUS: &str = "Current Status";
 const DECISIONS: &str = "Key Decisions";
 const HISTORY: &str = "History";
@@ -43,6 +46,10 @@ pub struct TopicFile {
     pub updated: Option<Timestamp>,
     /// Other entries of Meta, in order.
     pub meta: Vec<(String, String)>,
+    /// The overview, if the file has one.
+    pub overview: Option<String>,
+    /// The description of the architecture, if the file has one.
+    pub architecture: Option<String>,
     /// The status; `None` if there is none yet.
     pub status: Option<String>,
     /// The decisions, in order.
@@ -91,6 +98,48 @@ pub struct Section {
     pub text: String,
 }
 
+/// Whether the texts of a topic were written since its file was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WrittenHere {
+    /// The status.
+    pub status: WrittenSince,
+    /// The overview.
+    pub overview: WrittenSince,
+    /// The architecture.
+    pub architecture: WrittenSince,
+}
+
+/// Whether a text of a topic was written since its file was, by another than the file's editor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WrittenSince {
+    /// It was not.
+    #[default]
+    Not,
+    /// It was, before the file was edited.
+    BeforeTheEdit,
+    /// It was, after the file was edited.
+    AfterTheEdit,
+}
+
+impl WrittenHere {
+    /// Returns that each text may have been written, all before the edit or all after it.
+    pub fn all(is_newer: bool) -> Self {
+        let text = WrittenSince::of(true, is_newer);
+        Self { status: text, overview: text, architecture: text }
+    }
+}
+
+impl WrittenSince {
+    /// Returns it for a text of a topic that was written after the edit, or not.
+    pub fn of(is_written: bool, is_newer: bool) -> Self {
+        match (is_written, is_newer) {
+            (false, _) => Self::Not,
+            (true, false) => Self::BeforeTheEdit,
+            (true, true) => Self::AfterTheEdit,
+        }
+    }
+}
+
 /// The number of items that a file shows, the last ones of each list.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
@@ -115,11 +164,20 @@ impl TopicFile {
             created: Some(record.created.time.day_start()),
             updated: Some(record.updated.time.day_start()),
             meta: Vec::new(),
+            overview: None,
+            architecture: None,
             status: Some(topic.status.trim().to_owned()).filter(|status| !status.is_empty()),
             decisions: last(decisions, shown.decisions),
             history: last(history, shown.history),
             others: Vec::new(),
         }
+    }
+
+    /// Adds a topic's running descriptions.
+    #[must_use]
+    pub fn with_descriptions(self, topic: &Topic) -> Self {
+        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        Self { overview: text(&topic.overview), architecture: text(&topic.architecture), ..self }
     }
 }
 

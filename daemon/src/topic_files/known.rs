@@ -21,22 +21,41 @@ const MARK: &str = "topic-file/";
 
 /// A file as it was last written or taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct MirroredFile {
     /// The digest of its bytes.
     bytes: FileDigest,
-    /// The digest of its status.
-    pub(super) status: FileDigest,
+    /// The digests of its texts.
+    pub(super) texts: TextDigests,
     /// The stamp with which these bytes were last seen.
     pub(super) stamp: Option<FileStamp>,
     /// The digest of the bytes that it displaced, until these are dropped.
     before: Option<FileDigest>,
+    /// The digests of the texts in the bytes that it displaced, if they are known.
+    pub(super) texts_before: Option<TextDigests>,
     /// The time at which it was written.
     written: Option<Instant>,
 }
 
+/// The digests of the texts of a file that are overwritten as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TextDigests {
+    pub(super) status: FileDigest,
+    /// The overview and the architecture; `None` if the daemon that wrote the file knew neither.
+    pub(super) descriptions: Option<(FileDigest, FileDigest)>,
+}
+
+impl TextDigests {
+    fn of(file: &TopicFile) -> Self {
+        let digest =
+            |text: &Option<String>| FileDigest::of(text.as_deref().unwrap_or_default().as_bytes());
+        let descriptions = Some((digest(&file.overview), digest(&file.architecture)));
+        Self { status: digest(&file.status), descriptions }
+    }
+}
+
 /// The place of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum EditPlace {
     /// The file itself.
     InPlace,
     /// The file that was displaced when the topic was written.
@@ -47,7 +66,7 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: EditPlace,
     pub(super) file: FileRead,
 }
 
@@ -72,7 +91,7 @@ pub(super) struct Look {
 }
 
 /// Compares the files with what was written.
-pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look, String> {
+pub(super) fn look(root: &Path, known: &BTreeMap<String, MirroredFile>) -> Result<Look, String> {
     let mut look = Look { missing: known.keys().cloned().collect(), ..Look::default() };
     let Some(dir) = directory(root, false)? else { return Ok(look) };
     let now = clock::now();
@@ -92,7 +111,7 @@ pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look,
         if file.is_some_and(|known| known.bytes == FileDigest::of(&content.bytes)) {
             look.stamps.push((name, content.stamp));
         } else if is_settled(&content, now) {
-            look.edits.push(Edit { name, place: Place::InPlace, file: content });
+            look.edits.push(Edit { name, place: EditPlace::InPlace, file: content });
         } else {
             look.unsettled.insert(name);
         }
@@ -109,7 +128,7 @@ pub(super) fn look(root: &Path, known: &BTreeMap<String, Known>) -> Result<Look,
                 look.unsettled.insert(name.to_owned());
             }
             Some(content) if !is_ours(file, &FileDigest::of(&content.bytes)) => {
-                let (name, place) = (name.to_owned(), Place::Displaced);
+                let (name, place) = (name.to_owned(), EditPlace::Displaced);
                 look.edits.push(Edit { name, place, file: content });
             }
             // It was written by us, or it is a link.
@@ -127,7 +146,7 @@ fn displaced_file(dir: &MirrorDir, name: &str) -> Result<Option<FileRead>, Strin
     }
 }
 
-fn is_ours(known: Option<&Known>, digest: &FileDigest) -> bool {
+fn is_ours(known: Option<&MirroredFile>, digest: &FileDigest) -> bool {
     known.is_some_and(|known| known.bytes == *digest || known.before.as_ref() == Some(digest))
 }
 
@@ -140,28 +159,28 @@ fn is_settled(file: &FileRead, now: Timestamp) -> bool {
 /// Remembers that the content of a file is in memory.
 pub(super) async fn taken_in(
     root: &Path,
-    known: &mut BTreeMap<String, Known>,
+    known: &mut BTreeMap<String, MirroredFile>,
     edit: &Edit,
 ) -> Result<(), String> {
     let (at, name) = (root.to_owned(), edit.name.clone());
     match edit.place {
-        Place::Displaced => {
+        EditPlace::Displaced => {
             let dropping = bounded_fs::run(root, move || {
                 let Some(dir) = directory(&at, false)? else { return Ok(()) };
                 said(dir.drop_displaced(&name))
             });
             dropping.await.map_err(|error| error.to_string())?
         }
-        Place::InPlace => {
+        EditPlace::InPlace => {
             let text = String::from_utf8_lossy(&edit.file.bytes);
-            let status = TopicFile::parse(&text).status.unwrap_or_default();
             known.insert(
                 name,
-                Known {
+                MirroredFile {
                     bytes: edit.digest(),
-                    status: FileDigest::of(status.as_bytes()),
+                    texts: TextDigests::of(&TopicFile::parse(&text)),
                     stamp: Some(edit.file.stamp),
                     before: None,
+                    texts_before: None,
                     written: None,
                 },
             );
@@ -174,10 +193,10 @@ pub(super) async fn taken_in(
 /// a file that is gone, and the first failure.
 pub(super) fn write(
     root: &Path,
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, MirroredFile>,
     files: Vec<(String, TopicFile)>,
     gone: &[String],
-) -> (Vec<(String, Option<Known>)>, Option<String>) {
+) -> (Vec<(String, Option<MirroredFile>)>, Option<String>) {
     let mut written = Vec::new();
     for (name, file) in files {
         let text = file.render();
@@ -192,13 +211,12 @@ pub(super) fn write(
         };
         match replaced() {
             Ok(stamp) => {
-                let status = FileDigest::of(file.status.unwrap_or_default().as_bytes());
-                let before = before.map(|before| before.bytes.clone());
-                let known = Known {
+                let known = MirroredFile {
                     bytes,
-                    status,
+                    texts: TextDigests::of(&file),
                     stamp: Some(stamp),
-                    before,
+                    before: before.map(|before| before.bytes.clone()),
+                    texts_before: before.map(|before| before.texts.clone()),
                     written: Some(clock::start()),
                 };
                 written.push((name, Some(known)));
@@ -221,7 +239,7 @@ pub(super) fn write(
 
 /// Takes the file of a topic that is gone away. An edited one is left to be taken in: then the
 /// topic is there again.
-fn take_away(dir: &MirrorDir, name: &str, known: Option<&Known>) -> Result<(), String> {
+fn take_away(dir: &MirrorDir, name: &str, known: Option<&MirroredFile>) -> Result<(), String> {
     said(dir.displace(name))?;
     let displaced = displaced_file(dir, name)?;
     if displaced.is_none_or(|file| is_ours(known, &FileDigest::of(&file.bytes))) {
@@ -231,16 +249,20 @@ fn take_away(dir: &MirrorDir, name: &str, known: Option<&Known>) -> Result<(), S
 }
 
 /// Reads the marks of a project.
-pub(super) async fn read_marks(project: &OpenProject) -> Result<BTreeMap<String, Known>, String> {
+pub(super) async fn read_marks(
+    project: &OpenProject,
+) -> Result<BTreeMap<String, MirroredFile>, String> {
     let read = project.owner.ask(|store, _| {
         let marks = store.marks().iter();
         let of_files = marks.filter_map(|(key, value)| {
-            let (bytes, status) = value.split_once(' ')?;
-            let known = Known {
-                bytes: FileDigest::from_text(bytes),
-                status: FileDigest::from_text(status),
+            let mut digests = value.split(' ').map(FileDigest::from_text);
+            let (bytes, status) = (digests.next()?, digests.next()?);
+            let known = MirroredFile {
+                bytes,
+                texts: TextDigests { status, descriptions: digests.next().zip(digests.next()) },
                 stamp: None,
                 before: None,
+                texts_before: None,
                 written: None,
             };
             Some((key.strip_prefix(MARK)?.to_owned(), known))
@@ -253,13 +275,18 @@ pub(super) async fn read_marks(project: &OpenProject) -> Result<BTreeMap<String,
 /// Remembers what was written, also for the next daemon.
 pub(super) async fn mark(
     project: &OpenProject,
-    known: &mut BTreeMap<String, Known>,
-    written: Vec<(String, Option<Known>)>,
+    known: &mut BTreeMap<String, MirroredFile>,
+    written: Vec<(String, Option<MirroredFile>)>,
 ) -> Result<(), String> {
     if written.is_empty() {
         return Ok(());
     }
-    let value = |known: &Known| format!("{} {}", known.bytes.as_str(), known.status.as_str());
+    let value = |known: &MirroredFile| {
+        let TextDigests { status, descriptions } = &known.texts;
+        let descriptions = descriptions.iter().flat_map(|(overview, rest)| [overview, rest]);
+        let digests = [&known.bytes, status].into_iter().chain(descriptions);
+        digests.map(FileDigest::as_str).collect::<Vec<_>>().join(" ")
+    };
     let marks: Vec<(String, Option<String>)> = written
         .iter()
         .map(|(name, known)| (format!("{MARK}{name}"), known.as_ref().map(value)))

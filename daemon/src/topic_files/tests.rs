@@ -33,6 +33,14 @@ impl Desk {
         assert!(said.starts_with('✅'), "{said}");
     }
 
+    /// Writes the topic with another tool set, which has descriptions.
+    async fn write(&mut self, mut topic: serde_json::Value) {
+        topic["name"] = json!("cache");
+        let mut shim = self.world.shim_with("all").await;
+        let said = shim.call("memory_topic", json!({ "action": "write", "topic": topic })).await;
+        assert!(!said.starts_with("ERROR"), "{said}");
+    }
+
     fn path(&self) -> PathBuf {
         self.world.directory("demo/.anchord/topics/cache.md")
     }
@@ -154,6 +162,68 @@ async fn if_both_sides_wrote_a_status_the_newer_one_wins_and_the_other_is_histor
         })
         .await;
         desk.settle(|desk| desk.text().contains(&format!("## Current Status\n{wins}\n"))).await;
+    }
+}
+
+#[tokio::test]
+async fn descriptions_are_in_the_file_and_edits_of_them_are_read_back() {
+    let mut desk = Desk::new().await;
+    let topic = json!({ "status": "begun", "overview": "A cache.", "architecture": "One writer." });
+    desk.write(topic).await;
+    desk.mirror.update().await;
+    let text = desk.text();
+    assert!(text.contains("## Overview\nA cache.\n\n## Architecture\nOne writer.\n"), "{text}");
+    desk.edit("A cache.", "A cache of pages.");
+    desk.settle(|desk| desk.topic().overview == "A cache of pages.").await;
+    let topic = desk.topic();
+    assert_eq!(topic.architecture, "One writer.");
+    assert!(!topic.history.iter().any(|line| line.text.contains("cache")), "{topic:?}");
+    // A description that is deleted from the file stays, and is written again.
+    desk.edit("## Architecture\nOne writer.\n", "");
+    desk.settle(|desk| desk.text().contains("## Architecture\nOne writer.\n")).await;
+    assert_eq!(desk.topic().architecture, "One writer.");
+}
+
+#[tokio::test]
+async fn a_description_that_a_person_left_as_it_was_says_nothing() {
+    for is_same_daemon in [true, false] {
+        let mut desk = Desk::new().await;
+        desk.write(json!({ "status": "begun", "overview": "A cache." })).await;
+        desk.mirror.update().await;
+        if !is_same_daemon {
+            // It knows by the marks which descriptions were written.
+            desk.mirror = mirror_of(&desk.world);
+        }
+        desk.edit("begun", "half way");
+        desk.write(json!({ "overview": "A store." })).await;
+        desk.settle(|desk| desk.topic().status == "half way").await;
+        let topic = desk.topic();
+        assert_eq!(topic.overview, "A store.");
+        assert!(!topic.history.iter().any(|line| line.text.contains("cache")), "{topic:?}");
+    }
+}
+
+#[tokio::test]
+async fn if_both_sides_wrote_an_overview_the_newer_one_wins_and_the_other_is_history() {
+    for person_is_last in [true, false] {
+        let mut desk = Desk::new().await;
+        desk.write(json!({ "overview": "begun" })).await;
+        desk.mirror.update().await;
+        desk.edit("begun", "the person's");
+        let hour = Duration::from_hours(1);
+        let written = if person_is_last { now() + hour } else { now() - hour };
+        let file = std::fs::File::options().append(true).open(desk.path()).unwrap();
+        file.set_modified(written).unwrap();
+        desk.write(json!({ "overview": "the agent's" })).await;
+        let (wins, other) = if person_is_last {
+            ("the person's", "Overview: the agent's")
+        } else {
+            ("the agent's", "Overview: the person's")
+        };
+        let is_told = |desk: &Desk| desk.topic().history.iter().any(|line| line.text == other);
+        desk.settle(is_told).await;
+        assert_eq!(desk.topic().overview, wins);
+        desk.settle(|desk| desk.text().contains(&format!("## Overview\n{wins}\n"))).await;
     }
 }
 

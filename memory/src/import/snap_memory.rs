@@ -26,7 +26,7 @@ use crate::provenance::Provenance;
 use crate::refusal::Refusal;
 use crate::room::check_items;
 use crate::staged::{Staged, accept};
-use crate::topic_file::{TopicFile, distinct, given_name, snap_topic};
+use crate::topic_file::{TopicFile, WrittenHere, distinct, given_name, snap_topic};
 
 /// The source name under which imports of snap-memory's folders are remembered. It is also the
 /// client of their topics.
@@ -228,10 +228,10 @@ fn put(
         draft.keyed(&begun, &created);
     }
     // A topic that this import wrote last is not newer than a file that has grown.
-    let is_newer_here = here.as_ref().is_some_and(|here| {
+    let is_newer = here.as_ref().is_some_and(|here| {
         here.updated.time >= updated.time && *here.updated.client != *SNAP_MEMORY
     });
-    let remarks = put_file(draft, file, name, is_newer_here, &updated)?;
+    let remarks = put_file(draft, file, name, WrittenHere::all(is_newer), &updated)?;
     let id = draft.head().topic(name).map(|record| record.id).filter(|_| here.is_none());
     if let Some(id) = id.filter(|_| name != source.given) {
         draft.mark(id, vec![file_of(&source.given)], false, &updated);
@@ -240,9 +240,9 @@ fn put(
 }
 
 /// Plans to take in a file of a topic that a person has edited. Lists unite, and nothing leaves
-/// the topic. If `is_newer_here`, the file's status becomes a line of the history. A file of no
-/// topic begins one, also without the form of one. The outcome has a remark for each text that was
-/// refused.
+/// the topic. A status or description of the file that is older than the one here becomes a line of
+/// the history. A file of no topic begins one, also without the form of one. The outcome has a
+/// remark for each text that was refused.
 ///
 /// # Errors
 /// Fails if the name is not a topic's, or if the topic refuses what the file adds.
@@ -250,13 +250,13 @@ pub fn plan_edited_topic(
     memory: &Memory,
     name: &str,
     edited: &TopicFile,
-    is_newer_here: bool,
+    written_here: WrittenHere,
     origin: &Provenance,
 ) -> Result<Plan<Vec<String>>, Refusal> {
     let (mut draft, name) = (Draft::new(memory), topic_name(name)?);
     let new = memory.topic(&name).is_none().then(|| edited.begun(&name));
     let edited = new.as_ref().unwrap_or(edited);
-    let outcome = put_file(&mut draft, edited, &name, is_newer_here, origin)?;
+    let outcome = put_file(&mut draft, edited, &name, written_here, origin)?;
     if draft.head().topic(&name).is_none() {
         let begun = TopicPart { name: Some(name), ..TopicPart::default() };
         let part = Staged { topics: vec![begun.clone()], ..Staged::default() };
@@ -275,12 +275,12 @@ fn put_file(
     draft: &mut Draft<'_>,
     file: &TopicFile,
     name: &str,
-    is_newer_here: bool,
+    written_here: WrittenHere,
     origin: &Provenance,
 ) -> Result<Vec<String>, Refusal> {
     let here = draft.head().topic(name).cloned();
     let known = here.as_ref().and_then(|record| record.topic());
-    let (part, rest) = file.additions(name, known, is_newer_here, origin);
+    let (part, rest) = file.additions(name, known, written_here, origin);
     if !part.is_empty() {
         let part = Staged { topics: vec![part], ..Staged::default() };
         draft.head().tombstones().refuse(&part)?;

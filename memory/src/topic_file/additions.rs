@@ -1,12 +1,13 @@
 //! The part of a topic that a file adds to it. Lists unite, and nothing that is here already is
 //! said again.
 
-use super::{Decision, Section, TopicFile};
+use super::{ARCHITECTURE, Decision, OVERVIEW, Section, TopicFile, WrittenHere, WrittenSince};
 use crate::fold::{clip, fold};
 use crate::kinds::topic::{HistoryLine, Topic, TopicDecision, TopicPart};
 use crate::limits::{
-    LINE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_HISTORY_CHARS_MAX, TOPIC_HISTORY_MAX,
-    TOPIC_LINE_WRITTEN_CHARS_MAX, TOPIC_STATUS_CHARS_MAX,
+    LINE_CHARS_MAX, TOPIC_ARCHITECTURE_CHARS_MAX, TOPIC_DECISIONS_MAX, TOPIC_HISTORY_CHARS_MAX,
+    TOPIC_HISTORY_MAX, TOPIC_LINE_WRITTEN_CHARS_MAX, TOPIC_OVERVIEW_CHARS_MAX,
+    TOPIC_STATUS_CHARS_MAX,
 };
 use crate::provenance::Provenance;
 
@@ -14,13 +15,13 @@ impl TopicFile {
     /// Returns what the file adds to a topic, and the texts that have no place in one. These are
     /// sections of a person's own, texts that are too long, and items beyond a list's limit.
     ///
-    /// Another status replaces the one here, unless `is_newer_here`. Then it becomes a line of the
-    /// history.
+    /// Another status or description replaces the one here, unless that is newer. Of two that were
+    /// both written since the file was, the older becomes a line of the history.
     pub fn additions(
         &self,
         name: &str,
         here: Option<&Topic>,
-        is_newer_here: bool,
+        written_here: WrittenHere,
         origin: &Provenance,
     ) -> (TopicPart, Vec<String>) {
         let none = Topic::default();
@@ -31,8 +32,24 @@ impl TopicFile {
             rest: Vec::new(),
         };
         if let Some(status) = self.status.as_deref() {
-            adding.status(status, is_newer_here);
+            adding.status(status, written_here.status == WrittenSince::AfterTheEdit);
         }
+        let WrittenHere { overview, architecture, .. } = written_here;
+        let here = adding.here;
+        let new = adding.description(
+            (OVERVIEW, TOPIC_OVERVIEW_CHARS_MAX),
+            self.overview.as_deref(),
+            &here.overview,
+            overview,
+        );
+        adding.part.overview = new;
+        let new = adding.description(
+            (ARCHITECTURE, TOPIC_ARCHITECTURE_CHARS_MAX),
+            self.architecture.as_deref(),
+            &here.architecture,
+            architecture,
+        );
+        adding.part.architecture = new;
         adding.decisions(self);
         adding.history(self);
         let Adding { part, mut rest, .. } = adding;
@@ -90,6 +107,48 @@ impl Adding<'_> {
             self.rest.dedup();
         }
         self.part.history.push(self.told(line.text, self.origin.time.0));
+    }
+
+    /// Returns the description that replaces the one here. The name comes with the longest length.
+    /// `written` says whether the one here was written since.
+    fn description(
+        &mut self,
+        (name, chars_max): (&str, usize),
+        file: Option<&str>,
+        here: &str,
+        written: WrittenSince,
+    ) -> Option<String> {
+        let (whole, here) = (file?, here.trim());
+        let new = clip(whole, chars_max);
+        if new == here || here.is_empty() && new.is_empty() {
+            return None;
+        }
+        if written == WrittenSince::AfterTheEdit && !here.is_empty() {
+            self.superseded(name, whole);
+            return None;
+        }
+        if new != *whole {
+            self.rest.push(format!("{name}\n\n{whole}"));
+        }
+        if written == WrittenSince::BeforeTheEdit && !here.is_empty() {
+            self.superseded(name, here);
+        }
+        Some(new)
+    }
+
+    /// Keeps a description that another one replaces. Its beginning is a line of the history. If it
+    /// is longer, the whole of it is in the rest.
+    fn superseded(&mut self, name: &str, text: &str) {
+        let whole = format!("{name}: {text}");
+        let line = HistoryLine::new(&whole);
+        if self.here.history.iter().any(|known| known.text == line.text) {
+            return;
+        }
+        if line.text != whole {
+            self.rest.push(format!("{name}\n\n{text}"));
+        }
+        let line = self.told(line.text, self.origin.time.0);
+        self.part.history.push(HistoryLine { by_rule: true, ..line });
     }
 
     fn decisions(&mut self, file: &TopicFile) {

@@ -1,8 +1,8 @@
 //! Parses a topic's file, as it was rendered, or as snap-memory or a person wrote it.
 
 use super::{
-    DECISIONS, Decision, DecisionItem, HISTORY, HistoryItem, INJECTED, META, NO_STATUS, NONE_YET,
-    STATUS, Section, TopicFile,
+    ARCHITECTURE, DECISIONS, Decision, DecisionItem, HISTORY, HistoryItem, INJECTED, META,
+    NO_STATUS, NONE_YET, OVERVIEW, STATUS, Section, TopicFile,
 };
 use crate::fold::one_line;
 use crate::ids::Timestamp;
@@ -39,9 +39,11 @@ impl TopicFile {
     }
 
     fn take(&mut self, block: &Block<'_>) {
-        let known = [META, STATUS, DECISIONS, HISTORY];
+        let known = [META, OVERVIEW, ARCHITECTURE, STATUS, DECISIONS, HISTORY];
         match known.into_iter().find(|known| known.eq_ignore_ascii_case(block.heading)) {
             Some(META) => self.take_meta(&block.lines),
+            Some(OVERVIEW) => describe(&mut self.overview, &block.lines),
+            Some(ARCHITECTURE) => describe(&mut self.architecture, &block.lines),
             Some(STATUS) => {
                 let text = body(&block.lines);
                 if text == NO_STATUS {
@@ -99,6 +101,12 @@ impl TopicFile {
     }
 }
 
+/// Adds the text of a section to a description.
+fn describe(text: &mut Option<String>, lines: &[&str]) {
+    let before = text.take().map(|before| before + "\n\n").unwrap_or_default();
+    *text = Some(before + &body(lines)).filter(|text| !text.trim().is_empty());
+}
+
 /// Splits lines at their headings. Text before the first one has an empty heading.
 fn blocks<'a>(lines: &[&'a str]) -> Vec<Block<'a>> {
     let mut blocks = vec![Block { heading: "", lines: Vec::new() }];
@@ -127,7 +135,7 @@ fn without_injected<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     let (before, after) = lines.split_at(begin);
     let is =
         |line: &&str, name: &str| heading_of(line).is_some_and(|it| it.eq_ignore_ascii_case(name));
-    let order = [META, STATUS, DECISIONS, HISTORY];
+    let order = [META, OVERVIEW, ARCHITECTURE, STATUS, DECISIONS, HISTORY];
     let within = before.iter().rev().find_map(|line| order.iter().position(|name| is(line, name)));
     let following = order.iter().skip(within.map_or(0, |at| at + 1));
     let end = following

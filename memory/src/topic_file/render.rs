@@ -2,8 +2,8 @@
 
 use super::parse::{is_heading, is_like, is_marked};
 use super::{
-    DECISIONS, Decision, DecisionItem, HISTORY, HistoryItem, META, NO_STATUS, NONE_YET, STATUS,
-    TopicFile,
+    ARCHITECTURE, DECISIONS, Decision, DecisionItem, HISTORY, HistoryItem, META, NO_STATUS,
+    NONE_YET, OVERVIEW, STATUS, TopicFile,
 };
 use crate::ids::Timestamp;
 
@@ -16,6 +16,12 @@ impl TopicFile {
         let days = days.into_iter().filter_map(|(key, day)| Some((key, day?.date())));
         let other = self.meta.iter().map(|(key, value)| (key.as_str(), value.clone()));
         lines.extend(days.chain(other).map(|(key, value)| format!("- **{key}**: {value}")));
+        for (name, text) in [(OVERVIEW, &self.overview), (ARCHITECTURE, &self.architecture)] {
+            if let Some(text) = text {
+                lines.extend(heading(name));
+                lines.extend(body(text));
+            }
+        }
         lines.extend(heading(STATUS));
         match &self.status {
             None => lines.push(NO_STATUS.to_owned()),

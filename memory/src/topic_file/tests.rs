@@ -100,6 +100,8 @@ fn a_file_of_a_person_loses_nothing() {
             created: Some(day("2026-11-20")),
             updated: None,
             meta: vec![("owner".to_owned(), "Ada".to_owned())],
+            overview: None,
+            architecture: None,
             status: Some("half way\n# not a title\n### Part".to_owned()),
             decisions: vec![
                 statement(Some("2026-11-21"), "LRU"),
@@ -116,6 +118,85 @@ fn a_file_of_a_person_loses_nothing() {
             ],
         }
     );
+}
+
+#[test]
+fn descriptions_have_sections_of_their_own() {
+    let topic = Topic {
+        overview: "A cache.\n\n## For whom\nThe shop.\n".to_owned(),
+        architecture: "One writer.".to_owned(),
+        ..Topic::default()
+    };
+    let file = TopicFile { status: None, decisions: Vec::new(), ..cache() };
+    let text = file.clone().with_descriptions(&topic).render();
+    insta::assert_snapshot!(text, @r"
+    # cache
+
+    ## Meta
+    - **created**: 2026-11-20
+    - **updated**: 2026-11-22
+
+    ## Overview
+    A cache.
+
+    \## For whom
+    The shop.
+
+    ## Architecture
+    One writer.
+
+    ## Current Status
+    (no status yet)
+
+    ## Key Decisions
+    (none yet)
+
+    ## History
+    - 2026-11-20: Context created
+    ");
+    let read = TopicFile::parse(&text);
+    assert_eq!(read.overview.as_deref(), Some("A cache.\n\n## For whom\nThe shop."));
+    assert_eq!(file.with_descriptions(&Topic::default()).overview, None);
+    // Two sections are one text, and an empty one says nothing.
+    let twice = TopicFile::parse("## Overview\na\n## overview\nb\n## Architecture\n\n");
+    assert_eq!((twice.overview.as_deref(), twice.architecture), (Some("a\n\nb"), None));
+}
+
+/// The older of two descriptions is a line of history, and a note if it is longer than that.
+#[test]
+fn the_newer_description_stays_and_the_other_is_history() {
+    let by = crate::testing::origin("one", 1);
+    let here = Topic { overview: "theirs".to_owned(), ..Topic::default() };
+    let long = "mine, ".repeat(100) + "mine";
+    let added = |mine: &str, here: &Topic, written_here: WrittenHere| {
+        let file = TopicFile { overview: Some(mine.to_owned()), ..TopicFile::default() };
+        let (part, rest) = file.additions("cache", Some(here), written_here, &by);
+        let told: Vec<String> = part.history.iter().map(|line| line.text.clone()).collect();
+        (part.overview, told, rest)
+    };
+    let none: [&str; 0] = [];
+    let (overview, told, rest) = added("theirs", &here, WrittenHere::all(true));
+    assert_eq!((overview, told.len(), rest.len()), (None, 0, 0), "it is the same");
+    let (overview, told, rest) = added("mine", &here, WrittenHere::default());
+    assert_eq!(overview.as_deref(), Some("mine"));
+    assert_eq!((told, rest.len()), (none.map(str::to_owned).to_vec(), 0), "nobody else wrote");
+    let (overview, told, rest) = added("mine", &here, WrittenHere::all(false));
+    assert_eq!(overview.as_deref(), Some("mine"));
+    assert_eq!((told, rest.len()), (vec!["Overview: theirs".to_owned()], 0));
+    let (overview, told, rest) = added("mine", &here, WrittenHere::all(true));
+    assert_eq!((overview, told, rest.len()), (None, vec!["Overview: mine".to_owned()], 0));
+    let (overview, told, rest) = added(&long, &here, WrittenHere::all(true));
+    assert_eq!((overview, told.len()), (None, 1));
+    assert_eq!(rest, [format!("Overview\n\n{long}")], "all of it is kept");
+    // Once it is in the history, it is not said again.
+    let known = Topic { history: vec![HistoryLine::new("Overview: mine")], ..here.clone() };
+    let (overview, told, rest) = added("mine", &known, WrittenHere::all(true));
+    assert_eq!((overview, told.len(), rest.len()), (None, 0, 0));
+    // What is too long for a topic is whole in the rest.
+    let huge = "x".repeat(20_000);
+    let (overview, _, rest) = added(&huge, &here, WrittenHere::default());
+    assert_eq!(overview.map(|text| text.chars().count()), Some(10_000));
+    assert_eq!(rest, [format!("Overview\n\n{huge}")]);
 }
 
 #[test]
@@ -213,6 +294,7 @@ fn many_lines() -> impl Strategy<Value = String> {
         Just(format!("\\{NO_STATUS}")),
         Just("## History".to_owned()),
         Just("\\## Meta".to_owned()),
+        Just("## Overview".to_owned()),
         Just("# title".to_owned()),
         Just("- **created**: 2026-01-01".to_owned()),
     ];
@@ -238,17 +320,24 @@ fn a_file() -> impl Strategy<Value = TopicFile> {
     let section = (heading, many_lines()).prop_map(|(heading, text)| Section { heading, text });
     (
         ("[a-z][a-z /.]{0,8}[a-z]", a_day(), a_day()),
-        prop::option::of(many_lines()),
+        (
+            prop::option::of(many_lines()),
+            prop::option::of(many_lines()),
+            prop::option::of(many_lines()),
+        ),
         prop::collection::vec(decision, 0..4),
         prop::collection::vec(told, 0..4),
         prop::collection::vec(section, 0..3),
     )
-        .prop_map(|((title, created, updated), status, decisions, history, others)| {
+        .prop_map(|((title, created, updated), texts, decisions, history, others)| {
+            let (overview, architecture, status) = texts;
             TopicFile {
                 title: crate::fold::one_line(&title),
                 created,
                 updated,
                 meta: Vec::new(),
+                overview,
+                architecture,
                 status,
                 decisions,
                 history,
