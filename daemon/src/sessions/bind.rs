@@ -14,7 +14,8 @@ use anchord_memory::{
 use anchord_proto::hello::Hello;
 
 use super::error::BindError;
-use super::processes::{is_dead, is_foreign, is_foreign_process};
+use super::liveness::has_died;
+use super::processes::is_foreign;
 use super::service::SessionService;
 use super::{Session, end};
 use crate::anchors::Place;
@@ -451,9 +452,7 @@ impl Session {
         registry
             .sessions_by_agent(agent_session)
             .filter(|record| record.session != self.id && record.project == project)
-            // A pid of another container proves nothing here. That session has a day to come back.
-            .filter(|record| !is_foreign_process(record.pidns))
-            .filter(|record| is_dead(record.pid, record.pid_start, record.boot.as_deref()))
+            .filter(|record| has_died(record))
             .cloned()
             .collect()
     }

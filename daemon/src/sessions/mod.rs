@@ -12,6 +12,7 @@ mod ended;
 mod error;
 mod event;
 mod gate;
+mod liveness;
 mod loading;
 mod processes;
 mod reading;

@@ -1,13 +1,10 @@
 //! Finds the sessions that are gone, and folds their staged work into memory on their behalf.
 //!
-//! A session is gone when its socket is closed, the grace period is over, and its process does not
-//! exist. A process that cannot be judged (another container) has a day. Nothing here touches a
-//! session that may come back.
+//! `liveness.rs` decides which sessions are gone. Nothing here touches one that may come back.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anchord_memory::{NoticeCause, SessionId, Timestamp};
 use anchord_proto::hello::{Hello, Role};
@@ -16,7 +13,7 @@ use uuid::Uuid;
 
 use super::end::{EndingSession, finish, left_over, staged_in};
 use super::error::BindError;
-use super::processes::{is_dead, is_foreign_process};
+use super::processes::is_foreign_process;
 use super::service::SessionService;
 use super::table::SessionStatus;
 use super::{Session, SessionLocation};
@@ -102,22 +99,10 @@ impl Due {
 }
 
 fn due(service: &SessionService) -> Vec<Due> {
-    let gone = service.table.all().into_iter().filter(|status| {
-        let away = status.disconnected.map(|since| since.elapsed());
-        is_gone(&status.session.hello, away, service.config.sessions.grace)
-    });
+    let grace = service.config.sessions.grace;
+    let gone = service.table.all().into_iter().filter(|status| status.liveness().is_gone(grace));
     let all = gone.map(Due::Gone).chain(left_over(service).into_iter().map(Due::LeftOver));
     all.filter(|due| service.table.may_be_ended(due.session())).collect()
-}
-
-/// Returns whether a session that has been away for this long will not come back. `away` is `None`
-/// while it is connected.
-fn is_gone(hello: &Hello, away: Option<Duration>, grace: Duration) -> bool {
-    let Some(away) = away.filter(|away| *away >= grace) else { return false };
-    if is_foreign_process(hello.pidns) {
-        return away >= limits::FOREIGN_GRACE;
-    }
-    is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
 }
 
 /// Ends a session that is gone, unless it is back or another task has ended it meanwhile.

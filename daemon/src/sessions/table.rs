@@ -15,7 +15,8 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::processes::{is_dead, is_foreign_process};
+use super::liveness::Liveness;
+use super::processes::is_foreign_process;
 use super::{Connection, Session, Thread};
 use crate::{clock, limits, secrets};
 
@@ -104,6 +105,16 @@ pub(crate) struct SessionStatus {
 }
 
 impl SessionStatus {
+    /// Returns the facts by which the session is judged.
+    pub(super) fn liveness(&self) -> Liveness<'_> {
+        Liveness {
+            hello: &self.session.hello,
+            away: self.disconnected.map(|since| since.elapsed()),
+            saw_it_close: self.closed_its_connection(),
+            is_restored: self.orphan,
+        }
+    }
+
     /// Returns whether the session had a connection to this daemon that has closed.
     pub(crate) fn closed_its_connection(&self) -> bool {
         let had_one = self.through.is_some() || !resolve::is_own(&self.session.id);
@@ -266,17 +277,10 @@ impl SessionTable {
         self.inner.lock().sessions.values().map(Row::status).collect()
     }
 
-    /// Returns the sessions that are, or may be, alive: connected, or of a process not known to be
-    /// dead.
+    /// Returns the sessions that are, or may be, alive. Processes are checked without the lock.
     pub(crate) fn live(&self) -> BTreeSet<SessionId> {
-        let lives = |status: &SessionStatus| {
-            let hello = &status.session.hello;
-            status.disconnected.is_none()
-                || !(is_foreign_process(hello.pidns)
-                    || is_dead(hello.pid, hello.pid_start, hello.boot.as_deref()))
-        };
-        // Processes are checked without the lock.
-        self.all().into_iter().filter(lives).map(|status| status.session.id.clone()).collect()
+        let live = self.all().into_iter().filter(|status| status.liveness().is_live());
+        live.map(|status| status.session.id.clone()).collect()
     }
 
     /// Returns the number of open connections.

@@ -4,7 +4,7 @@ use anchord_proto::hello::Hello;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Shim, World, dead, hello_from, poll};
+use crate::testing::{Shim, World, dead, poll};
 
 async fn checkpointed(world: &World, hello: Hello) -> (Shim, SessionId) {
     let mut shim = world.connect(hello).await;
@@ -89,27 +89,6 @@ async fn after_a_restart_a_session_has_ended_if_its_process_is_gone() {
     let load = loaded(&world).await;
     assert_eq!(load.matches("Kept from a session").count(), 1, "{load}");
     assert!(memory_staged(&world, &live));
-}
-
-#[test]
-fn a_session_end_is_judged_by_socket_and_process() {
-    let alive = hello_from("/".as_ref());
-    let gone = dead(alive.clone());
-    let contained = Hello { pidns: Some(1), ..gone.clone() };
-    let (now, later) = (Duration::ZERO, limits::CLOSED_LATELY);
-    let cases = [
-        ("connected", &gone, None, false, End::Live),
-        ("its process is gone", &gone, Some(now), true, End::Over(Some(now))),
-        ("its process is gone, nobody saw it", &gone, Some(now), false, End::Over(Some(now))),
-        ("its socket has just closed", &alive, Some(now), true, End::Exiting),
-        ("its process goes on", &alive, Some(later), true, End::Live),
-        ("its process may come back", &alive, Some(now), false, End::Live),
-        ("another container's, seen to close", &contained, Some(now), true, End::Over(Some(now))),
-        ("another container's, left by an earlier daemon", &contained, Some(now), false, End::Live),
-    ];
-    for (case, hello, away, saw_it_close, expected) in cases {
-        assert_eq!(judge(hello, away, saw_it_close), expected, "{case}");
-    }
 }
 
 fn memory_staged(world: &World, id: &SessionId) -> bool {

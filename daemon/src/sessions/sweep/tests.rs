@@ -1,5 +1,7 @@
 //! Tests of which sessions are gone, and of what becomes of their staged work.
 
+use std::time::Duration;
+
 use anchord_memory::{Memory, Notice, SessionId};
 use serde_json::json;
 
@@ -7,41 +9,6 @@ use super::*;
 use crate::project::{Transition, WriteCommand, WriteError};
 use crate::projects::{Registry, RegistryChange};
 use crate::testing::{World, dead, hello_from, poll};
-
-const GRACE: Duration = Duration::from_secs(30);
-
-#[test]
-fn a_session_is_gone_without_socket_grace_period_and_process() {
-    let alive = hello_from(std::path::Path::new("/"));
-    let gone = dead(alive.clone());
-    let rebooted = Hello { boot: Some("another boot".to_owned()), ..alive.clone() };
-    let contained = Hello { pidns: Some(1), ..dead(alive.clone()) };
-    let unknown = Hello { pid_start: None, ..alive.clone() };
-    let second = Duration::from_secs(1);
-    let day = limits::FOREIGN_GRACE;
-
-    let cases: [(&str, &Hello, Option<Duration>, bool); 11] = [
-        ("connected, though its process is gone", &gone, None, false),
-        ("within the grace", &gone, Some(GRACE.saturating_sub(second)), false),
-        ("after the grace", &gone, Some(GRACE), true),
-        ("the process is there", &alive, Some(GRACE), false),
-        ("the process is there, for ever so long", &alive, Some(30 * day), false),
-        ("a pid without a start time is believed", &unknown, Some(30 * day), false),
-        ("of an earlier boot", &rebooted, Some(GRACE), true),
-        ("of an earlier boot, within the grace", &rebooted, Some(Duration::ZERO), false),
-        ("in another container", &contained, Some(GRACE), false),
-        (
-            "in another container, for nearly a day",
-            &contained,
-            Some(day.saturating_sub(second)),
-            false,
-        ),
-        ("in another container, for a day", &contained, Some(day), true),
-    ];
-    for (case, hello, away, expected) in cases {
-        assert_eq!(is_gone(hello, away, GRACE), expected, "{case}");
-    }
-}
 
 fn notices(memory: &Memory) -> Vec<Notice> {
     memory.notices().map(|notice| notice.as_ref().clone()).collect()

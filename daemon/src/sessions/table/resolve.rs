@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
-use super::super::processes::is_dead;
+use super::super::liveness::SessionEnd;
 use super::super::{Connection, Session, SessionLocation, Thread};
 use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
@@ -120,7 +120,7 @@ impl SessionTable {
         source: &EventSource,
         named: &[Arc<Session>],
     ) -> Option<ResolvedSession> {
-        let dead = self.dead_of(&source.agent_session);
+        let dead = self.ended_of(&source.agent_session);
         let now = clock::now();
         let mut inner = self.inner.lock();
         let is_known = |row: &Row| {
@@ -162,17 +162,13 @@ impl SessionTable {
         Some(Arc::clone(&inner.sessions.get(&id)?.session))
     }
 
-    /// Returns the sessions of this name that are away and whose process is gone. Processes are
-    /// checked without the lock.
-    fn dead_of(&self, agent_session: &str) -> BTreeSet<SessionId> {
+    /// Returns the sessions of this name that have ended. Processes are checked without the lock.
+    fn ended_of(&self, agent_session: &str) -> BTreeSet<SessionId> {
         let named = |session: &Session| session.agent_session.as_deref() == Some(agent_session);
         self.all()
             .into_iter()
-            .filter(|status| status.disconnected.is_some() && named(&status.session))
-            .filter(|status| {
-                let hello = &status.session.hello;
-                is_dead(hello.pid, hello.pid_start, hello.boot.as_deref())
-            })
+            .filter(|status| named(&status.session))
+            .filter(|status| matches!(status.liveness().end(), SessionEnd::Over(_)))
             .map(|status| status.session.id.clone())
             .collect()
     }
