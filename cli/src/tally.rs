@@ -29,7 +29,7 @@ pub fn tally<'a>(
     acknowledged: &BTreeSet<String>,
     texts: impl IntoIterator<Item = &'a str>,
 ) -> Tally {
-    let mut seen = Seen::default();
+    let mut seen = WordCounts::default();
     for text in texts {
         seen.note(text);
     }
@@ -58,9 +58,9 @@ pub fn texts(document: &ExportDocument) -> Vec<String> {
 
 /// Counts of words seen, once for each text.
 #[derive(Debug, Default)]
-pub struct Seen(BTreeMap<String, u32>);
+pub struct WordCounts(BTreeMap<String, u32>);
 
-impl Seen {
+impl WordCounts {
     /// Counts the words of a text.
     pub fn note(&mut self, text: &str) {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';

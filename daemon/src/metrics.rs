@@ -101,7 +101,7 @@ impl Times {
 
 /// Values that other modules know better than the metrics, at one moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct MetricsSnapshot {
     /// Sessions that are open or not yet gone.
     pub(crate) sessions: usize,
     /// Open projects.
@@ -287,7 +287,7 @@ impl Metrics {
     }
 
     /// Returns the text that Prometheus reads.
-    pub(crate) fn prometheus(&self, seen: Seen) -> String {
+    pub(crate) fn prometheus(&self, seen: MetricsSnapshot) -> String {
         self.sessions.set(i64::try_from(seen.sessions).unwrap_or(i64::MAX));
         self.projects_open.set(i64::try_from(seen.projects_open).unwrap_or(i64::MAX));
         self.budget_used.set(seen.budget_used);

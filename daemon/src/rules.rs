@@ -30,7 +30,7 @@ use crate::secrets::{self, Removed};
 
 /// An action that somebody is about to do.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct IntendedAction {
     /// The action in words.
     pub(crate) action: Option<String>,
     /// The command line.
@@ -125,7 +125,7 @@ impl RuleService {
         &self,
         memory: &Memory,
         located: Option<&Located>,
-        asked: &Asked,
+        asked: &IntendedAction,
         asks: Option<&SessionId>,
     ) -> Checked {
         let now = clock::now();
@@ -177,7 +177,12 @@ fn all(memory: &Memory, file: &FileRules, now: Timestamp) -> Vec<Rule> {
     all
 }
 
-fn decide(mut rules: Vec<Rule>, file: &FileRules, asked: &Asked, now: Timestamp) -> Verdict {
+fn decide(
+    mut rules: Vec<Rule>,
+    file: &FileRules,
+    asked: &IntendedAction,
+    now: Timestamp,
+) -> Verdict {
     let action = Action {
         action: asked.action.as_deref(),
         command: asked.command.as_deref(),
@@ -258,8 +263,8 @@ fn guards() -> [Rule; 2] {
 }
 
 /// Returns the log's line for a check.
-pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
-    let Asked { action, command, paths, tool, writes: _, access: _ } = asked;
+pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
+    let IntendedAction { action, command, paths, tool, writes: _, access: _ } = asked;
     let rules: Vec<&str> = checked.verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
     let mut asked = serde_json::json!({
         "result": checked.word(),
@@ -280,7 +285,7 @@ pub(crate) fn logged(asked: &Asked, checked: &Checked) -> Retrieval {
 }
 
 /// Returns an action as people read it.
-fn shown(asked: &Asked) -> String {
+fn shown(asked: &IntendedAction) -> String {
     let parts = [&asked.command, &asked.action, &asked.tool];
     let first = parts.into_iter().flatten().next().cloned().unwrap_or_default();
     if asked.command.is_some() || asked.paths.is_empty() {

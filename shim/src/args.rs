@@ -37,7 +37,7 @@ Example: claude mcp add anchord -- anchord-mcp
 
 /// The action that the command line asks for.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum ShimCommand {
     /// A request to serve MCP with these options.
     Serve(McpOptions),
     /// A request to print [`help`].
@@ -47,7 +47,7 @@ pub enum Asked {
 }
 
 /// Parses the arguments after the program's name. The error states what is allowed.
-pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Asked, String> {
+pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<ShimCommand, String> {
     let mut options = McpOptions::default();
     while let Some(argument) = arguments.next() {
         // A value may also follow an equals sign. A value that is not UTF-8 can only be a separate
@@ -58,8 +58,8 @@ pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Asked, Str
             None => (text, None),
         };
         match flag {
-            "--help" | "-h" if attached.is_none() => return Ok(Asked::Help),
-            "--version" | "-V" if attached.is_none() => return Ok(Asked::Version),
+            "--help" | "-h" if attached.is_none() => return Ok(ShimCommand::Help),
+            "--version" | "-V" if attached.is_none() => return Ok(ShimCommand::Version),
             "--project" | "--tools" | "--state-dir" | "--budget" => {
                 let value = attached.map(OsString::from).or_else(|| arguments.next());
                 let Some(value) = value.filter(|value| !value.is_empty()) else {
@@ -73,7 +73,7 @@ pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Asked, Str
             }
         }
     }
-    Ok(Asked::Serve(options))
+    Ok(ShimCommand::Serve(options))
 }
 
 fn set(options: &mut McpOptions, flag: &str, value: OsString) -> Result<(), String> {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use anchord::tally::Seen;
+use anchord::tally::WordCounts;
 use anchord_daemon::api::JournalLine;
 use serde_json::Value;
 
 /// Counts what a journal entry applied: the parts that a checkpoint staged, the summary of a
 /// save, notes. A write that was applied twice shows here even if memory merged the two.
-pub(crate) fn note_applied(seen: &mut Seen, line: &JournalLine) {
+pub(crate) fn note_applied(seen: &mut WordCounts, line: &JournalLine) {
     for change in &line.changes {
         match line.op.as_str() {
             "checkpoint" => {
@@ -36,6 +36,6 @@ pub(crate) fn note_applied(seen: &mut Seen, line: &JournalLine) {
 }
 
 /// Returns the tags that were seen more than once.
-pub(crate) fn repeated<'a>(seen: &Seen, tags: &'a BTreeSet<String>) -> Vec<&'a String> {
+pub(crate) fn repeated<'a>(seen: &WordCounts, tags: &'a BTreeSet<String>) -> Vec<&'a String> {
     tags.iter().filter(|tag| seen.times(tag) > 1).collect()
 }

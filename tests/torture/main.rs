@@ -33,7 +33,7 @@ use crate::limits::{FAULT_SECONDS_MAX, SECONDS_MIN, SESSIONS_MAX, WRITE_MILLISEC
 use crate::scratch::Scratch;
 use anchord::client::Client;
 use anchord::exit::Error;
-use anchord::tally::{Seen, tally, texts};
+use anchord::tally::{WordCounts, tally, texts};
 
 /// Write from many sessions while shims and daemons are killed, and count what is lost
 ///
@@ -186,7 +186,7 @@ impl Args {
         }
         let texts = texts(&scratch.export()?);
         let tally = tally(&acknowledged, texts.iter().map(String::as_str));
-        let mut applied = Seen::default();
+        let mut applied = WordCounts::default();
         let mut client = scratch.client()?;
         client.entries(&scratch.project(), 1, u32::MAX, &mut |_, line| {
             note_applied(&mut applied, &line);

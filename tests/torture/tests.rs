@@ -104,7 +104,7 @@ fn a_write_applied_twice_is_found_in_the_journal() {
         |summary: &str| json!({"put": {"id": "s1", "body": {"session_row": {"summary": summary}}}});
     let aside =
         json!({"put": {"standing": "archived", "body": {"session_row": {"summary": "t-2"}}}});
-    let mut seen = Seen::default();
+    let mut seen = WordCounts::default();
     note_applied(&mut seen, &line("checkpoint", vec![stage.clone()]));
     note_applied(&mut seen, &line("save", vec![row("did t-2")]));
     note_applied(&mut seen, &line("save", vec![row("did t-3"), aside]));

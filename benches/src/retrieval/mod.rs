@@ -130,12 +130,12 @@ impl Engine for InProcess {
 }
 
 /// The notes found for each question of a set.
-struct Asked<'d> {
+struct RankedQuestions<'d> {
     set: &'d Dataset,
     rankings: Vec<Vec<usize>>,
 }
 
-impl<'d> Asked<'d> {
+impl<'d> RankedQuestions<'d> {
     fn of(set: &'d Dataset, store: &Store<'_>) -> Result<Self> {
         let mut engine = store(&set.notes)?;
         let rankings = set
@@ -158,7 +158,7 @@ impl<'d> Asked<'d> {
     }
 }
 
-fn sum(asked: &[Asked<'_>], counted: &dyn Fn(u64) -> bool) -> Score {
+fn sum(asked: &[RankedQuestions<'_>], counted: &dyn Fn(u64) -> bool) -> Score {
     let mut sum = Score::default();
     for asked in asked {
         sum.absorb(&asked.score(counted));
@@ -168,8 +168,10 @@ fn sum(asked: &[Asked<'_>], counted: &dyn Fn(u64) -> bool) -> Score {
 
 /// Returns the engine's score in this process.
 fn over<'c>(sets: impl Iterator<Item = &'c Dataset>, tuning: &Tuning) -> Result<Score> {
-    let asked: Vec<Asked<'_>> = sets
-        .map(|set| Asked::of(set, &|notes| Ok(Box::new(InProcess::store(notes, *tuning)))))
+    let asked: Vec<RankedQuestions<'_>> = sets
+        .map(|set| {
+            RankedQuestions::of(set, &|notes| Ok(Box::new(InProcess::store(notes, *tuning))))
+        })
         .collect::<Result<_>>()?;
     Ok(sum(&asked, &|_| true))
 }
@@ -181,8 +183,8 @@ fn report<'c>(
     coding: &'c Dataset,
     store: &Store<'_>,
 ) -> Result<()> {
-    let ask = |sets: Vec<&'c Dataset>| -> Result<Vec<Asked<'c>>> {
-        sets.into_iter().map(|set| Asked::of(set, store)).collect()
+    let ask = |sets: Vec<&'c Dataset>| -> Result<Vec<RankedQuestions<'c>>> {
+        sets.into_iter().map(|set| RankedQuestions::of(set, store)).collect()
     };
     let turns = ask(conversations.iter().map(|conversation| &conversation.turns).collect())?;
     println!("| turns, {name} | {} |", sum(&turns, &|_| true));

@@ -7,7 +7,7 @@ use anchord_memory::{AnchorState, Memory, Record, RecordId, RecordState};
 
 use super::tool::place;
 use super::{Answer, ask, bind_error};
-use crate::anchors::{Place, Seen, keep};
+use crate::anchors::{CheckedCode, ProjectRoots, keep};
 use crate::api::{
     AnchorPlace, AnchorsParams, AnchorsReply, CheckedAnchor, CodeState, ErrorCode, ErrorReply,
 };
@@ -35,7 +35,7 @@ pub(crate) async fn verify_anchors(
             "Run it in the project's directory.",
         ));
     };
-    let at = Place { root, repository: view.place.repository() };
+    let at = ProjectRoots { root, repository: view.place.repository() };
     let seen = look(service, at, &view.memory).await;
     let mut moved = Vec::new();
     if params.fix {
@@ -54,7 +54,7 @@ pub(crate) async fn verify_anchors(
 }
 
 /// Looks as often as it takes. What one look finds in time, the next one knows.
-async fn look(service: &SessionService, at: Place<'_>, memory: &Memory) -> Vec<Seen> {
+async fn look(service: &SessionService, at: ProjectRoots<'_>, memory: &Memory) -> Vec<CheckedCode> {
     let until = clock::start() + ANCHORS_VERIFY_TIME_MAX;
     let mut before = usize::MAX;
     loop {
@@ -73,7 +73,7 @@ fn anchors(memory: &Memory) -> impl Iterator<Item = &Arc<Record>> {
     active.filter(|record| record.anchor().is_some())
 }
 
-fn checked(record: &Record, seen: &[Seen], moved: &[RecordId]) -> CheckedAnchor {
+fn checked(record: &Record, seen: &[CheckedCode], moved: &[RecordId]) -> CheckedAnchor {
     let anchor = record.anchor();
     let stored = anchor
         .map(|anchor| AnchorPlace { file: anchor.file.clone(), lines: anchor.lines.to_string() });

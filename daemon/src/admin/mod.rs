@@ -64,12 +64,12 @@ pub(crate) fn stop(admin: &AdminService) -> StopReply {
 }
 
 /// The project that a request names: located from a directory, by id, or both.
-pub(super) struct Asked {
+pub(super) struct NamedProject {
     pub(super) located: Option<Located>,
     pub(super) id: Option<ProjectId>,
 }
 
-impl Asked {
+impl NamedProject {
     pub(super) fn reference(&self, service: &SessionService, id: ProjectId) -> ProjectRef {
         if id.is_personal() {
             return Target::personal().reference;
@@ -121,12 +121,12 @@ pub(super) async fn target(service: &SessionService, project: &str) -> Answer<Ta
     Ok(Target::personal())
 }
 
-pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<Asked> {
+pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<NamedProject> {
     ask_by(service, project, from_here).await
 }
 
 /// Finds the project that a directory is once it has a marker.
-pub(super) async fn ask_part(service: &SessionService, project: &str) -> Answer<Asked> {
+pub(super) async fn ask_part(service: &SessionService, project: &str) -> Answer<NamedProject> {
     ask_by(service, project, locate_part).await
 }
 
@@ -138,14 +138,14 @@ fn from_here(directory: &Path, surroundings: &Surroundings) -> Result<Located, N
     locate(directory, false, surroundings)
 }
 
-async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<Asked> {
+async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<NamedProject> {
     if project == api::USER {
-        return Ok(Asked { located: None, id: Some(ProjectId::PERSONAL) });
+        return Ok(NamedProject { located: None, id: Some(ProjectId::PERSONAL) });
     }
     if let Ok(id) = project.parse().map(ProjectId) {
         let known = service.projects.registry.snapshot().known_or_forgotten(id).is_some();
         return if known {
-            Ok(Asked { located: None, id: Some(id) })
+            Ok(NamedProject { located: None, id: Some(id) })
         } else {
             Err(not_found(project))
         };
@@ -156,11 +156,11 @@ async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<A
             && let Some(known) = registry.project_at(path)
         {
             // The user has named the directory to an agent, so it is a project all the same.
-            return Ok(Asked { located: None, id: Some(known.id) });
+            return Ok(NamedProject { located: None, id: Some(known.id) });
         }
         let located = located.map_err(|error| bad_request(&error))?;
         let id = identify(&located, &registry).map_err(|error| bad_request(&error))?.id;
-        Ok(Asked { located: Some(located), id })
+        Ok(NamedProject { located: Some(located), id })
     })
     .await
 }

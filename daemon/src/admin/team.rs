@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::{
-    Answer, Asked, ask, bind_error, export_document, import_memory, internal, store_error,
+    Answer, NamedProject, ask, bind_error, export_document, import_memory, internal, store_error,
 };
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
@@ -102,7 +102,7 @@ async fn names_in(database: &Database) -> Answer<Vec<String>> {
 }
 
 /// Returns the project, and gives it an id if it has none.
-async fn established(service: &SessionService, asked: &Asked) -> Answer<ProjectId> {
+async fn established(service: &SessionService, asked: &NamedProject) -> Answer<ProjectId> {
     match (&asked.located, asked.id) {
         (Some(located), _) => {
             let registry = &service.projects.registry;
@@ -115,7 +115,7 @@ async fn established(service: &SessionService, asked: &Asked) -> Answer<ProjectI
 }
 
 /// Returns the team's database of a project.
-async fn reached(service: &SessionService, asked: &Asked) -> Answer<(Database, TeamConfig)> {
+async fn reached(service: &SessionService, asked: &NamedProject) -> Answer<(Database, TeamConfig)> {
     let id = asked.id.ok_or_else(nothing_here)?;
     let directory = service.projects.open.directory(id);
     let config = team::read(&directory).map_err(store_error)?.ok_or_else(no_team)?;

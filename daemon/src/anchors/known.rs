@@ -12,7 +12,7 @@ use crate::projects::FileStamp;
 
 /// The knowledge, by the root of each project.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownRoots {
     roots: HashMap<PathBuf, KnownFiles>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct FoundElsewhere {
     pub(super) print: Option<Fingerprint>,
 }
 
-impl Known {
+impl KnownRoots {
     /// Takes out what is known beneath a root. Whoever asks meanwhile looks for itself.
     pub(super) fn take(&mut self, root: &Path) -> KnownFiles {
         self.roots.remove(root).unwrap_or_default()

@@ -9,7 +9,7 @@ use anchord_memory::lines::LineRange;
 use anchord_memory::{AnchorState, RecordId, Staleness};
 
 use super::known::{Elsewhere, FoundElsewhere, KnownFile, KnownFiles, KnownOutcome};
-use super::{NamedFiles, Seen, Unprinted, Wanted};
+use super::{CheckedCode, NamedFiles, Unprinted, Wanted};
 use crate::clock;
 use crate::limits::{
     ANCHOR_CANDIDATES_MAX, ANCHOR_CHANGED_PERCENT_MAX, ANCHOR_GONE_FOR, ANCHOR_LIST_FOR,
@@ -35,7 +35,7 @@ pub(super) struct Look<'a> {
 
 impl Look<'_> {
     /// Returns the state of each anchor.
-    pub(super) fn all(&mut self, wanted: &[Wanted]) -> Vec<Seen> {
+    pub(super) fn all(&mut self, wanted: &[Wanted]) -> Vec<CheckedCode> {
         let mut files: BTreeMap<&str, Vec<&Wanted>> = BTreeMap::new();
         for it in wanted {
             files.entry(&it.file).or_default().push(it);
@@ -49,7 +49,7 @@ impl Look<'_> {
 
     /// Returns the states of anchors without a fingerprint. One whose lines all exist has none: its
     /// code may be another one.
-    pub(super) fn unprinted(&mut self, wanted: &[Unprinted]) -> Vec<Seen> {
+    pub(super) fn unprinted(&mut self, wanted: &[Unprinted]) -> Vec<CheckedCode> {
         let mut counts: HashMap<&str, Option<LineCount>> = HashMap::new();
         let mut seen = Vec::new();
         for it in wanted {
@@ -107,7 +107,7 @@ impl Look<'_> {
     }
 
     /// Returns the states of the anchors of one file.
-    fn file(&mut self, file: &str, wanted: &[&Wanted]) -> Vec<Seen> {
+    fn file(&mut self, file: &str, wanted: &[&Wanted]) -> Vec<CheckedCode> {
         let unchecked = || wanted.iter().map(|it| it.unchecked()).collect();
         let Some(mut known) = self.current(file) else { return unchecked() };
         let has = |it: &&&Wanted| !known.outcomes.contains_key(&(it.id, it.version));
@@ -257,7 +257,7 @@ impl Look<'_> {
 
 impl KnownFile {
     /// Returns what is known of an anchor.
-    fn seen(&self, it: &Wanted) -> Seen {
+    fn seen(&self, it: &Wanted) -> CheckedCode {
         let key = (it.id, it.version);
         let here = self.outcomes.get(&key);
         let elsewhere = self.elsewhere.get(&key);
@@ -273,12 +273,12 @@ impl KnownFile {
                 it.seen(AnchorState::Changed { percent: found.percent })
             };
             let (file, lines) = (found.file.clone(), found.lines);
-            return Seen { file, lines: range(lines), print: found.print.clone(), ..seen };
+            return CheckedCode { file, lines: range(lines), print: found.print.clone(), ..seen };
         }
-        let at = |lines: Lines, state| Seen { lines: range(lines), ..it.seen(state) };
+        let at = |lines: Lines, state| CheckedCode { lines: range(lines), ..it.seen(state) };
         match here.map(|it| it.outcome) {
             Some(Outcome::Fresh) => it.seen(AnchorState::Fresh),
-            Some(Outcome::Moved(lines)) => Seen {
+            Some(Outcome::Moved(lines)) => CheckedCode {
                 print: here.and_then(|it| it.print.clone()),
                 ..at(lines, AnchorState::Moved { from: from(it) })
             },

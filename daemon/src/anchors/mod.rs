@@ -25,7 +25,7 @@ use anchord_memory::{
 };
 use parking_lot::Mutex;
 
-use self::known::Known;
+use self::known::KnownRoots;
 use self::look::{Look, digest};
 use crate::bounded_fs;
 use crate::clock;
@@ -36,12 +36,12 @@ pub(crate) use self::upkeep::{AnchorUpkeep, keep};
 /// Checks anchors, and keeps what it knows of files.
 #[derive(Debug, Default)]
 pub(crate) struct AnchorService {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownRoots>>,
 }
 
 /// The place of a project's files.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ProjectRoots<'a> {
     pub(crate) root: &'a Path,
     /// The root of the repository that the project is a part of.
     pub(crate) repository: Option<&'a Path>,
@@ -84,13 +84,13 @@ struct Wants {
 /// The outcome of a look.
 #[derive(Debug)]
 struct Found {
-    anchors: Vec<Seen>,
+    anchors: Vec<CheckedCode>,
     files: Vec<(RecordId, Staleness)>,
 }
 
 /// The state of an anchor's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct CheckedCode {
     pub(crate) id: RecordId,
     pub(crate) version: Version,
     pub(crate) state: AnchorState,
@@ -107,7 +107,7 @@ impl AnchorService {
     /// exist. Without a place, everything is unchecked.
     pub(crate) async fn shown(
         &self,
-        place: Option<Place<'_>>,
+        place: Option<ProjectRoots<'_>>,
         memory: &Arc<Memory>,
         time_max: Duration,
         shown: &[Arc<Record>],
@@ -137,17 +137,17 @@ impl AnchorService {
     /// when they are shown.
     pub(crate) async fn all(
         &self,
-        place: Place<'_>,
+        place: ProjectRoots<'_>,
         memory: &Memory,
         time_max: Duration,
-    ) -> Vec<Seen> {
+    ) -> Vec<CheckedCode> {
         let wants = Wants::of(memory.active_with_code().map(AsRef::as_ref));
         self.look(place, wants, time_max).await.anchors
     }
 
     /// Returns the state of each anchor and of each record's files. Those that the disk or the time
     /// did not allow to look for are unchecked.
-    async fn look(&self, place: Place<'_>, wants: Wants, time_max: Duration) -> Found {
+    async fn look(&self, place: ProjectRoots<'_>, wants: Wants, time_max: Duration) -> Found {
         let until = clock::start() + time_max;
         let unchecked = wants.unchecked();
         let (root, repository) = (place.root.to_owned(), place.repository.map(Path::to_owned));
@@ -294,7 +294,7 @@ impl Unprinted {
     }
 
     /// Returns the state of lines in a file with `count` lines; `None` if all of them exist.
-    fn among(&self, count: u32) -> Option<Seen> {
+    fn among(&self, count: u32) -> Option<CheckedCode> {
         let LineRange::Span { first, last } = self.lines else { return None };
         if count < first {
             return Some(self.seen(AnchorState::Gone));
@@ -303,12 +303,12 @@ impl Unprinted {
         let gone = u64::from(last.checked_sub(count).filter(|gone| *gone > 0)?);
         let percent = (gone * 100).div_ceil(u64::from(last - first) + 1);
         let percent = u8::try_from(percent).unwrap_or(100);
-        Some(Seen { lines, ..self.seen(AnchorState::Changed { percent }) })
+        Some(CheckedCode { lines, ..self.seen(AnchorState::Changed { percent }) })
     }
 
-    fn seen(&self, state: AnchorState) -> Seen {
+    fn seen(&self, state: AnchorState) -> CheckedCode {
         let Self { id, version, file, lines } = self.clone();
-        Seen { id, version, state, file, lines, print: None }
+        CheckedCode { id, version, state, file, lines, print: None }
     }
 }
 
@@ -324,15 +324,15 @@ impl Wanted {
         })
     }
 
-    fn unchecked(&self) -> Seen {
+    fn unchecked(&self) -> CheckedCode {
         self.seen(AnchorState::Unchecked)
     }
 
     /// Returns a state at the place that the anchor has.
-    fn seen(&self, state: AnchorState) -> Seen {
+    fn seen(&self, state: AnchorState) -> CheckedCode {
         let Self { id, version, file, lines: Lines { first, last }, .. } = self.clone();
         let lines = LineRange::Span { first, last };
-        Seen { id, version, state, file, lines, print: None }
+        CheckedCode { id, version, state, file, lines, print: None }
     }
 }
 
@@ -348,7 +348,7 @@ impl NamedFiles {
     }
 }
 
-impl Seen {
+impl CheckedCode {
     /// Returns the anchor as it is shown.
     fn shown(&self, anchor: &Anchor) -> Anchor {
         Anchor {

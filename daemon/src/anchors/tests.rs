@@ -11,7 +11,9 @@ use anchord_memory::{
     UnseenCode, WhyUnseen,
 };
 
-use super::{AnchorService, NamedFiles, Place, Seen, Unprinted, Wanted, Wants, capture};
+use super::{
+    AnchorService, CheckedCode, NamedFiles, ProjectRoots, Unprinted, Wanted, Wants, capture,
+};
 
 const CODE: &str = "\
 use std::time::Duration;
@@ -65,8 +67,8 @@ fn one(id: RecordId) -> Wanted {
     }
 }
 
-async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> Seen {
-    let place = Place { root, repository: None };
+async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> CheckedCode {
+    let place = ProjectRoots { root, repository: None };
     let wants = Wants { printed: vec![it.clone()], ..Wants::default() };
     service.look(place, wants, time).await.anchors.remove(0)
 }
@@ -80,7 +82,7 @@ async fn each_state_is_found_on_disk_and_again_from_what_is_known() {
     let expect = async |state: AnchorState, file: &str, at: Lines| {
         for _ in 0..2 {
             let seen = seen(&service, &root, &it, LONG).await;
-            let Seen { file: there, lines, .. } = &seen;
+            let CheckedCode { file: there, lines, .. } = &seen;
             assert_eq!((&seen.state, there.as_str(), lines), (&state, file, &range(at)));
         }
     };
@@ -143,7 +145,7 @@ async fn files_of_secrets_and_missing_lines_get_no_fingerprint() {
 #[tokio::test]
 async fn an_anchor_without_a_fingerprint_is_shown_without_a_state() {
     let memory = std::sync::Arc::new(Memory::default());
-    let place = Place { root: Path::new("/"), repository: None };
+    let place = ProjectRoots { root: Path::new("/"), repository: None };
     let service = AnchorService::default();
     let shown = service.shown(Some(place), &memory, LONG, &[]).await;
     assert!(std::sync::Arc::ptr_eq(&shown, &memory));
@@ -174,7 +176,7 @@ async fn lines_without_a_fingerprint_are_gone_changed_or_unchecked_unless_they_e
         let version = anchord_memory::Version(1);
         let it = Unprinted { id, version, file: file.to_owned(), lines };
         let wants = Wants { unprinted: vec![it], ..Wants::default() };
-        let place = Place { root: &root, repository: None };
+        let place = ProjectRoots { root: &root, repository: None };
         let found = service.look(place, wants, LONG).await.anchors.pop();
         found.map(|seen| (seen.state, seen.lines.to_string()))
     };
@@ -251,7 +253,7 @@ async fn files_that_changed_or_went_are_counted_and_others_are_unchecked() {
     let it = named(&root, &["a.rs", "b.rs", "c.rs", "missing.rs", ".env", "src"]).await;
     assert_eq!(it.digests.keys().collect::<Vec<_>>(), ["a.rs", "b.rs", "c.rs"]);
     let became = async |time: Duration| {
-        let place = Place { root: &root, repository: None };
+        let place = ProjectRoots { root: &root, repository: None };
         let wants = Wants { named: vec![it.clone()], ..Wants::default() };
         let found = service.look(place, wants, time).await;
         let (_, Staleness { changed, unchecked }) = found.files.first().unwrap();

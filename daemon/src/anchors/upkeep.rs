@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anchord_memory::{AnchorMove, AnchorState, Memory, RecordId, plan_upkeep};
 
-use super::{AnchorService, Place, Seen};
+use super::{AnchorService, CheckedCode, ProjectRoots};
 use crate::limits::{ANCHORS_EVERY, ANCHORS_UPKEEP_TIME_MAX};
 use crate::project::{OpenProject, ProjectService, WriteCommand};
 use crate::projects::ProjectId;
@@ -70,7 +70,7 @@ async fn upkeep(
     root: PathBuf,
 ) -> Result<Vec<RecordId>, String> {
     let memory = project.memory();
-    let place = Place { root: &root, repository: None };
+    let place = ProjectRoots { root: &root, repository: None };
     let seen = anchors.all(place, &memory, ANCHORS_UPKEEP_TIME_MAX).await;
     if project.owner.health().read_only.is_some() {
         return Ok(Vec::new());
@@ -80,7 +80,10 @@ async fn upkeep(
 
 /// Commits the moves among the states that were seen. Returns the anchors that moved; one that was
 /// written meanwhile stays.
-pub(crate) async fn keep(project: &OpenProject, seen: &[Seen]) -> Result<Vec<RecordId>, String> {
+pub(crate) async fn keep(
+    project: &OpenProject,
+    seen: &[CheckedCode],
+) -> Result<Vec<RecordId>, String> {
     let moves: Arc<[AnchorMove]> = seen.iter().filter_map(moved).collect();
     if moves.is_empty() {
         return Ok(Vec::new());
@@ -91,7 +94,7 @@ pub(crate) async fn keep(project: &OpenProject, seen: &[Seen]) -> Result<Vec<Rec
     written.map(|written| written.outcome).map_err(|error| error.to_string())
 }
 
-fn moved(seen: &Seen) -> Option<AnchorMove> {
+fn moved(seen: &CheckedCode) -> Option<AnchorMove> {
     let AnchorState::Moved { .. } = seen.state else { return None };
     Some(AnchorMove {
         id: seen.id,

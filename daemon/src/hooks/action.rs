@@ -15,7 +15,7 @@ use anchord_proto::hello::ToolSet;
 
 use super::{Arrival, Call, HookError, HookResponse, subagent};
 use crate::outlines::FilesOf;
-use crate::rules::{self, Asked};
+use crate::rules::{self, IntendedAction};
 use crate::sessions::View;
 use crate::{budgets, clock, limits};
 
@@ -63,7 +63,7 @@ async fn stopped(
     let tool = Some(begins.tool.clone()).filter(|tool| !tool.is_empty());
     let access = if begins.only_reads { Access::Read } else { Access::Unknown };
     let command = begins.command.clone();
-    let asked = Asked { action: None, command, paths, writes, access, tool };
+    let asked = IntendedAction { action: None, command, paths, writes, access, tool };
     let located = view.place.located();
     let rules = &call.service.rules;
     // A client that asks in its own prompt needs no approval here.

@@ -72,7 +72,7 @@ async fn projects(State(service): Shared) -> Reply<api::ProjectsReply> {
 
 async fn project(
     State(service): Shared,
-    Asked(query): Asked<ProjectQuery>,
+    QueryArguments(query): QueryArguments<ProjectQuery>,
 ) -> Reply<api::ProjectStatus> {
     admin::project(&service.sessions, &query.project).await.map(Json)
 }
@@ -135,7 +135,7 @@ async fn anchors(
 
 async fn journal(
     State(service): Shared,
-    Asked(query): Asked<JournalQuery>,
+    QueryArguments(query): QueryArguments<JournalQuery>,
 ) -> Result<Response, ErrorReply> {
     let from = query.from.unwrap_or(1);
     let text = admin::journal(&service.sessions, &query.project, from, query.limit).await?;
@@ -144,7 +144,7 @@ async fn journal(
 
 async fn log(
     State(service): Shared,
-    Asked(query): Asked<LogQuery>,
+    QueryArguments(query): QueryArguments<LogQuery>,
 ) -> Result<Response, ErrorReply> {
     let mut text = String::new();
     for line in admin::retrievals(&service, query).await? {
@@ -171,7 +171,7 @@ async fn now(State(service): Shared) -> Json<api::NowReply> {
 
 async fn given(
     State(service): Shared,
-    Asked(query): Asked<api::GivenQuery>,
+    QueryArguments(query): QueryArguments<api::GivenQuery>,
 ) -> Reply<api::GivenReply> {
     admin::given(&service, &query).await.map(Json)
 }
@@ -185,7 +185,7 @@ async fn records(
 
 async fn growth(
     State(service): Shared,
-    Asked(query): Asked<ProjectQuery>,
+    QueryArguments(query): QueryArguments<ProjectQuery>,
 ) -> Reply<api::GrowthReply> {
     admin::growth(&service.sessions, &query.project).await.map(Json)
 }
@@ -213,7 +213,7 @@ async fn repair(
 
 async fn backup(
     State(service): Shared,
-    Asked(query): Asked<api::BackupQuery>,
+    QueryArguments(query): QueryArguments<api::BackupQuery>,
 ) -> Result<Response, ErrorReply> {
     Ok(json_lines(admin::backup_lines(&service.sessions, &query).await?))
 }
@@ -227,7 +227,7 @@ async fn restore(
 
 async fn export(
     State(service): Shared,
-    Asked(query): Asked<ExportQuery>,
+    QueryArguments(query): QueryArguments<ExportQuery>,
 ) -> Result<Response, ErrorReply> {
     let text = admin::export_document(&service.sessions, &query.project, query.format).await?;
     let kind = match query.format {
@@ -278,7 +278,7 @@ async fn purge(
 
 async fn secrets(
     State(service): Shared,
-    Asked(query): Asked<ProjectQuery>,
+    QueryArguments(query): QueryArguments<ProjectQuery>,
 ) -> Reply<api::SecretsReply> {
     admin::scan_secrets(&service.sessions, &query.project).await.map(Json)
 }
@@ -307,9 +307,9 @@ impl IntoResponse for ErrorReply {
 }
 
 /// Query parameters. Malformed ones are answered like every other error.
-struct Asked<T>(T);
+struct QueryArguments<T>(T);
 
-impl<T, S> FromRequestParts<S> for Asked<T>
+impl<T, S> FromRequestParts<S> for QueryArguments<T>
 where
     Query<T>: FromRequestParts<S, Rejection = QueryRejection>,
     S: Send + Sync,

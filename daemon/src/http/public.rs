@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::HttpState;
 use crate::config::HttpConfig;
 use crate::limits;
-use crate::metrics::{Metrics, Seen, TeamsSeen};
+use crate::metrics::{Metrics, MetricsSnapshot, TeamsSeen};
 use crate::project::OpenProjects;
 use crate::sessions::{Joining, SessionService};
 use crate::shutdown::Shutdown;
@@ -180,7 +180,7 @@ fn teams(service: &SessionService) -> TeamsSeen {
 async fn metrics(State(service): State<Arc<StatusService>>) -> Response {
     let open = &service.sessions.projects.open;
     let used = open.filled().into_iter().map(|filled| filled.share(&service.sessions.config));
-    let text = service.metrics.prometheus(Seen {
+    let text = service.metrics.prometheus(MetricsSnapshot {
         sessions: service.sessions.table.all().len(),
         projects_open: projects_open(open),
         budget_used: used.fold(0.0, f64::max),

@@ -19,11 +19,11 @@ pub(super) struct HookMetrics {
     doubled: Counter,
     skipped: Counter,
     times: Times,
-    seen: Mutex<Seen>,
+    seen: Mutex<HookCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct HookCounts {
     /// Counts by client and event.
     events: BTreeMap<(&'static str, String), u64>,
     last_failure: Option<HookFailure>,

@@ -33,14 +33,14 @@ pub(super) struct Looks {
 /// The looks of one session.
 #[derive(Clone, Debug, Default)]
 struct SessionLooks {
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, FileLooks>,
     /// The lines of its file.
     lines: usize,
 }
 
 /// The looks at one file.
 #[derive(Clone, Debug)]
-struct Seen {
+struct FileLooks {
     last: Look,
     /// The look that counts if the call of the last one comes again.
     before: Option<Look>,
@@ -70,13 +70,13 @@ impl SessionLooks {
             }
         }
         let before = self.seen.remove(path).map(|seen| seen.last);
-        self.seen.insert(path.to_owned(), Seen { last: look, before: before.clone() });
+        self.seen.insert(path.to_owned(), FileLooks { last: look, before: before.clone() });
         before
     }
 
     fn text(&self) -> io::Result<String> {
         let mut text = String::new();
-        for (path, Seen { last, .. }) in &self.seen {
+        for (path, FileLooks { last, .. }) in &self.seen {
             text.push_str(&line(path, last)?);
         }
         Ok(text)

@@ -164,7 +164,7 @@ impl OutlineService {
         let (root, repository) = (files.root.to_owned(), files.repository.map(Path::to_owned));
         let (roots, path) = (Arc::clone(&self.roots), PathBuf::from(path));
         let reading = bounded_fs::run(files.root, move || {
-            let Some(place) = Place::find(&root, &roots, &path) else {
+            let Some(place) = ReadablePath::find(&root, &roots, &path) else {
                 return Err(FileRefusal::Outside(path.display().to_string()));
             };
             let io = |source| FileRefusal::Io { path: path.display().to_string(), source };
@@ -314,13 +314,13 @@ pub(crate) struct Look {
 }
 
 /// A path beneath one of the roots that may be read.
-struct Place {
+struct ReadablePath {
     root: PathBuf,
     relative: PathBuf,
     is_additional: bool,
 }
 
-impl Place {
+impl ReadablePath {
     /// Finds the root that a path is beneath: the project's first. Reads links.
     fn find(root: &Path, additional: &[PathBuf], path: &Path) -> Option<Self> {
         let within = |root: &Path, path: &Path, is_additional| {

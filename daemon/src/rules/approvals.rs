@@ -9,7 +9,7 @@ use anchord_memory::Timestamp;
 use anchord_memory::limits::APPROVED_MINUTES;
 use sha2::{Digest as _, Sha256};
 
-use super::Asked;
+use super::IntendedAction;
 use crate::limits::{APPROVAL_WAITS_MINUTES, APPROVALS_MAX};
 
 /// The least number of digits of an id. More are used if two waiting actions begin alike.
@@ -105,8 +105,8 @@ fn minutes(minutes: u32) -> i64 {
 
 /// Returns the key of an action in a project. A command is the same action whichever tool runs or
 /// asks about it.
-pub(super) fn key(project: &str, asked: &Asked) -> ActionKey {
-    let Asked { action, command, paths, tool, writes: _, access: _ } = asked;
+pub(super) fn key(project: &str, asked: &IntendedAction) -> ActionKey {
+    let IntendedAction { action, command, paths, tool, writes: _, access: _ } = asked;
     let (others, paths) = match command {
         Some(_) => ([&None, &None], &[][..]),
         None => ([action, tool], paths.as_slice()),

@@ -18,7 +18,7 @@ use super::liveness::has_died;
 use super::processes::is_foreign;
 use super::service::SessionService;
 use super::{Session, end};
-use crate::anchors::Place;
+use crate::anchors::ProjectRoots;
 use crate::bounded_fs;
 use crate::clock;
 use crate::project::history::PastMemory;
@@ -197,7 +197,7 @@ impl View {
         // An earlier memory says nothing about the code of now.
         if !self.is_past() {
             let repository = self.place.repository();
-            let place = self.place.root().map(|root| Place { root, repository });
+            let place = self.place.root().map(|root| ProjectRoots { root, repository });
             self.memory = service.anchors.shown(place, &self.memory, time_max, shown).await;
         }
         self

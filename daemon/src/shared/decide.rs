@@ -6,7 +6,7 @@ use anchord_memory::shared::{FileForm, FileNames, SharedContent};
 use anchord_memory::{Memory, Record, RecordId, ShareId, TakeItem, Version};
 use serde::{Deserialize, Serialize};
 
-use super::scan::{Scan, Seen};
+use super::scan::{Scan, ScannedFile};
 use crate::api::SharedRemark;
 use crate::projects::FileDigest;
 use crate::secrets::{Removed, clean_fields};
@@ -86,7 +86,7 @@ pub(super) fn decide(
     let mut decision = Decision::default();
     let odd = scan.odd.iter().map(|(path, what)| SharedRemark::file(path, what));
     decision.remarks.extend(odd);
-    let mut files: BTreeMap<&ShareId, (&str, &Seen)> = BTreeMap::new();
+    let mut files: BTreeMap<&ShareId, (&str, &ScannedFile)> = BTreeMap::new();
     for (path, seen) in &scan.files {
         let known = bases.get(&seen.id).map(|base| base.path.as_str());
         match files.get(&seen.id) {
@@ -130,7 +130,7 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    fn with_file(&self, path: &str, seen: &Seen, decision: &mut Decision) {
+    fn with_file(&self, path: &str, seen: &ScannedFile, decision: &mut Decision) {
         let (form, digest) = match (&seen.form, &seen.digest) {
             (Ok(form), Some(digest)) => (form, digest),
             (Err(unusable), _) => {

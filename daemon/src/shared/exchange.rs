@@ -17,7 +17,7 @@ use anchord_memory::{
 
 use super::decide::{Base, Bases, Decision, Held, Remove, Take, Write, decide};
 use super::place::file;
-use super::scan::{Scan, SeenFiles, scan};
+use super::scan::{Scan, ScannedFiles, scan};
 use crate::api::{SharedRemark, SharedStatus};
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
@@ -36,7 +36,7 @@ const SESSION: &str = "shared-files";
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
     bases: Bases,
-    seen: SeenFiles,
+    seen: ScannedFiles,
     /// Names that the last scan found, and what is wrong with them.
     odd: Vec<(String, String)>,
     held: Held,
@@ -399,7 +399,7 @@ async fn write(
 /// The files that were changed.
 #[derive(Default)]
 struct ChangedFiles {
-    written: Vec<(ShareId, Base, super::scan::Seen)>,
+    written: Vec<(ShareId, Base, super::scan::ScannedFile)>,
     removed: Vec<ShareId>,
     failed: Option<String>,
 }

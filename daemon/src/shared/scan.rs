@@ -16,7 +16,7 @@ use crate::secrets::{Removed, clean_fields};
 
 /// A file with the name of a shared record.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct ScannedFile {
     pub(super) id: ShareId,
     pub(super) kind: Kind,
     pub(super) stamp: FileStamp,
@@ -36,14 +36,14 @@ pub(super) struct Unusable {
 }
 
 /// The files by path, relative to the shared directory.
-pub(super) type SeenFiles = BTreeMap<String, Seen>;
+pub(super) type ScannedFiles = BTreeMap<String, ScannedFile>;
 
 /// The shared directory as it was found.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Whether the directory is there with its mark. A branch without it shares no memory.
     pub(super) is_there: bool,
-    pub(super) files: SeenFiles,
+    pub(super) files: ScannedFiles,
     /// Names and what is wrong with them.
     pub(super) odd: Vec<(String, String)>,
     /// Whether all of it could be listed. Otherwise a missing file proves nothing.
@@ -53,7 +53,7 @@ pub(super) struct Scan {
 }
 
 /// Scans the shared directory beneath a root. `before` has the files of the last scan.
-pub(super) fn scan(root: &Path, mut before: SeenFiles) -> Result<Scan, MirrorError> {
+pub(super) fn scan(root: &Path, mut before: ScannedFiles) -> Result<Scan, MirrorError> {
     let files = open(root)?;
     let mut scan = Scan { is_whole: true, ..Scan::default() };
     let Some(entries) = files.list(Path::new(DIRECTORY), SHARED_FILES_MAX)? else {
@@ -85,7 +85,7 @@ pub(super) fn scan(root: &Path, mut before: SeenFiles) -> Result<Scan, MirrorErr
     Ok(scan)
 }
 
-fn folder(files: &ProjectFiles, kind: Kind, before: &mut SeenFiles, scan: &mut Scan) {
+fn folder(files: &ProjectFiles, kind: Kind, before: &mut ScannedFiles, scan: &mut Scan) {
     let entries = match files.list(&file(kind.noun()), SHARED_FILES_MAX) {
         Ok(entries) => entries.unwrap_or_default(),
         Err(error) => {
@@ -135,7 +135,7 @@ fn folder(files: &ProjectFiles, kind: Kind, before: &mut SeenFiles, scan: &mut S
 }
 
 /// Reads a file. Returns `None` if it has just gone.
-fn read(files: &ProjectFiles, kind: Kind, id: ShareId, path: &str) -> Option<Seen> {
+fn read(files: &ProjectFiles, kind: Kind, id: ShareId, path: &str) -> Option<ScannedFile> {
     let read = match files.read_whole(&file(path), SHARED_FILE_BYTES_MAX) {
         Ok(read) => read?,
         Err(error) => {
@@ -155,7 +155,7 @@ fn read(files: &ProjectFiles, kind: Kind, id: ShareId, path: &str) -> Option<See
     clean_fields(&mut fields, &mut removed);
     form.content = form.content.with_json(fields);
     let secrets = (!removed.no_secrets()).then(|| removed.kinds());
-    Some(Seen { id, kind, stamp: read.stamp, digest, form: Ok(form), secrets })
+    Some(ScannedFile { id, kind, stamp: read.stamp, digest, form: Ok(form), secrets })
 }
 
 fn unusable(
@@ -165,15 +165,20 @@ fn unusable(
     digest: Option<FileDigest>,
     what: String,
     is_conflict: bool,
-) -> Seen {
+) -> ScannedFile {
     let form = Err(Unusable { what, is_conflict });
-    Seen { id, kind, stamp, digest, form, secrets: None }
+    ScannedFile { id, kind, stamp, digest, form, secrets: None }
 }
 
 /// Returns a file as a scan finds it after it was written with this text.
-pub(super) fn written(path: &str, id: &ShareId, stamp: FileStamp, text: &str) -> Option<Seen> {
+pub(super) fn written(
+    path: &str,
+    id: &ShareId,
+    stamp: FileStamp,
+    text: &str,
+) -> Option<ScannedFile> {
     let (kind, _) = FileNames::parse(path)?;
     let form = FileForm::parse(kind, text.as_bytes()).ok()?;
     let digest = Some(FileDigest::of(text.as_bytes()));
-    Some(Seen { id: id.clone(), kind, stamp, digest, form: Ok(form), secrets: None })
+    Some(ScannedFile { id: id.clone(), kind, stamp, digest, form: Ok(form), secrets: None })
 }

@@ -147,7 +147,7 @@ struct Survey<M: StateMachine> {
 }
 
 /// A state that is known from outside the journal.
-struct Known<M> {
+struct OutsideState<M> {
     journal: Uuid,
     epoch: u32,
     state: M,
@@ -208,7 +208,7 @@ impl<M: StateMachine> Survey<M> {
         }
         let is_older = epoch > in_files && segments.iter().any(|bytes| !bytes.is_empty());
         // A purge removed something from its lines, which must not come back.
-        let is_purged = |known: &Known<M>| replayed::<M>(&segments).purges() < known.state.purges();
+        let is_purged = |known: &OutsideState<M>| replayed::<M>(&segments).purges() < known.state.purges();
         if is_older && known.as_ref().is_some_and(is_purged) {
             bad += segments.iter().filter(|bytes| !bytes.is_empty()).count() as u64;
             segments.iter_mut().for_each(Vec::clear);
@@ -228,11 +228,11 @@ impl<M: StateMachine> Survey<M> {
     }
 
     /// Takes every good line in the order of their numbers, and fills the gaps.
-    fn read(&mut self, known: Option<Known<M>>) {
+    fn read(&mut self, known: Option<OutsideState<M>>) {
         let (lines, bad) = good_lines::<M>(&self.segments);
         self.plan.bad += bad;
         // A journal that has another entry under a known number went its own way before it.
-        let is_other = |known: &Known<M>| {
+        let is_other = |known: &OutsideState<M>| {
             let seq = known.state.seq();
             lines.iter().any(|line| line.seq == seq && line.crc != known.line)
         };
@@ -375,18 +375,18 @@ fn read_fuller(
 /// a known journal, all of them are another memory's.
 fn identity<M: StateMachine>(
     headers: &[Option<(Uuid, u32)>],
-    known: Vec<Known<M>>,
-) -> (Uuid, u32, Option<Known<M>>) {
+    known: Vec<OutsideState<M>>,
+) -> (Uuid, u32, Option<OutsideState<M>>) {
     let there = || headers.iter().copied().flatten();
-    let of_files = |known: &&Known<M>| there().any(|(journal, _)| journal == known.journal);
-    let newest = |known: &&Known<M>| (known.epoch, known.state.seq());
+    let of_files = |known: &&OutsideState<M>| there().any(|(journal, _)| journal == known.journal);
+    let newest = |known: &&OutsideState<M>| (known.epoch, known.state.seq());
     let best = known.iter().filter(of_files).max_by_key(newest);
     let journal = best.or_else(|| known.iter().max_by_key(newest)).map(|known| known.journal);
     let journal = journal.or_else(|| there().next().map(|(journal, _)| journal));
     let journal = journal.unwrap_or_else(Uuid::new_v4);
     let in_files = there().filter(|(it, _)| *it == journal).map(|(_, epoch)| epoch).max();
     // A state from before a rewrite proves nothing of the journal after it.
-    let is_current = |known: &Known<M>| {
+    let is_current = |known: &OutsideState<M>| {
         known.journal == journal && in_files.is_none_or(|epoch| known.epoch >= epoch)
     };
     let known = known.into_iter().filter(is_current).max_by_key(|known| newest(&known));
@@ -435,7 +435,7 @@ fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
 
 /// Returns the states in the index and the snapshots. Fails if one of them cannot be read now,
 /// because its content would count as lost.
-fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<Known<M>>, StoreError> {
+fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<OutsideState<M>>, StoreError> {
     let cannot_look = |error| StoreError::Io {
         doing: "read the index beside",
         path: dir.join("journal"),
@@ -447,7 +447,7 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<Known<M>>
             match read_index::<M>(&mut *index, &meta) {
                 Ok((state, _)) => {
                     let (journal, epoch, line) = (meta.journal, meta.epoch, meta.line);
-                    all.push(Known { journal, epoch, state, line });
+                    all.push(OutsideState { journal, epoch, state, line });
                 }
                 Err(error) if error.passes() => return Err(cannot_look(error)),
                 Err(error) => tracing::warn!(%error, "the index is of no use for a repair"),
@@ -462,7 +462,7 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<Known<M>>
         if let Ok((place, rows)) = read
             && let Ok((state, _)) = restore::<M>(rows)
         {
-            all.push(Known { journal: place.journal, epoch: place.epoch, state, line: place.line });
+            all.push(OutsideState { journal: place.journal, epoch: place.epoch, state, line: place.line });
         }
     }
     Ok(all)

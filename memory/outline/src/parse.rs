@@ -24,7 +24,7 @@ pub(crate) use comments::{
 pub(crate) use damaged::Damaged;
 use damaged::{add_missing, bytes_lost, functions_by_lines, is_declared};
 use pieces::pieces;
-pub(crate) use rule::{Rule, Scope, Seen, child, declares_function, import, item};
+pub(crate) use rule::{NodeInContext, Rule, Scope, child, declares_function, import, item};
 
 /// The way in which a language's files are read.
 pub(crate) struct Grammar {
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
             is_in_function: self.open.iter().any(|open| open.kind.is_function()),
             is_in_item: !self.open.is_empty(),
         };
-        let seen = Seen { node, ancestors, text: self.text, scope };
+        let seen = NodeInContext { node, ancestors, text: self.text, scope };
         let rule = self.rules.get(kind).into_iter().flatten().find(|rule| rule.takes(&seen));
         match rule.map(|rule| (*rule, rule.kind)) {
             None => !self.pruned.get(kind).copied().unwrap_or(false),
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         self.outline.imports.push(Import { line, text });
     }
 
-    fn item(&mut self, rule: &Rule, kind: ItemKind, seen: &Seen<'_, '_>) {
+    fn item(&mut self, rule: &Rule, kind: ItemKind, seen: &NodeInContext<'_, '_>) {
         let Some(name) = rule.name_of(seen) else { return };
         let node = seen.node;
         let wrappers = self.grammar.wrappers;
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the declaration without its body.
-    fn signature(&self, rule: &Rule, seen: &Seen<'_, '_>, outer: Node<'_>) -> String {
+    fn signature(&self, rule: &Rule, seen: &NodeInContext<'_, '_>, outer: Node<'_>) -> String {
         let node = seen.node;
         let start = outer.start_byte().min(node.start_byte());
         let body = rule.body_of(seen);

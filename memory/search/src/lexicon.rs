@@ -20,7 +20,7 @@ pub(super) struct Lexicon {
     long: HashMap<Box<str>, Met, FxBuildHasher>,
     /// The number of each term by its hash. Words with the same stem share a number.
     by_hash: HashMap<u64, u32, FxBuildHasher>,
-    terms: Vec<Known>,
+    terms: Vec<HashedTerm>,
 }
 
 /// A known word.
@@ -34,7 +34,7 @@ pub(super) struct Met {
 }
 
 /// A term, with its hash stored beside it for fast access.
-pub(super) struct Known {
+pub(super) struct HashedTerm {
     pub term: Rc<Term>,
     pub hash: u64,
 }
@@ -64,14 +64,14 @@ impl Lexicon {
         let stop = term.stop;
         let number = *self.by_hash.entry(term.hash).or_insert_with(|| {
             let hash = term.hash;
-            self.terms.push(Known { term, hash });
+            self.terms.push(HashedTerm { term, hash });
             narrow(self.terms.len() - 1)
         });
         Met { number, stop }
     }
 
     /// Returns all terms in the order of their numbers.
-    pub(super) fn terms(&self) -> &[Known] {
+    pub(super) fn terms(&self) -> &[HashedTerm] {
         &self.terms
     }
 

@@ -28,7 +28,7 @@ pub(super) fn correct<I: DocumentId>(
         .iter()
         .filter(|wanted| wanted.atom && having(wanted.hash, 1) == 0)
         .take(CORRECTED_TERMS_MAX)
-        .map(|wanted| Asked::new(wanted.hash, &wanted.asked, &wanted.term))
+        .map(|wanted| TypedWord::new(wanted.hash, &wanted.asked, &wanted.term))
         .collect();
     if unknown.is_empty() {
         return None;
@@ -125,7 +125,7 @@ const DOCUMENTS: usize = 1_000;
 /// The maximum number of slips between a word and the intended one.
 const SLIPS: usize = 2;
 
-struct Asked<'q> {
+struct TypedWord<'q> {
     hash: u64,
     word: &'q str,
     stem: &'q str,
@@ -134,7 +134,7 @@ struct Asked<'q> {
     distance_max: usize,
 }
 
-impl<'q> Asked<'q> {
+impl<'q> TypedWord<'q> {
     fn new(hash: u64, word: &'q str, stem: &'q str) -> Self {
         let chars = stem.chars().count();
         // One slip in a short word, two in a long one. In a very short one, every word is near

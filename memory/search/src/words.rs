@@ -78,7 +78,7 @@ pub(super) fn term(raw: &str) -> Rc<Term> {
         // Stemming costs more than everything else together, and texts repeat their words. Each
         // slot caches the last word that hashed to it. A term depends on the word alone, so the
         // cache has no visible effect.
-        static MEMO: RefCell<Vec<Option<Known>>> =
+        static MEMO: RefCell<Vec<Option<WordTerm>>> =
             RefCell::new(vec![None; SEARCH_MEMO_WORDS_MAX]);
     }
     MEMO.with_borrow_mut(|memo| {
@@ -99,7 +99,7 @@ pub(super) fn term(raw: &str) -> Rc<Term> {
 }
 
 /// A word and its term.
-type Known = (Box<str>, Rc<Term>);
+type WordTerm = (Box<str>, Rc<Term>);
 
 /// Folds case, accents, width and typographic apostrophes.
 pub(super) fn fold(raw: &str) -> String {

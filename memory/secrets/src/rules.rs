@@ -156,11 +156,11 @@ const RANDOM_TOKENS: &[(&str, &str, &str)] = &[
 ];
 
 /// A row of the table of places.
-type Place = (SecretKind, &'static str, (usize, usize), &'static str, Test);
+type PlaceRow = (SecretKind, &'static str, (usize, usize), &'static str, Test);
 
 /// Secrets by what is around them: what announces them, how far before and behind it they reach,
 /// and the pattern. It begins with the word that reaches up to there, or behind what announces it.
-const PLACES: &[Place] = &[
+const PLACES: &[PlaceRow] = &[
     (
         JWT,
         "eyj",
@@ -286,7 +286,7 @@ pub(super) fn all() -> Vec<(&'static str, Rule)> {
         let source = format!("(?:{})({rest})", prefixes.replace('.', r"\."));
         (*prefixes, Rule::new(SecretKind(kind), Begin::Token, (0, LONG), &source, test))
     };
-    let place = |row: &Place| {
+    let place = |row: &PlaceRow| {
         let (kind, clue, reach, pattern, test) = *row;
         let begin = match (kind, reach) {
             (PRIVATE_KEY, _) => Begin::Token,

@@ -48,7 +48,7 @@ pub fn plan_import_sessions(
 ) -> Plan<PastOutcome> {
     let mut outcome = PastOutcome::default();
     let longest = longest(sessions, &mut outcome);
-    let known = Known::of(memory);
+    let known = KnownConversations::of(memory);
     let mut draft = Draft::new(memory);
     for past in longest {
         let captured = &past.captured;
@@ -115,7 +115,7 @@ fn is_of_transcript(record: &Record, row: &SessionRow, captured: &SessionActivit
 }
 
 /// The conversations that a memory knows, by each way of recognising them.
-struct Known<'a> {
+struct KnownConversations<'a> {
     keys: BTreeSet<&'a str>,
     /// The activity in active rows that came from transcripts, by conversation. Rows that hooks
     /// wrote are left to the hooks.
@@ -124,7 +124,7 @@ struct Known<'a> {
     written: Vec<(&'a Record, &'a SessionRow)>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownConversations<'a> {
     fn of(memory: &'a Memory) -> Self {
         let mut known =
             Self { keys: BTreeSet::new(), imported: BTreeMap::new(), written: Vec::new() };

@@ -118,7 +118,7 @@ impl Lesson {
     /// Merges another version of the same lesson: the more specific summary, all details, all
     /// files.
     pub(crate) fn unite(&mut self, later: &Self) {
-        let mut known = Known::of(self);
+        let mut known = LessonContent::of(self);
         self.unite_known(later, &mut known);
     }
 
@@ -138,7 +138,7 @@ impl Lesson {
     }
 
     /// Merges one of many versions like [`Lesson::unite`]. `known` is the lesson's content so far.
-    pub(crate) fn unite_known(&mut self, later: &Self, known: &mut Known) {
+    pub(crate) fn unite_known(&mut self, later: &Self, known: &mut LessonContent) {
         if self.unite_captured(later) {
             return;
         }
@@ -287,9 +287,9 @@ impl StagedItem for Lesson {
     }
 
     fn absorb(items: &mut Vec<Self>, later: &[Self], _: Timestamp) -> Vec<Body> {
-        let mut known: BTreeMap<usize, Known> = BTreeMap::new();
+        let mut known: BTreeMap<usize, LessonContent> = BTreeMap::new();
         absorb_by_key(items, later, Self::text_key, |at, stored, lesson| {
-            let known = known.entry(at).or_insert_with(|| Known::of(stored));
+            let known = known.entry(at).or_insert_with(|| LessonContent::of(stored));
             stored.unite_known(lesson, known);
         });
         Vec::new()
@@ -347,13 +347,13 @@ fn whole_text(lesson: &Lesson) -> String {
 }
 
 /// A lesson's content, built once for all the versions that merge into it.
-pub(crate) struct Known {
+pub(crate) struct LessonContent {
     /// Folded paragraphs.
     paragraphs: BTreeSet<String>,
     files: BTreeSet<String>,
 }
 
-impl Known {
+impl LessonContent {
     pub(crate) fn of(lesson: &Lesson) -> Self {
         let paragraphs = paragraphs(&lesson.detail).map(fold).collect();
         Self { paragraphs, files: lesson.files.iter().cloned().collect() }

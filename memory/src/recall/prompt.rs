@@ -118,7 +118,7 @@ fn candidates(memory: &Memory, of: &PromptQuery<'_>, resuming: Option<Resuming>)
 
     let mut found: Vec<Candidate> = Vec::new();
     for clause in clauses {
-        let asked = Asked::of(memory, clause, stop_words);
+        let asked = ClauseQuery::of(memory, clause, stop_words);
         for (rank, (record, terms)) in asked.hits(memory, of, resuming).into_iter().enumerate() {
             let known = found.iter().position(|known| known.id == record.id);
             let known_rank = known.and_then(|at| found.get(at)).map(|known| known.evidence.rank);
@@ -220,7 +220,7 @@ fn asks(prompt: &str, best: &Candidate, candidates: &[Candidate]) -> f32 {
 const ASKS_BIAS: f32 = 10.9;
 
 /// One clause of a prompt, or the whole prompt, as a query.
-struct Asked<'a> {
+struct ClauseQuery<'a> {
     naming: Naming<'a>,
     query: Query,
     /// The weight of each term.
@@ -229,7 +229,7 @@ struct Asked<'a> {
     own: usize,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ClauseQuery<'a> {
     fn of(memory: &Memory, text: &'a str, stop_words: &[&str]) -> Self {
         let own = Query::told(text).without(|word| stop_words.contains(&word));
         let own_count = own.len();

@@ -49,7 +49,7 @@ pub(super) fn rescore(memory: &Memory, query: &Query, text: &str, hits: &mut [Hi
         return;
     }
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let asked = Asked::of(memory, query, text);
+    let asked = WeightedQuery::of(memory, query, text);
     for hit in &mut *hits {
         let Some(record) = memory.record(hit.id) else { continue };
         let highest = best * hit.prior;
@@ -70,7 +70,7 @@ pub(super) fn rescore(memory: &Memory, query: &Query, text: &str, hits: &mut [Hi
 }
 
 /// A query, and the weight of each of its words.
-struct Asked<'a> {
+struct WeightedQuery<'a> {
     /// The query as written, without surrounding quotes.
     text: &'a str,
     naming: Naming<'a>,
@@ -88,7 +88,7 @@ struct Word {
     stand_ins: Terms,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> WeightedQuery<'a> {
     fn of(memory: &Memory, own: &Query, text: &'a str) -> Self {
         let said: Vec<(String, String)> =
             own.asked().map(|word| (word.to_owned(), words::as_keys_say(word))).collect();

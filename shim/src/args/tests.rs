@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::*;
 
-fn parsed(arguments: &[&str]) -> Result<Asked, String> {
+fn parsed(arguments: &[&str]) -> Result<ShimCommand, String> {
     parse(&mut arguments.iter().map(OsString::from))
 }
 
 fn options(arguments: &[&str]) -> McpOptions {
     match parsed(arguments) {
-        Ok(Asked::Serve(options)) => options,
+        Ok(ShimCommand::Serve(options)) => options,
         other => panic!("{other:?}"),
     }
 }
@@ -39,8 +39,8 @@ fn a_budget_and_a_state_directory_are_accepted() {
 
 #[test]
 fn help_shows_every_flag_and_every_tool_set() {
-    assert!(matches!(parsed(&["--help"]), Ok(Asked::Help)));
-    assert!(matches!(parsed(&["--version"]), Ok(Asked::Version)));
+    assert!(matches!(parsed(&["--help"]), Ok(ShimCommand::Help)));
+    assert!(matches!(parsed(&["--version"]), Ok(ShimCommand::Version)));
     for word in ["--project", "--tools", "--budget", "--state-dir", "--version", "--help"] {
         assert!(help().contains(word));
     }

@@ -3,14 +3,14 @@
 use std::env;
 use std::process::ExitCode;
 
-use anchord_shim::args::{self, Asked};
+use anchord_shim::args::{self, ShimCommand};
 use anchord_shim::{complain, mcp};
 
 fn main() -> ExitCode {
     match args::parse(&mut env::args_os().skip(1)) {
-        Ok(Asked::Serve(options)) => mcp::run(options),
-        Ok(Asked::Help) => print(&args::help()),
-        Ok(Asked::Version) => print(concat!("anchord-mcp ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(ShimCommand::Serve(options)) => mcp::run(options),
+        Ok(ShimCommand::Help) => print(&args::help()),
+        Ok(ShimCommand::Version) => print(concat!("anchord-mcp ", env!("CARGO_PKG_VERSION"), "\n")),
         Err(message) => {
             complain(&message);
             ExitCode::from(2)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::event;
 use crate::admin::call_tool;
 use crate::api::{self, ToolParams};
-use crate::metrics::Seen;
+use crate::metrics::MetricsSnapshot;
 use crate::retrieval_log::Start;
 use crate::testing::{Shim, World};
 
@@ -343,7 +343,7 @@ async fn checks_are_counted_by_result() {
     for (at, line) in ["git push --force", "ls", "cat a", "anchord stop"].into_iter().enumerate() {
         world.hook("claude-code", &command(line, &format!("m{at}"))).await;
     }
-    let text = world.daemon.admin.metrics.prometheus(Seen::default());
+    let text = world.daemon.admin.metrics.prometheus(MetricsSnapshot::default());
     for line in [
         "anchord_rule_checks_total 4",
         "anchord_rule_failures_total 2",

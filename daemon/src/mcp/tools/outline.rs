@@ -60,7 +60,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let target = context.outlines.target(files, &params.path).await;
     match target.map_err(|error| failed(&error))? {
         Target::File(file) => {
-            let asked = Asked { lines, since_last: params.since_last, most };
+            let asked = OutlineRequest { lines, since_last: params.since_last, most };
             Ok(of_file(&context, &view, &file, &asked).await)
         }
         Target::Directory(path, listing) => {
@@ -70,7 +70,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
 }
 
 /// The parts of a file that a call asks for.
-struct Asked {
+struct OutlineRequest {
     lines: Option<(u32, u32)>,
     since_last: bool,
     most: Option<u32>,
@@ -84,7 +84,12 @@ fn lines(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-async fn of_file(context: &Context, view: &View, file: &Outlined, asked: &Asked) -> ToolAnswer {
+async fn of_file(
+    context: &Context,
+    view: &View,
+    file: &Outlined,
+    asked: &OutlineRequest,
+) -> ToolAnswer {
     let now = clock::now();
     // A command's session ends with the call.
     let is_lasting = !context.session.is_ephemeral();

@@ -16,7 +16,7 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::rules::Asked;
+use crate::rules::IntendedAction;
 
 /// The other name of `memory_rule_check`, which agents of another system call.
 const CHECK_ALIAS: &str = "check_compliance";
@@ -54,7 +54,7 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     let view = context.view().await?;
     let relative = |paths: &[String]| paths.iter().map(|path| view.place.relative(path)).collect();
     let (paths, writes) = (relative(&paths), relative(&writes));
-    let asked = Asked { action, command, paths, writes, access, tool };
+    let asked = IntendedAction { action, command, paths, writes, access, tool };
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
     let asks = by_agent.then_some(&context.session.id);

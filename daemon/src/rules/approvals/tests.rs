@@ -4,8 +4,8 @@ use super::*;
 
 const MINUTE: i64 = 60_000;
 
-fn command(line: &str) -> Asked {
-    Asked { command: Some(line.to_owned()), ..Asked::default() }
+fn command(line: &str) -> IntendedAction {
+    IntendedAction { command: Some(line.to_owned()), ..IntendedAction::default() }
 }
 
 fn pending(since: i64) -> Pending {
@@ -33,12 +33,15 @@ fn an_approval_is_for_exactly_one_action() {
         assert_ne!(key("/repo", &other), id, "{other:?}");
     }
     assert_ne!(key("/other", &command("make deploy")), id);
-    let by_tool = Asked { tool: tool.clone(), ..command("make deploy") };
+    let by_tool = IntendedAction { tool: tool.clone(), ..command("make deploy") };
     assert_eq!(key("/repo", &by_tool), id, "whichever tool runs it");
-    let edits =
-        |path: &str| Asked { tool: tool.clone(), paths: vec![path.to_owned()], ..Asked::default() };
+    let edits = |path: &str| IntendedAction {
+        tool: tool.clone(),
+        paths: vec![path.to_owned()],
+        ..IntendedAction::default()
+    };
     assert_ne!(key("/repo", &edits("a")), key("/repo", &edits("b")));
-    let joined = Asked { paths: vec!["a".to_owned(), "b".to_owned()], ..edits("") };
+    let joined = IntendedAction { paths: vec!["a".to_owned(), "b".to_owned()], ..edits("") };
     assert_ne!(key("/repo", &joined), key("/repo", &edits("ab")));
 }
 

@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, child, import, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, NodeInContext, child, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_bash::LANGUAGE,
@@ -32,13 +32,13 @@ pub(super) mod grammar {
 
     /// Returns the first name of a function. zsh allows several, of which the grammar skips all but
     /// the last.
-    fn first_name<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn first_name<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         let skipped = it.child(&["ERROR"]).and_then(|skipped| child(skipped, &["word"]));
         let name = it.field("name")?;
         Some(skipped.filter(|word| word.end_byte() < name.start_byte()).unwrap_or(name))
     }
 
-    fn sources(it: &Seen<'_, '_>) -> bool {
+    fn sources(it: &NodeInContext<'_, '_>) -> bool {
         let name = it.field("name").map(|name| it.text_of(name));
         matches!(name, Some("source" | "."))
     }

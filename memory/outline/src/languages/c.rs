@@ -10,7 +10,9 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, Seen, declares_function, import, item};
+    use crate::parse::{
+        COMMENTS_C, Damaged, Grammar, NodeInContext, Rule, declares_function, import, item,
+    };
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_c::LANGUAGE,
@@ -39,22 +41,22 @@ pub(super) mod grammar {
         import("preproc_include"),
     ];
 
-    fn has_body(it: &Seen<'_, '_>) -> bool {
+    fn has_body(it: &NodeInContext<'_, '_>) -> bool {
         it.field("body").is_some()
     }
 
-    fn body_of_type<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn body_of_type<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.field("type")?.child_by_field_name("body")
     }
 
-    fn is_variable(it: &Seen<'_, '_>) -> bool {
+    fn is_variable(it: &NodeInContext<'_, '_>) -> bool {
         it.field_is(
             "declarator",
             &["init_declarator", "identifier", "array_declarator", "pointer_declarator"],
         )
     }
 
-    fn initial_value<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn initial_value<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.field("declarator")?.child_by_field_name("value")
     }
 }

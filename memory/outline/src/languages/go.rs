@@ -8,7 +8,7 @@ pub(super) static LANGUAGE: Language =
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Damaged, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, NodeInContext, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_go::LANGUAGE,
@@ -30,7 +30,7 @@ pub(super) mod grammar {
         damaged: Damaged::Skipped,
     };
 
-    fn is(it: &Seen<'_, '_>, kind: &str) -> bool {
+    fn is(it: &NodeInContext<'_, '_>, kind: &str) -> bool {
         it.field_is("type", &[kind])
     }
 }

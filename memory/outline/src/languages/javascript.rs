@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_C, Damaged, Grammar, Rule, Seen, import, item};
+    use crate::parse::{COMMENTS_C, Damaged, Grammar, NodeInContext, Rule, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_javascript::LANGUAGE,
@@ -71,28 +71,28 @@ pub(super) mod grammar {
 
     const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
 
-    pub(in crate::languages) fn is_function(it: &Seen<'_, '_>) -> bool {
+    pub(in crate::languages) fn is_function(it: &NodeInContext<'_, '_>) -> bool {
         it.field_is("value", FUNCTIONS)
     }
 
     /// Returns whether a function has a name of its own and is not the value of another name.
-    fn is_named_alone(it: &Seen<'_, '_>) -> bool {
+    fn is_named_alone(it: &NodeInContext<'_, '_>) -> bool {
         let around = it.ancestors.last().map_or("", Node::kind);
         let names = ["variable_declarator", "assignment_expression", "field_definition"];
         it.field("name").is_some() && !names.contains(&around)
     }
 
-    fn is_class(it: &Seen<'_, '_>) -> bool {
+    fn is_class(it: &NodeInContext<'_, '_>) -> bool {
         it.field_is("value", &["class"])
     }
 
-    fn is_require(it: &Seen<'_, '_>) -> bool {
+    fn is_require(it: &NodeInContext<'_, '_>) -> bool {
         let call = it.field("value").filter(|value| value.kind() == "call_expression");
         let called = call.and_then(|call| call.child_by_field_name("function"));
         called.is_some_and(|called| it.text_of(called) == "require")
     }
 
-    pub(in crate::languages) fn body_of_value<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    pub(in crate::languages) fn body_of_value<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.field("value")?.child_by_field_name("body")
     }
 
@@ -113,13 +113,13 @@ pub(super) mod grammar {
         false
     }
 
-    fn assigns_function(it: &Seen<'_, '_>) -> bool {
+    fn assigns_function(it: &NodeInContext<'_, '_>) -> bool {
         it.field_is("right", FUNCTIONS) && assigned(it).is_some()
     }
 
     /// Returns whether a value that is written elsewhere becomes a member, as in
     /// `Type.prototype.add = add`.
-    fn assigns_member(it: &Seen<'_, '_>) -> bool {
+    fn assigns_member(it: &NodeInContext<'_, '_>) -> bool {
         let object = it.field("left").and_then(|left| left.child_by_field_name("object"));
         let property = object.and_then(|object| object.child_by_field_name("property"));
         property.is_some_and(|property| it.text_of(property) == "prototype")
@@ -127,7 +127,7 @@ pub(super) mod grammar {
     }
 
     /// Returns the last name of `exports.name` or `Type.prototype.name`.
-    fn assigned<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn assigned<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         let left = it.field("left")?;
         match left.kind() {
             "identifier" => Some(left),
@@ -136,7 +136,7 @@ pub(super) mod grammar {
         }
     }
 
-    fn assigned_body<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn assigned_body<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.field("right")?.child_by_field_name("body")
     }
 }

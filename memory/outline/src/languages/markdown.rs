@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_NONE, Damaged, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_NONE, Damaged, Grammar, NodeInContext, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_md::LANGUAGE,
@@ -33,7 +33,7 @@ pub(super) mod grammar {
         damaged: Damaged::Skipped,
     };
 
-    fn heading<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn heading<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.child(&["atx_heading", "setext_heading"])?.child_by_field_name("heading_content")
     }
 }

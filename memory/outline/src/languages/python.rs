@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item, summary};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, NodeInContext, import, item, summary};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_python::LANGUAGE,
@@ -42,7 +42,7 @@ pub(super) mod grammar {
     };
 
     /// Returns the summary of the string with which a body begins.
-    fn docstring(it: &Seen<'_, '_>) -> Option<String> {
+    fn docstring(it: &NodeInContext<'_, '_>) -> Option<String> {
         let first = it.field("body")?.named_child(0)?;
         let string = match first.kind() {
             "expression_statement" => first.named_child(0)?,

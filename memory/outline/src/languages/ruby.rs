@@ -13,7 +13,7 @@ pub(super) static LANGUAGE: Language = Language {
 #[cfg(feature = "grammars")]
 pub(super) mod grammar {
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, import, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, NodeInContext, import, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_ruby::LANGUAGE,
@@ -35,7 +35,7 @@ pub(super) mod grammar {
         damaged: Damaged::Skipped,
     };
 
-    fn requires(it: &Seen<'_, '_>) -> bool {
+    fn requires(it: &NodeInContext<'_, '_>) -> bool {
         let method = it.field("method").map(|method| it.text_of(method));
         it.field("receiver").is_none()
             && matches!(method, Some("require" | "require_relative" | "load" | "autoload"))

@@ -10,7 +10,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_SQL, Damaged, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_SQL, Damaged, Grammar, NodeInContext, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_sequel::LANGUAGE,
@@ -31,7 +31,7 @@ pub(super) mod grammar {
         damaged: Damaged::Skipped,
     };
 
-    fn object<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn object<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.child(&["object_reference", "identifier"])
     }
 }

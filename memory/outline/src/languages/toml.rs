@@ -15,7 +15,7 @@ pub(super) mod grammar {
     use tree_sitter::Node;
 
     use crate::outline::ItemKind;
-    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, Seen, item};
+    use crate::parse::{COMMENTS_HASH, Damaged, Grammar, NodeInContext, item};
 
     pub(in crate::languages) static GRAMMAR: Grammar = Grammar {
         language: tree_sitter_toml_ng::LANGUAGE,
@@ -30,7 +30,7 @@ pub(super) mod grammar {
         damaged: Damaged::Skipped,
     };
 
-    fn key<'t>(it: &Seen<'t, '_>) -> Option<Node<'t>> {
+    fn key<'t>(it: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         it.child(&["bare_key", "dotted_key", "quoted_key"])
     }
 }

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::outline::ItemKind;
 
 /// A node with its surroundings.
-pub(crate) struct Seen<'t, 'a> {
+pub(crate) struct NodeInContext<'t, 'a> {
     pub(crate) node: Node<'t>,
     /// The nodes around it, the outermost first.
     pub(crate) ancestors: &'a [Node<'t>],
@@ -27,7 +27,7 @@ pub(crate) struct Name {
 }
 
 /// Finds a node that belongs to another: the one with its name, or its body.
-pub(crate) type Find = for<'t> fn(&Seen<'t, '_>) -> Option<Node<'t>>;
+pub(crate) type Find = for<'t> fn(&NodeInContext<'t, '_>) -> Option<Node<'t>>;
 
 /// A kind of node that is an item or an import.
 pub(crate) struct Rule {
@@ -37,10 +37,10 @@ pub(crate) struct Rule {
     pub(crate) kind: Option<ItemKind>,
     /// The text before which a declaration without a body is cut.
     pub(crate) until: Option<char>,
-    when: Option<fn(&Seen<'_, '_>) -> bool>,
+    when: Option<fn(&NodeInContext<'_, '_>) -> bool>,
     name: Option<Find>,
     body: Option<Find>,
-    doc: Option<fn(&Seen<'_, '_>) -> Option<String>>,
+    doc: Option<fn(&NodeInContext<'_, '_>) -> Option<String>>,
     /// Whether the declaration continues after its body: `typedef struct {…} name`.
     pub(crate) continues: bool,
 }
@@ -67,7 +67,7 @@ pub(crate) const fn import(node: &'static str) -> Rule {
 
 impl Rule {
     /// Takes only nodes for which this is true.
-    pub(crate) const fn when(self, when: fn(&Seen<'_, '_>) -> bool) -> Self {
+    pub(crate) const fn when(self, when: fn(&NodeInContext<'_, '_>) -> bool) -> Self {
         Self { when: Some(when), ..self }
     }
 
@@ -97,17 +97,20 @@ impl Rule {
     }
 
     /// Finds the documentation inside the item.
-    pub(crate) const fn documented(self, doc: fn(&Seen<'_, '_>) -> Option<String>) -> Self {
+    pub(crate) const fn documented(
+        self,
+        doc: fn(&NodeInContext<'_, '_>) -> Option<String>,
+    ) -> Self {
         Self { doc: Some(doc), ..self }
     }
 
     /// Returns whether the rule takes a node.
-    pub(super) fn takes(&self, seen: &Seen<'_, '_>) -> bool {
+    pub(super) fn takes(&self, seen: &NodeInContext<'_, '_>) -> bool {
         self.when.is_none_or(|when| when(seen))
     }
 
     /// Returns the name; `None` if the node has none, and so is not an item.
-    pub(super) fn name_of(&self, seen: &Seen<'_, '_>) -> Option<Name> {
+    pub(super) fn name_of(&self, seen: &NodeInContext<'_, '_>) -> Option<Name> {
         let name = match self.name {
             Some(name) => name(seen),
             None => seen.node.child_by_field_name("name").or_else(|| declared(seen.node)),
@@ -119,7 +122,7 @@ impl Rule {
     }
 
     /// Returns the node at which the declaration ends.
-    pub(super) fn body_of<'t>(&self, seen: &Seen<'t, '_>) -> Option<Node<'t>> {
+    pub(super) fn body_of<'t>(&self, seen: &NodeInContext<'t, '_>) -> Option<Node<'t>> {
         match self.body {
             Some(body) => body(seen),
             None => ["body", "value"].iter().find_map(|it| seen.node.child_by_field_name(it)),
@@ -127,12 +130,12 @@ impl Rule {
     }
 
     /// Returns the documentation inside the item.
-    pub(super) fn doc_of(&self, seen: &Seen<'_, '_>) -> Option<String> {
+    pub(super) fn doc_of(&self, seen: &NodeInContext<'_, '_>) -> Option<String> {
         self.doc.and_then(|doc| doc(seen)).filter(|doc| !doc.is_empty())
     }
 }
 
-impl<'t> Seen<'t, '_> {
+impl<'t> NodeInContext<'t, '_> {
     /// Returns the child in a field.
     pub(crate) fn field(&self, name: &str) -> Option<Node<'t>> {
         self.node.child_by_field_name(name)
