@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use super::pattern::Pattern;
 use super::placeholders::is_placeholder;
 use super::values::{bare, is_generated, is_random, is_secret, is_strong, run};
-use super::words::{ABOUT, OPEN_KEYS, OWNERS, PLACES, Word};
+use super::words::{ABOUT, LINKS, OPEN_KEYS, OWNERS, PLACES, Word};
 use super::{clipped, open_quote};
 use crate::limits::{
     SECRET_LEAD_BYTES_MAX, SECRET_TABLE_ROWS_MAX, SECRET_TITLE_CHARS_MAX, SECRET_VALUE_BYTES_MAX,
@@ -62,10 +62,10 @@ const FORMS: &[(Where, &str, How)] = &[
     (Where::Anywhere, r"QUOTES[ \t]{0,32}:[[:alnum:] &<>'_\[\]]{0,40}=(?:[^=]|$)", How::Assigned),
     (Where::Anywhere, "SIGN", How::Assigned),
     // `the password for the staging db is hunter2`
-    (Where::Anywhere, r"QUOTES[ \t]{1,32}is [ \t*]*", How::Assigned),
+    (Where::Anywhere, r"QUOTES[ \t]{1,32}EQUALS [ \t*]*", How::Assigned),
     (
         Where::Anywhere,
-        r"QUOTES[ \t]{1,32}(?:for|of|to|on|in|at) [\w '/OTHER-]{0,48}?(?: is |: | = )[ \t*]*",
+        r"QUOTES[ \t]{1,32}OWNED (?:[\w '/()OTHER-]|\.\w){0,48}?(?: EQUALS | ?: | = )[ \t*]*",
         How::Assigned,
     ),
     (Where::Anywhere, r"SIGN(?:[ \t]*\r?\n){1,2}[ \t]*", How::Below),
@@ -295,12 +295,18 @@ fn may_have_value(text: &str, end: usize, kind: Word) -> bool {
             word.first().is_none_or(|first| b"=:|(*!".contains(first))
                 || word.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
                 || word.len() >= 20
-                || matches!(word, b"is" | b"for" | b"of" | b"to" | b"on" | b"in" | b"at")
+                || is_linked(word)
                 || kind == Word::Password && (near.contains(&b'\n') || has_digits(rest) || before())
         }
         [first, ..] if !first.is_ascii() => kind == Word::Password && has_digits(rest),
         [first, ..] => b"=:|<>\t\n\r\"'`]\\*;,".contains(first),
     }
+}
+
+/// Whether a word leads from a name to its value, or to the owner of the value.
+fn is_linked(word: &[u8]) -> bool {
+    let word = word.strip_suffix(b":").unwrap_or(word);
+    LINKS.split(' ').any(|link| link.as_bytes() == word)
 }
 
 /// Whether a password may come soon in a sentence: it has two digits.

@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// Parts that patterns share, by name.
-const PARTS: [(&str, &str); 12] = [
+const PARTS: [(&str, &str); 15] = [
     // What may close a name, and a sign.
     ("SIGN", r"QUOTES[ \t]{0,32}(?::=|=>|==|!=|=|:)[ \t*]*"),
     ("QUOTES", r#"["'`\]\\*]{0,4}"#),
@@ -47,6 +47,15 @@ const PARTS: [(&str, &str); 12] = [
     ("HOST", r#"[^\s/"'`<>?#\\,;()|:]"#),
     ("PIPED", r#"(?:-\w+ +)?["']?"#),
     ("USER", r"[\w.@+\x80-\xff-]+"),
+    // The rest of a line of `.pgpass`: database, user and password.
+    ("PGPASS", r#"[\w.*-]+:[\w.*@-]+:((?:\\[^\n]|[^\s:`"'\\])+)"#),
+    // Words between a password and its value, and between it and its owner.
+    ("EQUALS", r"(?:is|ist|lautet|es|est|é|è|jest|är)(?:[ \t]?:)?"),
+    (
+        "OWNED",
+        "(?:for|of|to|on|in|at|für|fuer|vom|von|des|der|zu|zum|im|pour|de|du|del|para|do|da|per|voor\
+         |van|till|от|для)",
+    ),
     ("OTHER", r"\x80-\xff"),
 ];
 

@@ -191,6 +191,51 @@ const PLACES: &[PlaceRow] = &[
     (PASSWORD, "echo ", (0, ADDRESS), r#"PIPED([^\n|"']{4,}?)["']? *\|[^\n|]*sudo -S"#, Given),
     (PASSWORD, "machine ", (0, LONG), r"\S+\s+login\s+\S+\s+password\s+(\S{4,})", Given),
     (PASSWORD, "default ", (0, LONG), r"login\s+\S+\s+password\s+(\S{4,})", Given),
+    // `.pgpass`: `db:5432:main:app:hunter2`, `*:*:*:app:hunter2`
+    (PASSWORD, ":5432:|:5433:|:5434:|:6432:", (ADDRESS, LONG), r"\W?[\w.*-]+:\d+:PGPASS", Given),
+    (PASSWORD, ":*:", (ADDRESS, LONG), r"\W?(?:\*|localhost|[\w-]+(?:\.[\w-]+)+):\*:PGPASS", Given),
+    // SQL. Its words are capitals here, since prose also has `identified by 'name'`.
+    (PASSWORD, "fied by ", (6, LONG), r#"IDENTIFIED BY +(?:'([^'\n]+)'|"([^"\n]+)")"#, Given),
+    (PASSWORD, "fied by ", (6, LONG), r#"IDENTIFIED BY +([^\s"';]*\d[^\s"';]*)"#, Given),
+    (
+        PASSWORD,
+        "identified by ",
+        (0, LONG),
+        r#"["']([^\s"']*[A-Za-z]{3}[^\s"']*\d\d[^\s"']*)["']\s*(?:;|$)"#,
+        Given,
+    ),
+    (
+        PASSWORD,
+        "identified with ",
+        (0, LONG),
+        r#"\w+ (?i:by|as) +(?:'([^'\n]+)'|"([^"\n]+)")"#,
+        Given,
+    ),
+    (PASSWORD, "th password ", (2, LONG), r"WITH PASSWORD *=? *N?'([^'\n]+)'", Given),
+    (PASSWORD, "ssword '", (16, LONG), r"PASSWORD '([^'\n]+)'", Given),
+    // Variables that clients read a password from. Its value may be any word.
+    (
+        PASSWORD,
+        "pgpassword=|mysql_pwd=|sshpass=|rediscli_auth=|restic_password=|borg_passphrase=",
+        (0, LONG),
+        r#"(?:"([^"\n]+)"|'([^'\n]+)'|RAW)"#,
+        Given,
+    ),
+    // A token of Twilio has no form of its own. The words before it, or the account, tell.
+    (
+        SERVICE,
+        "twilio",
+        (0, LONG),
+        r"[^\n]*?(?i:token|secret|auth)(?:[^\n\w]+[A-Za-z]+){0,3}[^\n\w]{1,4}([0-9a-f]{32})(?:\W|$)",
+        Filled,
+    ),
+    (
+        SERVICE,
+        "twilio",
+        (0, LONG),
+        r"[^\n]*?AC[0-9a-f]{32}[^\n\w]{1,8}(?:[A-Za-z]+[^\n\w]{1,4}){0,3}([0-9a-f]{32})(?:\W|$)",
+        Filled,
+    ),
 ];
 
 /// The distance to which most values reach.
@@ -215,9 +260,19 @@ const COMMANDS: &[(&str, &str)] = &[
     ("docker login|podman login|nerdctl login|buildah login", r"ARGS(?:-p|--password)[ =]VALUE"),
     ("skopeo login|registry login|oc login|az login|cf login", r"ARGS(?:-p|--password)[ =]VALUE"),
     ("mongosh|mongodump|mongorestore", r"ARGS(?:-p|--password)[ =]VALUE"),
+    // `-p` alone also belongs to `mkdir` and to `docker run` in the same line.
+    ("mongo|mongoexport|mongoimport|mongostat|mongotop|mongofiles|cqlsh", USER_AND_PASSWORD),
+    ("sqlcmd|bcp", r"ARGS-P ?VALUE"),
+    ("vault login", r"ARGS(?:token|password)=VALUE"),
+    (
+        "vault login",
+        r"ARGS(s\.[[:alnum:]]{20,}|[[:xdigit:]]{8}(?:-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12})",
+    ),
+    ("gh secret set", r"ARGS(?:--body|-b)[ =]VALUE"),
     ("redis-cli", r"ARGS(?:-a|--pass)[ =]VALUE"),
     ("ldapsearch|ldapmodify|ldapadd|ldapwhoami", r"ARGS-w VALUE"),
     ("smbclient|rpcclient", r#"ARGS(?:-U|--user)[ =]?["']?[^\s%"']*%RAW"#),
+    ("smbclient", r"ARGS//\S+ +RAW +-[A-Za-z]"),
     ("unzip|zip", r"ARGS-P ?VALUE"),
     ("7z", r"ARGS-pVALUE"),
     ("openssl", r#"ARGS-pass(?:in|out)? +["']?pass:RAW"#),
@@ -230,6 +285,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("lftp", r"ARGS(?:-u|--user)[ =]?[^\s,]*,([^\s]+)"),
     ("mosquitto_pub|mosquitto_sub", r"ARGS(?:-P|--pw)[ =]VALUE"),
 ];
+
+/// An option with the user, and one with the password behind it.
+const USER_AND_PASSWORD: &str =
+    r"ARGS(?:-u|--username)[ =]?\S+ +(?:[^\n&|;]*?\s)?(?:-p|--password)[ =]VALUE";
 
 /// Tokens without a prefix, found in long runs of token characters.
 const SHAPES: &[&str] = &[
