@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::fold::{clip, one_line};
+use crate::limits::TITLE_CHARS_MAX;
 use crate::search::Query;
 
 /// Words that give advice, in the languages that agents most often write: English, German, Spanish
@@ -119,6 +120,17 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     found.push(from..text.len());
     let texts = found.into_iter().filter_map(|range| text.get(range)).map(str::trim);
     texts.filter(|text| text.chars().any(char::is_alphanumeric)).collect()
+}
+
+/// Divides a text into its first sentence, as a title, and the rest. A sentence that is too long
+/// for a title is cut, and the rest is then the whole text.
+pub(crate) fn first_sentence(text: &str) -> (String, String) {
+    let text = text.trim();
+    let first = sentences(text).first().copied().unwrap_or(text);
+    let rest = text.split_once(first).map_or("", |(_, rest)| rest).trim();
+    let title = first.strip_suffix('.').unwrap_or(first);
+    let clipped = clip(title, TITLE_CHARS_MAX);
+    if clipped == title { (clipped, rest.to_owned()) } else { (clipped, text.to_owned()) }
 }
 
 /// Returns the sentence that says what to do, or that best matches the query; empty if there is

@@ -5,7 +5,9 @@
 //! mentions it.
 
 mod fields;
+mod lines;
 mod reader;
+mod text;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +17,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::limits::UNKNOWN_FIELDS_NAMED_MAX;
+pub(crate) use lines::Lines;
 use reader::{Path, Reader, Report};
+pub(crate) use text::{Object, TextOr};
 
 /// Reads one object of a call. `place` is its path in the call, empty for the call itself. The
 /// second value lists the unknown fields, whether or not the rest could be read.
@@ -37,6 +41,16 @@ pub(crate) fn read<T: DeserializeOwned>(
 /// Reads a whole number, also if it is written as `5.0` or as text.
 pub(crate) fn whole_number(value: &Value) -> Option<i64> {
     reader::as_whole(value.clone()).as_i64()
+}
+
+/// Returns the items of a list that is read one by one. A null stays, so that each item keeps its
+/// place. One object stands for a list of one.
+pub(crate) fn items(list: Value) -> Vec<Value> {
+    match list {
+        Value::Array(items) => items,
+        Value::Null => Vec::new(),
+        one => vec![one],
+    }
 }
 
 /// An argument that cannot be read, even liberally.

@@ -11,10 +11,11 @@ use anchord_proto::line::McpLine;
 use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetExtensions, JsonObject,
+    JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
+use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -143,7 +144,7 @@ impl Order {
     ) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
         let McpLine { number, acknowledged, json } = McpLine::parse(line)
             .map_err(|error| problem(ErrorCode::INVALID_REQUEST, error.to_string(), None))?;
-        let mut message: ClientJsonRpcMessage = serde_json::from_str(json).map_err(|error| {
+        let mut message = message(json).map_err(|error| {
             problem(ErrorCode::INVALID_REQUEST, format!("not an MCP message: {error}"), id_of(json))
         })?;
         if let JsonRpcMessage::Request(request) = &mut message {
@@ -226,6 +227,28 @@ async fn admit(
     let permit = Arc::clone(admitted).acquire_owned().await.ok()?;
     let _room = outgoing?.reserve().await.ok()?;
     Some(permit)
+}
+
+/// Parses a message. The arguments of a tool's call may be an object in a text, as some models
+/// write them.
+fn message(json: &str) -> Result<ClientJsonRpcMessage, serde_json::Error> {
+    let message: ClientJsonRpcMessage = serde_json::from_str(json)?;
+    // Only a call that rmcp does not take for one can have such arguments.
+    let JsonRpcMessage::Request(request) = &message else { return Ok(message) };
+    let ClientRequest::CustomRequest(request) = &request.request else { return Ok(message) };
+    if request.method != "tools/call" {
+        return Ok(message);
+    }
+    let mut whole: Value = serde_json::from_str(json)?;
+    let Some(arguments) = whole.pointer_mut("/params/arguments") else { return Ok(message) };
+    let read = match &*arguments {
+        Value::String(text) if text.trim().is_empty() => Some(JsonObject::new()),
+        Value::String(text) => serde_json::from_str::<JsonObject>(text).ok(),
+        _ => None,
+    };
+    let Some(read) = read else { return Ok(message) };
+    *arguments = read.into();
+    serde_json::from_value(whole)
 }
 
 fn problem(code: ErrorCode, message: String, id: Option<RequestId>) -> Box<ServerJsonRpcMessage> {

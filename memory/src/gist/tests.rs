@@ -13,6 +13,22 @@ fn sentences_end_at_punctuation_or_a_line_break_but_not_in_code() {
 }
 
 #[test]
+fn the_first_sentence_is_a_title() {
+    let check = |text: &str, title: &str, rest: &str| {
+        assert_eq!(first_sentence(text), (title.to_owned(), rest.to_owned()), "{text:?}");
+    };
+    check(" Close the reader first. It hung. Twice. ", "Close the reader first", "It hung. Twice.");
+    check("a cold cache times out", "a cold cache times out", "");
+    check("Really?\nYes.", "Really?", "Yes.");
+    check("--", "--", "");
+    check("", "", "");
+    let long = "word ".repeat(60);
+    let (title, rest) = first_sentence(&long);
+    assert!(title.ends_with('…') && title.chars().count() == TITLE_CHARS_MAX, "{title}");
+    assert_eq!(rest, long.trim());
+}
+
+#[test]
 fn the_gist_is_the_advice_or_the_answer_to_the_query() {
     let cases = [
         ("It hung for an hour. Always pass `--no-cache`. We laughed.", "Always pass `--no-cache`."),

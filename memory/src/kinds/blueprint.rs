@@ -13,6 +13,7 @@ use super::{
 };
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
+use crate::gist::first_sentence;
 use crate::ids::Timestamp;
 use crate::intake::WriteLimits;
 use crate::kinds::note::ContentType;
@@ -64,6 +65,15 @@ impl Blueprint {
     pub fn new(category: Category, title: String, content: String) -> Self {
         let seen = SeenFiles::default();
         Self { category, title, content, immutable: true, exact: false, seen }
+    }
+
+    /// Creates a blueprint of a text that begins with its category: `decision: use sled. It is …`.
+    /// The first sentence behind it is the title. `None` if the text names no category.
+    pub fn written(text: &str) -> Option<Self> {
+        let (category, text) = text.split_once(':')?;
+        let category = category.trim().to_ascii_lowercase().parse().ok()?;
+        let (title, _) = first_sentence(text);
+        Some(Self::new(category, title, text.trim().to_owned()))
     }
 
     /// Returns the category and the title as its writer tells titles apart. Two staged blueprints

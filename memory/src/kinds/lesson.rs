@@ -13,6 +13,7 @@ use super::{
 use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
+use crate::gist::first_sentence;
 use crate::ids::Timestamp;
 use crate::intake::{WriteLimits, files};
 use crate::kinds::note::ContentType;
@@ -78,6 +79,12 @@ pub struct FixedFailure {
 }
 
 impl Lesson {
+    /// Creates a lesson of a text: its first sentence is the summary, and the rest the detail.
+    pub fn written(text: &str) -> Self {
+        let (summary, detail) = first_sentence(text);
+        Self { summary, detail, ..Self::default() }
+    }
+
     /// Returns the key by which lessons merge. A lesson recorded by rule is identified by its
     /// failure. Its key has a line break, which no summary has, so it never merges with a lesson
     /// that an agent wrote.

@@ -1,5 +1,6 @@
 //! A deserializer over JSON that converts what was sent to what the type needs. Numbers and
-//! booleans may come as text, text as a whole number, and a list as a single value.
+//! booleans may come as text, text as a whole number, and a list as a single value. A null in a
+//! list counts as absent.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -173,14 +174,12 @@ impl<'de> SeqAccess<'de> for Items<'_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Error> {
-        let Some((at, value)) = self.items.next() else { return Ok(None) };
+        let Some((at, value)) = self.items.find(|(_, value)| !value.is_null()) else {
+            return Ok(None);
+        };
         let path = Path::Item(self.path, at);
         let read = seed.deserialize(Reader::new(value, &path, self.report));
         read.inspect_err(|_| self.report.failed(&path)).map(Some)
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
     }
 }
 
@@ -260,10 +259,16 @@ fn as_number(value: Value) -> Value {
     number.map_or(value, Value::Number)
 }
 
+/// Converts `"true"`, `"yes"` and 1 to true, and their opposites to false.
 fn as_boolean(value: Value) -> Value {
-    match value.as_str().map(|text| text.trim().to_ascii_lowercase()).as_deref() {
-        Some("true") => Value::Bool(true),
-        Some("false") => Value::Bool(false),
+    let word = match &value {
+        Value::String(text) => text.trim().to_ascii_lowercase(),
+        Value::Number(_) => as_whole(value.clone()).to_string(),
+        _ => return value,
+    };
+    match word.as_str() {
+        "true" | "yes" | "y" | "on" | "1" => Value::Bool(true),
+        "false" | "no" | "n" | "off" | "0" => Value::Bool(false),
         _ => value,
     }
 }

@@ -64,6 +64,8 @@ fn null_counts_as_absent() {
         "kinds": null, "anchors": null, "topic": null, "no_such_field": null,
     });
     assert_eq!(call(nothing), Call::default());
+    assert_eq!(call(json!({ "tags": ["a", null, "b"] })).tags, ["a", "b"]);
+    assert_eq!(refused(json!({ "tags": [null, []] })).split(':').next(), Some("tags[1]"));
     let anchors = json!({ "anchors": [{ "file": "a.rs", "lines": null, "file_path": null }] });
     assert_eq!(call(anchors).anchors, [Anchor { file: "a.rs".to_owned(), lines: None }]);
 }
@@ -87,10 +89,16 @@ fn numbers_may_be_given_as_text_or_floats() {
 
 #[test]
 fn booleans_may_be_given_as_text() {
-    for yes in [json!(true), json!("true"), json!(" True")] {
+    for yes in [json!(true), json!("true"), json!(" True"), json!("yes"), json!(1), json!("1")] {
         assert!(call(json!({ "flag": yes })).flag, "{yes}");
     }
-    assert!(!call(json!({ "flag": "false" })).flag);
+    for no in [json!("false"), json!("No"), json!(0), json!(0.0), json!("off")] {
+        assert!(!call(json!({ "flag": no })).flag, "{no}");
+    }
+    assert_eq!(
+        refused(json!({ "flag": 7 })),
+        "flag: invalid type: integer `7`, expected true or false"
+    );
     assert_eq!(
         refused(json!({ "flag": "maybe" })),
         "flag: invalid type: string \"maybe\", expected true or false"
@@ -115,6 +123,59 @@ fn a_single_value_is_accepted_as_a_list() {
         "anchors: invalid type: string \"a.rs\", expected an object with file, lines"
     );
     assert_eq!(refused(json!({ "tags": 7 })), "tags: invalid type: integer `7`, expected a list");
+}
+
+#[derive(Debug, Deserialize)]
+struct Place {
+    lines: Lines,
+}
+
+#[test]
+fn lines_may_be_given_in_many_forms() {
+    let read = |lines: Value| {
+        let place = read::<Place>(json!({ "lines": lines }), "").0;
+        place.map(|place| place.lines.0).map_err(|error| error.to_string())
+    };
+    for lines in [
+        json!("1-5"),
+        json!("L1-L5"),
+        json!("#L1-L5"),
+        json!("lines 1 to 5"),
+        json!("1:5"),
+        json!("1..5"),
+        json!("1–5"),
+        json!([1, 5]),
+        json!(["1", 5.0]),
+        json!({ "start": 1, "end": 5 }),
+        json!({ "first": "1", "last": "5" }),
+        json!({ "startLine": 1, "end_line": 5 }),
+        json!({ "from": 1, "to": 5, "x": 9 }),
+    ] {
+        assert_eq!(read(lines.clone()), Ok("1-5".to_owned()), "{lines}");
+    }
+    for line in [
+        json!("12"),
+        json!(12),
+        json!("L12"),
+        json!("line 12"),
+        json!([12]),
+        json!({ "start": 12 }),
+    ] {
+        assert_eq!(read(line.clone()), Ok("12".to_owned()), "{line}");
+    }
+    for text in ["fn main", "1,3", "1.5", "-4", "4-", "1-2-3"] {
+        assert_eq!(read(json!(text)), Ok(text.to_owned()));
+    }
+    for absent in [json!(null), json!(" ")] {
+        assert_eq!(read(absent), Ok("whole file".to_owned()));
+    }
+    assert_eq!(super::read::<Place>(json!({}), "").0.unwrap().lines.0, "whole file");
+    for wrong in [json!([1, 2, 3]), json!([]), json!({ "end": 5 }), json!(true), json!([1, "x"])] {
+        assert_eq!(
+            read(wrong.clone()),
+            Err(format!("lines: is {wrong}; give lines as 42-67 or 42"))
+        );
+    }
 }
 
 #[test]

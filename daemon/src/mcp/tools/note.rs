@@ -36,7 +36,7 @@ struct Params {
     /// Many: objects of these fields
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
-    items: Vec<Value>,
+    items: Value,
 }
 
 pub(super) fn spec() -> ToolSpec {
@@ -70,7 +70,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let first = alone.map(|note| note.into_note(now));
     let shift = usize::from(first.is_some());
     let mut ignored = UnknownFields::default();
-    let others = items.into_iter().enumerate().map(|(at, item)| {
+    let others = input::items(items).into_iter().enumerate().map(|(at, item)| {
         let at = at + shift;
         let (note, unknown) = input::read::<NoteParams>(item, &format!("items[{at}]"));
         ignored.extend(unknown);

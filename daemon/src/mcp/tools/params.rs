@@ -16,7 +16,7 @@ use serde::de::{EnumAccess, Error as _, VariantAccess as _, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::mcp::input::whole_number;
+use crate::mcp::input::{Lines, Object, TextOr, whole_number};
 
 /// Returns tags in their stored form, for a search.
 pub(super) fn wanted_tags(tags: &[String]) -> Vec<String> {
@@ -71,7 +71,8 @@ pub(super) enum CategoryParams {
 pub(super) struct AnchorParams {
     file: String,
     /// 42-67
-    lines: String,
+    #[schemars(with = "String")]
+    lines: Lines,
     concept: String,
 }
 
@@ -219,11 +220,13 @@ fn yes() -> bool {
 pub(super) struct CheckpointParams {
     summary: Option<String>,
     #[serde(default)]
-    blueprints: Vec<BlueprintParams>,
+    #[schemars(with = "Vec<BlueprintParams>")]
+    blueprints: Vec<TextOr<BlueprintParams>>,
     #[serde(default)]
     anchors: Vec<AnchorParams>,
     #[serde(default)]
-    lessons: Vec<LessonParams>,
+    #[schemars(with = "Vec<LessonParams>")]
+    lessons: Vec<TextOr<LessonParams>>,
     /// As for noting
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
@@ -251,11 +254,12 @@ impl CheckpointParams {
                 note.map_err(|refusal| refusal.of_item("notes", at))
             })
             .collect::<Result<_, Refusal>>()?;
+        let blueprints = self.blueprints.into_iter().enumerate().map(blueprint);
         Ok(Staged {
             summary: self.summary,
-            blueprints: self.blueprints.into_iter().map(Blueprint::from).collect(),
+            blueprints: blueprints.collect::<Result<_, Refusal>>()?,
             anchors: self.anchors.into_iter().map(Anchor::from).collect(),
-            lessons: self.lessons.into_iter().map(Lesson::from).collect(),
+            lessons: self.lessons.into_iter().map(lesson).collect(),
             notes,
             topics: self.topic.into_iter().map(TopicPart::from).collect(),
             ..Staged::default()
@@ -271,13 +275,13 @@ pub(super) struct SaveParams {
     /// These five as in memory_checkpoint
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    blueprints: Vec<BlueprintParams>,
+    blueprints: Vec<TextOr<BlueprintParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     anchors: Vec<AnchorParams>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    lessons: Vec<LessonParams>,
+    lessons: Vec<TextOr<LessonParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     notes: Vec<NoteParams>,
@@ -314,6 +318,33 @@ fn shared(note: NewNote) -> Result<NewNote, Refusal> {
     Err(Refusal::invalid("scope", "is user").advising(advice))
 }
 
+/// A text alone has to begin with its category.
+fn blueprint((at, given): (usize, TextOr<BlueprintParams>)) -> Result<Blueprint, Refusal> {
+    match given {
+        TextOr::Object(params) => Ok(params.into()),
+        TextOr::Text(text) => Blueprint::written(&text).ok_or_else(|| {
+            let refusal = Refusal::invalid("category", "is missing").of_item("blueprints", at);
+            refusal
+                .advising("give category, title and content, or begin the text with `decision: `")
+        }),
+    }
+}
+
+fn lesson(given: TextOr<LessonParams>) -> Lesson {
+    match given {
+        TextOr::Object(params) => params.into(),
+        TextOr::Text(text) => Lesson::written(&text),
+    }
+}
+
+impl Object for BlueprintParams {
+    const FIELDS: &'static [&'static str] = &["category", "title", "content", "immutable"];
+}
+
+impl Object for LessonParams {
+    const FIELDS: &'static [&'static str] = &["summary", "detail", "files"];
+}
+
 impl From<CategoryParams> for Category {
     fn from(category: CategoryParams) -> Self {
         match category {
@@ -335,7 +366,7 @@ impl From<BlueprintParams> for Blueprint {
 
 impl From<AnchorParams> for Anchor {
     fn from(params: AnchorParams) -> Self {
-        Self::new(params.file, params.lines.into(), params.concept)
+        Self::new(params.file, params.lines.0.into(), params.concept)
     }
 }
 

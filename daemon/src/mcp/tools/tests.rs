@@ -28,10 +28,16 @@ fn document() -> String {
 
 Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib tools_are_documented`.
 
-Input is liberal. null means absent. Whole numbers may come as `5.0` or `\"5\"`, booleans as text, and
-one value may stand for a list of one. `filePath` and `file_path` are one name. `file_path` or
-`path` stands for `file`, `line_range` for `lines`, `related_files` for `files`, and `summary` and
-`session_summary` for each other. An unknown field is named in the answer, and the rest is stored.
+Input is liberal. null means absent, also in a list. Whole numbers may come as `5.0` or `\"5\"`,
+booleans as `\"true\"`, `\"yes\"` or 1, and one value may stand for a list of one. All arguments may be
+an object in a text. `filePath` and `file_path` are one name. `file_path` or `path` stands for
+`file`, `line_range` for `lines`, `related_files` for `files`, `q` or `text` for `query`, and
+`summary` and `session_summary` for each other. An unknown field is named in the answer, and the
+rest is stored.
+
+Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{\"start\": 42, \"end\": 67}`. An anchor without
+lines is one of the whole file. A lesson may be a text: its first sentence is the summary. So may a
+blueprint that begins with its category, as in `decision: use sled. It needs no server.`
 
 Every answer is text and has 9,000 characters at most. What did not fit is named, with the `cursor`
 that fetches it. A mistake of the caller's is a result with `isError` that says what to do. `--tools

@@ -104,6 +104,34 @@ async fn an_invalid_message_is_answered_and_the_next_one_gets_through() {
     insta::assert_snapshot!(answers[0]["error"]["message"].as_str().unwrap(), @"line does not begin with its number");
 }
 
+#[test]
+fn arguments_may_be_an_object_in_a_text() {
+    let arguments = |json: &str| match message(json).unwrap() {
+        JsonRpcMessage::Request(request) => match request.request {
+            ClientRequest::CallToolRequest(call) => {
+                serde_json::to_string(&call.params.arguments.unwrap()).unwrap()
+            }
+            _ => "no call".to_owned(),
+        },
+        _ => "no request".to_owned(),
+    };
+    let call = |arguments: Value| {
+        let params = serde_json::json!({ "name": "memory_search", "arguments": arguments });
+        let call = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        call.to_string()
+    };
+    for (given, read) in [
+        (serde_json::json!({ "query": "x" }), r#"{"query":"x"}"#),
+        (r#"{"query":"x"}"#.into(), r#"{"query":"x"}"#),
+        (r#" { "a": { "b": "{}" } } "#.into(), r#"{"a":{"b":"{}"}}"#),
+        ("".into(), "{}"),
+        ("find the port".into(), "no call"),
+        ("[1]".into(), "no call"),
+    ] {
+        assert_eq!(arguments(&call(given.clone())), read, "{given}");
+    }
+}
+
 #[tokio::test]
 async fn a_line_that_is_not_utf_8_is_answered() {
     let answers = answers(b"1 0 {\"id\":\"\xff\"}\n").await;

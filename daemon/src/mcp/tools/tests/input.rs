@@ -44,6 +44,70 @@ async fn a_save_with_synonyms_is_stored_and_unknown_fields_are_named() {
     assert!(found.starts_with("l4"), "{found}");
 }
 
+/// Each of these once made a whole save fail.
+#[tokio::test]
+async fn a_save_is_stored_whatever_form_its_items_have() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let save = json!({
+        "session_summary": "Made the cache warm up.",
+        "blueprints": ["Decision: the cache is warmed at start. A cold one times out."],
+        "anchors": [
+            { "file": "src/cache.rs", "concept": "the cache" },
+            { "file": "src/main.rs", "lines": [1, 5], "concept": "starts it" },
+            { "file": "src/warm.rs", "lines": { "start": 2, "end": 9 }, "concept": "warms it" },
+            { "file": "src/cold.rs", "lines": "L3-L4", "concept": "is cold" },
+            null,
+        ],
+        "lessons": ["Warm the cache before the first request. It timed out twice."],
+        "notes": { "content": "the port is 7717", "tags": ["infra", null], "pinned": "yes" },
+    });
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s8, revision 1: 1 blueprint (+1), 4 anchors (+4), 1 lesson (+1), 1 note (+1), 1 session; 248 B.");
+    let load = shim.call("memory_load", json!({ "sections": "anchors" })).await;
+    for line in [
+        "src/cache.rs whole file: the cache",
+        "src/main.rs:1-5: starts it",
+        "src/warm.rs:2-9: warms it",
+        "src/cold.rs:3-4: is cold",
+    ] {
+        assert!(load.contains(line), "{line}: {load}");
+    }
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1" })).await, @"
+    b1 [decision] the cache is warmed at start
+    the cache is warmed at start. A cold one times out.
+
+    b1 version 1; written DAY by test-agent in session SESSION.
+    ");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "l6" })).await, @"
+    l6 Warm the cache before the first request
+    It timed out twice.
+
+    l6 version 1; written DAY by test-agent in session SESSION.
+    ");
+    let note = shim.call("memory_get", json!({ "id": "n7" })).await;
+    assert!(note.contains("#infra") && note.contains("pinned"), "{note}");
+    for words in [json!({ "q": "cold cache" }), json!({ "text": "cold cache" })] {
+        let found = shim.call("memory_search", words).await;
+        assert!(found.starts_with("b1") || found.starts_with("l6"), "{found}");
+    }
+    let untold = json!({ "blueprints": [{ "category": "schema", "title": "t", "content": "c" }, "We use sled."] });
+    insta::assert_snapshot!(shim.call("memory_checkpoint", untold).await, @"ERROR failed to checkpoint: blueprints[1].category is missing; give category, title and content, or begin the text with `decision: `");
+}
+
+#[tokio::test]
+async fn a_null_item_keeps_the_places_of_the_others() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let items = json!([null, { "content": "one" }, { "content": "two", "importance": 300 }]);
+    insta::assert_snapshot!(shim.call("memory_note", json!({ "items": items })).await, @"
+    Stored n1 (1 token)
+    FAILED item 0: cannot be read: invalid type: null, expected an object with content and, if need be, key, summary, tags
+    FAILED item 2: importance cannot be read: is 300; give a number from 1 to 10
+    1 stored, 2 failed; send those again corrected.
+    Budget: 1/100000 tokens (0.0%), 1 note
+    ");
+}
+
 #[tokio::test]
 async fn times_may_be_given_in_words() {
     let world = World::new().await;
