@@ -12,6 +12,39 @@ const CODE_MARKS: [&str; 7] = ["```", "func ", "class ", "def ", "import ", "pac
 const DECISION_MARKS: [&str; 7] =
     ["decided", "agreed", "will use", "chosen", "approach:", "decision:", "going with"];
 
+/// Beginnings of a line as compilers, test runners and runtimes print it.
+const ERROR_LINES: [&str; 8] = [
+    "error:",
+    "error[",
+    "Error:",
+    "panic:",
+    "FAIL:",
+    "FAILED",
+    "goroutine ",
+    "Traceback (most recent call last)",
+];
+/// Beginnings of a sentence that states a decision.
+const DECISION_LINES: [&str; 12] = [
+    "decided",
+    "we decided",
+    "we have decided",
+    "it was decided",
+    "agreed",
+    "we agreed",
+    "we will use",
+    "we have chosen",
+    "approach:",
+    "decision:",
+    "going with",
+    "we are going with",
+];
+/// Beginnings of a line of code, and of one that needs no sign at its end.
+const CODE_LINES: [&str; 12] = [
+    "func ", "fn ", "pub ", "def ", "class ", "let ", "const ", "var ", "return ", "if ", "for ",
+    "use ",
+];
+const DIRECTIVES: [&str; 4] = ["import ", "from ", "package ", "#include"];
+
 /// Languages by file extension.
 const EXTENSIONS: [(&str, &str); 13] = [
     ("go", "go"),
@@ -95,10 +128,46 @@ fn is_output(text: &str) -> bool {
     paths * 10 > words * 3
 }
 
-/// Returns at most five tags: the type unless it is prose, languages, infrastructure, and
+/// Returns whether a text shows its type by more than a word or a sign. That may be a block of
+/// code, a line of a stack trace, a line that states a decision, or several lines of output.
+fn shows(text: &str, kind: ContentType) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    let count = |is: fn(&str) -> bool| text.lines().filter(|line| is(line.trim())).count();
+    match kind {
+        ContentType::Error => lines.any(is_error_line) || names_a_line(text),
+        ContentType::Code => lines.any(|line| line.starts_with("```")) || count(is_code_line) > 1,
+        ContentType::Decision => lines.any(|line| {
+            let line = line.trim_start_matches(['-', '*', '#', ' ']).to_lowercase();
+            DECISION_LINES.iter().any(|beginning| line.starts_with(beginning))
+        }),
+        ContentType::ToolOutput => count(|line| !line.is_empty()) > 1,
+        ContentType::Prose => false,
+    }
+}
+
+/// Returns whether a line is like `error: …` or `java.io.IOException: …`.
+fn is_error_line(line: &str) -> bool {
+    let name = line.split(':').next().unwrap_or_default();
+    let is_exception = name.len() < line.len()
+        && !name.contains(char::is_whitespace)
+        && ["Exception", "Error"].iter().any(|end| name.ends_with(end));
+    is_exception || ERROR_LINES.iter().any(|beginning| line.starts_with(beginning))
+}
+
+/// Returns whether a line is a statement, the beginning or the end of a block, or an import.
+fn is_code_line(line: &str) -> bool {
+    let begins = |with: &[&str]| with.iter().any(|beginning| line.starts_with(beginning));
+    let is_statement = line.ends_with([';', '{']) && line.contains(['(', '=', '{', ':']);
+    is_statement
+        || !line.is_empty() && line.chars().all(|c| "{}()[];,".contains(c))
+        || begins(&CODE_LINES) && line.ends_with([';', '{', ':', ')', '}'])
+        || begins(&DIRECTIVES) && line.split_whitespace().count() <= 4
+}
+
+/// Returns at most five tags: the type if the text shows it, languages, infrastructure, and
 /// `reference` for a link. One word that names a language or a system says little about a note's
-/// subject, and `Next.js` is not a file. So a language needs a path or two files, and a system two
-/// mentions.
+/// subject, and `Next.js` is not a file. So a language needs a path or two files, a system two
+/// mentions, and a type more than a sign of it.
 pub fn auto_tags(text: &str) -> Vec<String> {
     let kind = detect(text);
     let mut tags: Vec<&str> = Vec::new();
@@ -107,7 +176,7 @@ pub fn auto_tags(text: &str) -> Vec<String> {
             tags.push(tag);
         }
     };
-    if kind != ContentType::Prose {
+    if shows(text, kind) {
         add(kind.name());
     }
     for language in languages(text) {

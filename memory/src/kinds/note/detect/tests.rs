@@ -57,6 +57,47 @@ fn one_mention_is_not_enough_for_a_tag() {
     assert_eq!(auto_tags("the redis pool: set redis_url"), ["redis"]);
 }
 
+/// The type may still be detected, since the score depends on it.
+#[test]
+fn one_sign_is_not_enough_for_the_tag_of_a_type() {
+    for text in [
+        "We use `cargo nextest` for tests",
+        "The class that reads it is Reader, see [1] (and [2]).",
+        "Import of old notes: run ```anchord import``` first",
+        "a def of done: tests, docs, (changelog), [migration]",
+        "The log says Error: no route, but it is harmless",
+        "An Exception is thrown when the lock is held",
+        "FAILOVER takes 30 s",
+        "> a quoted remark",
+        "$ make lint must be clean",
+        "src/a.rs src/b.rs tests/c.rs",
+        "The box │ is drawn by the terminal",
+        "It is undecided whether we keep it",
+        "The user has agreed to the terms",
+        "The reader is chosen at start",
+    ] {
+        let tags = auto_tags(text);
+        let types = ["error", "code", "decision", "tool-output"];
+        assert!(tags.iter().all(|tag| !types.contains(&tag.as_str())), "{text}: {tags:?}");
+    }
+    for (text, tag) in [
+        ("It fails so:\n```\nlet a = 1;\n```", "code"),
+        ("fn main() {\n    run();\n}", "code"),
+        ("def run(x):\n    return go(x)", "code"),
+        ("import os\nimport sys\nprint(os.name)", "code"),
+        ("error[E0502]: cannot borrow\nerror: aborting", "error"),
+        ("Traceback (most recent call last):\n  File \"a\"", "error"),
+        ("it broke\njava.io.IOException: no route", "error"),
+        ("at handler\nsrc/auth.ts:14 in login", "error"),
+        ("We decided on sled for the index", "decision"),
+        ("## Decision: one writer", "decision"),
+        ("$ cargo test\nrunning 3 tests", "tool-output"),
+        ("├── src\n└── tests", "tool-output"),
+    ] {
+        assert_eq!(auto_tags(text).first().map(String::as_str), Some(tag), "{text}");
+    }
+}
+
 #[test]
 fn infrastructure_is_tagged_by_name_not_by_substring() {
     for text in [
