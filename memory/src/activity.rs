@@ -51,6 +51,9 @@ pub struct SessionActivity {
     /// The first prompt, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
+    /// The last prompt, if it is not the first one. Older builds did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_prompt: Option<String>,
     /// The number of prompts.
     #[serde(default, skip_serializing_if = "is_default")]
     prompts: u32,
@@ -115,6 +118,11 @@ impl SessionActivity {
             self.last = self.last.max(later.last);
         }
         self.acted = self.acted.max(later.acted);
+        let last = later.last_prompt.as_ref();
+        let last = last.or(later.prompt.as_ref().filter(|_| self.prompt.is_some()));
+        if let Some(last) = last {
+            self.last_prompt = Some(last.clone());
+        }
         self.prompt = self.prompt.take().or_else(|| later.prompt.clone());
         self.prompts = self.prompts.saturating_add(later.prompts);
         self.more_files |= keep_last(&mut self.files, &later.files, CAPTURED_FILES_MAX);
@@ -244,7 +252,9 @@ impl SessionActivity {
                 0 | 1 => String::new(),
                 prompts => format!(" ({prompts} prompts)"),
             };
-            lines.push(format!("{ASKED}{prompt}{more}"));
+            let last = self.last_prompt.as_ref().filter(|last| *last != prompt);
+            let last = last.map_or_else(String::new, |last| format!("; last: {last}"));
+            lines.push(format!("{ASKED}{prompt}{more}{last}"));
         }
         if !self.files.is_empty() {
             let shown = self.files.iter().rev().take(CAPTURED_FILES_SHOWN_MAX);
@@ -275,6 +285,7 @@ impl SessionActivity {
     #[must_use]
     pub(crate) fn without(mut self, is_gone: impl Fn(&str) -> bool) -> Self {
         self.prompt = self.prompt.filter(|text| !is_gone(text));
+        self.last_prompt = self.last_prompt.filter(|text| !is_gone(text));
         self.said = self.said.filter(|text| !is_gone(text));
         self.files.retain(|text| !is_gone(text));
         self.failed.retain(|failed| !is_gone(&failed.command));
@@ -289,6 +300,7 @@ impl SessionActivity {
         let mut kept = Self {
             key: clip(&self.key, BINDING_KEY_CHARS_MAX),
             prompt: self.prompt.as_deref().and_then(prompted),
+            last_prompt: self.last_prompt.as_deref().and_then(prompted),
             files: Vec::new(),
             failed: Vec::new(),
             passed: Vec::new(),
@@ -311,7 +323,8 @@ impl SessionActivity {
 
     /// Returns the texts that people and agents wrote.
     pub(crate) fn said_texts(&self) -> impl Iterator<Item = &str> {
-        self.prompt.iter().chain(&self.said).map(String::as_str)
+        let prompts = self.prompt.iter().chain(&self.last_prompt);
+        prompts.chain(&self.said).map(String::as_str)
     }
 
     /// Returns all texts, including file names and commands.

@@ -181,7 +181,7 @@ fn a_claude_code_transcript_gives_its_sessions_activity() {
     assert_eq!(past.cwd.as_deref(), Some("/src/app"));
     assert_eq!((past.unread.lines(), past.captured.key()), (0, "claude-code:5f1c"));
     insta::assert_snapshot!(past.captured.relative_to("/src/app").row_summary(), @r"
-    Asked: fix the flaky login test please (2 prompts)
+    Asked: fix the flaky login test please (2 prompts); last: thanks, anything else?
     Edited: check.sh
     Failed, then passed: `sh ./check.sh`
     Said last: No, that is all.

@@ -100,7 +100,7 @@ fn a_session_that_saved_nothing_leaves_a_captured_row() {
     keep(&mut memory, "one", 2);
     let (record, row) = rows(&memory)[0];
     assert_snapshot!(row.summary, @r"
-    Asked: fix the flaky login test (2 prompts)
+    Asked: fix the flaky login test (2 prompts); last: thanks
     Edited: src/auth.rs, src/login.rs
     Failed, then passed: `cargo test login`
     Said last: Anything else?
@@ -109,7 +109,7 @@ fn a_session_that_saved_nothing_leaves_a_captured_row() {
     ");
     assert!(record.is_captured() && row.on_behalf);
     assert_eq!((row.started, row.ended), (Timestamp(day(1).0 + 1), Timestamp(day(1).0 + 10)));
-    assert_snapshot!(crate::render::title(record, day(9)), @"s1 2026-11-01 claude-code (captured): Asked: fix the flaky login test (2 prompts) …");
+    assert_snapshot!(crate::render::title(record, day(9)), @"s1 2026-11-01 claude-code (captured): Asked: fix the flaky login test (2 prompts); last: thanks …");
     assert_eq!(memory.notices().count(), 0, "there is nothing to look at again");
     assert_eq!(memory.staged().count(), 0);
 }
@@ -217,7 +217,7 @@ fn staged_work_without_a_summary_gets_a_generated_one() {
     stage(&mut memory, "one", 1, &[captured(&a_session())]);
     keep(&mut memory, "one", 2);
     assert_snapshot!(rows(&memory)[0].1.summary, @r"
-    Asked: fix the flaky login test (2 prompts)
+    Asked: fix the flaky login test (2 prompts); last: thanks
     Edited: /src/app/src/auth.rs, /src/app/src/login.rs
     Failed, then passed: `cargo test login`
     Staged 1 anchor.

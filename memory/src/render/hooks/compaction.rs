@@ -4,7 +4,7 @@
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::activity::SessionActivity;
 use crate::fold::{clip, one_line};
-use crate::ids::{Kind, SessionId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
 use crate::kinds::topic::{MAIN, Topic, TopicPart, topic_key};
 use crate::limits::{
@@ -43,10 +43,10 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
             page.line(&head, &line);
         }
     }
-    for line in work.lines() {
+    page.titles("Pinned:", pinned(memory, view.reader, view.now));
+    for line in work.lines(&[], page.left, Bodies::WhereTheyFit) {
         page.line("", &line);
     }
-    page.titles("Pinned:", pinned(memory, view.reader, view.now));
     page.titles("Decided:", decisions(memory));
     let context = page.finished();
     let ask = if context.text.is_empty() { "" } else { ASK };
@@ -55,20 +55,54 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
 
 /// Renders the text that follows a compaction: the load again, with the conversation's topic. Below
 /// it come the session's staged work, its prompt, its edits and its commands.
+///
+/// Rules, pinned records and open questions are always given. If they do not fit beside the staged
+/// work, its longer texts yield to them: first to the questions, then to the records.
 pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -> LoadText {
     const HEAD: &str = "Your context was compacted. This is the project's memory again, and \
                         the work that this conversation had in progress.\n";
     let work = Work::of(memory, view);
     let room = RESTORED_CHARS_MAX.saturating_sub(HEAD.chars().count());
-    let own = section(&work.lines(), room.saturating_sub(FRAME_CHARS + RESTORED_LOAD_CHARS));
-    // The load takes the frame's characters off its own.
-    let left = room.saturating_sub(own.chars().count());
+    let own_max = room.saturating_sub(FRAME_CHARS + RESTORED_LOAD_CHARS);
     let topic = bound(memory, work.activity.key()).or(load.topic);
-    // The staged work follows below, in full.
+    // The staged work follows below.
     let load = LoadView { topic, last: "", ..*load };
-    let mut load = load_within(memory, &load, left);
+    let open = work.open();
+    let rules = memory.active_of(Kind::Rule).map(|record| record.id);
+    let pinned = pinned(memory, view.reader, view.now).into_iter().map(|record| record.id);
+    let wanted: Vec<RecordId> = rules.chain(pinned).collect();
+    let with = |open: &[String], bodies| {
+        let lines = work.lines(open, own_max.saturating_sub(SECTION_CHARS), bodies);
+        let own = section(&lines, own_max);
+        // The load takes the frame's characters off its own.
+        let load = load_within(memory, &load, room.saturating_sub(own.chars().count()));
+        (load, own)
+    };
+    let asks = |(load, own): &(LoadText, String)| {
+        open.iter().skip(1).all(|line| load.text.contains(line.trim()) || own.contains(line.trim()))
+    };
+    let gives = |(load, _): &(LoadText, String)| wanted.iter().all(|id| load.whole.contains(id));
+    let mut given = with(&[], Bodies::WhereTheyFit);
+    if !asks(&given) {
+        given = with(&open, Bodies::WhereTheyFit);
+    }
+    if !gives(&given) {
+        let shorter = with(&open, Bodies::None);
+        given = if gives(&shorter) { shorter } else { given };
+    }
+    let (mut load, own) = given;
     load.text = framed(&format!("{HEAD}{}{own}", load.text), RESTORED_CHARS_MAX);
     load
+}
+
+/// The characters of a section's heading and of the line that counts what is left out.
+const SECTION_CHARS: usize = 120;
+
+/// Whether staged items are shown with more than their first lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bodies {
+    WhereTheyFit,
+    None,
 }
 
 /// Renders lines under a heading in at most `chars_max` characters. Cuts the first line that does
@@ -133,22 +167,41 @@ impl<'a> Work<'a> {
         Self { staged: staged.filter(|staged| staged.has_work()), activity, topic }
     }
 
-    /// Lists the staged work in full, then the session's prompt and edits, and the commands that
-    /// worked.
-    fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// Lists the given lines, the staged work, then the session's prompts and edits, and the
+    /// commands that worked. The staged work takes the room of `chars_max` that the others leave.
+    /// At most a fifth is left for commands.
+    fn lines(&self, first: &[String], chars_max: usize, bodies: Bodies) -> Vec<String> {
+        let size = |lines: &[String]| lines.iter().map(|line| line.chars().count() + 1).sum();
+        let mut lines = first.to_vec();
+        let asked = self.activity.asked_and_edited();
+        let mut commands = self.commands();
+        if !commands.is_empty() {
+            commands.insert(0, "Commands that worked:".to_owned());
+        }
         if let Some(staged) = self.staged {
             lines.push("Staged by you and not saved yet; memory_save keeps it:".to_owned());
             let shown = self.topic.as_ref().map(|topic| topic_key(&topic.name));
             let other = |part: &&TopicPart| shown != Some(topic_key(part.topic()));
-            lines.extend(staged_items(staged));
-            lines.extend(staged.topics.iter().filter(other).filter_map(staged_topic));
+            let mut items = staged_items(staged);
+            items.extend(staged.topics.iter().filter(other).filter_map(staged_topic));
+            let (others, for_commands): (usize, usize) =
+                (size(&lines) + size(&asked), size(&commands));
+            let room = chars_max.saturating_sub(others + for_commands.min(chars_max / 5));
+            lines.extend(fitted(&items, room, bodies));
         }
-        lines.extend(self.activity.asked_and_edited());
-        let commands = self.commands();
-        if !commands.is_empty() {
-            lines.push("Commands that worked:".to_owned());
-            lines.extend(commands);
+        lines.extend(asked);
+        lines.extend(commands);
+        lines
+    }
+
+    /// Lists the topic's open questions under a heading; empty if there are none.
+    fn open(&self) -> Vec<String> {
+        let Some(topic) = &self.topic else { return Vec::new() };
+        let question = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
+        let open = topic.pending().map(|open| format!("  open: {}", question(&open.question)));
+        let mut lines: Vec<String> = open.collect();
+        if !lines.is_empty() {
+            lines.insert(0, format!("Topic {}:", topic.name));
         }
         lines
     }
@@ -167,6 +220,53 @@ impl<'a> Work<'a> {
         }
         commands
     }
+}
+
+/// Shows items in at most `chars_max` characters: all of them by their first lines, and in full
+/// where there is room. A last line counts those that are shortened or not named.
+fn fitted(items: &[String], chars_max: usize, bodies: Bodies) -> Vec<String> {
+    const REMARK_CHARS: usize = 120;
+    let size = |text: &str| text.chars().count() + 1;
+    if bodies != Bodies::None && items.iter().map(|item| size(item)).sum::<usize>() <= chars_max {
+        return items.to_vec();
+    }
+    let mut left = chars_max.saturating_sub(REMARK_CHARS);
+    let mut lines: Vec<String> = Vec::new();
+    for item in items {
+        let line = head(item);
+        let Some(rest) = left.checked_sub(size(&line)) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    let mut shortened = 0_usize;
+    for (line, item) in lines.iter_mut().zip(items) {
+        let more = size(item).saturating_sub(size(line));
+        if line == item {
+            continue;
+        }
+        match left.checked_sub(more).filter(|_| bodies != Bodies::None) {
+            Some(rest) => {
+                left = rest;
+                line.clone_from(item);
+            }
+            None => shortened += 1,
+        }
+    }
+    let unnamed = items.len() - lines.len();
+    let counted = [(shortened, "shortened to a line that ends in …"), (unnamed, "not named")];
+    let counted = counted.iter().filter(|(count, _)| *count > 0);
+    let counted: Vec<String> = counted.map(|(count, what)| format!("{count} {what}")).collect();
+    if !counted.is_empty() {
+        lines.push(format!("Here {}; memory_save keeps them whole.", counted.join(", ")));
+    }
+    lines
+}
+
+/// Returns an item's first line, with a mark if there is more of it.
+fn head(item: &str) -> String {
+    let first = item.lines().next().unwrap_or_default();
+    let head = clip(first, TITLE_CHARS_MAX);
+    if head == item || head.ends_with('…') { head } else { format!("{head} …") }
 }
 
 /// Renders staged work in full, one item each, without topics.

@@ -73,7 +73,7 @@ fn an_entry_that_counts_staged_work_loses_a_purged_prompt() {
     ");
     let run = Run { prompts: &[SECRET, "and more"], said: "Done with it.", stages: true };
     insta::assert_snapshot!(taken_in(&[run]).join("\n--\n"), @r"
-    Asked: [purged] (2 prompts)
+    Asked: [purged] (2 prompts); last: and more
     Edited: src/1.rs
     Staged 1 note.
     Said last: Done with it.
@@ -125,7 +125,7 @@ fn both_entries_of_a_row_lose_purged_text() {
     ");
     let last = Run { prompts: &[SECRET, "again"], said: "Done with it.", stages: false };
     insta::assert_snapshot!(taken_in(&[OTHER, last]).join("\n--\n"), @r"
-    Asked: [purged] (2 prompts)
+    Asked: [purged] (2 prompts); last: again
     Edited: src/2.rs
     Said last: Done with it.
     --

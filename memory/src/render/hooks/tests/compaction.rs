@@ -12,6 +12,8 @@ fn compaction_instructions_list_what_to_keep() {
     Topic queue:
     lanes are in; next: the bench
     open: one lane for each session or client?
+    Pinned:
+    n5: Release builds take an hour: never two at once.
     Staged by you and not saved yet; memory_save keeps it:
     - lesson Lanes starve when full
     Asked: make the queue fair between sessions
@@ -19,8 +21,6 @@ fn compaction_instructions_list_what_to_keep() {
     Commands that worked:
     - cd queue && cargo test
     - cargo clippy --all-targets
-    Pinned:
-    n5: Release builds take an hour: never two at once.
     Decided:
     b2 [decision] One owner per project …
     b1 [decision] The journal is the truth …
@@ -120,6 +120,78 @@ fn everything_in_a_full_start_comes_back_after_a_compaction() {
         of_records.filter(|line| !line.is_empty() && !line.starts_with("## ")).skip(1).collect();
     let lost: Vec<&&str> = lines.iter().filter(|line| !is_back(line)).collect();
     assert!(lines.len() > 50 && lost.is_empty(), "{lost:#?}\n{back}");
+}
+
+/// Returns a memory in which the session has staged much more than there is room for.
+fn with_much_staged(bodies: usize, pinned: usize, stored: usize) -> (Memory, Vec<String>) {
+    let mut memory = memory();
+    let of = |at: usize| format!("Stored {at}");
+    let mut others = blueprints(
+        (0..stored).map(|at| blueprint(&of(at), &"and why ".repeat(at + 1))).collect::<Vec<_>>(),
+    );
+    others.lessons = (0..stored).map(|at| lesson(&of(at), &"and how ".repeat(at + 1))).collect();
+    if stored > 0 {
+        save(&mut memory, &origin("other", 4), others);
+    }
+    let questions: Vec<String> =
+        (0..8).map(|at| format!("question {at}: which of both ways is right, and why?")).collect();
+    let pins = (0..pinned).map(|at| {
+        let content = format!("Pin {at}: {}", "never two builds at once ".repeat(20));
+        Ok(NewNote { pinned: true, ..note(&content) })
+    });
+    if pinned > 0 {
+        let plan = plan_notes(&memory, &origin("other", 5), pins.collect());
+        apply(&mut memory, plan.unwrap());
+    }
+    let lessons: Vec<_> = (0..40)
+        .map(|at| lesson(&format!("Staged {at}"), &"it is told at length ".repeat(bodies)))
+        .collect();
+    let decisions = questions.iter().map(|question| TopicDecision {
+        question: question.clone(),
+        decided: None,
+        time: Timestamp::default(),
+    });
+    let topic = TopicPart {
+        name: Some("queue".to_owned()),
+        decisions: decisions.collect(),
+        ..TopicPart::default()
+    };
+    let part = Staged { lessons, topics: vec![topic], ..Staged::default() };
+    checkpoint(&mut memory, &origin("me", 6), part);
+    (memory, questions)
+}
+
+#[test]
+fn much_staged_work_pushes_out_no_question_no_pin_and_no_instruction() {
+    for (bodies, pinned, stored) in
+        [(30, 0, 0), (30, 6, 0), (2, 3, 0), (200, 12, 0), (30, 0, 60), (30, 9, 60)]
+    {
+        let (memory, questions) = with_much_staged(bodies, pinned, stored);
+        let mut activity = activity();
+        let prompt = "now write the test for it".to_owned();
+        activity.saw(&Event::PromptSubmitted { prompt }, day(5));
+        let back = back(&memory, Some(&activity));
+        let kept = with_session(Some(&activity), |view| compaction_instructions(&memory, view));
+        assert!(back.text.chars().count() <= RESTORED_CHARS_MAX, "{}", back.text);
+        for text in [&back.text, &kept.text] {
+            let staged = (0..40).map(|at| format!("- lesson Staged {at}"));
+            let asked =
+                ["Asked: make the queue fair", "last: now write the test for it", "cargo clippy"];
+            let pins = (0..pinned).map(|at| format!("Pin {at}: never two builds at once"));
+            let all = questions.iter().cloned().chain(asked.map(str::to_owned)).chain(staged);
+            let lost: Vec<String> = all.chain(pins).filter(|line| !text.contains(line)).collect();
+            assert!(lost.is_empty(), "{bodies}, {pinned}: {lost:#?}\n{text}");
+            let is_cut = text.contains(" shortened to a line that ends in …; memory_save keeps");
+            assert_eq!(is_cut, text.contains("- lesson Staged 39 …\n"), "{text}");
+        }
+        let pins = with_session(None, |view| {
+            super::pinned(&memory, view.reader, view.now)
+                .iter()
+                .map(|pin| pin.id)
+                .collect::<Vec<_>>()
+        });
+        assert!(pins.iter().all(|id| back.whole.contains(id)), "{bodies}, {pinned}: {}", back.text);
+    }
 }
 
 #[test]
