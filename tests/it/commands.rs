@@ -217,6 +217,13 @@ fn the_log_shows_each_query_and_can_be_followed() {
     agent.tool("memory_note", &json!({"content": "retries are bounded to five"}));
     agent.tool("memory_search", &json!({"query": "bounded retry"}));
     shell.said(&["get", "n1"]);
+    let (code, text) = shell.said(&["log", "--since", "soon"]);
+    assert!(code == 2 && text.contains("3 days ago"), "{text}");
+    let (code, none) = shell.said(&["log", "--since", "tomorrow"]);
+    assert!(code == 0 && none.lines().count() == 1, "only the head: {none}");
+    let all = shell.done(&["log", "--since", "2h"]);
+    assert_eq!(all, shell.done(&["log"]));
+    assert_eq!(shell.done(&["log", "--since", "2h", "-n", "1"]).lines().count(), 2);
     let (code, text) = shell.said(&["log"]);
     assert_eq!((code, text.lines().count()), (0, 3), "{text}");
     assert!(text.lines().nth(1).unwrap().ends_with("bounded retry -> n1"), "{text}");

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use anchord_daemon::api::{self, LogQuery, Retrieval};
 use anchord_daemon::rules::guard_log;
+use anchord_memory::Timestamp;
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
+use super::search::past;
 use super::{MemoryArg, journal};
 use crate::client::Client;
 use crate::exit::Error;
@@ -24,13 +26,18 @@ use crate::show;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord log
+  anchord log --since yesterday
+  anchord log --since 2h --json | jq -r .asked
   anchord log -n 100 --json | jq -r 'select(.truncated) | .asked'
   anchord log --rules --follow
   anchord log --follow --project ~/src/parser")]
 pub(crate) struct Args {
-    /// Number of lines
-    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
-    lines: u32,
+    /// Number of lines; 20, or with --since all
+    #[arg(short = 'n', long = "lines", value_name = "N")]
+    lines: Option<u32>,
+    /// Show only lines since this time: yesterday, 2h or 2026-11-20
+    #[arg(long, value_name = "TIME", value_parser = past)]
+    since: Option<Timestamp>,
     /// Show only checks of actions against rules
     #[arg(long)]
     rules: bool,
@@ -53,13 +60,18 @@ impl Args {
             after: None,
             // Even if no line is to be shown, the last one says where to continue. Checks are
             // among other lines.
-            limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines.max(1) },
+            limit: if self.rules { LOG_PAGE_LINES_MAX } else { self.lines().max(1) },
             wait: false,
         };
-        let mut lines = read(&mut client, &query)?;
-        let mut last = lines.last().map_or(0, |line| line.number);
+        let (mut lines, mut last) = if self.since.is_some() {
+            self.read_all(&mut client, &query)?
+        } else {
+            let lines = read(&mut client, &query)?;
+            let last = lines.last().map_or(0, |line| line.number);
+            (lines, last)
+        };
         lines.retain(|line| self.shows(line));
-        let shown = usize::try_from(self.lines).unwrap_or(usize::MAX);
+        let shown = usize::try_from(self.lines()).unwrap_or(usize::MAX);
         lines.drain(..lines.len().saturating_sub(shown));
         if !self.json {
             writeln!(out, "{}", Layout::here().head().dimmed())?;
@@ -86,14 +98,38 @@ impl Args {
         }
     }
 
+    /// Returns the number of lines to show at first.
+    fn lines(&self) -> u32 {
+        let all = if self.since.is_some() { u32::MAX } else { LINES };
+        self.lines.unwrap_or(all)
+    }
+
+    /// Reads the whole log, page by page. Returns the lines to show, and the number of the last.
+    fn read_all(
+        &self,
+        client: &mut Client,
+        query: &LogQuery,
+    ) -> Result<(Vec<Retrieval>, u64), Error> {
+        let (mut lines, mut last) = (Vec::new(), 0);
+        loop {
+            let page = LogQuery { after: Some(last), limit: LOG_PAGE_LINES_MAX, ..query.clone() };
+            let page = read(client, &page)?;
+            let Some(newest) = page.last() else { return Ok((lines, last)) };
+            last = newest.number;
+            lines.extend(page.into_iter().filter(|line| self.shows(line)));
+        }
+    }
+
     /// Prints what hooks checked while the daemon could not be reached.
     fn print_guarded(&self, out: &mut dyn Write, dir: &InstanceDir) -> Result<(), Error> {
         let project = self.memory.resolve()?;
         let lines = guard_log(&dir.guard(), Path::new(&project));
         let lines = lines.context("cannot read the log of hooks without a daemon")?;
+        let time = |line: &Value| line["time"].as_i64().unwrap_or_default();
+        let lines: Vec<&Value> = lines.iter().filter(|line| self.is_since(time(line))).collect();
         for line in lines.iter().rev().take(GUARD_LINES).rev() {
             let text = |field: &str| line[field].as_str().unwrap_or("-").to_owned();
-            let time = journal::time(line["time"].as_i64().unwrap_or_default());
+            let time = journal::time(time(line));
             let shown =
                 format!("{time}  without the daemon  {}  {}", text("result"), text("command"));
             writeln!(out, "{}", Layout::here().fitted(show::plain(&shown)))?;
@@ -102,7 +138,11 @@ impl Args {
     }
 
     fn shows(&self, line: &Retrieval) -> bool {
-        !self.rules || line.tool == api::RULE_CHECK
+        self.is_since(line.time) && (!self.rules || line.tool == api::RULE_CHECK)
+    }
+
+    fn is_since(&self, millis: i64) -> bool {
+        self.since.is_none_or(|since| millis >= since.0)
     }
 
     fn print(&self, out: &mut dyn Write, lines: &[Retrieval]) -> Result<(), Error> {
@@ -125,6 +165,8 @@ fn read(client: &mut Client, query: &LogQuery) -> Result<Vec<Retrieval>, Error> 
     Ok(lines.context("cannot read a line of the log")?)
 }
 
+/// The number of lines that are shown without any option.
+const LINES: u32 = 20;
 /// The number of checks without the daemon that are shown.
 const GUARD_LINES: usize = 20;
 

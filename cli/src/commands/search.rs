@@ -90,6 +90,11 @@ impl Args {
 /// Checks a date or time of a search. A script can tell an invalid one from an empty result by the
 /// exit code.
 fn date(text: &str) -> Result<String, String> {
+    past(text).map(|_| text.to_owned())
+}
+
+/// Reads a date or time in the past.
+pub(super) fn past(text: &str) -> Result<Timestamp, String> {
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    parse_past(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
+    parse_past(text, now).map_err(|error| format!("it {error}"))
 }

@@ -44,3 +44,29 @@ fn a_line_says_who_asked_what_and_got_what() {
         insta::assert_snapshot!(format!("{}\n{}", layout.head(), lines.join("\n")));
     }
 }
+
+#[derive(Debug, clap::Parser)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn args(words: &[&str]) -> Args {
+    let words = std::iter::once(&"log").chain(words);
+    <Command as clap::Parser>::try_parse_from(words).unwrap().args
+}
+
+#[test]
+fn since_chooses_lines_by_their_time_and_shows_them_all() {
+    let at = |date: &str| {
+        let time = format!("{date}T00:00:00Z").parse::<jiff::Timestamp>().unwrap();
+        Retrieval { time: time.as_millisecond(), ..Retrieval::default() }
+    };
+    let since = args(&["--since", "2026-11-20"]);
+    assert!(since.shows(&at("2026-11-20")) && !since.shows(&at("2026-11-19")));
+    assert_eq!((since.lines(), args(&["--since", "2h", "-n", "3"]).lines()), (u32::MAX, 3));
+    assert!(args(&[]).shows(&at("2020-01-01")));
+    assert_eq!(args(&[]).lines(), LINES);
+    let rules = args(&["--since", "2026-11-20", "--rules"]);
+    assert!(!rules.shows(&at("2026-11-21")), "no check of a rule");
+}
