@@ -208,7 +208,8 @@ impl<M: StateMachine> Survey<M> {
         }
         let is_older = epoch > in_files && segments.iter().any(|bytes| !bytes.is_empty());
         // A purge removed something from its lines, which must not come back.
-        let is_purged = |known: &OutsideState<M>| replayed::<M>(&segments).purges() < known.state.purges();
+        let is_purged =
+            |known: &OutsideState<M>| replayed::<M>(&segments).purges() < known.state.purges();
         if is_older && known.as_ref().is_some_and(is_purged) {
             bad += segments.iter().filter(|bytes| !bytes.is_empty()).count() as u64;
             segments.iter_mut().for_each(Vec::clear);
@@ -435,7 +436,10 @@ fn good_lines<M: StateMachine>(segments: &[Vec<u8>]) -> (Vec<Good>, u64) {
 
 /// Returns the states in the index and the snapshots. Fails if one of them cannot be read now,
 /// because its content would count as lost.
-fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<OutsideState<M>>, StoreError> {
+fn known<M: StateMachine>(
+    dir: &Path,
+    options: &Options,
+) -> Result<Vec<OutsideState<M>>, StoreError> {
     let cannot_look = |error| StoreError::Io {
         doing: "read the index beside",
         path: dir.join("journal"),
@@ -462,7 +466,12 @@ fn known<M: StateMachine>(dir: &Path, options: &Options) -> Result<Vec<OutsideSt
         if let Ok((place, rows)) = read
             && let Ok((state, _)) = restore::<M>(rows)
         {
-            all.push(OutsideState { journal: place.journal, epoch: place.epoch, state, line: place.line });
+            all.push(OutsideState {
+                journal: place.journal,
+                epoch: place.epoch,
+                state,
+                line: place.line,
+            });
         }
     }
     Ok(all)

@@ -516,13 +516,14 @@ pub(super) fn key_block(text: &str, start: usize) -> Option<Range<usize>> {
 }
 
 /// Whether a clue begins a token. One of letters and digits also occurs within hashes and base64,
-/// where `/` and `+` are digits too.
+/// where `/` and `+` are digits too. A file may begin with the same digits as a token.
 fn begins_at(before: &str, clue: &str) -> bool {
     let is_plain = clue.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let is_escape = [r"\n", r"\t", r"\r"].iter().any(|escape| before.ends_with(escape));
     !is_plain && clue.len() >= 4
-        || (!is_word || is_escape) && !(is_plain && before.ends_with(['/', '+']))
+        || (!is_word || is_escape)
+            && !(is_plain && (before.ends_with(['/', '+']) || before.ends_with(";base64,")))
 }
 
 fn is_in_name(c: char) -> bool {

@@ -225,6 +225,7 @@ fn false_positives_are_kept() {
         "token = 550e8400-e29b-41d4-a716-446655440000".to_owned(),
         "session 550e8400-e29b-41d4-a716-446655440000 ended".to_owned(),
         format!("<img src=\"data:image/png;base64,{long}\">"),
+        format!("data:image/png;base64,EAAAAAAAAAAAAAAAAAAAAAAAAAAA{long}"),
         format!("\"token\": \"{long}\""),
         "token = getToken()".to_owned(),
         "let token = self.session.token_store.refresh(user_id2);".to_owned(),
