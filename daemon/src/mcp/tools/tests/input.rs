@@ -62,7 +62,13 @@ async fn a_save_is_stored_whatever_form_its_items_have() {
         "lessons": ["Warm the cache before the first request. It timed out twice."],
         "notes": { "content": "the port is 7717", "tags": ["infra", null], "pinned": "yes" },
     });
-    insta::assert_snapshot!(shim.call("memory_save", save).await, @"Saved as s8, revision 1: 1 blueprint (+1), 4 anchors (+4), 1 lesson (+1), 1 note (+1), 1 session; 248 B.");
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"
+    Saved as s8, revision 1: 1 blueprint (+1), 4 anchors (+4), 1 lesson (+1), 1 note (+1), 1 session; 248 B.
+    Stored, but src/cache.rs does not exist.
+    Stored, but src/main.rs does not exist.
+    Stored, but src/warm.rs does not exist.
+    Stored, but src/cold.rs does not exist.
+    ");
     let load = shim.call("memory_load", json!({ "sections": "anchors" })).await;
     for line in [
         "src/cache.rs whole file: the cache",
