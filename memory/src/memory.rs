@@ -237,9 +237,9 @@ impl Memory {
         self.search.get(self.records.values().filter_map(|record| document(record)))
     }
 
-    /// Whether the search index is built.
+    /// Whether the search index is built, or there is nothing to build it from.
     pub fn is_searchable(&self) -> bool {
-        self.search.is_built()
+        self.search.is_built() || self.records.is_empty()
     }
 
     /// Drops the search index, which is then built when it is next needed. Before many changes this

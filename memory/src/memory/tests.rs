@@ -74,7 +74,8 @@ fn a_memory_and_its_changed_clone_each_have_the_index_of_their_records() {
         entries.push(plan.changes.clone());
         apply(&mut written, plan);
     }
-    let is_built = |memory: &Memory| memory.search.is_built();
+    let is_built = Memory::is_searchable;
+    assert!(is_built(&Memory::default()), "there is nothing to build");
     let mut alone = Memory::default();
     alone.apply(Seq(1), &entries[0]);
     assert!(!is_built(&alone), "nothing has needed it");
