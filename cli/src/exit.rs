@@ -29,6 +29,8 @@ pub enum Kind {
     ReaderGone,
     /// A general failure; the message explains it.
     Failed,
+    /// The thing named is not there, or nothing is remembered for it.
+    NotFound,
     /// The arguments are wrong; change them.
     Usage,
     /// No daemon runs; start one.
@@ -51,7 +53,7 @@ impl Kind {
     pub fn code(self) -> u8 {
         match self {
             Self::ReaderGone => 0,
-            Self::Failed => 1,
+            Self::Failed | Self::NotFound => 1,
             Self::Usage => 2,
             Self::NoDaemon | Self::Passing | Self::Silent | Self::Unreachable => 3,
             Self::Refused => 4,
@@ -64,9 +66,8 @@ impl From<ErrorCode> for Kind {
     fn from(code: ErrorCode) -> Self {
         match code {
             ErrorCode::BadRequest => Self::Usage,
-            ErrorCode::NotFound | ErrorCode::Failed | ErrorCode::Busy | ErrorCode::Internal => {
-                Self::Failed
-            }
+            ErrorCode::NotFound => Self::NotFound,
+            ErrorCode::Failed | ErrorCode::Busy | ErrorCode::Internal => Self::Failed,
             ErrorCode::Refused => Self::Refused,
             ErrorCode::Damaged => Self::Damaged,
         }

@@ -93,6 +93,25 @@ fn writing_to_a_damaged_journal_has_its_own_exit_code() {
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
 
+/// A memory that cannot be read may be why its place is linked to another one.
+#[test]
+fn linking_says_that_the_memory_before_could_not_be_looked_at() {
+    let (instance, lost, kept) = (Instance::new(), Project::git(), Project::git());
+    Shell::new(&instance, lost.path()).done(&["note", "written to a disk that is gone"]);
+    let memory = journal(&instance, false).ancestors().nth(2).unwrap().to_owned();
+    instance.kill9();
+    fs::remove_dir_all(&memory).unwrap();
+    Shell::new(&instance, kept.path()).done(&["note", "still here"]);
+    let kept = kept.path().to_str().unwrap();
+    let said = Shell::new(&instance, lost.path()).done(&["project", "link", "--project", kept]);
+    assert!(said.contains("could not be looked at: the memory in"), "{said}");
+    let found = Shell::new(&instance, lost.path()).done(&["search", "still here"]);
+    assert!(found.contains("still here"), "{found}");
+    let said =
+        Shell::new(&instance, Project::git().path()).done(&["project", "link", "--project", kept]);
+    assert!(!said.contains("until now"), "there was none: {said}");
+}
+
 #[test]
 fn a_damaged_registry_loses_nothing_and_is_reported() {
     let instance = Instance::new();

@@ -14,7 +14,7 @@ use anchord_proto::instance::InstanceDir;
 use super::{MemoryArg, ProjectArg, directory, home, print_json, status, utf8};
 use crate::client::Client;
 use crate::confirm::confirmed;
-use crate::exit::Error;
+use crate::exit::{Error, Kind as ErrorKind};
 use crate::show;
 
 /// List, link, separate, forget or delete projects
@@ -131,15 +131,25 @@ impl LinkArgs {
         let path = directory(&self.path.unwrap_or_else(|| PathBuf::from(".")))?;
         let project = ProjectArg { project: Some(self.project) }.resolve()?;
         let params = LinkParams { path: utf8(path)?, project };
-        // There may be no memory here yet.
         let query = ProjectQuery { project: params.path.clone() };
-        let before: Option<ProjectStatus> = client.get(api::PROJECT, &query).ok();
+        let before: Result<ProjectStatus, Error> = client.get(api::PROJECT, &query);
         let linked: ProjectStatus = client.post(api::PROJECT_LINK, &params)?;
         let here = show::path(&params.path, home().as_deref());
         let root = show::path(&linked.root, home().as_deref());
         writeln!(out, "{here} is part of {} ({root}) from now on", show::plain(&linked.name))?;
-        if let Some(before) = before.filter(|before| before.id != linked.id) {
-            write!(out, "{}", left_behind(&before, &linked))?;
+        match before {
+            Ok(before) if before.id != linked.id => {
+                write!(out, "{}", left_behind(&before, &linked))?;
+            }
+            Ok(_) => {}
+            // There was no memory here yet.
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            // A memory that cannot be read may be the reason for the link.
+            Err(Error { message, .. }) => writeln!(
+                out,
+                "the memory that was used here until now could not be looked at: {}",
+                show::plain(&message)
+            )?,
         }
         Ok(())
     }
@@ -156,7 +166,7 @@ fn left_behind(before: &ProjectStatus, linked: &ProjectStatus) -> String {
     let what = if counts.is_empty() { "its history" } else { &counts };
     let (id, to) = (show::plain(&before.id), show::plain(&linked.id));
     format!(
-        "the memory that was used here until now stays on disk, with {what}; to bring that over:\n  \
+        "the memory that was used here until now stays on disk, with {what}; to bring it over:\n  \
          anchord export --project {id} --format json > {id}.json\n  \
          anchord import {id}.json --project {to} --yes\n"
     )
