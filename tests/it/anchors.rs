@@ -99,13 +99,13 @@ fn an_anchor_on_lines_that_do_not_exist_is_named_when_stored_and_gone_afterwards
         { "file": "src/retry.rs", "lines": "90-99", "concept": "past the end" },
         { "file": "src/retry.rs", "lines": "2-6", "concept": "backoff" },
     ]);
-    let missing = "but src/none.rs does not exist.\n";
-    let few = "but src/retry.rs has only 6 lines, not 90-99.\n";
+    let missing = "but src/none.rs does not exist";
+    let few = "src/retry.rs has only 6 lines, not 90-99";
     let staged = agent.tool("memory_checkpoint", &json!({ "anchors": anchors }));
-    assert!(staged.contains(&format!("Staged, {missing}Staged, {few}")), "{staged}");
+    assert!(staged.contains(&format!("Staged, {missing}; {few}.\n")), "{staged}");
     let saved = json!({ "session_summary": "retries", "anchors": anchors });
     let saved = agent.tool("memory_save", &saved);
-    assert!(saved.contains(&format!("Stored, {missing}Stored, {few}")), "{saved}");
+    assert!(saved.contains(&format!("Stored, {missing}; {few}.\n")), "{saved}");
     assert!(!saved.contains("2-6"), "{saved}");
 
     let load = agent.tool("memory_load", &json!({}));
@@ -122,7 +122,7 @@ fn an_anchor_on_lines_that_do_not_exist_is_named_when_stored_and_gone_afterwards
     assert!(one.contains("(code is gone)"), "{one}");
     let added = Shell::new(&instance, project.path());
     let added = added.done(&["add", "anchor", "src/none.rs", "9", "still no such file"]);
-    assert!(added.contains(&format!("Stored, {missing}")), "{added}");
+    assert!(added.contains(&format!("Stored, {missing}.\n")), "{added}");
 }
 
 #[test]

@@ -214,24 +214,22 @@ fn contradictions(found: &[Contradiction]) -> String {
     )
 }
 
-/// Says of which anchors the lines could not be read, one line each. `done` says what was done with
-/// the anchors.
+/// Says of which anchors the lines could not be read. `done` says what was done with the anchors.
 fn unseen_code(done: &str, unseen: &[UnseenCode]) -> String {
-    let mut text = String::new();
-    for UnseenCode { file, lines, why } in unseen.iter().take(UNSEEN_NAMED_MAX) {
-        let why = match why {
-            WhyUnseen::NoFile => format!("{file} does not exist"),
-            WhyUnseen::FewerLines(1) => format!("{file} has only 1 line, not {lines}"),
-            WhyUnseen::FewerLines(count) => format!("{file} has only {count} lines, not {lines}"),
-            WhyUnseen::NotRead(why) => format!("failed to {why}"),
-        };
-        append(&mut text, format_args!("{done}, but {why}.\n"));
+    let why = |UnseenCode { file, lines, why }: &UnseenCode| match why {
+        WhyUnseen::NoFile => format!("{file} does not exist"),
+        WhyUnseen::FewerLines(1) => format!("{file} has only 1 line, not {lines}"),
+        WhyUnseen::FewerLines(count) => format!("{file} has only {count} lines, not {lines}"),
+        WhyUnseen::NotRead(why) => format!("failed to {why}"),
+    };
+    let mut whys: Vec<String> = unseen.iter().take(UNSEEN_NAMED_MAX).map(why).collect();
+    whys.dedup();
+    match unseen.len().saturating_sub(UNSEEN_NAMED_MAX) {
+        0 => {}
+        1 => whys.push("1 more anchor has lines that could not be read".to_owned()),
+        more => whys.push(format!("{more} more anchors have lines that could not be read")),
     }
-    let more = unseen.len().saturating_sub(UNSEEN_NAMED_MAX);
-    if more > 0 {
-        append(&mut text, format_args!("{more} more anchors have lines that could not be read.\n"));
-    }
-    text
+    if whys.is_empty() { String::new() } else { format!("{done}, but {}.\n", whys.join("; ")) }
 }
 
 #[cfg(test)]

@@ -25,8 +25,7 @@ async fn a_save_with_synonyms_is_stored_and_unknown_fields_are_named() {
     });
     insta::assert_snapshot!(shim.call("memory_save", save).await, @"
     Saved as s6, revision 1: 1 blueprint (+1), 2 anchors (+2), 1 lesson (+1), 1 note (+1), 1 session; 113 B.
-    Stored, but src/cache.rs does not exist.
-    Stored, but src/main.rs does not exist.
+    Stored, but src/cache.rs does not exist; src/main.rs does not exist.
 
     Unknown field `sumary` was ignored.
     Unknown field `language` in anchors[0] and in one other object was ignored.
@@ -64,10 +63,7 @@ async fn a_save_is_stored_whatever_form_its_items_have() {
     });
     insta::assert_snapshot!(shim.call("memory_save", save).await, @"
     Saved as s8, revision 1: 1 blueprint (+1), 4 anchors (+4), 1 lesson (+1), 1 note (+1), 1 session; 248 B.
-    Stored, but src/cache.rs does not exist.
-    Stored, but src/main.rs does not exist.
-    Stored, but src/warm.rs does not exist.
-    Stored, but src/cold.rs does not exist.
+    Stored, but src/cache.rs does not exist; src/main.rs does not exist; src/warm.rs does not exist; src/cold.rs does not exist.
     ");
     let load = shim.call("memory_load", json!({ "sections": "anchors" })).await;
     for line in [
