@@ -286,8 +286,8 @@ fn plan(reply: &RepairReply) -> String {
     }
     if let Some(entry) = plan.diverged {
         lines.push(format!(
-            "  entry {entry} of the journal is not the one that the index followed: that one is lost, \
-             and perhaps others before it; their outcome is kept"
+            "  entry {entry} of the journal is not the one that the index followed: that one is \
+             lost, and perhaps others before it; their outcome is kept"
         ));
     }
     if !plan.replaced.is_empty() {

@@ -57,7 +57,7 @@ pub(super) async fn ready_load(
         let (session, sessions) = (&call.session, &call.service.sessions);
         match &task {
             Some(_) => session.view(sessions).await,
-            None => session.view_unsearched(sessions).await,
+            None => session.view_without_index(sessions).await,
         }
     };
     let Some(view) = in_time(begin + patience.open, opening).await else {

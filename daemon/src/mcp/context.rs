@@ -175,8 +175,8 @@ impl Context {
     }
 
     /// Returns the memory that the session reads, without waiting for its search index.
-    pub(crate) async fn view_unsearched(&self) -> Result<View, ToolError> {
-        Ok(self.session.view_unsearched(&self.sessions).await?)
+    pub(crate) async fn view_without_index(&self) -> Result<View, ToolError> {
+        Ok(self.session.view_without_index(&self.sessions).await?)
     }
 
     /// Decides on the newest memory and makes the result durable. Returns the outcome in words,

@@ -231,13 +231,13 @@ impl View {
 impl Session {
     /// Returns the memory that the session's calls read and search. Creates nothing.
     pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
-        let view = self.view_unsearched(service).await?;
+        let view = self.view_without_index(service).await?;
         make_searchable(&view.memory).await;
         Ok(view)
     }
 
     /// Returns the memory as [`Self::view`] does, but does not wait for its search index.
-    pub(crate) async fn view_unsearched(
+    pub(crate) async fn view_without_index(
         &self,
         service: &SessionService,
     ) -> Result<View, BindError> {

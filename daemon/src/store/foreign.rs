@@ -37,8 +37,8 @@ impl<M: StateMachine> JournalStore<M> {
             return Ok(());
         };
         let why = format!(
-            "{} is another memory's journal: its id is {}, the snapshots are of {journal}; put this \
-             memory's journal back, or see what `anchord journal repair` can restore",
+            "{} is another memory's journal: its id is {}, the snapshots are of {journal}; put \
+             this memory's journal back, or see what `anchord journal repair` can restore",
             self.journal.dir.display(),
             self.journal.id
         );

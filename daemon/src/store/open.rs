@@ -289,8 +289,8 @@ impl<M: StateMachine> JournalStore<M> {
         );
         if meta.machine == M::NAME && meta.journal != journal.id && !journal.id.is_nil() {
             return Ok(Relation::Foreign(format!(
-                "{other}, but another memory's: its id is {} instead of {}; put this memory's journal \
-                 back, or see what `anchord journal repair` can restore",
+                "{other}, but another memory's: its id is {} instead of {}; put this memory's \
+                 journal back, or see what `anchord journal repair` can restore",
                 journal.id, meta.journal
             )));
         }

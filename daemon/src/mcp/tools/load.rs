@@ -48,7 +48,7 @@ pub(super) fn spec() -> ToolSpec {
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let view = match params.task {
         Some(_) => context.view().await?,
-        None => context.view_unsearched().await?,
+        None => context.view_without_index().await?,
     };
     if params.is_plain()
         && let Some(injected) = context.session.injected()
