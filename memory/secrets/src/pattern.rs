@@ -53,8 +53,8 @@ const PARTS: [(&str, &str); 15] = [
     ("EQUALS", r"(?:is|ist|lautet|es|est|é|è|jest|är)(?:[ \t]?:)?"),
     (
         "OWNED",
-        "(?:for|of|to|on|in|at|für|fuer|vom|von|des|der|zu|zum|im|pour|de|du|del|para|do|da|per|voor\
-         |van|till|от|для)",
+        "(?:for|of|to|on|in|at|für|fuer|vom|von|des|der|zu|zum|im|pour|de|du|del|para|do|da|per\
+         |voor|van|till|от|для)",
     ),
     ("OTHER", r"\x80-\xff"),
 ];

@@ -64,8 +64,8 @@ pub(super) const OWNERS: &str = "account admin amqp app auth backup basic become
 
 /// Words that lead from a name to its value or to the owner of the value, in the languages of the
 /// names: `the password is …`, `das Passwort für staging ist …`.
-pub(super) const LINKS: &str = "is for of to on in at ist lautet für fuer vom von des der zu zum im \
-    est pour de du es del para é do da è per voor van jest är till от для";
+pub(super) const LINKS: &str = "is for of to on in at ist lautet für fuer vom von des der zu zum \
+    im est pour de du es del para é do da è per voor van jest är till от для";
 
 /// Ends of what comes before a word that make it a position in a list, not a secret.
 pub(super) const PLACES: [&str; 4] = ["next", "page", "continuation", "cursor"];
