@@ -15,28 +15,19 @@ use crate::search::Query;
 const ADVICE: &[&str] = &[
     "always",
     "avoid",
-    "call",
-    "check",
-    "compare",
     "don't",
     "ensure",
-    "fix",
     "instead",
-    "keep",
     "must",
-    "pass",
     "prefer",
     "remember",
     "remove",
     "restart",
-    "run",
-    "set",
     "should",
     "use",
     "workaround",
     "remedy",
     "solution",
-    "wait",
     "immer",
     "statt",
     "muss",
@@ -58,11 +49,14 @@ const ADVICE: &[&str] = &[
     "doivent",
     "lancer",
 ];
-/// Words that give advice where a clause begins with them: "never rename it" does, "it never shows"
-/// does not. Elsewhere they are hints.
-const OPENING_ADVICE: &[&str] = &["never", "nie", "niemals", "nunca", "jamais"];
+/// Words that give advice where a clause begins with them: "never rename it" and "call Ada" do, "it
+/// never shows" and "whom to call" do not. Elsewhere they are hints.
+const OPENING_ADVICE: &[&str] = &[
+    "ask", "call", "check", "compare", "fix", "keep", "pass", "run", "set", "wait", "never", "nie",
+    "niemals", "nunca", "jamais",
+];
 /// Words that join two clauses.
-const JOINING: &[&str] = &["and", "but", "or", "so", "und", "oder", "y", "o", "et", "ou"];
+const JOINING: &[&str] = &["and", "but", "or", "so", "then", "und", "oder", "y", "o", "et", "ou"];
 /// Words that are often part of advice, and often not.
 const HINTS: &[&str] = &[
     "before",

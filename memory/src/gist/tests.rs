@@ -41,6 +41,14 @@ fn the_gist_is_the_advice_or_the_answer_to_the_query() {
             "Close the reader first, then rename.",
         ),
         ("Restarts hid it. Ask first, and never restart it.", "Ask first, and never restart it."),
+        (
+            "Ask Inès before a chunk's size changes; she knows whom to call there.",
+            "Ask Inès before a chunk's size changes;",
+        ),
+        (
+            "Build it, then run the check. It runs in a set of three.",
+            "Build it, then run the check.",
+        ),
         ("One thing. Another thing.", "One thing."),
         ("", ""),
     ];
