@@ -27,6 +27,7 @@ mod zed;
 
 mod amp;
 mod crush;
+mod goose;
 mod junie;
 mod kiro;
 

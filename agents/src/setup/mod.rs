@@ -21,7 +21,7 @@ pub(crate) use read::text_of;
 use anchord_memory::shell_line;
 
 use crate::{CLIENTS, Client};
-use parts::{Format, FoundHook, Part};
+use parts::{Format, FoundHook, Part, ProgramFields};
 
 /// Expands to a plugin's text: its file in `integrations/`, and below it the part that all plugins
 /// have.
@@ -166,7 +166,7 @@ impl Target {
         setting: &Setting<'_>,
     ) -> Self {
         let launch = setting.programs.server();
-        let server = parts::Server { list, launch, joined: false, more };
+        let server = parts::Server { list, launch, fields: ProgramFields::Command, more };
         Self { path, format: Format::Jsonc, parts: vec![Part::Server(server)], own: None }
     }
 }

@@ -10,7 +10,7 @@ use anchord_memory::shell_line;
 use serde_json::{Map, Value, json};
 
 use super::Programs;
-use super::edit::{Clash, Document, Json, Step, Toml, dotted};
+use super::edit::{Clash, Document, Json, Step, Toml, Yaml, dotted};
 
 mod hooks;
 
@@ -28,6 +28,8 @@ pub enum Format {
     Json5,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
     /// A file that is entirely ours.
     Whole,
 }
@@ -65,10 +67,21 @@ pub struct Server {
     pub list: &'static [&'static str],
     /// The program and its arguments.
     pub launch: Vec<String>,
-    /// Whether program and arguments form one list.
-    pub joined: bool,
+    /// The fields with the program and its arguments.
+    pub fields: ProgramFields,
     /// Further fields of the entry, added unless they exist already.
     pub more: Vec<(&'static str, Value)>,
+}
+
+/// The fields of an entry that hold the program and its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramFields {
+    /// The program is in `command` and the list of its arguments in `args`.
+    Command,
+    /// All words are one list in `command`.
+    Joined,
+    /// The program is in `cmd` and the list of its arguments in `args`.
+    Cmd,
 }
 
 /// The way in which a part of a file changes.
@@ -315,6 +328,7 @@ pub fn inspect(text: &str, format: Format, parts: &[Part]) -> Result<InstalledPa
 fn read(text: &str, format: Format) -> Result<Box<dyn Document>, PartError> {
     let read: Result<Box<dyn Document>, String> = match format {
         Format::Toml => Toml::parse(text).map(|toml| Box::new(toml) as _),
+        Format::Yaml => Yaml::parse(text).map(|yaml| Box::new(yaml) as _),
         Format::Json5 => Json::parse(text, true).map(|json| Box::new(json) as _),
         Format::Jsonc | Format::Whole => Json::parse(text, false).map(|json| Box::new(json) as _),
     };
@@ -346,7 +360,7 @@ impl Server {
         let wanted = self.entry(&launch);
         for (key, value) in wanted.as_object().into_iter().flatten() {
             let known = entry.get(key);
-            let runs = matches!(key.as_str(), "command" | "args");
+            let runs = matches!(key.as_str(), "command" | "cmd" | "args");
             let nothing = known.is_none() && value.as_array().is_some_and(Vec::is_empty);
             if nothing || known == Some(value) || (known.is_some() && !runs) {
                 continue;
@@ -368,10 +382,16 @@ impl Server {
     pub fn entry(&self, launch: &[String]) -> Value {
         let mut entry: Map<String, Value> =
             self.more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        if self.joined {
-            entry.insert("command".to_owned(), json!(launch));
-        } else if let Some((command, args)) = launch.split_first() {
-            entry.insert("command".to_owned(), json!(command));
+        let program = match self.fields {
+            ProgramFields::Joined => {
+                entry.insert("command".to_owned(), json!(launch));
+                return Value::Object(entry);
+            }
+            ProgramFields::Command => "command",
+            ProgramFields::Cmd => "cmd",
+        };
+        if let Some((command, args)) = launch.split_first() {
+            entry.insert(program.to_owned(), json!(command));
             entry.insert("args".to_owned(), json!(args));
         }
         Value::Object(entry)
@@ -460,7 +480,7 @@ fn words_of(entry: &Value) -> Vec<String> {
     };
     let args = entry.get("args");
     // A hook may have a line for each shell.
-    match entry.get("command").or_else(|| entry.get("bash")) {
+    match ["command", "cmd", "bash"].iter().find_map(|field| entry.get(field)) {
         Some(Value::String(line)) if args.is_none() => {
             shlex::split(line).unwrap_or_else(|| vec![line.clone()])
         }

@@ -26,7 +26,7 @@ struct Home {
 
 /// Variants of the clients' files: comments, tabs, trailing commas, CRLF, a byte order mark, no
 /// last newline, entries of others.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 23] = [
     (
         ".claude.json",
         "{\"numStartups\":3,\n   \"mcpServers\": {\"o\": {\"command\": \"x\"}},\"z\":[1,2]}",
@@ -74,6 +74,10 @@ const FILES: [(&str, &str); 22] = [
     ),
     (".junie/mcp/mcp.json", "{\r\n\t\"mcpServers\": {}\r\n}\r\n"),
     (".cursor/hooks.json", "{ \"version\": 1, \"hooks\": {} }\n"),
+    (
+        ".config/goose/config.yaml",
+        "GOOSE_MODEL: x/y # mine\nextensions:\n  memory:\n    enabled: false\n    type: builtin\n",
+    ),
     (".config/zed/settings.json", "// mine\n{\n  \"theme\": \"One\", // dark\n}\n"),
     (".config/Code/User/mcp.json", "{\n\t\"servers\": {\n\t},\n\t\"inputs\": []\n}\n"),
     (".codeium/windsurf/mcp_config.json", "{}"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{CLIENT, KNOWN};
-use crate::setup::parts::{Format, Hooks, Part, SERVER, Server};
+use crate::setup::parts::{Format, Hooks, Part, ProgramFields, SERVER, Server};
 use crate::setup::{
     Document, Facts, HOOK_SECONDS, Json, OwnCommand, Programs, READ_TOOLS, Reads, Scope, Setting,
     Target, UserEnvironment, text_of,
@@ -42,7 +42,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let server = Server {
         list: &["mcpServers"],
         launch: programs.server(),
-        joined: false,
+        fields: ProgramFields::Command,
         // Without it the model sees only the tools' names until it searches for them.
         more: vec![("type", json!("stdio")), ("alwaysLoad", json!(true))],
     };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{CLIENT, KNOWN};
-use crate::setup::parts::{Format, FoundHook, Hooks, Part, Server};
+use crate::setup::parts::{Format, FoundHook, Hooks, Part, ProgramFields, Server};
 use crate::setup::{
     Document, Facts, HOOK_SECONDS, Passes, READ_TOOLS, Reads, Scope, Setting, Step, Target, Toml,
     Trust, UserEnvironment, text_of,
@@ -52,8 +52,12 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         Scope::Project(root) => root.join(".codex"),
     };
     let launch = programs.server();
-    let mut parts =
-        vec![Part::Server(Server { list: SERVERS, launch, joined: false, more: Vec::new() })];
+    let mut parts = vec![Part::Server(Server {
+        list: SERVERS,
+        launch,
+        fields: ProgramFields::Command,
+        more: Vec::new(),
+    })];
     if wishes.reads {
         parts.push(Part::Approved { servers: SERVERS, tools: &READ_TOOLS });
     }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::KNOWN;
-use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::parts::{Format, Hooks, Part, ProgramFields, Server};
 use crate::setup::{Facts, HOOK_SECONDS, Reads, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
@@ -25,7 +25,7 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
     let server = Server {
         list: &["mcpServers"],
         launch: setting.programs.server(),
-        joined: false,
+        fields: ProgramFields::Command,
         more: vec![("type", json!("local")), ("tools", json!(["*"]))],
     };
     let handler = json!({

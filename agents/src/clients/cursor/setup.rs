@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::KNOWN;
-use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::parts::{Format, Hooks, Part, ProgramFields, Server};
 use crate::setup::{Facts, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
@@ -28,7 +28,8 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         Scope::Project(root) => root.join(".cursor"),
     };
     let launch = setting.programs.server();
-    let server = Server { list: &["mcpServers"], launch, joined: false, more: Vec::new() };
+    let server =
+        Server { list: &["mcpServers"], launch, fields: ProgramFields::Command, more: Vec::new() };
     let handler = json!({ "command": setting.programs.hook_line(KNOWN.id) });
     let hooks = Hooks { needs: vec![("version", json!(1))], ..Hooks::flat(&EVENTS, handler) };
     let target = |name: &str, part: Part| Target {

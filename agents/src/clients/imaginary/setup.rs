@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{CLIENT, KNOWN};
-use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::parts::{Format, Hooks, Part, ProgramFields, Server};
 use crate::setup::{Facts, HOOK_SECONDS, Reads, Scope, Setting, Target, Trust};
 
 pub(super) const FACTS: Facts = Facts {
@@ -22,7 +22,8 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         Scope::Project(root) => root.join(".imaginary"),
     };
     let launch = setting.programs.server();
-    let server = Server { list: &["tools"], launch, joined: true, more: Vec::new() };
+    let server =
+        Server { list: &["tools"], launch, fields: ProgramFields::Joined, more: Vec::new() };
     let line = setting.programs.hook_line(KNOWN.id);
     let handler = json!({"type": "command", "command": line, "timeout": HOOK_SECONDS});
     let events = ["talk.begins", "talk.asks", "talk.answers", "talk.ends"];

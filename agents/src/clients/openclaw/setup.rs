@@ -7,7 +7,7 @@ use anchord_memory::shell_word;
 use serde_json::Value;
 
 use super::CLIENT;
-use crate::setup::parts::{Format, Part, Server};
+use crate::setup::parts::{Format, Part, ProgramFields, Server};
 use crate::setup::{
     Document, Facts, Json, Passes, Reads, Scope, Setting, Target, UserEnvironment, plugin, text_of,
 };
@@ -113,7 +113,12 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         return Vec::new();
     }
     let launch = programs.server();
-    let server = Server { list: &["mcp", "servers"], launch, joined: false, more: Vec::new() };
+    let server = Server {
+        list: &["mcp", "servers"],
+        launch,
+        fields: ProgramFields::Command,
+        more: Vec::new(),
+    };
     let mut targets = vec![Target {
         path: folder(place).join("openclaw.json"),
         format: Format::Json5,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{CLIENT, KNOWN};
-use crate::setup::parts::{Format, Part, Server};
+use crate::setup::parts::{Format, Part, ProgramFields, Server};
 use crate::setup::{Facts, Reads, Scope, Setting, Target, UserEnvironment, plugin};
 
 pub(in crate::clients) const FACTS: Facts =
@@ -50,7 +50,7 @@ impl Files {
         };
         let launch = programs.server();
         let more = vec![("type", json!("local")), ("enabled", json!(true))];
-        let server = Server { list: &["mcp"], launch, joined: true, more };
+        let server = Server { list: &["mcp"], launch, fields: ProgramFields::Joined, more };
         let named = |client: &str| format!("const CLIENT = \"{client}\"");
         let plugin = PLUGIN.replace(&named(KNOWN.id), &named(self.client));
         vec![

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::KNOWN;
-use crate::setup::parts::{Format, Hooks, Part, Server};
+use crate::setup::parts::{Format, Hooks, Part, ProgramFields, Server};
 use crate::setup::{Facts, HOOK_SECONDS, Reads, Scope, Setting, Target};
 
 pub(super) const FACTS: Facts = Facts {
@@ -38,7 +38,8 @@ fn targets(setting: &Setting<'_>) -> Vec<Target> {
         Scope::Project(root) => root,
     };
     let launch = programs.server();
-    let server = Server { list: &["mcpServers"], launch, joined: false, more: Vec::new() };
+    let server =
+        Server { list: &["mcpServers"], launch, fields: ProgramFields::Command, more: Vec::new() };
     let handler = json!({
         "type": "command",
         "command": programs.hook_line(KNOWN.id),

@@ -2,11 +2,13 @@
 
 mod json;
 mod toml;
+mod yaml;
 
 use serde_json::Value;
 
 pub(crate) use json::Json;
 pub(crate) use toml::Toml;
+pub(crate) use yaml::Yaml;
 
 /// A step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ fn server() -> Part {
     Part::Server(Server {
         list: &["mcpServers"],
         launch: vec!["/new/anchord".to_owned(), "mcp".to_owned()],
-        joined: false,
+        fields: ProgramFields::Command,
         more: vec![("alwaysLoad", json!(true))],
     })
 }
