@@ -67,6 +67,10 @@ pub(crate) trait Reader {
     fn read(&mut self, line: &Value) -> Vec<Event>;
     /// Returns the conversation that the lines so far belong to.
     fn origin(&self) -> &Origin;
+    /// Returns a line's time, if it has one.
+    fn time(&self, line: &Value) -> Option<Timestamp> {
+        time_of(line)
+    }
 }
 
 /// The conversation that a transcript is of, as far as its lines tell.
@@ -247,6 +251,12 @@ impl Transcript {
         !self.path.is_file() || (database.is_some() && self.conversation.is_none())
     }
 
+    /// Returns the time of the last write.
+    fn modified(&self) -> Timestamp {
+        let since = self.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or_default())
+    }
+
     /// Reads the whole transcript.
     pub fn read(&self) -> io::Result<Past> {
         let transcripts = self.client.transcripts.ok_or(io::ErrorKind::Unsupported)?;
@@ -291,10 +301,10 @@ impl Transcript {
     fn read_lines(&self, mut lines: impl LineSource) -> io::Result<Past> {
         let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
         let mut noted = SessionActivity::default();
-        // A line without a time has the time of the line before.
-        let mut time = Timestamp::default();
+        // A line without a time has the time of the line before, or else of the file.
+        let mut time = self.modified();
         while let Some(line) = lines.next()? {
-            time = time_of(&line).unwrap_or(time);
+            time = reader.time(&line).unwrap_or(time);
             for event in reader.read(&line) {
                 noted.saw(&event, time);
             }

@@ -8,7 +8,7 @@ const CLAUDE_CODE: &str = include_str!("../clients/claude_code/fixtures/transcri
 const CODEX: &str = include_str!("../clients/codex/fixtures/transcript.jsonl");
 
 /// Every client's transcript: where it is beneath the home, and its text.
-const ALL: [(&str, &str, &str); 7] = [
+const ALL: [(&str, &str, &str); 8] = [
     ("claude-code", ".claude/projects/-src-app/5f1c.jsonl", CLAUDE_CODE),
     ("codex", ".codex/sessions/2026/11/22/rollout-1.jsonl", CODEX),
     (
@@ -36,13 +36,21 @@ const ALL: [(&str, &str, &str); 7] = [
         ".pi/agent/sessions/--src-app--/1_01a2.jsonl",
         include_str!("../clients/pi/fixtures/transcript.jsonl"),
     ),
+    (
+        "cursor",
+        ".cursor/projects/src-app/agent-transcripts/77ab/77ab.jsonl",
+        include_str!("../clients/cursor/fixtures/transcript.jsonl"),
+    ),
 ];
 
 /// Creates a home with every client's transcript.
 fn home() -> tempfile::TempDir {
     let scratch = tempfile::tempdir().unwrap();
-    let root = (".gemini/tmp/app/.project_root", "/src/app");
-    for (path, text) in ALL.map(|(_, path, text)| (path, text)).into_iter().chain([root]) {
+    let roots = [
+        (".gemini/tmp/app/.project_root", "/src/app"),
+        (".cursor/chats/c0/77ab/meta.json", r#"{"cwd": "/src/app"}"#),
+    ];
+    for (path, text) in ALL.map(|(_, path, text)| (path, text)).into_iter().chain(roots) {
         let path = scratch.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();

@@ -4,6 +4,7 @@
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolUse};
 use serde_json::{Map, Value, json};
 
+use super::WRITES;
 use crate::events::{Adapter, Envelope, Payload, Read};
 
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -50,9 +51,6 @@ fn usual(payload: &mut Map<String, Value>) {
         }
     }
 }
-
-/// Tools that write the file they name.
-const WRITES: [&str; 3] = ["Write", "Edit", "StrReplace"];
 
 fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
     let event = match name {

@@ -4,10 +4,16 @@
 mod events;
 #[cfg(feature = "setup")]
 mod setup;
+#[cfg(feature = "transcripts")]
+mod transcript;
 
 use crate::{Client, ContextLimits};
 
 const KNOWN: Client = Client::new("cursor", "Cursor");
+
+/// Tools that write the file they name.
+#[cfg(any(feature = "events", feature = "transcripts"))]
+const WRITES: [&str; 3] = ["Write", "Edit", "StrReplace"];
 
 pub(super) static CLIENT: Client = Client {
     session_end: Some("sessionEnd"),
@@ -16,5 +22,7 @@ pub(super) static CLIENT: Client = Client {
     events: Some(events::ADAPTER),
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
+    #[cfg(feature = "transcripts")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     ..KNOWN
 };
