@@ -5,9 +5,11 @@
 //! projects are compared every few seconds and before a session reads.
 
 mod decide;
+mod decision;
 mod exchange;
 mod place;
 mod scan;
+mod topics;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

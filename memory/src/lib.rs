@@ -104,7 +104,7 @@ pub use plan::{
     plan_keep, plan_leave, plan_notes, plan_release, plan_restage, plan_rewrite, plan_rule,
     plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_team, plan_topic, plan_undo,
     plan_update, plan_upkeep, plan_use, plan_withhold, refuse_rule_changes, rules_in_force,
-    shared_part, shared_rivals, snap_record,
+    shared_part, shared_rivals, snap_record, why_refused,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

@@ -3,76 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anchord_memory::shared::{FileForm, FileNames, SharedContent};
-use anchord_memory::{Memory, Record, RecordId, ShareId, TakeItem, Version};
-use serde::{Deserialize, Serialize};
+use anchord_memory::{Kind, Memory, Record, RecordId, ShareId, TakeItem, Version};
 
+use super::decision::{Base, Bases, Decision, Held, Remove, Take};
 use super::scan::{Scan, ScannedFile};
+use super::topics::Topics;
 use crate::api::SharedRemark;
 use crate::projects::FileDigest;
-use crate::secrets::{Removed, clean_fields};
-
-/// The last agreement of a record with its file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Base {
-    pub(super) record: RecordId,
-    /// The record's version then.
-    pub(super) version: Version,
-    /// The file's bytes then.
-    pub(super) digest: FileDigest,
-    /// The file's path in the shared directory.
-    pub(super) path: String,
-}
-
-/// The last agreements by id.
-pub(super) type Bases = BTreeMap<ShareId, Base>;
-
-/// The files that were refused or are in conflict, with the file and the version of the record for
-/// which that holds.
-pub(super) type Held = BTreeMap<ShareId, (Option<FileDigest>, Option<Version>, SharedRemark)>;
-
-/// A change of a file to take in.
-#[derive(Clone, Debug)]
-pub(super) struct Take {
-    pub(super) item: TakeItem,
-    /// The earliest version to look up, if the record has changed as well. Then `item` lacks its
-    /// base.
-    pub(super) look_up: Option<Version>,
-    pub(super) path: String,
-    pub(super) digest: Option<FileDigest>,
-}
-
-/// A file to write.
-#[derive(Clone, Debug)]
-pub(super) struct Write {
-    pub(super) id: ShareId,
-    pub(super) base: Base,
-    pub(super) text: String,
-    /// The bytes that it replaces.
-    pub(super) expected: Option<FileDigest>,
-}
-
-/// A file to remove.
-#[derive(Clone, Debug)]
-pub(super) struct Remove {
-    pub(super) id: ShareId,
-    pub(super) path: String,
-    pub(super) expected: FileDigest,
-}
-
-/// The actions that make records and files agree.
-#[derive(Debug, Default)]
-pub(super) struct Decision {
-    pub(super) takes: Vec<Take>,
-    pub(super) writes: Vec<Write>,
-    pub(super) removes: Vec<Remove>,
-    /// Records and files that agree.
-    pub(super) agreed: Vec<(ShareId, Base)>,
-    /// Agreements that are over.
-    pub(super) dropped: Vec<ShareId>,
-    pub(super) remarks: Vec<SharedRemark>,
-    /// The number of shared records.
-    pub(super) records: usize,
-}
 
 /// Compares records and files with their last agreement. `name` is that of the memory.
 pub(super) fn decide(
@@ -102,21 +39,28 @@ pub(super) fn decide(
             }
         }
     }
+    decision.records = memory.records().filter(|record| record.is_shared()).count();
     let live = names.iter().filter(|(_, id)| memory.record(*id).is_some_and(|it| it.is_shared()));
-    let live: BTreeSet<&ShareId> = live.map(|(id, _)| id).collect();
-    decision.records = live.len();
-    let ids: BTreeSet<&ShareId> =
-        live.into_iter().chain(files.keys().copied()).chain(bases.keys()).collect();
+    let live = live.filter(|(_, record)| record.kind != Kind::Topic).map(|(id, _)| id);
+    let agreed = bases.iter().filter(|(_, base)| base.record.kind != Kind::Topic);
+    let agreed = agreed.map(|(id, _)| id);
+    let ids: BTreeSet<&ShareId> = live.chain(files.keys().copied()).chain(agreed).collect();
     for id in ids {
+        // A file in the folder of topics, which say what is wrong with it.
+        if files.get(id).is_some_and(|(_, seen)| seen.kind == Kind::Topic) {
+            continue;
+        }
         let record = names.record(id);
         let stored = record.and_then(|record| memory.record(record)).map(AsRef::as_ref);
-        let one = One { id, record, stored, base: bases.get(id), held: held.get(id) };
+        let one = One { id, record, stored, base: bases.get(id), held };
         match files.get(id) {
             Some((path, seen)) => one.with_file(path, seen, &mut decision),
             None if scan.is_whole => one.without_file(&mut decision),
             None => {}
         }
     }
+    let topics = Topics { memory, name, names: &names, bases, held, files: &files };
+    topics.decide(scan.is_whole, &mut decision);
     decision
 }
 
@@ -126,25 +70,17 @@ struct One<'a> {
     record: Option<RecordId>,
     stored: Option<&'a Record>,
     base: Option<&'a Base>,
-    held: Option<&'a (Option<FileDigest>, Option<Version>, SharedRemark)>,
+    held: &'a Held,
 }
 
 impl One<'_> {
     fn with_file(&self, path: &str, seen: &ScannedFile, decision: &mut Decision) {
         let (form, digest) = match (&seen.form, &seen.digest) {
             (Ok(form), Some(digest)) => (form, digest),
-            (Err(unusable), _) => {
-                let remark = SharedRemark::file(path, &unusable.what);
-                let is_conflict = unusable.is_conflict;
-                decision.remarks.push(SharedRemark { is_conflict, ..remark });
-                return;
-            }
+            (Err(unusable), _) => return decision.remark_unusable(path, unusable),
             (Ok(_), None) => return,
         };
-        if let Some(secrets) = &seen.secrets {
-            let what = format!("it has what looks like a secret ({secrets}), which is left out");
-            decision.remarks.push(SharedRemark::file(path, &what));
-        }
+        decision.remark_secrets(path, seen);
         let is_untouched = self.base.is_some_and(|base| base.digest == *digest);
         let Some(stored) = self.stored.filter(|stored| stored.is_shared()) else {
             if is_untouched {
@@ -171,7 +107,8 @@ impl One<'_> {
                 decision.agreed.push((self.id.clone(), agreed));
             }
         } else if is_untouched {
-            self.write(stored, &ours, path.to_owned(), Some(digest.clone()), decision);
+            let (form, expected) = (FileForm::of(stored), Some(digest.clone()));
+            decision.write(self.id, stored, &form, path.to_owned(), expected);
         } else if self.is_unchanged(stored) {
             self.take(path, Some((form, digest)), Some(ours), None, decision);
         } else {
@@ -190,7 +127,7 @@ impl One<'_> {
             }
             (Some(stored), None) => {
                 let path = FileNames::path(self.id, stored);
-                self.write(stored, &SharedContent::of(stored), path, None, decision);
+                decision.write(self.id, stored, &FileForm::of(stored), path, None);
             }
         }
     }
@@ -210,39 +147,13 @@ impl One<'_> {
         decision: &mut Decision,
     ) {
         let digest = file.map(|(_, digest)| digest.clone());
-        if let Some((held, version, remark)) = self.held
-            && (held, version) == (&digest, &self.stored.map(|stored| stored.version))
-        {
-            decision.remarks.push(remark.clone());
-            return;
-        }
-        let file = file.map(|(form, _)| form.clone());
-        let item = TakeItem { id: self.id.clone(), record: self.record, base, file };
-        decision.takes.push(Take { item, look_up, path: path.to_owned(), digest });
-    }
-
-    fn write(
-        &self,
-        stored: &Record,
-        ours: &SharedContent,
-        path: String,
-        expected: Option<FileDigest>,
-        decision: &mut Decision,
-    ) {
-        let (mut fields, mut removed) = (ours.to_json(), Removed::default());
-        clean_fields(&mut fields, &mut removed);
-        if !removed.no_secrets() {
-            let what = format!(
-                "{} has what looks like a secret ({}), so it is not written; edit it without",
-                stored.id,
-                removed.kinds()
-            );
-            decision.remarks.push(SharedRemark::record(stored.id, &what));
-            return;
-        }
-        let text = FileForm::of(stored).render();
-        let digest = FileDigest::of(text.as_bytes());
-        let base = Base { record: stored.id, version: stored.version, digest, path };
-        decision.writes.push(Write { id: self.id.clone(), base, text, expected });
+        let (id, path) = (self.id.clone(), path.to_owned());
+        let files = digest.clone().map(|digest| (id.clone(), path.clone(), digest));
+        let gone = if file.is_none() { vec![id.clone()] } else { Vec::new() };
+        let item =
+            TakeItem { id, record: self.record, base, file: file.map(|(form, _)| form.clone()) };
+        let files = files.into_iter().collect();
+        let take = Take { item, look_up, path, digest, files, gone, moved: Vec::new() };
+        decision.take(self.held, self.stored.map(|stored| stored.version), take);
     }
 }

@@ -9,15 +9,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anchord_memory::shared::SharedContent;
+use anchord_memory::shared::{ChangedTopicFiles, FileNames, FilesOfTopic, SharedContent};
 use anchord_memory::{
-    Memory, Provenance, RecordId, Seq, SessionId, ShareId, TakeItem, TakeOutcome, Version, Wanted,
-    plan_take_in, shared_rivals,
+    Kind, Memory, Provenance, Record, RecordId, Seq, SessionId, ShareId, TakeItem, TakeOutcome,
+    Version, Wanted, plan_take_in, shared_rivals,
 };
 
-use super::decide::{Base, Bases, Decision, Held, Remove, Take, Write, decide};
+use super::decide::decide;
+use super::decision::{Base, Bases, Decision, Held, Remove, Take, Write};
 use super::place::file;
 use super::scan::{Scan, ScannedFiles, scan};
+use super::topics;
 use crate::api::{SharedRemark, SharedStatus};
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
@@ -128,17 +130,14 @@ impl Mirror {
     /// Keeps only deletions that have lasted for a moment, since git replaces a file by removing it
     /// first. Returns whether others are left.
     fn wait_for_missing(&mut self, takes: &mut Vec<Take>) -> bool {
-        let is_missing = |take: &Take| take.item.file.is_none();
-        let now: BTreeSet<&ShareId> =
-            takes.iter().filter(|take| is_missing(take)).map(|take| &take.item.id).collect();
+        let now: BTreeSet<&ShareId> = takes.iter().flat_map(|take| &take.gone).collect();
         self.missing.retain(|id, _| now.contains(id));
         let all = takes.len();
         takes.retain(|take| {
-            if !is_missing(take) {
-                return true;
-            }
-            let since = self.missing.entry(take.item.id.clone()).or_insert_with(clock::start);
-            since.elapsed() >= SHARED_GONE_AFTER
+            take.gone.iter().fold(true, |lasted, id| {
+                let since = self.missing.entry(id.clone()).or_insert_with(clock::start);
+                since.elapsed() >= SHARED_GONE_AFTER && lasted
+            })
         });
         takes.len() < all
     }
@@ -155,7 +154,10 @@ impl Mirror {
         let memory = project.memory();
         let stored = memory.record(record).filter(|stored| stored.is_shared());
         let stored = stored.ok_or_else(|| format!("{record} is not a shared record"))?;
-        let id = anchord_memory::shared::FileNames::id(stored, &name);
+        if record.kind == Kind::Topic {
+            return self.resolve_topic(project, root, &name, stored, keep_file).await;
+        }
+        let id = FileNames::id(stored, &name);
         self.seen = self.scan(root).await?.files;
         let found = self.seen.iter().find(|(_, seen)| seen.id == id);
         let Some((path, seen)) = found else { return Err(format!("{record} has no file")) };
@@ -192,6 +194,98 @@ impl Mirror {
         Ok(path)
     }
 
+    /// Decides between the descriptions of a topic's record and its files, or of two files. All
+    /// else is merged by the next pass.
+    async fn resolve_topic(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+        name: &str,
+        stored: &Record,
+        keep_file: bool,
+    ) -> Result<String, String> {
+        let mut scan = self.scan(root).await?;
+        let files = topics::files_of(stored, &scan.files);
+        let together = FilesOfTopic::new(files.iter().map(|(id, _, form, _)| (id.clone(), form)));
+        let Some(all) = together.combined() else {
+            self.seen = scan.files;
+            return Err(format!("{} has no file", stored.id));
+        };
+        let path = files.first().map(|(_, path, ..)| path.clone()).unwrap_or_default();
+        self.held.remove(&FileNames::own_id(stored, name));
+        self.done = None;
+        let bases = files.iter().filter_map(|(id, ..)| self.bases.get(id));
+        let version = bases.filter(|base| base.record == stored.id).map(|base| base.version).min();
+        let ours = SharedContent::of(stored);
+        let changes = match stored.topic() {
+            Some(topic) if !keep_file => together.keep_descriptions(Some(topic)),
+            // The files agree with the record, and with each other they do not.
+            _ if all.content.describes_the_same(&ours) => together.keep_descriptions(None),
+            _ => ChangedTopicFiles::new(),
+        };
+        let all = together.with(&changes).combined().unwrap_or(all);
+        let mut decision = Decision::default();
+        topics::change(stored, &files, changes, &mut decision);
+        let Decision { writes, removes, remarks, .. } = decision;
+        let written = match remarks.into_iter().next() {
+            Some(remark) => Err(remark.what),
+            None => self.put_alone(project, root, &mut scan, (writes, removes)).await,
+        };
+        self.seen = scan.files;
+        written?;
+        if keep_file {
+            let base = match version {
+                Some(version) => self.content_at(project, stored.id, version).await?,
+                None => None,
+            };
+            // The record's descriptions count as what both last agreed on.
+            let base = ours.with_rest_of(base.as_ref());
+            let (id, record) = (FileNames::own_id(stored, name), Some(stored.id));
+            let item = TakeItem { id, record, base, file: Some(all) };
+            let taken = write(project, name, vec![item]).await?.pop();
+            if let Some(TakeOutcome::Refused(why)) = taken {
+                return Err(format!("{path}: {why}"));
+            }
+        }
+        Ok(path)
+    }
+
+    /// Writes and removes files of which the rest has not been compared yet.
+    async fn put_alone(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+        scan: &mut Scan,
+        (writes, removes): (Vec<Write>, Vec<Remove>),
+    ) -> Result<(), String> {
+        let ids: Vec<ShareId> = writes.iter().map(|write| write.id.clone()).collect();
+        let agreed: Vec<_> = ids.iter().map(|id| self.bases.get(id).cloned()).collect();
+        let mut changed = BTreeSet::new();
+        let written = self.put(root, scan, writes, removes, &mut changed).await;
+        for (id, agreed) in ids.into_iter().zip(agreed) {
+            match agreed {
+                Some(base) => drop(self.bases.insert(id, base)),
+                None => drop(self.bases.remove(&id)),
+            }
+        }
+        self.mark(project, changed).await;
+        written
+    }
+
+    /// Returns a record's content at an earlier version, if the history still has it.
+    async fn content_at(
+        &self,
+        project: &OpenProject,
+        record: RecordId,
+        version: Version,
+    ) -> Result<Option<SharedContent>, String> {
+        let history = project.history().map_err(|error| error.to_string())?;
+        let versions = run_blocking(move || history.versions([(record, version)].into())).await;
+        let versions = versions.map_err(|error| error.to_string())?;
+        let stored = versions.get(&(record, version)).and_then(|found| found.content.record());
+        Ok(stored.map(|record| SharedContent::of(record)))
+    }
+
     async fn scan(&mut self, root: &Path) -> Result<Scan, String> {
         let (at, before) = (root.to_owned(), std::mem::take(&mut self.seen));
         let scanned = bounded_fs::run(root, move || scan(&at, before)).await;
@@ -224,7 +318,8 @@ impl Mirror {
     ) -> Result<(), String> {
         let mut bytes = 0;
         let fits = takes.iter().take(SHARED_TAKE_FILES_MAX).take_while(|take| {
-            let size = scan.files.get(&take.path).map_or(0, |seen| seen.stamp.bytes);
+            let seen = take.files.iter().filter_map(|(_, path, _)| scan.files.get(path));
+            let size = seen.map(|seen| seen.stamp.bytes).sum::<u64>();
             bytes += size;
             bytes <= SHARED_TAKE_BYTES_MAX || bytes == size
         });
@@ -239,23 +334,23 @@ impl Mirror {
         let memory = project.memory();
         let mut removes = Vec::new();
         for (take, outcome) in takes.into_iter().zip(outcomes) {
-            let Take { item, path, digest, .. } = take;
+            let Take { item, path, digest, files, gone, moved, .. } = take;
             let id = item.id;
             let version = |record: RecordId| memory.record(record).map(|stored| stored.version);
-            let hold = |remark| {
-                let of = item.record.and_then(version);
-                (digest.clone(), of, remark)
-            };
-            match (outcome, digest.clone()) {
-                (TakeOutcome::Taken(record), Some(digest)) => {
+            let hold = |remark| (digest.clone(), item.record.and_then(version), remark);
+            match outcome {
+                TakeOutcome::Taken(record) => {
                     let version = version(record).unwrap_or(Version::FIRST);
-                    self.bases.insert(id.clone(), Base { record, version, digest, path });
+                    self.forget_bases(gone.iter().chain(&moved), item.record, changed);
+                    self.agree(record, version, files, changed);
                 }
-                (TakeOutcome::United(_), Some(expected)) => {
-                    self.bases.remove(&id);
-                    removes.push(Remove { id: id.clone(), path, expected });
+                TakeOutcome::United(_) => {
+                    for (id, path, expected) in files {
+                        self.bases.remove(&id);
+                        removes.push(Remove { id, path, expected });
+                    }
                 }
-                (TakeOutcome::Conflict(record), _) => {
+                TakeOutcome::Conflict(record) => {
                     let what = format!(
                         "{record} and its file were both changed; `anchord shared resolve {record}` \
                          keeps one of them"
@@ -264,15 +359,50 @@ impl Mirror {
                     let remark = SharedRemark { record: Some(record), ..remark };
                     self.held.insert(id.clone(), hold(remark));
                 }
-                (TakeOutcome::Refused(why), _) => {
+                TakeOutcome::Refused(why) => {
                     let what = format!("it is not taken in: {why}");
                     self.held.insert(id.clone(), hold(SharedRemark::file(&path, &what)));
                 }
-                _ => drop(self.bases.remove(&id)),
+                TakeOutcome::Forgotten(_) | TakeOutcome::Kept(_) | TakeOutcome::Nothing => {
+                    let files = files.iter().map(|(id, ..)| id);
+                    let all = gone.iter().chain(&moved).chain(files);
+                    self.forget_bases(all, item.record, changed);
+                }
             }
             changed.insert(id);
         }
         self.put(root, scan, Vec::new(), removes, changed).await
+    }
+
+    /// Notes that a record and its files agree.
+    fn agree(
+        &mut self,
+        record: RecordId,
+        version: Version,
+        files: Vec<(ShareId, String, FileDigest)>,
+        changed: &mut BTreeSet<ShareId>,
+    ) {
+        for (id, path, digest) in files {
+            self.bases.insert(id.clone(), Base { record, version, digest, path });
+            changed.insert(id);
+        }
+    }
+
+    /// Ends agreements of a record with files that it no longer has. One of them may have become
+    /// another record's.
+    fn forget_bases<'a>(
+        &mut self,
+        ids: impl Iterator<Item = &'a ShareId>,
+        record: Option<RecordId>,
+        changed: &mut BTreeSet<ShareId>,
+    ) {
+        for id in ids {
+            let is_its = |base: &Base| record.is_none_or(|record| base.record == record);
+            if self.bases.get(id).is_some_and(is_its) {
+                self.bases.remove(id);
+                changed.insert(id.clone());
+            }
+        }
     }
 
     /// Finds what records and files that both changed last agreed on. A file that has an earlier
@@ -305,17 +435,19 @@ impl Mirror {
         };
         takes.retain_mut(|take| {
             let (Some(record), Some(from)) = (take.item.record, take.look_up) else { return true };
-            let known = self.bases.contains_key(&take.item.id);
+            let is_known =
+                |id: &ShareId| self.bases.get(id).is_some_and(|base| base.record == record);
+            let known = take.files.iter().map(|(id, ..)| id).chain(&take.gone).any(is_known);
             let file = take.item.file.as_ref().map(|file| &file.content);
             let earlier = versions.keys().rev().filter(|(id, _)| *id == record);
             let same = earlier.map(|(_, version)| *version).find(|version| {
-                let content = content(record, *version);
-                content.is_some() && content.as_ref() == file
+                let both = content(record, *version).zip(file);
+                both.is_some_and(|(content, file)| content.says_the_same(file))
             });
-            if let (Some(version), Some(digest)) = (same, take.digest.clone()) {
-                let path = take.path.clone();
-                self.bases.insert(take.item.id.clone(), Base { record, version, digest, path });
-                changed.insert(take.item.id.clone());
+            if let Some(version) = same {
+                let gone = take.gone.iter().chain(&take.moved);
+                self.forget_bases(gone, Some(record), changed);
+                self.agree(record, version, std::mem::take(&mut take.files), changed);
                 return false;
             }
             take.item.base = if known { content(record, from) } else { None };

@@ -12,6 +12,8 @@ use crate::admin::shared_files;
 use crate::api::{SharedAction, SharedParams, SharedReply};
 use crate::testing::{World, hello_from, poll};
 
+mod topics;
+
 /// A clone of one project.
 struct Checkout {
     root: PathBuf,
@@ -177,8 +179,8 @@ async fn two_clones_that_merge_in_both_directions_end_equal() {
         assert_eq!(other.state(&world).await.conflicts, 0);
     }
     assert_eq!(one.files(), other.files());
-    // The topic, the anchors and the note that both have are one each.
-    assert_eq!(one.files().len(), 9, "{:?}", one.files().keys());
+    // The anchors and the note that both have are one each. So is the topic, with two files.
+    assert_eq!(one.files().len(), 10, "{:?}", one.files().keys());
     let (first, second) = (one.load(&world).await, other.load(&world).await);
     for text in ["Use alpha", "Use beta", "Sync the folder of alpha", "plain beta", "second half"] {
         assert!(first.contains(text) && second.contains(text), "{text}: {first}\n{second}");
@@ -229,7 +231,7 @@ async fn what_two_clones_said_differently_is_kept_and_named() {
         assert_eq!(state.conflicts, 2, "{state:?}");
         let said = |text: &str| state.remarks.iter().any(|remark| remark.what.contains(text));
         assert!(said("under one name, `port`; forget one"), "{state:?}");
-        assert!(said("another clone's description of topic `main`"), "{state:?}");
+        assert!(said("another overview of topic `main`"), "{state:?}");
         let files = clone.files();
         let has = |text: &str| files.values().any(|file| file.contains(text));
         assert!(has("A cache.") && has("A queue."), "{files:?}");

@@ -33,6 +33,7 @@ pub(crate) const FACTS: Facts = Facts {
     // It is about this file, and short. A blueprint only mentions it.
     file_place: 1,
     file_texts: &["concept"],
+    file_times: &[],
     local_fields: &["print", "unites_adjacent"],
 };
 

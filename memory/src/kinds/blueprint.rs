@@ -38,6 +38,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 0,
     file_place: 2,
     file_texts: &["content"],
+    file_times: &[],
     local_fields: &["seen"],
 };
 

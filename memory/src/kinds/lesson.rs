@@ -40,6 +40,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 3,
     file_place: 0,
     file_texts: &["detail"],
+    file_times: &[],
     local_fields: &["captured", "seen"],
 };
 

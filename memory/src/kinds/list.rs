@@ -66,6 +66,8 @@ pub(crate) struct Facts {
     /// The fields that are texts below the front matter of a shared file, the main one first. A
     /// kind without any is not shared.
     pub(crate) file_texts: &'static [&'static str],
+    /// The times that a shared file has and the record has not.
+    pub(crate) file_times: &'static [&'static str],
     /// The fields that are bookkeeping of one memory or follow from others, and are not shared.
     pub(crate) local_fields: &'static [&'static str],
 }

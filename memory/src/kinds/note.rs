@@ -40,6 +40,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 2,
     file_place: 3,
     file_texts: &["content"],
+    file_times: &[],
     local_fields: &["condensed", "content_type", "repeats", "scope", "summary_tokens", "tokens"],
 };
 

@@ -36,6 +36,7 @@ pub(crate) const FACTS: Facts = Facts {
     file_place: 0,
     // Whoever edits a shared file would change a rule in force. Teams have `.anchord/rules.toml`.
     file_texts: &[],
+    file_times: &[],
     local_fields: &[],
 };
 

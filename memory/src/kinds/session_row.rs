@@ -25,6 +25,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 5,
     file_place: 5,
     file_texts: &[],
+    file_times: &[],
     local_fields: &[],
 };
 

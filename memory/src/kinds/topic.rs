@@ -45,6 +45,7 @@ pub(crate) const FACTS: Facts = Facts {
     page_place: 4,
     file_place: 4,
     file_texts: &["status", "overview", "architecture"],
+    file_times: &["status_at"],
     local_fields: &[],
 };
 

@@ -43,7 +43,7 @@ pub(crate) use rule::{Proposed, propose};
 pub use rule::{RuleOutcome, plan_rule, plan_rule_standing, refuse_rule_changes, rules_in_force};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
-pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals};
+pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals, why_refused};
 pub use team::{plan_leave, plan_team, plan_withhold, shared_part};
 pub use topic::{BriefOutcome, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{

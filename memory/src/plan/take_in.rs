@@ -5,8 +5,8 @@
 //! both changed is a conflict, which changes nothing.
 //!
 //! Two clones may create records that merge by the rules of their kind. Which of them stays depends
-//! on their files alone, so every clone decides the same. Two descriptions of one topic do not
-//! merge: the later one goes into a topic of its own, for a person to resolve.
+//! on their files alone, so every clone decides the same. A topic may have a file of each clone; an
+//! item then has their combination.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::Plan;
 use super::undo::rivals;
 use crate::draft::{Draft, Fields};
 use crate::fold::clip;
-use crate::ids::{Kind, RecordId, ShareId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, ShareId, Timestamp};
 use crate::kinds::FoldRule;
 use crate::kinds::note::accept_tags;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
@@ -24,7 +24,7 @@ use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState};
 use crate::room::has_room;
-use crate::shared::{FileForm, FileNames, SharedContent};
+use crate::shared::{FileForm, FileNames, SharedContent, merged_topic};
 use crate::size::Size;
 use crate::staged::Staged;
 
@@ -87,6 +87,14 @@ pub fn plan_take_in(
     Plan { changes: taking.draft.finish().changes, outcome }
 }
 
+/// Returns why a file would not be taken in, if it would not. A topic's files are checked one by
+/// one, so that a bad one is left out alone.
+pub fn why_refused(memory: &Memory, file: &FileForm) -> Option<String> {
+    let nobody = Provenance::new(SessionId::new(""), "".into(), Timestamp::default());
+    let taking = Taking { draft: Draft::new(memory), name: "", origin: &nobody };
+    taking.accepted(&file.content, None).err()
+}
+
 /// Returns the records that say different things under one key, for a person to resolve.
 pub fn shared_rivals(memory: &Memory) -> Vec<Rivals> {
     let mut found = Vec::new();
@@ -127,6 +135,7 @@ impl Taking<'_> {
     fn item(&mut self, item: &TakeItem) -> TakeOutcome {
         let stored = item.record.and_then(|id| self.draft.head().record(id)).cloned();
         let Some(file) = &item.file else { return self.deleted(item, stored.as_deref()) };
+        let stored = stored.or_else(|| self.topic_of(file));
         let Some(stored) = stored else { return self.new_record(item, file) };
         if stored.state == RecordState::Forgotten {
             return self.write(&stored, &file.content);
@@ -135,15 +144,24 @@ impl Taking<'_> {
             return TakeOutcome::Refused(format!("{} is not shared here", stored.id));
         }
         let ours = SharedContent::of(&stored);
-        if ours == file.content {
+        if ours.says_the_same(&file.content) {
             return TakeOutcome::Taken(stored.id);
         }
-        let merged = item.base.as_ref().and_then(|base| ours.merged(base, &file.content));
+        let merged = match item.base.as_ref() {
+            base if stored.kind() == Kind::Topic => merged_topic(base, &stored, file),
+            Some(base) => ours.merged(base, &file.content),
+            None => None,
+        };
         match merged {
             None => TakeOutcome::Conflict(stored.id),
             Some(merged) if merged == ours => TakeOutcome::Taken(stored.id),
             Some(merged) => self.write(&stored, &merged),
         }
+    }
+
+    /// Returns the topic with a file's name. It may have begun since the file was read.
+    fn topic_of(&self, file: &FileForm) -> Option<Arc<Record>> {
+        self.draft.head().topic(&file.content.topic_name()?).cloned()
     }
 
     fn deleted(&mut self, item: &TakeItem, stored: Option<&Record>) -> TakeOutcome {
@@ -209,47 +227,23 @@ impl Taking<'_> {
         };
         let others: Vec<Arc<Record>> =
             rivals(self.draft.head(), &record).filter(|rival| rival.is_shared()).cloned().collect();
-        let (mut survivor, mut is_kept) = (record, false);
+        let mut survivor = record;
         for other in others {
             let (first, second) = if self.order(&other) < self.order(&survivor) {
                 (other, survivor)
             } else {
                 (survivor, other)
             };
-            let (second, aside) = self.set_aside(&first, second);
             survivor = match united(&first, &second, self.origin) {
                 None => return TakeOutcome::Taken(id),
                 Some(body) => {
                     self.rewrite(&first, body);
-                    match aside {
-                        Some(aside) => {
-                            is_kept |= second.id == id;
-                            self.rewrite(&second, aside);
-                        }
-                        None => self.draft.stand(second.id, RecordState::Forgotten, self.origin),
-                    }
+                    self.draft.stand(second.id, RecordState::Forgotten, self.origin);
                     self.draft.head().record(first.id).cloned().unwrap_or(first)
                 }
             };
         }
-        if is_kept || survivor.id == id {
-            TakeOutcome::Taken(id)
-        } else {
-            TakeOutcome::United(survivor.id)
-        }
-    }
-
-    /// Splits off descriptions of a topic for which the older record has other words.
-    fn set_aside(&self, first: &Record, second: Arc<Record>) -> (Arc<Record>, Option<Body>) {
-        let (Body::Topic(earlier), Body::Topic(later)) = (&first.body, &second.body) else {
-            return (second, None);
-        };
-        let mut later = later.clone();
-        let Some(aside) = later.set_aside(earlier, &FileNames::id(&second, self.name)) else {
-            return (second, None);
-        };
-        let rest = Record { body: Body::Topic(later), ..Record::clone(&second) };
-        (Arc::new(rest), Some(Body::Topic(aside)))
+        if survivor.id == id { TakeOutcome::Taken(id) } else { TakeOutcome::United(survivor.id) }
     }
 
     /// Replaces a record's fields, which makes it active.

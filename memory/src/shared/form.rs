@@ -4,6 +4,8 @@
 //! `<!-- anchord: name -->`. A text that a reader or git would misread is a quoted string in the
 //! front matter instead. It has control characters, or a line of a git conflict.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::content::{PINNED, TAGS, body_of};
@@ -51,6 +53,8 @@ pub enum FileProblem {
 pub struct FileForm {
     /// The time at which the record was created; `None` if the file does not say.
     pub created: Option<Timestamp>,
+    /// The times that only a file has, by the names that the kind's facts give.
+    pub times: BTreeMap<String, Timestamp>,
     /// The record's content.
     pub content: SharedContent,
 }
@@ -58,7 +62,11 @@ pub struct FileForm {
 impl FileForm {
     /// Returns the form of a record.
     pub fn of(record: &Record) -> Self {
-        Self { created: Some(record.created.time), content: SharedContent::of(record) }
+        Self {
+            created: Some(record.created.time),
+            times: super::topics::times(record),
+            content: SharedContent::of(record),
+        }
     }
 
     /// Returns the text of the file. It depends on nothing but the form.
@@ -72,6 +80,9 @@ impl FileForm {
         let mut text = format!("{FENCE}\n");
         if let Some(created) = self.created {
             toml_text::push_time(&mut text, CREATED, created);
+        }
+        for (name, time) in &self.times {
+            toml_text::push_time(&mut text, name, *time);
         }
         for (name, value) in fields.iter().filter(|(name, _)| below(name).is_none()) {
             push_field(&mut text, name, value);
@@ -127,13 +138,18 @@ impl FileForm {
             _ => return Err(FileProblem::NoFrontMatter),
         };
         let mut all = toml_text::parse(front).map_err(FileProblem::NotToml)?;
-        let created = match all.remove(CREATED) {
-            None => None,
-            Some(time) => {
-                let time = time.as_i64().map(Timestamp);
-                Some(time.ok_or_else(|| FileProblem::BadField(format!("`{CREATED}` is no time")))?)
-            }
+        let mut time = |name: &str| match all.remove(name) {
+            None => Ok(None),
+            Some(time) => match time.as_i64() {
+                Some(time) => Ok(Some(Timestamp(time))),
+                None => Err(FileProblem::BadField(format!("`{name}` is no time"))),
+            },
         };
+        let created = time(CREATED)?;
+        let mut times = BTreeMap::new();
+        for name in kind.facts().file_times {
+            times.extend(time(name)?.map(|time| ((*name).to_owned(), time)));
+        }
         read_texts(kind, below, &mut all)?;
         let tags = match all.remove(TAGS) {
             None => Vec::new(),
@@ -154,7 +170,7 @@ impl FileForm {
         if let Some(name) = lost(&all, &content.fields) {
             return Err(FileProblem::UnknownField(name));
         }
-        Ok(Self { created, content })
+        Ok(Self { created, times, content })
     }
 }
 

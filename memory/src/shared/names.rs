@@ -22,13 +22,21 @@ impl FileNames {
     /// Returns the ids of all records that are shared or were. `name` is that of the memory.
     pub fn of(memory: &Memory, name: &str) -> Self {
         let known = memory.records().filter(|record| record.kind().is_shared());
-        let ids = known.map(|record| (Self::id(record, name), record.id));
+        let ids = known.flat_map(|record| {
+            let own = (record.kind() == Kind::Topic).then(|| Self::own_id(record, name));
+            own.into_iter().chain([Self::id(record, name)]).map(|id| (id, record.id))
+        });
         Self { records: ids.collect() }
     }
 
     /// Returns the id of a record's file: the one that it came with, or one of its own.
     pub fn id(record: &Record, name: &str) -> ShareId {
-        record.share_id.clone().unwrap_or_else(|| ShareId::derive(name, record.id))
+        record.share_id.clone().unwrap_or_else(|| Self::own_id(record, name))
+    }
+
+    /// Returns the id that this memory gives a record. A topic's file with it is this clone's own.
+    pub fn own_id(record: &Record, name: &str) -> ShareId {
+        ShareId::derive(name, record.id)
     }
 
     /// Returns the path of a record's first file, relative to the shared directory:

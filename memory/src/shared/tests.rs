@@ -255,9 +255,13 @@ proptest! {
         tags in prop::collection::vec(text(), 0..3),
         pinned in any::<bool>(),
         created in any::<i64>(),
+        since in prop::option::of(any::<i64>()),
     ) {
+        let since = since.filter(|_| body.kind() == Kind::Topic);
+        let times = since.map(|time| ("status_at".to_owned(), Timestamp(time)));
+        let times = times.into_iter().collect();
         let content = SharedContent::new(&body, tags, pinned);
-        let form = FileForm { created: Some(Timestamp(created)), content };
+        let form = FileForm { created: Some(Timestamp(created)), times, content };
         let text = form.render();
         let read = FileForm::parse(body.kind(), text.as_bytes());
         prop_assert_eq!(read.as_ref(), Ok(&form), "{}", text);

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::testing::day;
 use crate::testing::{anchor, apply, blueprint, lesson, mutable, note, origin, save};
 use crate::{Anchor, Blueprint, Lesson, NewNote, TopicPart};
+
+mod clones;
+mod topics;
 
 /// A clone: a memory and the files that it has, by id, each with the content of the last agreement.
 #[derive(Default)]
@@ -15,6 +19,8 @@ struct CloneOf {
     memory: Memory,
     base: BTreeMap<ShareId, SharedContent>,
     files: BTreeMap<ShareId, String>,
+    /// Topics, of which each may have several files.
+    topics: BTreeMap<RecordId, (SharedContent, BTreeMap<ShareId, FileForm>)>,
 }
 
 impl CloneOf {
@@ -30,11 +36,14 @@ impl CloneOf {
     fn settle(&mut self, on: i64) -> Vec<TakeOutcome> {
         let mut all = Vec::new();
         for _ in 0..5 {
+            self.settle_topics();
             let names = FileNames::of(&self.memory, self.name);
             let ids: std::collections::BTreeSet<ShareId> =
                 self.files.keys().chain(self.base.keys()).cloned().collect();
             let mut items = Vec::new();
-            for id in ids {
+            let is_topic =
+                |id: &ShareId| self.files.get(id).is_some_and(|text| kind_of(text) == Kind::Topic);
+            for id in ids.into_iter().filter(|id| !is_topic(id)) {
                 let base = self.base.get(&id).cloned();
                 let file = self.files.get(&id).map(|text| {
                     let kind = kind_of(text);
@@ -70,8 +79,20 @@ impl CloneOf {
         all
     }
 
+    fn settle_topics(&mut self) {
+        let is_topic = |(_, text): &(&ShareId, &String)| kind_of(text) == Kind::Topic;
+        let forms =
+            self.files.iter().filter(is_topic).map(|(id, text)| {
+                (id.clone(), FileForm::parse(Kind::Topic, text.as_bytes()).unwrap())
+            });
+        let mut forms = forms.collect();
+        clones::settle(&mut self.memory, self.name, &mut forms, &mut self.topics);
+        self.files.retain(|_, text| kind_of(text) != Kind::Topic);
+        self.files.extend(forms.into_iter().map(|(id, form)| (id, form.render())));
+    }
+
     fn write(&mut self) {
-        for record in self.memory.records() {
+        for record in self.memory.records().filter(|record| record.kind() != Kind::Topic) {
             let id = FileNames::id(record, self.name);
             let (base, file) = (self.base.get(&id), self.files.get(&id));
             let is_untouched = match (base, file) {
@@ -101,10 +122,14 @@ impl CloneOf {
         self.settle(on);
     }
 
-    /// Returns the shared contents by id.
-    fn contents(&self) -> BTreeMap<ShareId, SharedContent> {
+    /// Returns the shared contents by id, and topics by name.
+    fn contents(&self) -> BTreeMap<String, SharedContent> {
         let shared = self.memory.records().filter(|record| record.is_shared());
-        shared.map(|it| (FileNames::id(it, self.name), SharedContent::of(it))).collect()
+        let id = |record: &Record| match record.topic() {
+            Some(topic) => topic.name.clone(),
+            None => FileNames::id(record, self.name).to_string(),
+        };
+        shared.map(|it| (id(it), SharedContent::of(it))).collect()
     }
 }
 
@@ -147,12 +172,6 @@ fn everything() -> Staged {
     }
 }
 
-fn topic(status: &str, files: &[&str]) -> Staged {
-    let files = files.iter().map(|file| (*file).to_owned()).collect();
-    let part = TopicPart { status: Some(status.to_owned()), files, ..TopicPart::default() };
-    Staged { topics: vec![part], ..Staged::default() }
-}
-
 #[test]
 fn a_second_clone_gets_the_same_records() {
     let (mut one, mut other) = (CloneOf::new("one"), CloneOf::new("other"));
@@ -163,7 +182,7 @@ fn a_second_clone_gets_the_same_records() {
     assert_eq!(other.contents(), one.contents());
     assert_eq!(other.files, one.files);
     let created = other.memory.records().next().unwrap().created.time;
-    assert_eq!(created, crate::testing::day(1));
+    assert_eq!(created, day(1));
     // Nothing changes from now on.
     let revision = other.memory.revision();
     assert!(other.settle(3).is_empty());
@@ -230,7 +249,7 @@ fn an_edit_of_other_fields_merges_and_one_of_the_same_field_is_a_conflict() {
     assert!(
         clone.files[&id].contains("importance = 9") && clone.files[&id].contains("Postgres 17")
     );
-    assert_eq!(clone.form(&id, Kind::Note).content, clone.contents()[&id]);
+    assert_eq!(clone.form(&id, Kind::Note).content, clone.contents()[&id.to_string()]);
 
     edit(&mut clone, "Postgres 17", "MySQL 8");
     save(&mut clone.memory, &origin("one", 3), fact("SQLite 3", None));
@@ -238,7 +257,7 @@ fn an_edit_of_other_fields_merges_and_one_of_the_same_field_is_a_conflict() {
     assert!(matches!(outcomes.as_slice(), [TakeOutcome::Conflict(_), ..]), "{outcomes:?}");
     // Both are kept.
     assert!(clone.files[&id].contains("MySQL 8"));
-    assert_eq!(clone.contents()[&id].to_json()["content"], "SQLite 3");
+    assert_eq!(clone.contents()[&id.to_string()].to_json()["content"], "SQLite 3");
 }
 
 #[test]
@@ -258,66 +277,6 @@ fn a_bad_item_is_refused_alone() {
         outcomes.iter().filter(|it| matches!(it, TakeOutcome::Refused(_))).collect();
     assert!(!refused.is_empty() && clone.contents().len() == 6, "{outcomes:?}");
     assert_eq!(clone.files[&id], text, "left as it is");
-}
-
-#[test]
-fn two_clones_with_a_topic_of_one_name_have_one() {
-    let (mut one, mut other) = (CloneOf::new("one"), CloneOf::new("other"));
-    one.save(1, topic("First half done", &["src/a.rs"]));
-    other.save(2, topic("Second half done", &["src/b.rs"]));
-    merge(&BTreeMap::new(), &mut one, &mut other);
-    one.settle(3);
-    other.settle(3);
-    assert_eq!(one.contents(), other.contents());
-    assert_eq!(one.files, other.files);
-    let main = one.memory.topic("main").unwrap().topic().unwrap().clone();
-    assert_eq!(
-        (main.status.as_str(), main.files.len(), one.files.len()),
-        ("Second half done", 2, 1)
-    );
-    assert!(main.history.iter().any(|line| line.text == "First half done"));
-}
-
-#[test]
-fn descriptions_of_one_topic_that_differ_are_both_kept_until_somebody_decides() {
-    let described = |overview: &str, architecture: &str, file: &str| {
-        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let (overview, architecture) = (text(overview), text(architecture));
-        let mut part = topic(&format!("Doing {file}"), &[file]);
-        let topic = part.topics.pop().unwrap();
-        part.topics.push(TopicPart { overview, architecture, ..topic });
-        part
-    };
-    let (mut one, mut other) = (CloneOf::new("one"), CloneOf::new("other"));
-    one.save(1, described("A cache.", "", "src/a.rs"));
-    other.save(2, described("A queue.", "Two threads.", "src/b.rs"));
-    merge(&BTreeMap::new(), &mut one, &mut other);
-    for clone in [&mut one, &mut other] {
-        clone.settle(3);
-        let main = clone.memory.topic("main").unwrap().topic().unwrap();
-        assert_eq!((&*main.overview, &*main.architecture), ("A cache.", "Two threads."));
-        assert_eq!((&*main.status, main.files.len()), ("Doing src/b.rs", 2));
-        let rivals = shared_rivals(&clone.memory);
-        let [rivals] = rivals.as_slice() else { panic!("{rivals:?}") };
-        assert_eq!((&*rivals.name, rivals.is_set_aside), ("main", true));
-        let aside = clone.memory.record(rivals.second).unwrap().topic().unwrap();
-        assert_eq!((&*aside.overview, &*aside.architecture), ("A queue.", ""));
-        assert!(aside.name.starts_with("main-from-"), "{}", aside.name);
-    }
-    assert_eq!((one.contents(), &one.files), (other.contents(), &other.files));
-
-    // One of them writes what is to stay and forgets the rest. The other follows.
-    let base = one.files.clone();
-    let aside = shared_rivals(&one.memory)[0].second;
-    one.save(4, described("A cache behind a queue.", "", "src/a.rs"));
-    let keeper = crate::Reader::owner();
-    let plan = crate::plan_forget(&one.memory, &keeper, aside, None, &origin("one", 5)).unwrap();
-    apply(&mut one.memory, plan);
-    one.settle(5);
-    merge(&base, &mut one, &mut other);
-    other.settle(6);
-    assert_eq!((other.contents(), other.contents().len()), (one.contents(), 1));
-    assert!(shared_rivals(&other.memory).is_empty());
 }
 
 #[test]
