@@ -411,6 +411,8 @@ impl Registry {
 
 impl StateMachine for Registry {
     type Change = RegistryChange;
+    /// A row as it is: there are few, and they are read in the order of their keys.
+    type Part = Row;
 
     const NAME: &'static str = "registry";
 
@@ -478,6 +480,10 @@ impl StateMachine for Registry {
         let keys =
             ended.chain(links).chain([Key::Meta]).chain(projects).chain(sessions).chain(stored);
         Box::new(keys.map(|key| self.row(&key)))
+    }
+
+    fn part(key: &str, value: &str) -> Result<Row, String> {
+        Ok(Row::of(key, value))
     }
 
     fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {

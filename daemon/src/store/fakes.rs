@@ -22,7 +22,7 @@ pub use team::{MemTeam, Network};
 pub use wrapped::{Wrapped, contested, failing, panicking};
 
 use super::format;
-use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, is_counted};
+use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, Stored, is_counted};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
@@ -440,8 +440,12 @@ impl Index for SimIndex {
         self.step()?.rows.get(key)
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
-        self.step()?.rows.scan(prefix, visit)
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
+        self.step()?.rows.scan_stored(prefix, visit)
     }
 
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
@@ -485,8 +489,12 @@ impl Index for SimCopy {
         self.0.step()?.copy.get(key)
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
-        self.0.step()?.copy.scan(prefix, visit)
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
+        self.0.step()?.copy.scan_stored(prefix, visit)
     }
 
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {

@@ -4,6 +4,7 @@
 //! An index may lag behind the journal, or be missing, at any time. It never holds half of an
 //! `apply`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
@@ -11,6 +12,7 @@ use std::io;
 use rustix::io::Errno;
 
 use super::Row;
+use super::packing::Unpacker;
 
 /// Key prefixes of the state's rows, the reply ledger's rows and the soft marks. Indexes of older
 /// builds also have history rows under `h/`, which nothing reads any more.
@@ -89,6 +91,11 @@ impl IndexError {
         Self { why: why.into(), passes: false }
     }
 
+    /// Returns the error for a text that is not as written.
+    pub(super) fn torn(key: &str) -> Self {
+        Self::damaged(format!("the value of {key} is damaged"))
+    }
+
     /// Whether a later try may work.
     pub(crate) fn passes(&self) -> bool {
         self.passes
@@ -107,13 +114,52 @@ impl From<io::Error> for IndexError {
     }
 }
 
+/// A text as an index keeps it.
+#[derive(Clone, Debug)]
+pub enum Stored<'a> {
+    /// Its bytes.
+    Plain(Cow<'a, [u8]>),
+    /// Its bytes, packed.
+    Packed(Cow<'a, [u8]>),
+}
+
+impl Stored<'_> {
+    /// Returns the text of this key.
+    pub(super) fn text<'t>(
+        &'t self,
+        key: &str,
+        unpacker: &'t mut Unpacker,
+    ) -> Result<&'t str, IndexError> {
+        let text = match self {
+            Self::Plain(bytes) => std::str::from_utf8(bytes).ok(),
+            Self::Packed(bytes) => unpacker.unpack(bytes),
+        };
+        text.ok_or_else(|| IndexError::torn(key))
+    }
+}
+
 /// Rows under keys, in key order.
 pub trait Index: Send + Debug {
     /// Returns the text under a key.
     fn get(&self, key: &str) -> Result<Option<String>, IndexError>;
 
+    /// Visits every key with this prefix, without the prefix, and its text as it is kept. Another
+    /// thread may unpack it.
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError>;
+
     /// Visits every key with this prefix, without the prefix, and its text.
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError>;
+    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+        let (mut unpacker, mut whole) = (Unpacker::new(), Ok(()));
+        self.scan_stored(prefix, &mut |key, stored| match stored.text(key, &mut unpacker) {
+            Ok(text) => visit(key, text),
+            Err(error) => whole = Err(error),
+        })?;
+        whole
+    }
 
     /// Writes and removes rows, all or none. No key may occur twice.
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError>;
@@ -194,8 +240,12 @@ impl Index for TrackedIndex {
         self.index.get(key)
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
-        self.index.scan(prefix, visit)
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
+        self.index.scan_stored(prefix, visit)
     }
 
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
@@ -248,8 +298,12 @@ impl Index for KeptIndex {
         }
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
-        self.kept.scan(prefix, visit)
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
+        self.kept.scan_stored(prefix, visit)
     }
 
     fn apply(&mut self, rows: &[Row]) -> Result<(), IndexError> {
@@ -288,10 +342,14 @@ impl Index for MemIndex {
         Ok(self.rows.get(key).cloned())
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
         for (key, value) in self.rows.range(prefix.to_owned()..) {
             let Some(rest) = key.strip_prefix(prefix) else { break };
-            visit(rest, value);
+            visit(rest, Stored::Plain(Cow::Borrowed(value.as_bytes())));
         }
         Ok(())
     }

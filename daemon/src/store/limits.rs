@@ -48,11 +48,16 @@ pub const SETTLE_AFTER: Duration = Duration::from_millis(20);
 /// Journal bytes missing from the index at which it follows without such a pause.
 pub const SETTLE_BYTES: u64 = 256 << 10;
 
-/// Total length at which rows read from the index during an open are handed to the parser.
-pub const RESTORE_TEXTS_BYTES: usize = 256 << 10;
+/// Total length at which rows read from the index during an open are handed to a thread that
+/// unpacks and parses them.
+pub const RESTORE_BATCH_BYTES: usize = 64 << 10;
 
-/// Number of such batches that may wait for the parser.
-pub const RESTORE_TEXTS_QUEUED_MAX: usize = 4;
+/// Number of batches of rows that may wait to be parsed, and of parsed ones that may wait to be
+/// taken in.
+pub const RESTORE_BATCHES_QUEUED_MAX: usize = 4;
+
+/// Threads that parse rows during an open; half of the processors if that is less.
+pub const RESTORE_READERS_MAX: usize = 4;
 
 /// Length of the longest value passed to sled. Larger tree nodes go to blob files, which sled never
 /// syncs.

@@ -64,7 +64,7 @@ pub use backup::{BackupError, BackupHeader, BackupWriter, VisitEntry, backup_lin
 pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
-pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum};
+pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum, Stored};
 pub use journal_store::JournalStore;
 pub use open::Options;
 pub use place::refuse_network_fs;
@@ -149,8 +149,14 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
     /// Returns the whole state as rows. No key occurs twice, and equal states give the same order.
     fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_>;
 
-    /// Rebuilds the state from its rows.
-    fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String>;
+    /// A row that was read.
+    type Part: Send;
+
+    /// Reads a row on its own. Several threads may do so at once.
+    fn part(key: &str, value: &str) -> Result<Self::Part, String>;
+
+    /// Rebuilds the state from its rows, in any order.
+    fn restore(parts: &mut dyn Iterator<Item = Self::Part>) -> Result<Self, String>;
 
     /// Returns the keys under which history finds this change, such as a record's id and version.
     fn history_keys(change: &Self::Change) -> Vec<String>;

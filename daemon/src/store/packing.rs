@@ -11,12 +11,19 @@ const DICTIONARY: &[u8] = include_bytes!("packing/dictionary.txt");
 /// larger window only costs memory.
 const WINDOW_BITS: u8 = 12;
 const LENGTH_BYTES: usize = 4;
+/// Bytes that the decoder has beyond a text. It copies whole matches only where more than the
+/// longest one, 258 bytes, is left, and decodes byte by byte otherwise. A row would be read so.
+const ROOM_BYTES: usize = 512;
 
 /// A packer of texts, one after the other.
 pub(super) struct Packer(Compress);
 
 /// The counterpart of [`Packer`].
-pub(super) struct Unpacker(Decompress);
+pub(super) struct Unpacker {
+    inflate: Decompress,
+    /// The last text, with the room that [`ROOM_BYTES`] needs.
+    text: Vec<u8>,
+}
 
 impl Packer {
     pub(super) fn new() -> Self {
@@ -40,24 +47,24 @@ impl Packer {
 impl Unpacker {
     pub(super) fn new() -> Self {
         // With another window than the default, `reset` would allocate 48 KiB anew for each text.
-        Self(Decompress::new(false))
+        Self { inflate: Decompress::new(false), text: Vec::new() }
     }
 
     /// Returns the text, or `None` if this is not a packed text.
-    pub(super) fn unpack(&mut self, packed: &[u8]) -> Option<String> {
+    pub(super) fn unpack(&mut self, packed: &[u8]) -> Option<&str> {
         let (length, deflated) = packed.split_at_checked(LENGTH_BYTES)?;
         let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
         // Deflate shortens nothing by a factor of more than 1,032.
         if length / 1032 > deflated.len() {
             return None;
         }
-        self.0.reset(false);
-        self.0.set_dictionary(DICTIONARY).ok()?;
-        // One byte more, so that the decoder reaches the end of the stream.
-        let mut text = Vec::with_capacity(length + 1);
-        let status = self.0.decompress_vec(deflated, &mut text, FlushDecompress::Finish);
-        let is_whole = matches!(status, Ok(Status::StreamEnd)) && text.len() == length;
-        is_whole.then(|| String::from_utf8(text).ok()).flatten()
+        self.inflate.reset(false);
+        self.inflate.set_dictionary(DICTIONARY).ok()?;
+        self.text.clear();
+        self.text.reserve(length + ROOM_BYTES);
+        let status = self.inflate.decompress_vec(deflated, &mut self.text, FlushDecompress::Finish);
+        let is_whole = matches!(status, Ok(Status::StreamEnd)) && self.text.len() == length;
+        is_whole.then(|| std::str::from_utf8(&self.text).ok()).flatten()
     }
 }
 

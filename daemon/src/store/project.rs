@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anchord_memory::limits::NOTICES_MAX;
 use anchord_memory::{
-    Change, Copied, CopyMark, Counters, Held, HeldKey, Memory, NoticeId, Purged, Record, RecordId,
-    Restore, Revision, Seq, SessionId, Settings, Version,
+    Bound, Change, Copied, CopyMark, Counters, Held, HeldKey, Memory, Notice, NoticeId, Purged,
+    Record, RecordId, Restore, Revision, Seq, SessionId, Settings, Staged, Tombstones, Version,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,7 @@ const HELD: &str = "h/";
 
 impl StateMachine for Memory {
     type Change = Change;
+    type Part = Part;
 
     const NAME: &'static str = "project";
 
@@ -120,41 +121,60 @@ impl StateMachine for Memory {
         )
     }
 
-    fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {
+    fn part(key: &str, value: &str) -> Result<Part, String> {
+        if key == COUNTERS {
+            read(key, value).map(Part::Counters)
+        } else if key == TOMBSTONES {
+            read(key, value).map(Part::Tombstones)
+        } else if key == TEAM {
+            read(key, value).map(Part::Team)
+        } else if key == COPIED {
+            read(key, value).map(Part::Copied)
+        } else if key.starts_with(HELD) {
+            read(key, value).map(Part::Held)
+        } else if key.starts_with(PURGED) {
+            read(key, value).map(Part::Purged)
+        } else if key.starts_with(RECORD) || key.starts_with(HEAD) {
+            read(key, value).map(Part::Record)
+        } else if let Some(session) = key.strip_prefix(STAGED) {
+            Ok(Part::Staged(SessionId::new(session), read(key, value)?))
+        } else if key.starts_with(NOTICE) {
+            read(key, value).map(Part::Notice)
+        } else if key.starts_with(IMPORT) {
+            read(key, value).map(Part::Import)
+        } else if let Some(thread) = key.strip_prefix(BINDING) {
+            Ok(Part::Binding(thread.to_owned(), read(key, value)?))
+        } else if key.starts_with(SETTINGS) {
+            read(key, value).map(Part::Settings)
+        } else {
+            Err(format!("the row {key} is of no kind that this anchord knows"))
+        }
+    }
+
+    fn restore(parts: &mut dyn Iterator<Item = Part>) -> Result<Self, String> {
         let mut memory = Restore::default();
         let mut known = false;
-        for Row { key, value } in rows {
-            let Some(value) = value else { continue };
-            if key == COUNTERS {
-                let CountersV1 { seq, revision, counters } = read(&key, &value)?;
-                memory.at(seq, revision, counters);
-                known = true;
-            } else if key == TOMBSTONES {
-                memory.tombstones(read(&key, &value)?);
-            } else if key == TEAM {
-                memory.team(&read::<String>(&key, &value)?);
-            } else if key == COPIED {
-                memory.copied(read(&key, &value)?);
-            } else if key.starts_with(HELD) {
-                memory.held(read::<Held>(&key, &value)?);
-            } else if key.starts_with(PURGED) {
-                memory.purged(read(&key, &value)?);
-            } else if key.starts_with(RECORD) || key.starts_with(HEAD) {
-                memory.record(read(&key, &value)?);
-            } else if let Some(session) = key.strip_prefix(STAGED) {
-                memory.staged(SessionId::new(session), read(&key, &value)?);
-            } else if key.starts_with(NOTICE) {
-                memory.notice(read(&key, &value)?);
-            } else if key.starts_with(IMPORT) {
-                let ImportV1 { source, digest, records } = read(&key, &value)?;
-                memory.import(source, digest, records);
-            } else if let Some(thread) = key.strip_prefix(BINDING) {
-                memory.binding(thread.to_owned(), read(&key, &value)?);
-            } else if key.starts_with(SETTINGS) {
-                let SettingsV1 { client, settings } = read(&key, &value)?;
-                memory.settings(client, settings);
-            } else {
-                return Err(format!("the row {key} is of no kind that this anchord knows"));
+        for part in parts {
+            match part {
+                Part::Counters(CountersV1 { seq, revision, counters }) => {
+                    memory.at(seq, revision, counters);
+                    known = true;
+                }
+                Part::Tombstones(tombstones) => memory.tombstones(tombstones),
+                Part::Team(project) => memory.team(&project),
+                Part::Copied(mark) => memory.copied(mark),
+                Part::Held(held) => memory.held(held),
+                Part::Purged(purged) => memory.purged(purged),
+                Part::Record(record) => memory.record(record),
+                Part::Staged(session, staged) => memory.staged(session, staged),
+                Part::Notice(notice) => memory.notice(notice),
+                Part::Import(ImportV1 { source, digest, records }) => {
+                    memory.import(source, digest, records);
+                }
+                Part::Binding(thread, bound) => memory.binding(thread, bound),
+                Part::Settings(SettingsV1 { client, settings }) => {
+                    memory.settings(client, settings);
+                }
             }
         }
         if !known {
@@ -229,8 +249,24 @@ impl StateMachine for Memory {
     }
 }
 
+/// A row of a project's memory.
+pub enum Part {
+    Counters(CountersV1),
+    Tombstones(Tombstones),
+    Team(String),
+    Copied(CopyMark),
+    Held(Held),
+    Purged(Purged),
+    Record(Record),
+    Staged(SessionId, Staged),
+    Notice(Notice),
+    Import(ImportV1),
+    Binding(String, Bound),
+    Settings(SettingsV1),
+}
+
 #[derive(Serialize, Deserialize)]
-struct CountersV1 {
+pub struct CountersV1 {
     seq: Seq,
     revision: Revision,
     #[serde(flatten)]
@@ -238,14 +274,14 @@ struct CountersV1 {
 }
 
 #[derive(Serialize, Deserialize)]
-struct ImportV1 {
+pub struct ImportV1 {
     source: String,
     digest: String,
     records: u32,
 }
 
 #[derive(Serialize, Deserialize)]
-struct SettingsV1 {
+pub struct SettingsV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<String>,
     settings: Settings,

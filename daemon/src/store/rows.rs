@@ -22,25 +22,34 @@ pub(super) struct MetaV1 {
     pub(super) at: Option<String>,
 }
 
-/// Writes rows together with the index's `meta` row. If one batch cannot hold them, they are
-/// written in parts, and in between the index belongs to no journal.
+/// Writes rows together with the index's `meta` row, in parts if one batch cannot hold them.
 pub(super) fn write_rows(
     index: &mut dyn Index,
-    rows: impl Iterator<Item = Row>,
+    mut rows: impl Iterator<Item = Row>,
     meta: Row,
 ) -> Result<(), IndexError> {
-    let mut part = Vec::new();
-    let mut invalidated = false;
-    for row in rows {
-        part.push(row);
-        if part.len() == INDEX_BATCH_ROWS_MAX {
-            if !invalidated {
-                index.apply(&[Row { key: META.to_owned(), value: None }])?;
-                invalidated = true;
-            }
-            index.apply(&part)?;
-            part.clear();
-        }
+    let parts = std::iter::from_fn(|| {
+        let part: Vec<Row> = rows.by_ref().take(INDEX_BATCH_ROWS_MAX).collect();
+        (!part.is_empty()).then_some(part)
+    });
+    write_parts(index, parts, meta)
+}
+
+/// Writes rows together with the index's `meta` row. Between two parts the index belongs to no
+/// journal. A row may be in several parts, with the same value.
+pub(super) fn write_parts(
+    index: &mut dyn Index,
+    parts: impl Iterator<Item = Vec<Row>>,
+    meta: Row,
+) -> Result<(), IndexError> {
+    let mut parts = parts.peekable();
+    let mut part = parts.next().unwrap_or_default();
+    if parts.peek().is_some() {
+        index.apply(&[Row { key: META.to_owned(), value: None }])?;
+    }
+    for next in parts {
+        index.apply(&part)?;
+        part = next;
     }
     part.push(meta);
     index.apply(&part)
@@ -59,17 +68,16 @@ pub(super) fn all_rows<'a, M: StateMachine>(
 
 /// Reads the state and the reply ledger from the rows of a snapshot.
 pub(super) fn restore<M: StateMachine>(rows: Vec<Row>) -> Result<(M, Replies), String> {
-    let mut replies = Replies::default();
-    let mut state_rows = Vec::with_capacity(rows.len());
+    let (mut replies, mut parts) = (Replies::default(), Vec::with_capacity(rows.len()));
     for Row { key, value } in rows {
+        let Some(value) = value else { continue };
         if let Some(key) = key.strip_prefix(STATE) {
-            state_rows.push(Row { key: key.to_owned(), value });
+            parts.push(M::part(key, &value)?);
         } else if let Some(key) = key.strip_prefix(REPLIES) {
-            let row = Row { key: key.to_owned(), value };
-            replies.restore(&row).map_err(|error| error.to_string())?;
+            replies.restore(&Row::of(key, &value)).map_err(|error| error.to_string())?;
         } else {
             return Err(format!("it has a row {key} that this anchord does not know"));
         }
     }
-    Ok((M::restore(&mut state_rows.into_iter())?, replies))
+    Ok((M::restore(&mut parts.into_iter())?, replies))
 }

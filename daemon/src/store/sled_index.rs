@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Row;
-use super::index::{Index, IndexError, IndexPlace, RowSum, is_counted};
+use super::index::{Index, IndexError, IndexPlace, RowSum, Stored, is_counted};
 use super::limits::{
     SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
 };
@@ -223,35 +223,24 @@ impl SledIndex {
     fn stored_sum(&self) -> Result<(u64, Option<u64>), IndexError> {
         let db = self.db()?;
         let Some(bytes) = guarded(|| db.get(COUNT_KEY))? else { return Ok((0, Some(0))) };
-        let number =
-            |bytes: &[u8]| bytes.try_into().map(u64::from_be_bytes).map_err(|_| torn("count"));
+        let number = |bytes: &[u8]| {
+            bytes.try_into().map(u64::from_be_bytes).map_err(|_| IndexError::torn("count"))
+        };
         match bytes.split_at_checked(8) {
             Some((rows, [])) => Ok((number(rows)?, None)),
             Some((rows, digest)) => Ok((number(rows)?, Some(number(digest)?))),
-            None => Err(torn("count")),
+            None => Err(IndexError::torn("count")),
         }
     }
 
-    /// Returns the text of a value, joined from its parts and unpacked.
-    fn text<'v>(
-        &self,
-        key: &str,
-        value: &'v [u8],
-        unpacker: &mut Unpacker,
-    ) -> Result<Cow<'v, str>, IndexError> {
-        let unpacked = |packed: &[u8], unpacker: &mut Unpacker| {
-            unpacker.unpack(packed).map(Cow::Owned).ok_or_else(|| torn(key))
-        };
+    /// Returns the text of a value, joined from its parts.
+    fn stored<'v>(&self, key: &str, value: &'v [u8]) -> Result<Stored<'v>, IndexError> {
         match value.split_first() {
-            Some((&WHOLE, bytes)) => {
-                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| torn(key))
-            }
-            Some((&PACKED, bytes)) => unpacked(bytes, unpacker),
-            Some((&PARTS, _)) => {
-                String::from_utf8(self.joined(key, value)?).map(Cow::Owned).map_err(|_| torn(key))
-            }
-            Some((&PACKED_PARTS, _)) => unpacked(&self.joined(key, value)?, unpacker),
-            _ => Err(torn(key)),
+            Some((&WHOLE, bytes)) => Ok(Stored::Plain(Cow::Borrowed(bytes))),
+            Some((&PACKED, bytes)) => Ok(Stored::Packed(Cow::Borrowed(bytes))),
+            Some((&PARTS, _)) => self.joined(key, value).map(Cow::Owned).map(Stored::Plain),
+            Some((&PACKED_PARTS, _)) => self.joined(key, value).map(Cow::Owned).map(Stored::Packed),
+            _ => Err(IndexError::torn(key)),
         }
     }
 
@@ -261,7 +250,7 @@ impl SledIndex {
         let mut bytes = Vec::new();
         for part in 0..part_count(value) {
             let found = guarded(|| db.get(part_key(key, part)))?;
-            bytes.extend_from_slice(&found.ok_or_else(|| torn(key))?);
+            bytes.extend_from_slice(&found.ok_or_else(|| IndexError::torn(key))?);
         }
         Ok(bytes)
     }
@@ -270,23 +259,26 @@ impl SledIndex {
 impl Index for SledIndex {
     fn get(&self, key: &str) -> Result<Option<String>, IndexError> {
         let db = self.db()?;
-        let value = guarded(|| db.get(key))?;
-        let text = |value| self.text(key, value, &mut Unpacker::new()).map(Cow::into_owned);
-        value.as_deref().map(text).transpose()
+        let Some(value) = guarded(|| db.get(key))? else { return Ok(None) };
+        let stored = self.stored(key, &value)?;
+        stored.text(key, &mut Unpacker::new()).map(|text| Some(text.to_owned()))
     }
 
-    fn scan(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str)) -> Result<(), IndexError> {
+    fn scan_stored(
+        &self,
+        prefix: &str,
+        visit: &mut dyn FnMut(&str, Stored<'_>),
+    ) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut rows = guarded(|| Ok(db.scan_prefix(prefix)))?;
-        let mut unpacker = Unpacker::new();
         while let Some((key, value)) = guarded(|| rows.next().transpose())? {
-            let key = std::str::from_utf8(&key).map_err(|_| torn("a key"))?;
-            let text = self.text(key, &value, &mut unpacker)?;
+            let key = std::str::from_utf8(&key).map_err(|_| IndexError::torn("a key"))?;
+            let stored = self.stored(key, &value)?;
             // sled's cache has 256 parts. Each checks its limit at every 64th access to one of its
             // pages. A scan accesses a page once, so all pages of 100,000 notes would stay, in 80
             // MB. This second access makes the cache check more often.
             guarded(|| db.contains_key(key))?;
-            visit(key.strip_prefix(prefix).unwrap_or(key), &text);
+            visit(key.strip_prefix(prefix).unwrap_or(key), stored);
         }
         Ok(())
     }
@@ -329,7 +321,8 @@ impl Index for SledIndex {
             }
             if is_counted(&row.key) {
                 if let Some(old) = &old {
-                    sum.remove(&row.key, &self.text(&row.key, old, &mut unpacker)?);
+                    let old = self.stored(&row.key, old)?;
+                    sum.remove(&row.key, old.text(&row.key, &mut unpacker)?);
                 }
                 if let Some(text) = &row.value {
                     sum.add("", &row.key, text);
@@ -421,10 +414,6 @@ fn part_count(value: &[u8]) -> u32 {
         Some((&(PARTS | PACKED_PARTS), count)) => count.try_into().map_or(0, u32::from_be_bytes),
         _ => 0,
     }
-}
-
-fn torn(key: &str) -> IndexError {
-    IndexError::damaged(format!("the value of {key} is damaged"))
 }
 
 #[cfg(test)]

@@ -302,12 +302,18 @@ fn memory_after(entries: &[Vec<Change>]) -> Memory {
     memory
 }
 
+fn restored(rows: impl Iterator<Item = Row>) -> Result<Memory, String> {
+    let part = |row: Row| Memory::part(&row.key, &row.value.unwrap());
+    let parts = rows.map(part).collect::<Result<Vec<_>, _>>()?;
+    Memory::restore(&mut parts.into_iter())
+}
+
 #[test]
 fn rows_restore_to_the_same_memory_after_every_entry() {
     let entries = changes_8();
     for count in 0..=entries.len() {
         let memory = memory_after(&entries[..count]);
-        let restored = Memory::restore(&mut memory.rows()).unwrap();
+        let restored = restored(memory.rows()).unwrap();
         assert_eq!(restored, memory, "after {count} entries");
     }
 }
@@ -364,7 +370,7 @@ fn rows_of_dropped_notices_are_removed() {
 #[test]
 fn an_unknown_row_is_an_error() {
     let row = |key: &str, value: &str| Row { key: key.into(), value: Some(value.into()) };
-    let refused = |rows: Vec<Row>| Memory::restore(&mut rows.into_iter()).unwrap_err();
+    let refused = |rows: Vec<Row>| restored(rows.into_iter()).unwrap_err();
     assert_eq!(refused(vec![]), "the row m/counters is missing");
     assert_eq!(
         refused(vec![row("z/1", "{}")]),

@@ -54,6 +54,7 @@ struct Counts {
 
 impl StateMachine for Tally {
     type Change = Sum;
+    type Part = Row;
 
     const NAME: &'static str = "tally";
 
@@ -93,6 +94,10 @@ impl StateMachine for Tally {
     fn rows(&self) -> Box<dyn Iterator<Item = Row> + '_> {
         let sums = self.sums.keys().map(|key| self.sum(key));
         Box::new(std::iter::once(self.counts()).chain(sums))
+    }
+
+    fn part(key: &str, value: &str) -> Result<Row, String> {
+        Ok(Row::of(key, value))
     }
 
     fn restore(rows: &mut dyn Iterator<Item = Row>) -> Result<Self, String> {
@@ -263,6 +268,14 @@ impl<S: Store<Tally>> Writer<S> {
 
     /// Appends entries. On success, also applies them and advances the index.
     pub(super) fn write(&mut self, entries: &[Entry<Sum>]) -> Result<(), StoreError> {
+        self.append(entries)?;
+        // An error here would only be logged.
+        let _ = self.store.advance_index(&self.state, &mut self.replies);
+        Ok(())
+    }
+
+    /// Appends entries. On success, also applies them.
+    pub(super) fn append(&mut self, entries: &[Entry<Sum>]) -> Result<(), StoreError> {
         self.store.append(head_before(entries), entries)?;
         for entry in entries {
             self.state.apply(entry.seq, &entry.changes);
@@ -270,8 +283,6 @@ impl<S: Store<Tally>> Writer<S> {
                 self.replies.record(call, entry.time, reply.clone());
             }
         }
-        // An error here would only be logged.
-        let _ = self.store.advance_index(&self.state, &mut self.replies);
         Ok(())
     }
 

@@ -65,7 +65,7 @@ fn a_forgotten_record_has_one_row_with_its_head() {
         assert_eq!(of_note[0].0, state, "after {entry} entries");
         let is_whole = of_note[0].1.unwrap().contains("A long line of text. ");
         assert_eq!(is_whole, state == "n/", "after {entry} entries: {of_note:?}");
-        assert_eq!(Memory::restore(&mut rows.into_iter()).unwrap(), memory);
+        assert_eq!(restored(rows.into_iter()).unwrap(), memory);
         for from in 0..entry {
             let before = memory_after(&entries[..from]);
             let mut rows: std::collections::BTreeMap<_, _> =
@@ -95,7 +95,7 @@ fn an_earlier_builds_row_of_a_forgotten_record_becomes_its_head() {
     });
     let rows: Vec<Row> = rows.collect();
     assert!(rows.iter().any(|row| row.key == "n/n1"));
-    assert_eq!(Memory::restore(&mut rows.into_iter()).unwrap(), memory);
+    assert_eq!(restored(rows.into_iter()).unwrap(), memory);
     let gone = memory_after(&entries[..4]).touched_rows(&entries[3]);
     assert!(gone.iter().any(|row| row.key == "f/n1" && row.value.is_none()), "{gone:?}");
     let gone = memory_after(&entries[..6]).touched_rows(&entries[5]);
