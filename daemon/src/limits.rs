@@ -201,6 +201,9 @@ pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
 /// built anew when it is next needed.
 pub const TEAM_ENTRIES_MANY: usize = 200;
 
+/// Bytes of a team's entries at which the index follows though more of them are on their way.
+pub const TEAM_UNSETTLED_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// Bytes of a team's journal after which one call reads no more entries.
 pub const TEAM_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
 

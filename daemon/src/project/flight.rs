@@ -17,7 +17,7 @@ use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
     Answer, Arrived, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
-    TeamError,
+    TeamError, TeamPoint,
 };
 use crate::{clock, limits};
 
@@ -124,6 +124,20 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
+    /// Takes in what a look has found, and asks for the entries after it meanwhile.
+    fn followed(&mut self, looked: Result<Vec<Arrived<M::Change>>, TeamError>) {
+        if let (Ok(entries), Some(team)) = (&looked, &mut self.team)
+            && let Some(Arrived { entry, mark, .. }) = entries.last()
+        {
+            team.follow_on(TeamPoint { revision: entry.revision, mark: Some(mark.clone()) });
+        }
+        let was_taken = self.looked(looked);
+        if let (false, Some(team)) = (was_taken, &mut self.team) {
+            // Later entries do not follow what this machine has.
+            team.stop_following();
+        }
+    }
+
     /// Takes in what a look has found. Returns whether there may be more.
     fn looked(&mut self, looked: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
         let arrived = looked.and_then(|entries| {
@@ -186,16 +200,16 @@ impl<M: StateMachine> Writer<M> {
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
-            (Landed::Followed(looked), Flying::Following) => {
-                let more = self.looked(looked);
-                if let (true, Some(team)) = (more, &self.team) {
-                    team.signal.ask();
-                }
+            (Landed::Followed(looked), Flying::Following | Flying::Continuing) => {
+                self.followed(looked);
             }
             (Landed::Followed(looked), Flying::Checking(batch, tries)) => {
                 self.checked(looked, batch, tries);
             }
-            (Landed::Appended(_), Flying::Following | Flying::Checking(..))
+            (
+                Landed::Appended(_),
+                Flying::Following | Flying::Continuing | Flying::Checking(..),
+            )
             | (Landed::Followed(_), Flying::Appending(_)) => {
                 tracing::error!("an answer is not of the call that is under way");
             }

@@ -14,7 +14,9 @@ use uuid::Uuid;
 
 use super::batch::{Batch, Waiting};
 use super::write::Write;
-use crate::store::{Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamError, TeamJournal};
+use crate::store::{
+    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamError, TeamJournal, TeamPoint,
+};
 
 /// The journal that a team shares, and the runtime on which calls to it run.
 #[derive(Clone, Debug)]
@@ -85,6 +87,8 @@ pub(super) struct Flights<M: StateMachine> {
 pub(super) enum Flying<M: StateMachine> {
     /// Others' entries are asked for.
     Following,
+    /// More of them are asked for, since some have come. They follow those.
+    Continuing,
     /// A batch is being appended.
     Appending(Flight<M>),
     /// Others' entries are asked for, since the batch changes nothing of the team's and is to be of
@@ -158,7 +162,7 @@ impl<M: StateMachine> Flights<M> {
             Some(Flying::Appending(Flight { batch, .. }) | Flying::Checking(batch, _)) => {
                 Some(batch)
             }
-            Some(Flying::Following) | None => None,
+            Some(Flying::Following | Flying::Continuing) | None => None,
         };
         let flies = under_way.is_some_and(|batch| {
             batch.waiting.iter().any(|waiting| {
@@ -177,6 +181,25 @@ impl<M: StateMachine> Flights<M> {
     /// Returns whether no commit is under way or waits.
     pub(super) fn is_done(&self) -> bool {
         !self.is_busy() && self.again.is_none() && self.parked.is_empty()
+    }
+
+    /// Returns whether entries are asked for that follow others which have just come.
+    pub(super) fn is_behind(&self) -> bool {
+        matches!(self.flying, Some(Flying::Continuing))
+    }
+
+    /// Asks for the entries after a place that those before it are about to reach.
+    pub(super) fn follow_on(&mut self, after: TeamPoint) {
+        let entries = self.link.journal.entries(after);
+        self.begin(Flying::Continuing, async { Landed::Followed(entries.await) });
+    }
+
+    /// Forgets the call that is under way, if it only asks for others' entries.
+    pub(super) fn stop_following(&mut self) {
+        if !self.is_busy() {
+            self.flying = None;
+            self.calls += 1;
+        }
     }
 
     /// Returns the answer to the newest call, if it comes in time.

@@ -15,8 +15,10 @@ use super::index::{
     Index, IndexError, IndexPlace, MARKS, META, MemIndex, REPLIES, STATE, TrackedIndex,
 };
 use super::journal::{Journal, Position, Segment};
-use super::limits::{ENTRY_BYTES_MAX, INDEX_RETRY_CALLS_MAX, MARKS_BATCH_ROWS_MAX};
-use super::rows::{MetaV1, all_rows, restore, write_rows};
+use super::limits::{
+    ENTRY_BYTES_MAX, INDEX_BATCH_ROWS_MAX, INDEX_RETRY_CALLS_MAX, MARKS_BATCH_ROWS_MAX,
+};
+use super::rows::{MetaV1, all_rows, restore, write_parts};
 use super::segment::file_name;
 use super::upkeep::Tasks;
 use super::{
@@ -52,6 +54,8 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) marks: BTreeMap<String, String>,
     pub(super) unwritten_marks: BTreeSet<String>,
     pub(super) segment_bytes_max: u64,
+    /// Whether a segment has begun without a snapshot, because the index was far behind.
+    pub(super) lacks_snapshot: bool,
 }
 
 /// The calls of [`Store::advance_index`] until the index is tried again. Each failure doubles them.
@@ -96,6 +100,7 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
         }
         if let Some(first) = batch.first() {
             self.journal.back_up_before_migration::<M>(first.time)?;
+            self.end_full_segment()?;
         }
         let positions = self.journal.append(batch)?;
         self.publish();
@@ -128,8 +133,7 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
         if self.index_fault.is_some() && self.retry.is_due() {
             self.retry_index();
         }
-        let full = self.journal.last_segment_bytes() >= self.segment_bytes_max;
-        if full && self.journal.read_only.is_none() {
+        if (self.is_full() || self.lacks_snapshot) && self.journal.read_only.is_none() {
             self.rotate(state, replies)?;
         }
         Ok(())
@@ -266,25 +270,31 @@ impl<M: StateMachine> JournalStore<M> {
         });
     }
 
-    /// Brings the index up to `state` in one batch, because no entry may be applied twice to its
-    /// rows.
+    /// Brings the index up to `state`, whose values its rows then have. Only a few rows are in
+    /// memory at a time.
     pub(super) fn index_pending(&mut self, state: &M, replies: &Replies) {
         if self.pending.is_empty() {
             return;
         }
-        let mut rows = BTreeMap::new();
-        for pending in self.pending.drain(..) {
-            for row in state.touched_rows(&pending.changes) {
-                rows.insert(format!("{STATE}{}", row.key), row.value);
+        let mut pending = std::mem::take(&mut self.pending).into_iter();
+        let parts = std::iter::from_fn(|| {
+            let mut rows = BTreeMap::new();
+            while rows.len() < INDEX_BATCH_ROWS_MAX
+                && let Some(Pending { changes, instance, .. }) = pending.next()
+            {
+                for row in state.touched_rows(&changes) {
+                    rows.insert(format!("{STATE}{}", row.key), row.value);
+                }
+                if let Some(instance) = instance {
+                    let row = replies.row(&instance);
+                    rows.insert(format!("{REPLIES}{}", row.key), row.value);
+                }
             }
-            if let Some(instance) = pending.instance {
-                let row = replies.row(&instance);
-                rows.insert(format!("{REPLIES}{}", row.key), row.value);
-            }
-        }
-        let rows = rows.into_iter().map(|(key, value)| Row { key, value });
+            let part: Vec<Row> = rows.into_iter().map(|(key, value)| Row { key, value }).collect();
+            (!part.is_empty()).then_some(part)
+        });
         let meta = self.meta(state.seq());
-        if let Err(error) = write_rows(&mut self.index, rows, meta) {
+        if let Err(error) = write_parts(&mut self.index, parts, meta) {
             self.drop_index(&error);
         }
     }
@@ -318,8 +328,25 @@ impl<M: StateMachine> JournalStore<M> {
         }
     }
 
+    /// Returns whether the last segment is to be followed by a new one.
+    fn is_full(&self) -> bool {
+        self.journal.last_segment_bytes() >= self.segment_bytes_max
+    }
+
+    /// Ends the last segment without a snapshot if it is full and the index has nothing of it. The
+    /// index normally ends segments as it follows, but a caller may let it follow much later.
+    fn end_full_segment(&mut self) -> Result<(), StoreError> {
+        let is_far_behind = self.unsettled_bytes() >= self.segment_bytes_max;
+        if is_far_behind && self.is_full() && self.journal.read_only.is_none() {
+            self.journal.rotate()?;
+            self.lacks_snapshot = true;
+        }
+        Ok(())
+    }
+
     fn rotate(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
         self.journal.rotate()?;
+        self.lacks_snapshot = false;
         self.postponed.clear();
         let gone: Vec<Row> = replies
             .prune()

@@ -175,6 +175,7 @@ impl<M: StateMachine> JournalStore<M> {
             marks: BTreeMap::new(),
             unwritten_marks: BTreeSet::new(),
             segment_bytes_max,
+            lacks_snapshot: false,
         };
         let is_evidence = store.journal.read_only.is_some();
         if !is_evidence && let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {

@@ -473,3 +473,28 @@ async fn many_entries_at_once_leave_the_search_index_until_it_is_needed() {
     assert!(memory.is_searchable(), "one entry is followed");
     assert_eq!(found(&memory), found(&one.owner.snapshot()));
 }
+
+/// The next entries are asked for before these are written, so they may come to nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_in_several_replies_are_copied_in_order_and_not_after_a_failure() {
+    let one = Machine::first().await;
+    for number in 1..=7 {
+        one.save("ada", number, "A note.").await.unwrap();
+    }
+    let journal = MemJournal::default();
+    journal.limit_entries(10);
+    let two = Machine::over(journal, one.team.from("two").in_replies_of(2));
+    let error = || two.owner.team().unwrap().error.clone();
+    while error().is_none() {
+        tokio::task::yield_now().await;
+    }
+    // The writer answers once it has taken what came.
+    assert!(two.stage("bob", "Something.").await.is_err(), "it is too large as well");
+    assert!(error().unwrap().contains("10"), "{:?}", error());
+    assert_eq!(two.journal.entries(), []);
+    two.journal.limit_entries(usize::MAX);
+    let all = one.owner.snapshot().revision().0;
+    two.sees(all).await;
+    assert_eq!(two.notes(), one.notes());
+    assert_eq!(two.owner.snapshot().revision().0, all);
+}

@@ -41,6 +41,7 @@ pub struct MemTeam<C> {
     entries: Arc<Mutex<Vec<Written<C>>>>,
     machine: String,
     network: Arc<watch::Sender<Network>>,
+    reply_entries_max: usize,
 }
 
 impl<C> fmt::Debug for MemTeam<C> {
@@ -53,13 +54,20 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
     /// Returns an empty journal, as this machine reaches it.
     pub fn new(machine: &str) -> Self {
         let network = Arc::new(watch::Sender::new(Network::Up));
-        Self { entries: Arc::default(), machine: machine.to_owned(), network }
+        let (machine, reply_entries_max) = (machine.to_owned(), usize::MAX);
+        Self { entries: Arc::default(), machine, network, reply_entries_max }
     }
 
     /// Returns the same journal as another machine reaches it, over a network of its own.
     #[must_use]
     pub fn from(&self, machine: &str) -> Self {
         Self { entries: Arc::clone(&self.entries), ..Self::new(machine) }
+    }
+
+    /// Returns the same journal with replies of so many entries.
+    #[must_use]
+    pub fn in_replies_of(self, reply_entries_max: usize) -> Self {
+        Self { reply_entries_max, ..self }
     }
 
     /// Changes the network of this machine.
@@ -160,7 +168,9 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
             this.reached().await?;
             let mut network = this.network.subscribe();
             let _ = network.wait_for(|network| *network != Network::StalledReads).await;
-            this.after(after.revision)
+            let mut entries = this.after(after.revision)?;
+            entries.truncate(this.reply_entries_max);
+            Ok(entries)
         }
         .boxed()
     }

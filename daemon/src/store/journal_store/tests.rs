@@ -10,14 +10,14 @@ mod rewrite;
 mod sled;
 mod tally;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anchord_memory::{Revision, Seq, Timestamp};
 
 use self::tally::{DIR, Machinery, Tally, Writer, add, call};
 use crate::store::fakes::head_before;
-use crate::store::limits::MARKS_BATCH_ROWS_MAX;
+use crate::store::limits::{INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
 use crate::store::upkeep::Tasks;
 use crate::store::{Answer, JournalStore, PendingFlush, StateMachine, Store, StoreError, Upkeep};
 
@@ -339,6 +339,40 @@ fn an_index_that_is_behind_catches_up() {
 }
 
 /// Nothing in anchord causes this: somebody replaced the journal.
+/// A machine that joins a team writes its copy first, and the index follows at the end.
+#[test]
+fn segments_end_while_the_index_is_far_behind_and_it_follows_in_parts() {
+    let machinery = Machinery::default();
+    let files = |folder: &str| {
+        let of = |path: &PathBuf| path.parent() == Some(&Path::new(DIR).join(folder));
+        machinery.disk.paths().into_iter().filter(of).count()
+    };
+    let mut writer = machinery.open().unwrap();
+    let mut entries = vec![writer.add("x", 1)];
+    for first in (0..INDEX_BATCH_ROWS_MAX * 2).step_by(512) {
+        let sums = (first..first + 512).map(|key| add(&format!("k{key}"), 1));
+        let appended = writer.entries(&[sums.collect(), vec![add(&format!("x{first}"), 2)]]);
+        writer.append(&appended).unwrap();
+        entries.extend(appended);
+    }
+    assert_eq!((files("journal"), files("snapshot")), (8, 0), "a segment for each two appends");
+    let killed = machinery.duplicate();
+    let mut killed = killed.open().unwrap();
+    assert_eq!(killed.report.rebuilt, None);
+    killed.expect(&entries, "killed before the index followed");
+
+    writer.store.advance_index(&writer.state, &mut writer.replies).unwrap();
+    assert_eq!((files("journal"), files("snapshot")), (9, 1), "the snapshot that was left out");
+    writer.expect(&entries, "after the index followed");
+    writer.store.close();
+    let again = machinery.open().unwrap();
+    assert_eq!((again.report.rebuilt, again.report.replayed), (None, 0));
+    machinery.index.tamper("meta", None).unwrap();
+    let mut again = machinery.open().unwrap();
+    assert_eq!(again.report.replayed, 0, "the snapshot has everything");
+    again.expect(&entries, "rebuilt");
+}
+
 #[test]
 fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     let ours = Machinery::default();
