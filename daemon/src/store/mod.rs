@@ -29,6 +29,7 @@ mod open;
 mod packing;
 mod place;
 mod project;
+mod read_index;
 mod recover;
 mod repair;
 mod replies;

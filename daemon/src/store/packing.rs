@@ -10,9 +10,9 @@ const DICTIONARY: &[u8] = include_bytes!("packing/dictionary.txt");
 /// The base-2 logarithm of the packer's window: 4 KiB, more than the dictionary and most texts. A
 /// larger window only costs memory.
 const WINDOW_BITS: u8 = 12;
-/// The level of the packer. It is the only one without codes of the text's own, which take longer
-/// to read than a short text does: opening reads such texts in less than half the time. They take a
-/// fifth to two fifths more bytes, and are packed in half the time.
+/// The level of the packer, the only one with deflate's fixed codes. Reading codes of its own takes
+/// longer than reading a short text. Opening reads texts in less than half the time, and they are
+/// packed in half the time. They take a fifth to two fifths more bytes.
 const LEVEL: u32 = 1;
 const LENGTH_BYTES: usize = 4;
 /// Bytes that the decoder has beyond a text. It copies whole matches only where more than the
