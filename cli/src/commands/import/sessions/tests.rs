@@ -87,7 +87,7 @@ fn a_plan_says_what_is_new_and_what_is_left_out() {
     ");
     let mut out = Vec::new();
     show_plan(&mut out, &PastSessionsReply::default(), &Tally::default(), Path::new("/")).unwrap();
-    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @"no transcripts of Claude Code, Codex, Gemini CLI, opencode, GitHub Copilot CLI, Qwen Code, Cline, Factory Droid, Kilo or pi were found");
+    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @"no transcripts of Claude Code, Codex, Gemini CLI, opencode, GitHub Copilot CLI, Qwen Code, Cline, Factory Droid, Kilo, pi or Cursor were found");
 }
 
 #[test]
