@@ -338,7 +338,6 @@ fn an_index_that_is_behind_catches_up() {
     assert_eq!(late.open().unwrap().report.replayed, 0, "the index followed");
 }
 
-/// Nothing in anchord causes this: somebody replaced the journal.
 /// A machine that joins a team writes its copy first, and the index follows at the end.
 #[test]
 fn segments_end_while_the_index_is_far_behind_and_it_follows_in_parts() {
@@ -373,6 +372,7 @@ fn segments_end_while_the_index_is_far_behind_and_it_follows_in_parts() {
     again.expect(&entries, "rebuilt");
 }
 
+/// Nothing in anchord causes this: somebody replaced the journal.
 #[test]
 fn an_index_of_another_journal_makes_the_store_read_only_and_both_are_kept() {
     let ours = Machinery::default();
