@@ -7,12 +7,14 @@
 use serde_json::{Map, Value};
 
 /// Names that agents use for the same thing. A tool has at most one of each group.
-const SYNONYMS: [&[&str]; 5] = [
+const SYNONYMS: [&[&str]; 7] = [
     &["file", "file_path", "path"],
     &["lines", "line_range"],
     &["files", "related_files"],
     &["summary", "session_summary"],
     &["query", "q", "text"],
+    &["decision", "answer", "decided", "resolution"],
+    &["detail", "description", "explanation"],
 ];
 
 /// The ways in which a given name can mean a known field. The earlier way wins.

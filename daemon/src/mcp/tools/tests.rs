@@ -31,9 +31,9 @@ Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p 
 Input is liberal. null means absent, also in a list. Whole numbers may come as `5.0` or `\"5\"`,
 booleans as `\"true\"`, `\"yes\"` or 1, and one value may stand for a list of one. All arguments may be
 an object in a text. `filePath` and `file_path` are one name. `file_path` or `path` stands for
-`file`, `line_range` for `lines`, `related_files` for `files`, `q` or `text` for `query`, and
-`summary` and `session_summary` for each other. An unknown field is named in the answer, and the
-rest is stored.
+`file`, `line_range` for `lines`, `related_files` for `files`, `q` or `text` for `query`, `answer`
+for a question's `decision`, `description` for `detail`, and `summary` and `session_summary` for
+each other. An unknown field is named in the answer, and the rest is stored.
 
 Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{\"start\": 42, \"end\": 67}`. An anchor without
 lines is one of the whole file. A lesson may be a text: its first sentence is the summary. So may a

@@ -43,6 +43,21 @@ async fn a_save_with_synonyms_is_stored_and_unknown_fields_are_named() {
     assert!(found.starts_with("l4"), "{found}");
 }
 
+/// The answer was left out, and the question stayed open.
+#[tokio::test]
+async fn a_question_with_its_answer_is_decided() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for (at, answer) in ["decision", "answer", "decided", "resolution"].into_iter().enumerate() {
+        let decision = json!({ "question": format!("Which cache, {at}?"), answer: "redis" });
+        let save = json!({ "session_summary": "done", "topic": { "decisions": [decision] } });
+        let said = shim.call("memory_save", save).await;
+        assert!(!said.contains("Unknown field"), "{answer}: {said}");
+    }
+    let topic = shim.call("memory_get", json!({ "id": "t1" })).await;
+    assert_eq!(topic.matches("-> redis").count(), 4, "{topic}");
+}
+
 /// Each of these once made a whole save fail.
 #[tokio::test]
 async fn a_save_is_stored_whatever_form_its_items_have() {
