@@ -15,6 +15,7 @@ use crate::times::Times;
 const WARM: usize = 200;
 const COLD: usize = 20;
 const FLOOR: usize = 100;
+const RULES: usize = 50;
 
 pub(crate) fn run() -> Vec<Row> {
     let instance = Instance::shipped();
@@ -24,6 +25,9 @@ pub(crate) fn run() -> Vec<Row> {
     agent.initialize();
     for number in 0..50 {
         agent.tool("memory_save", &write::save(&format!("decision number {number}")));
+    }
+    for number in 0..RULES {
+        add_rule(&instance, project.path(), number);
     }
     let floors = format!(
         "{} (`/bin/true`); {}",
@@ -42,6 +46,11 @@ pub(crate) fn run() -> Vec<Row> {
             "tool_use_id": number.to_string(), "tool_name": "Bash",
             "tool_input": {"command": "cargo test"}})
     };
+    let command = |number: usize, line: &str| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "0", "cwd": project.path(),
+            "tool_use_id": format!("r{number}"), "tool_name": "Bash",
+            "tool_input": {"command": line}})
+    };
     let hook = |event: serde_json::Value| told(&instance, project.path(), &event.to_string());
     let restart = || {
         let daemon = instance.daemon_pid().expect("a daemon runs");
@@ -57,9 +66,20 @@ pub(crate) fn run() -> Vec<Row> {
     hook(start(0));
     let warm = "p50 ≤ 20 ms";
     let cold = "≤ 1 s";
+    let rule = "p50 ≤ 10 ms";
     vec![
         row("hook `SessionStart`, daemon running", Times::measured(WARM, |n| hook(start(n))), warm),
         row("hook `PostToolUse`, daemon running", Times::measured(WARM, |n| hook(tool(n))), warm),
+        row(
+            "hook `PreToolUse`, a compound command that 50 rules let pass",
+            Times::measured(WARM, |n| hook(command(n, "cd app && env A=1 make test | tail -5"))),
+            rule,
+        ),
+        row(
+            "hook `PreToolUse`, a command that one of 50 rules denies",
+            Times::measured(WARM, |n| hook(command(WARM + n, "sudo make deploy7"))),
+            rule,
+        ),
         row(
             "hook `SessionStart`, daemon to be started",
             Times::measured(COLD, |n| {
@@ -77,6 +97,15 @@ pub(crate) fn run() -> Vec<Row> {
             cold,
         ),
     ]
+}
+
+/// Adds a rule that denies a command of its own.
+fn add_rule(instance: &Instance, directory: &Path, number: usize) {
+    let (title, pattern) = (format!("No deploy {number}"), format!("make deploy{number}"));
+    let mut add = instance.command(&shipped().anchord);
+    add.args(["rules", "add", &title, "--deny", "--command", &pattern, "--reason", "not today"]);
+    let status = add.current_dir(directory).stdout(Stdio::null()).status();
+    assert!(status.is_ok_and(|status| status.success()), "a rule can be added");
 }
 
 /// Runs a hook's whole process: starts it, passes its event, awaits its end. Returns the duration.

@@ -258,7 +258,11 @@ fn of_directory(
         }
         lines.push(line);
     }
-    let mut text = format!("{path}: a directory, {} entries\n", listing.entries.len());
+    let entries = |count: usize| match count {
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    };
+    let mut text = format!("{path}: a directory, {}\n", entries(listing.entries.len()));
     let chars_max = limits::ANSWER_CHARS_MAX - TOTALS_CHARS - REST_CHARS;
     let (mut chars, mut spent) = (text.chars().count(), tokens::count(&text));
     let mut shown = 0;
@@ -272,10 +276,10 @@ fn of_directory(
         shown += 1;
     }
     if shown < lines.len() {
-        let _ = writeln!(text, "{} more entries are left out.", lines.len() - shown);
+        let _ = writeln!(text, "Left out: {} more.", entries(lines.len() - shown));
     }
     if listing.ignored > 0 {
-        let _ = writeln!(text, "{} entries are ignored by git.", listing.ignored);
+        let _ = writeln!(text, "Ignored by git: {}.", entries(listing.ignored));
     }
     if !listing.is_complete {
         text.push_str("Not all of it could be read in time and size.\n");
