@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use serde_json::Value;
+use yaml_edit::validator::{Severity, Validator};
 use yaml_edit::{Mapping, ScalarType, ScalarValue, YamlFile, YamlNode, YamlValue};
 
 use super::{Clash, Document, Step, clash, without_mark};
@@ -27,6 +28,11 @@ impl Yaml {
             return Err("it has more than one document".to_owned());
         }
         let whole = file.document();
+        // The parser goes on after mistakes that other parsers refuse, such as tabs as indentation.
+        let mistakes = whole.iter().flat_map(|whole| Validator::new().validate(whole));
+        if let Some(mistake) = mistakes.into_iter().find(|it| it.severity == Severity::Error) {
+            return Err(mistake.to_string());
+        }
         if whole.is_some_and(|whole| whole.as_sequence().is_some() || whole.as_scalar().is_some()) {
             return Err("it is not a mapping".to_owned());
         }

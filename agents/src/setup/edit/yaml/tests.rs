@@ -12,8 +12,18 @@ const ODD: &str = "# mine\nactive: x   # odd\n\nextensions:\n  developer:\n    e
 
 #[test]
 fn unchanged_text_stays_identical() {
-    for text in [ODD, "", "# only a comment\n", "\u{feff}a: 1\r\n", "a: 1", "---\nx:\r\n  y: 2\r\n"]
-    {
+    let block = "text: |\n  one\ttwo\n\n   three\nfolded: >-\n  four\nquoted: \"a\\tb\" #\ttab\n";
+    let merged = "base: &base {a: 1}\nmore:\n  <<: *base\n  b: !!str 2\n";
+    for text in [
+        ODD,
+        block,
+        merged,
+        "",
+        "# only a comment\n",
+        "\u{feff}a: 1\r\n",
+        "a: 1",
+        "---\nx:\r\n  y: 2\r\n",
+    ] {
         assert_eq!(Yaml::parse(text).unwrap().text(), text);
     }
 }
@@ -22,7 +32,18 @@ fn unchanged_text_stays_identical() {
 fn a_mapping_can_be_added_and_removed_again() {
     let entry = json!({"cmd": "/x y/z", "args": ["mcp"], "enabled": true, "timeout": 300});
     let windows = "a: 1\r\nextensions:\r\n  o:\r\n    cmd: x\r\n";
-    for text in [ODD, "", "# only a comment\n", "a: 1\n", windows, "extensions: {o: {cmd: x}}\n"] {
+    let block = "text: |\n  one\ttwo\n\n   three\nfolded: >-\n  four\nquoted: \"a\\tb\" #\ttab\n";
+    let merged = "base: &base {a: 1}\nmore:\n  <<: *base\n  b: !!str 2\n";
+    for text in [
+        ODD,
+        block,
+        merged,
+        "",
+        "# only a comment\n",
+        "a: 1\n",
+        windows,
+        "extensions: {o: {cmd: x}}\n",
+    ] {
         let mut yaml = Yaml::parse(text).unwrap();
         yaml.set(&at("extensions.anchord"), &entry).unwrap();
         let with = yaml.text();
@@ -67,7 +88,8 @@ fn a_key_without_a_value_takes_the_entry() {
 
 #[test]
 fn invalid_yaml_and_a_conflicting_value_are_refused() {
-    for text in ["a: [\n", "a: 1\n---\nb: 2\n", "- a\n- b\n", "just words\n"] {
+    let doubled = "a: 1\na: 2\n";
+    for text in ["a: [\n", "a:\n\tb: 1\n", doubled, "a: 1\n---\nb: 2\n", "- a\n", "words\n"] {
         assert!(Yaml::parse(text).is_err(), "{text}");
     }
     let mut yaml = Yaml::parse("extensions: 3\n").unwrap();
