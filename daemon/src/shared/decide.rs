@@ -46,7 +46,7 @@ pub(super) fn decide(
     let agreed = agreed.map(|(id, _)| id);
     let ids: BTreeSet<&ShareId> = live.chain(files.keys().copied()).chain(agreed).collect();
     for id in ids {
-        // A file in the folder of topics, which say what is wrong with it.
+        // Below, the topics decide about all files in their folder.
         if files.get(id).is_some_and(|(_, seen)| seen.kind == Kind::Topic) {
             continue;
         }

@@ -123,9 +123,7 @@ impl SharedContent {
             _ => self == other,
         }
     }
-}
 
-impl SharedContent {
     /// Returns whether two topics have the same overview and architecture.
     pub fn describes_the_same(&self, other: &Self) -> bool {
         let texts = |content: &Self| {
@@ -135,7 +133,8 @@ impl SharedContent {
         texts(self) == texts(other)
     }
 
-    /// Returns a topic with these descriptions and all else of `other`, or nothing else.
+    /// Returns a topic with these descriptions and all else of `other`. Without another, it has
+    /// nothing else.
     #[must_use]
     pub fn with_rest_of(&self, other: Option<&Self>) -> Option<Self> {
         let mut own = Whole::of(self)?.topic;
@@ -370,7 +369,8 @@ impl FilesOfTopic {
         let mut parts = self.parts.clone();
         for (_, text) in DESCRIPTIONS {
             let first = first_text(&mut parts, text);
-            let texts: Vec<&mut String> = (parts.iter_mut())
+            let texts: Vec<&mut String> = parts
+                .iter_mut()
                 .map(|part| text(&mut part.whole.topic))
                 .filter(|text| !text.is_empty())
                 .collect();

@@ -21,21 +21,20 @@ mod topics;
 /// The variable that makes the test write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
 
-/// Returns the expected content of `docs/mcp-tools.md`.
-fn document() -> String {
-    let mut text = "\
-# MCP tools
+/// The beginning of `docs/mcp-tools.md`.
+const HEAD: &str = r#"# MCP tools
 
-Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib tools_are_documented`.
+Generated from the definitions; after a change run `UPDATE_DOCS=1 cargo test -p anchord-daemon --lib
+tools_are_documented`.
 
-Input is liberal. null means absent, also in a list. Whole numbers may come as `5.0` or `\"5\"`,
-booleans as `\"true\"`, `\"yes\"` or 1, and one value may stand for a list of one. All arguments may be
+Input is liberal. null means absent, also in a list. Whole numbers may come as `5.0` or `"5"`,
+booleans as `"true"`, `"yes"` or 1, and one value may stand for a list of one. All arguments may be
 an object in a text. `filePath` and `file_path` are one name. `file_path` or `path` stands for
 `file`, `line_range` for `lines`, `related_files` for `files`, `q` or `text` for `query`, `answer`
 for a question's `decision`, `description` for `detail`, and `summary` and `session_summary` for
 each other. An unknown field is named in the answer, and the rest is stored.
 
-Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{\"start\": 42, \"end\": 67}`. An anchor without
+Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{"start": 42, "end": 67}`. An anchor without
 lines is one of the whole file. A lesson may be a text: its first sentence is the summary. So may a
 blueprint that begins with its category, as in `decision: use sled. It needs no server.`
 
@@ -46,18 +45,25 @@ and their answers are as long as theirs.
 
 A `topic` is an object with `name`, `status`, `overview`, `architecture`, `decisions`, `history` and
 `files`. A decision is `{question, decision}`, a question, or a statement; a line of history is a
-text, or `{text, files}` ([topics.md](topics.md)). `context` of `memory_save` is free text. It is kept
-as a note, its headings and labels go into the topic, and the reply may ask for more
+text, or `{text, files}` ([topics.md](topics.md)). `context` of `memory_save` is free text. It is
+kept as a note, its headings and labels go into the topic, and the reply may ask for more
 ([infinite-context.md](infinite-context.md#merging-free-text)).
 
-`max_tokens` caps an answer of `memory_load`, and from 250 on one of `memory_search`, `memory_get`, `memory_list` and `memory_export`. A search and a list say `truncated: true`, how many
-records were left out, the first 20 of them by id, and the cursor; `limit` is from 1 to 100 for a search and from 1 to 200 for a list.
+`max_tokens` caps an answer of `memory_load`, and from 250 on one of `memory_search`, `memory_get`,
+`memory_list` and `memory_export`. A search and a list say `truncated: true`, how many records were
+left out, the first 20 of them by id, and the cursor; `limit` is from 1 to 100 for a search and from
+1 to 200 for a list.
 
-A note is the project's unless `scope` says `session`. Then its session alone sees it, and those that go on with the same conversation, as an agent
-does that resumes it; `memory_update` with `scope: project` shares it. When the conversation is over no other agent finds it; `anchord export
---format json` has everything, for you. (`--tools compactor` is its own: [a client goes on with what its ended sessions left](compactor.md).)
-"
-    .to_owned();
+A note is the project's unless `scope` says `session`. Then its session alone sees it, and those
+that go on with the same conversation, as an agent does that resumes it; `memory_update` with
+`scope: project` shares it. When the conversation is over no other agent finds it; `anchord export
+--format json` has everything, for you. (`--tools compactor` is its own: [a client goes on with what
+its ended sessions left](compactor.md).)
+"#;
+
+/// Returns the expected content of `docs/mcp-tools.md`.
+fn document() -> String {
+    let mut text = HEAD.to_owned();
     let default = ToolList::new(ToolSet::Default);
     for (set, name) in [
         (ToolSet::Default, "The default set"),
