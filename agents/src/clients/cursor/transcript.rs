@@ -59,7 +59,7 @@ impl Reader for Transcript {
         match text(line, "role") {
             "user" => {
                 let said = content.iter().map(|block| text(block, "text"));
-                said.filter_map(|said| prompted(between(said, PROMPT)?.to_owned())).collect()
+                said.filter_map(|said| prompted(asked(said)?.to_owned())).collect()
             }
             "assistant" => content.iter().filter_map(of_agent).collect(),
             _ => Vec::new(),
@@ -90,6 +90,12 @@ fn of_agent(block: &Value) -> Option<Event> {
     // Reasoning is replaced by this word.
     let said = text(block, "text").trim().trim_end_matches("[REDACTED]").trim_end().to_owned();
     (!said.is_empty()).then_some(Event::TurnEnded { last_message: Some(said) })
+}
+
+/// Returns what a person wrote. A text that begins with another tag is the client's own.
+fn asked(text: &str) -> Option<&str> {
+    let is_own = text.trim_start().starts_with('<');
+    between(text, PROMPT).or_else(|| Some(text).filter(|_| !is_own))
 }
 
 /// Returns the text between two tags.

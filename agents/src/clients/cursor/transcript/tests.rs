@@ -17,6 +17,16 @@ fn a_prompts_time_is_read_with_its_zone() {
 }
 
 #[test]
+fn a_prompt_is_found_with_and_without_its_tags() {
+    assert_eq!(
+        asked("<timestamp>x</timestamp>\n<user_query>\nfix it\n</user_query>"),
+        Some("fix it")
+    );
+    assert_eq!(asked("fix it"), Some("fix it"));
+    assert_eq!(asked("<system_reminder>Be brief.</system_reminder>"), None);
+}
+
+#[test]
 fn a_directory_is_found_by_its_folders_name() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("my.code/web-shop/api");
