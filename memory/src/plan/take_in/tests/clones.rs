@@ -205,7 +205,9 @@ pub(super) fn merge(base: &Files, ours: &Files, theirs: &Files) -> (Files, bool)
         let content =
             a.content.merged(&was.content, &b.content).unwrap_or_else(|| a.content.clone());
         let later = if a.times == was.times { b } else { a };
-        Some(FileForm { content, ..later.clone() })
+        let merged = FileForm { content, ..later.clone() };
+        // A list that lost its last item is not in the text.
+        Some(FileForm::parse(Kind::Topic, merged.render().as_bytes()).unwrap())
     };
     let merged = ids.into_iter().filter_map(|id| Some((id.clone(), one(id)?))).collect();
     (merged, is_both)
