@@ -1,5 +1,5 @@
-//! Memories shared through git: one file for each shared record, beneath the project's root. A topic
-//! has one for each clone that added to it.
+//! Memories shared through git: one file for each shared record, beneath the project's root. Of a
+//! topic, each clone that added to it has one.
 //!
 //! git is never run. A project takes part once its user has agreed; that is in the registry, so no
 //! repository can plant a memory. Files change by `git pull` and by editors at any time, so open
