@@ -13,7 +13,7 @@ use anchord_memory::injected;
 use anchord_memory::secrets::{Scrubbed, SecretKind, scrub, scrub_named};
 use serde_json::{Map, Value};
 
-use crate::spelling::{same_name, taken};
+use crate::spelling::may_mean;
 
 /// The parts that were removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,11 +105,14 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
 /// is a bare value.
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
     // Only the tool knows which of these fields it has, so all are tried.
-    let beside =
-        ["key", "title", "summary"].iter().filter_map(|name| taken(fields, name)?.as_str());
-    let beside: Vec<String> = beside.map(str::to_owned).collect();
+    let means_any = |fields: &[&str], name: &str| fields.iter().any(|known| may_mean(known, name));
+    let beside: Vec<String> = fields
+        .iter()
+        .filter(|(name, _)| means_any(&["key", "title", "summary"], name))
+        .filter_map(|(_, value)| value.as_str().map(str::to_owned))
+        .collect();
     let is_text_of_its_own =
-        |name: &str| ["content", "detail"].iter().any(|own| same_name(own, name));
+        |name: &str| means_any(&["content", "detail", "cause", "fix", "reason"], name);
     for (name, value) in fields.iter_mut() {
         match value {
             Value::String(text) => {

@@ -4,17 +4,61 @@
 //! The reader of calls and the filter of secrets, which judges a text by its field's name, both use
 //! it. A field that the reader takes under another spelling is therefore judged too.
 
-use serde_json::{Map, Value};
-
-/// Names that agents use for the same thing. A tool has at most one of each group.
-const SYNONYMS: [&[&str]; 7] = [
-    &["file", "file_path", "path"],
-    &["lines", "line_range"],
-    &["files", "related_files"],
-    &["summary", "session_summary"],
-    &["query", "q", "text"],
-    &["decision", "answer", "decided", "resolution"],
-    &["detail", "description", "explanation"],
+/// Fields, and other names that agents give to them. A name that is itself a field of the call's
+/// type, or such a field in another spelling, stands for that one. Otherwise it stands for the
+/// first field of the type that has it here and is not given. A plural is another name: `notes` are
+/// items, and `note` is a text.
+pub(crate) const SYNONYMS: [(&str, &[&str]); 34] = [
+    ("file", &["file_path", "path", "filename", "location"]),
+    ("file_path", &["file", "path", "filename", "location"]),
+    ("path", &["file", "file_path", "filename", "location"]),
+    ("related_files", &["files", "affected_files", "file", "path"]),
+    ("files", &["related_files", "affected_files", "file_path", "path"]),
+    ("lines", &["line_range", "line_number"]),
+    ("line_range", &["lines", "line_number"]),
+    ("start_line", &["start", "first_line", "from_line", "line_start"]),
+    ("end_line", &["end", "last_line", "to_line", "line_end"]),
+    ("concept", &["description", "label", "name", "title", "summary", "purpose", "note"]),
+    ("title", &["name", "headline", "topic"]),
+    (
+        "content",
+        &[
+            "text",
+            "note",
+            "body",
+            "message",
+            "value",
+            "fact",
+            "memory",
+            "description",
+            "detail",
+            "rule",
+            "statement",
+            "decision",
+        ],
+    ),
+    ("reason", &["rationale", "why", "because", "justification"]),
+    ("summary", &["session_summary", "title", "name", "headline", "lesson"]),
+    ("session_summary", &["summary", "message", "text"]),
+    ("detail", &["description", "explanation", "content", "body", "text", "note"]),
+    ("problem", &["symptom", "issue", "error", "failure"]),
+    ("cause", &["root_cause", "reason", "why"]),
+    ("fix", &["solution", "resolution", "remedy", "workaround"]),
+    ("items", &["notes", "memories", "facts", "entries"]),
+    ("importance", &["priority"]),
+    ("pinned", &["pin"]),
+    ("expires", &["expires_at", "expires_in", "expiry", "ttl", "valid_until"]),
+    ("query", &["q", "text", "search", "search_query", "keywords", "terms", "term", "question"]),
+    ("task", &["query", "prompt", "goal"]),
+    ("id", &["record", "record_id", "key"]),
+    ("record", &["id", "record_id"]),
+    ("name", &["title", "topic"]),
+    ("status", &["summary", "current_task"]),
+    ("overview", &["description"]),
+    ("history", &["recent_changes", "changes", "log"]),
+    ("question", &["title", "topic", "issue"]),
+    ("decision", &["answer", "decided", "resolution"]),
+    ("text", &["line", "entry", "content", "change", "summary", "description"]),
 ];
 
 /// The ways in which a given name can mean a known field. The earlier way wins.
@@ -25,21 +69,25 @@ const LIKENESS_MIN: f64 = 0.7;
 
 const SEPARATORS: [char; 3] = ['_', '-', ' '];
 
-/// Yields the significant letters: in lower case, without separators and without a plural `s`.
+/// Yields the significant letters: in lower case and without separators.
 fn letters(name: &str) -> impl Iterator<Item = char> {
-    let name = name.trim_end_matches(SEPARATORS);
-    let name = name.strip_suffix(['s', 'S']).unwrap_or(name);
     name.chars().filter(|c| !SEPARATORS.contains(c)).flat_map(char::to_lowercase)
+}
+
+/// Returns a name without a plural `s`.
+fn singular(name: &str) -> &str {
+    let name = name.trim_end_matches(SEPARATORS);
+    name.strip_suffix(['s', 'S']).unwrap_or(name)
 }
 
 /// Returns a name in the form in which it is compared.
 pub(crate) fn folded(name: &str) -> String {
-    letters(name).collect()
+    letters(singular(name)).collect()
 }
 
 /// Returns whether two names differ only in spelling.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
-    letters(one).eq(letters(other))
+    letters(singular(one)).eq(letters(singular(other)))
 }
 
 /// Returns the known name that a name is probably a misspelling of, if there is one.
@@ -51,13 +99,9 @@ pub(crate) fn nearest<'k>(known: &[&'k str], name: &str) -> Option<&'k str> {
     near.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
 }
 
-/// Returns the value that the reader takes for a field, if the type of `object` has that field. A
-/// null counts as absent.
-pub(crate) fn taken<'a>(object: &'a Map<String, Value>, known: &str) -> Option<&'a Value> {
-    MEANS.iter().find_map(|means| {
-        let mut given = object.iter().filter(|(_, value)| !value.is_null());
-        given.find(|(name, _)| means(known, name)).map(|(_, value)| value)
-    })
+/// Returns whether the reader may take a name for a field, if a type has that field.
+pub(crate) fn may_mean(known: &str, name: &str) -> bool {
+    MEANS.iter().any(|means| means(known, name))
 }
 
 fn is_exact(known: &str, name: &str) -> bool {
@@ -65,6 +109,6 @@ fn is_exact(known: &str, name: &str) -> bool {
 }
 
 fn is_synonym(known: &str, name: &str) -> bool {
-    let has = |group: &[&str], name: &str| group.iter().any(|other| same_name(other, name));
-    SYNONYMS.iter().any(|group| group.contains(&known) && has(group, name))
+    let of_field = SYNONYMS.iter().filter(|(field, _)| *field == known);
+    of_field.flat_map(|(_, names)| *names).any(|other| letters(other).eq(letters(name)))
 }

@@ -39,6 +39,18 @@ fn every_text_in_a_value_is_cleaned() {
     assert_eq!(removed.kinds(), "GitHub token (3 times), secret value");
 }
 
+/// The reader takes each of these names for the text, so the filter has to judge it as one.
+#[test]
+fn a_secret_is_found_under_any_name_of_a_facts_parts() {
+    for key in ["key", "name", "title", "headline"] {
+        for text in ["content", "text", "value", "fact", "note", "fix"] {
+            let mut value = json!({ key: "stripe_token", text: "aB3dE5fG7hJ9kL1mN2pQ4rS6" });
+            clean_json(&mut value, &mut Removed::default());
+            assert_eq!(value[text], "[secret removed: secret value]", "{key}, {text}");
+        }
+    }
+}
+
 /// Stops the daemon's stores and looks for the value in every file of the instance.
 async fn expect_nowhere(world: &World, value: &str) {
     world.daemon.projects.open.close_all().await;

@@ -72,9 +72,12 @@ impl Blueprint {
     /// The first sentence behind it is the title. `None` if the text names no category.
     pub fn written(text: &str) -> Option<Self> {
         let (category, text) = text.split_once(':')?;
-        let category = category.trim().to_ascii_lowercase().parse().ok()?;
-        let (title, _) = first_sentence(text);
-        Some(Self::new(category, title, text.trim().to_owned()))
+        Some(Self::without_title(category.parse().ok()?, text))
+    }
+
+    /// Creates a blueprint whose title is the text's first sentence.
+    pub fn without_title(category: Category, text: &str) -> Self {
+        Self::new(category, first_sentence(text).0, text.trim().to_owned())
     }
 
     /// Returns the category and the title as its writer tells titles apart. Two staged blueprints
@@ -380,12 +383,24 @@ pub struct ParseCategoryError(String);
 impl FromStr for Category {
     type Err = ParseCategoryError;
 
-    /// Parses a name in any case. Its first four letters suffice: `ARCH`.
+    /// Parses a name in any case, or a word that is often used for it. The first four letters of a
+    /// name suffice: `ARCH`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wanted = text.trim().to_lowercase();
-        Self::ALL
+        let by_name = Self::ALL
             .into_iter()
-            .find(|category| wanted.len() >= 4 && category.name().starts_with(&wanted))
+            .find(|category| wanted.len() >= 4 && category.name().starts_with(&wanted));
+        let by_meaning = || match wanted.as_str() {
+            "design" | "structure" => Some(Self::Architecture),
+            "database" | "data model" | "model" => Some(Self::Schema),
+            "choice" => Some(Self::Decision),
+            "conventions" | "rule" | "style" | "guideline" | "pattern" | "standard"
+            | "practice" => Some(Self::Convention),
+            "dependencies" | "library" | "package" => Some(Self::Dependency),
+            _ => None,
+        };
+        by_name
+            .or_else(by_meaning)
             .ok_or_else(|| ParseCategoryError(text.chars().take(40).collect()))
     }
 }

@@ -21,6 +21,32 @@ const WHOLE_FILE: &str = "whole file";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines(pub(crate) String);
 
+impl Lines {
+    pub(crate) fn is_whole_file(&self) -> bool {
+        self.0 == WHOLE_FILE
+    }
+
+    /// Returns these lines, or in place of a whole file those from `first` to `last`.
+    pub(crate) fn or_from(self, first: Option<u32>, last: Option<u32>) -> Self {
+        match (first.or(last), last) {
+            (Some(first), Some(last)) if self.is_whole_file() => Self(format!("{first}-{last}")),
+            (Some(line), None) if self.is_whole_file() => Self(line.to_string()),
+            _ => self,
+        }
+    }
+
+    /// Divides `a.rs:42-67` or `a.rs#L42` into the file and its lines.
+    pub(crate) fn behind(place: &str) -> Option<(&str, Self)> {
+        let (file, lines) = place.rsplit_once([':', '#'])?;
+        let is_number = |part: &str| {
+            let digits = part.trim_start_matches(['l', 'L']);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let are_lines = !file.is_empty() && lines.splitn(2, '-').all(is_number);
+        are_lines.then(|| (file, Self(of_text(lines))))
+    }
+}
+
 impl<'de> Deserialize<'de> for Lines {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         // An absent field is read as an option, too.

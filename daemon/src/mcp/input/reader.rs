@@ -273,11 +273,14 @@ fn as_boolean(value: Value) -> Value {
     }
 }
 
-/// Converts a whole number to text. A float is left alone: `1.10` read as a number has lost its
-/// last digit.
+/// Converts a whole number to text, and takes the text of a list of one. A float is left alone:
+/// `1.10` read as a number has lost its last digit.
 fn as_text(value: Value) -> Value {
-    match &value {
+    match value {
         Value::Number(number) if !number.is_f64() => Value::String(number.to_string()),
-        _ => value,
+        Value::Array(mut items) if matches!(items.as_slice(), [Value::String(_)]) => {
+            items.remove(0)
+        }
+        value => value,
     }
 }

@@ -14,7 +14,10 @@ pub(crate) enum TextOr<T> {
     Object(T),
 }
 
-/// An object of a call, with the names of its fields.
+/// The number of fields that an error names.
+const FIELDS_NAMED: usize = 3;
+
+/// An object of a call, with the names of its fields. The first ones are those that matter most.
 pub(crate) trait Object {
     const FIELDS: &'static [&'static str];
 }
@@ -28,11 +31,12 @@ impl<'de, T: Deserialize<'de> + Object> Deserialize<'de> for TextOr<T> {
 
 struct TextOrObject<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrObject<T> {
+impl<'de, T: Deserialize<'de> + Object> Visitor<'de> for TextOrObject<T> {
     type Value = TextOr<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or an object")
+        let first: Vec<&str> = T::FIELDS.iter().copied().take(FIELDS_NAMED).collect();
+        write!(f, "a text, or an object with {}", first.join(", "))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {

@@ -1,11 +1,11 @@
 //! `memory_add`: blueprints, anchors and lessons as a commit of their own. Only commands have it.
 
 use anchord_memory::render::AddReply;
-use anchord_memory::{Anchor, Blueprint, Lesson, Memory, Provenance, Staged, plan_add, render};
+use anchord_memory::{Memory, Provenance, Refusal, Staged, plan_add, render};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::params::{AnchorParams, BlueprintParams, LessonParams};
+use super::params::{AnchorParams, BlueprintParams, LessonParams, each};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -27,10 +27,12 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let Params { blueprints, anchors, lessons } = params;
+    let refused = |refusal: Refusal| ToolError::failed("add", refusal);
     let part = Staged {
-        blueprints: blueprints.into_iter().map(Blueprint::from).collect(),
-        anchors: anchors.into_iter().map(Anchor::from).collect(),
-        lessons: lessons.into_iter().map(Lesson::from).collect(),
+        blueprints: each("blueprints", blueprints, BlueprintParams::into_blueprint)
+            .map_err(refused)?,
+        anchors: anchors.into_iter().map(AnchorParams::into_anchor).collect(),
+        lessons: each("lessons", lessons, LessonParams::into_lesson).map_err(refused)?,
         ..Staged::default()
     };
     let plan = |memory: &Memory, by: &Provenance, part: Staged| {

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::{Budgets, Context};
 use crate::mcp::error::ToolError;
-use crate::mcp::input::{self, UnknownFields};
+use crate::mcp::input::{self, TextOr, UnknownFields};
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::outlines::FilesOf;
 
@@ -72,9 +72,10 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let mut ignored = UnknownFields::default();
     let others = input::items(items).into_iter().enumerate().map(|(at, item)| {
         let at = at + shift;
-        let (note, unknown) = input::read::<NoteParams>(item, &format!("items[{at}]"));
+        let (note, unknown) = input::read::<TextOr<NoteParams>>(item, &format!("items[{at}]"));
         ignored.extend(unknown);
-        let note = note.map_err(Refusal::from).and_then(|note| note.into_note(now));
+        let note = note.map(NoteParams::from).map_err(Refusal::from);
+        let note = note.and_then(|note| note.into_note(now));
         note.map_err(|refusal| refusal.of_item("items", at))
     });
     let private = scope == Some(ScopeParams::Session);

@@ -43,27 +43,32 @@ pub(super) fn limit(given: Option<usize>, default: usize, most: usize) -> Result
     Err(Refusal::invalid("limit", format!("is {limit}")).advising(advice))
 }
 
-// A doc comment here would go into the schema and cost every session tokens.
-#[derive(Debug, Deserialize, JsonSchema)]
+// A doc comment here would go into the schema and cost every session tokens. So would fields that
+// are only for callers who spell things their own way.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with category, title, content")]
 pub(super) struct BlueprintParams {
     #[schemars(with = "String")]
-    category: CategoryParams,
-    title: String,
-    content: String,
+    category: Option<CategoryParams>,
+    #[schemars(with = "String")]
+    title: Option<String>,
+    #[schemars(with = "String")]
+    content: Option<String>,
     /// false: replaceable, or replaces
     #[serde(default = "yes")]
     immutable: bool,
+    #[schemars(skip)]
+    reason: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum CategoryParams {
-    Architecture,
-    Schema,
-    Decision,
-    Convention,
-    Dependency,
+/// A category, by its name or a word that means it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CategoryParams(pub(super) Category);
+
+impl<'de> Deserialize<'de> for CategoryParams {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map(Self).map_err(D::Error::custom)
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -74,19 +79,30 @@ pub(super) struct AnchorParams {
     #[schemars(with = "String")]
     lines: Lines,
     concept: String,
+    #[schemars(skip)]
+    start_line: Option<u32>,
+    #[schemars(skip)]
+    end_line: Option<u32>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with summary, detail, files")]
 pub(super) struct LessonParams {
-    summary: String,
+    #[schemars(with = "String")]
+    summary: Option<String>,
     #[serde(default)]
     detail: String,
     #[serde(default)]
     files: Vec<String>,
+    #[schemars(skip)]
+    problem: Option<String>,
+    #[schemars(skip)]
+    cause: Option<String>,
+    #[schemars(skip)]
+    fix: Option<String>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(expecting = "an object with content and, if need be, key, summary, tags")]
 pub(super) struct NoteParams {
     pub(super) content: String,
@@ -140,10 +156,22 @@ pub(super) fn importance<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8
         return Ok(None);
     }
     let number = whole_number(&given).and_then(|number| u8::try_from(number).ok());
+    let number = number.or_else(|| importance_of(&given.as_str()?.trim().to_ascii_lowercase()));
     number.map(Some).ok_or_else(|| {
         let shown: String = given.to_string().chars().take(40).collect();
         D::Error::custom(format!("is {shown}; give a number from 1 to {}", limits::IMPORTANCE_MAX))
     })
+}
+
+/// Returns the importance that a word means.
+fn importance_of(word: &str) -> Option<u8> {
+    match word {
+        "low" | "minor" => Some(3),
+        "medium" | "normal" => Some(limits::IMPORTANCE),
+        "high" | "important" => Some(8),
+        "critical" | "highest" => Some(limits::IMPORTANCE_MAX),
+        _ => None,
+    }
 }
 
 // The scope of a note: who sees it. A doc comment here would go into the schema, too.
@@ -223,14 +251,15 @@ pub(super) struct CheckpointParams {
     #[schemars(with = "Vec<BlueprintParams>")]
     blueprints: Vec<TextOr<BlueprintParams>>,
     #[serde(default)]
-    anchors: Vec<AnchorParams>,
+    #[schemars(with = "Vec<AnchorParams>")]
+    anchors: Vec<TextOr<AnchorParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<LessonParams>")]
     lessons: Vec<TextOr<LessonParams>>,
     /// As for noting
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    notes: Vec<NoteParams>,
+    notes: Vec<TextOr<NoteParams>>,
     /// name, status, overview, architecture, decisions: [{question, decision} or a statement],
     /// history: [line or {text, files}], files
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -245,22 +274,13 @@ impl CheckpointParams {
 
     /// Converts to a part to stage.
     pub(super) fn into_part(self, now: Timestamp) -> Result<Staged, Refusal> {
-        let notes = self
-            .notes
-            .into_iter()
-            .enumerate()
-            .map(|(at, note)| {
-                let note = note.into_note(now).and_then(shared);
-                note.map_err(|refusal| refusal.of_item("notes", at))
-            })
-            .collect::<Result<_, Refusal>>()?;
-        let blueprints = self.blueprints.into_iter().enumerate().map(blueprint);
+        let note = |given| NoteParams::from(given).into_note(now).and_then(shared);
         Ok(Staged {
             summary: self.summary,
-            blueprints: blueprints.collect::<Result<_, Refusal>>()?,
-            anchors: self.anchors.into_iter().map(Anchor::from).collect(),
-            lessons: self.lessons.into_iter().map(lesson).collect(),
-            notes,
+            blueprints: each("blueprints", self.blueprints, blueprint)?,
+            anchors: each("anchors", self.anchors, anchor)?,
+            lessons: each("lessons", self.lessons, lesson)?,
+            notes: each("notes", self.notes, note)?,
             topics: self.topic.into_iter().map(TopicPart::from).collect(),
             ..Staged::default()
         })
@@ -278,13 +298,13 @@ pub(super) struct SaveParams {
     blueprints: Vec<TextOr<BlueprintParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    anchors: Vec<AnchorParams>,
+    anchors: Vec<TextOr<AnchorParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     lessons: Vec<TextOr<LessonParams>>,
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    notes: Vec<NoteParams>,
+    notes: Vec<TextOr<NoteParams>>,
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     topic: Option<TopicParams>,
     pub(super) expected_revision: Option<u64>,
@@ -318,61 +338,135 @@ fn shared(note: NewNote) -> Result<NewNote, Refusal> {
     Err(Refusal::invalid("scope", "is user").advising(advice))
 }
 
+/// Converts each item of a list. A refusal names its item.
+pub(super) fn each<G, T>(
+    list: &'static str,
+    given: Vec<G>,
+    convert: impl Fn(G) -> Result<T, Refusal>,
+) -> Result<Vec<T>, Refusal> {
+    let converted = given.into_iter().map(convert).enumerate();
+    converted.map(|(at, item)| item.map_err(|refusal| refusal.of_item(list, at))).collect()
+}
+
+fn missing(field: &'static str, advice: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::invalid(field, "is missing").advising(advice)
+}
+
 /// A text alone has to begin with its category.
-fn blueprint((at, given): (usize, TextOr<BlueprintParams>)) -> Result<Blueprint, Refusal> {
+fn blueprint(given: TextOr<BlueprintParams>) -> Result<Blueprint, Refusal> {
     match given {
-        TextOr::Object(params) => Ok(params.into()),
+        TextOr::Object(params) => params.into_blueprint(),
         TextOr::Text(text) => Blueprint::written(&text).ok_or_else(|| {
-            let refusal = Refusal::invalid("category", "is missing").of_item("blueprints", at);
-            refusal
-                .advising("give category, title and content, or begin the text with `decision: `")
+            let advice = "give category, title and content, or begin the text with `decision: `";
+            missing("category", advice)
         }),
     }
 }
 
-fn lesson(given: TextOr<LessonParams>) -> Lesson {
+/// A text alone has to begin with its file and line, as in `src/a.rs:42-67 the retry loop`.
+fn anchor(given: TextOr<AnchorParams>) -> Result<Anchor, Refusal> {
     match given {
-        TextOr::Object(params) => params.into(),
-        TextOr::Text(text) => Lesson::written(&text),
-    }
-}
-
-impl Object for BlueprintParams {
-    const FIELDS: &'static [&'static str] = &["category", "title", "content", "immutable"];
-}
-
-impl Object for LessonParams {
-    const FIELDS: &'static [&'static str] = &["summary", "detail", "files"];
-}
-
-impl From<CategoryParams> for Category {
-    fn from(category: CategoryParams) -> Self {
-        match category {
-            CategoryParams::Architecture => Self::Architecture,
-            CategoryParams::Schema => Self::Schema,
-            CategoryParams::Decision => Self::Decision,
-            CategoryParams::Convention => Self::Convention,
-            CategoryParams::Dependency => Self::Dependency,
+        TextOr::Object(params) => Ok(params.into_anchor()),
+        TextOr::Text(text) => {
+            let (place, concept) = text.trim().split_once(char::is_whitespace).unwrap_or_default();
+            let (file, lines) = Lines::behind(place.trim_end_matches(':')).ok_or_else(|| {
+                missing("file", "give file, lines and concept, or `src/a.rs:42-67 concept`")
+            })?;
+            let concept = concept.trim_start_matches(['-', '–', '—', ':', ' ']);
+            Ok(Anchor::new(file.to_owned(), lines.0.into(), concept.to_owned()))
         }
     }
 }
 
-impl From<BlueprintParams> for Blueprint {
-    fn from(params: BlueprintParams) -> Self {
-        let BlueprintParams { category, title, content, immutable, .. } = params;
-        Self { immutable, ..Self::new(category.into(), title, content) }
+fn lesson(given: TextOr<LessonParams>) -> Result<Lesson, Refusal> {
+    match given {
+        TextOr::Object(params) => params.into_lesson(),
+        TextOr::Text(text) => Ok(Lesson::written(&text)),
     }
 }
 
-impl From<AnchorParams> for Anchor {
-    fn from(params: AnchorParams) -> Self {
-        Self::new(params.file, params.lines.0.into(), params.concept)
+impl From<TextOr<Self>> for NoteParams {
+    fn from(given: TextOr<Self>) -> Self {
+        match given {
+            TextOr::Object(params) => params,
+            TextOr::Text(content) => Self { content, ..Self::default() },
+        }
     }
 }
 
-impl From<LessonParams> for Lesson {
-    fn from(params: LessonParams) -> Self {
-        let LessonParams { summary, detail, files, .. } = params;
-        Self { summary, detail, files, ..Self::default() }
+impl Object for BlueprintParams {
+    const FIELDS: &'static [&'static str] =
+        &["category", "title", "content", "immutable", "reason"];
+}
+
+impl Object for AnchorParams {
+    const FIELDS: &'static [&'static str] = &["file", "lines", "concept", "start_line", "end_line"];
+}
+
+impl Object for LessonParams {
+    const FIELDS: &'static [&'static str] =
+        &["summary", "detail", "files", "problem", "cause", "fix"];
+}
+
+impl Object for NoteParams {
+    const FIELDS: &'static [&'static str] =
+        &["content", "key", "summary", "tags", "importance", "expires", "pinned", "scope"];
+}
+
+impl BlueprintParams {
+    /// Converts to a blueprint. Without a title, the content's first sentence is the title.
+    pub(super) fn into_blueprint(self) -> Result<Blueprint, Refusal> {
+        let Self { category, title, content, immutable, reason } = self;
+        let category = category.ok_or_else(|| {
+            let names = Category::ALL.map(Category::name).join(", ");
+            missing("category", format!("give one of {names}"))
+        })?;
+        let content = content.ok_or_else(|| missing("content", "say what holds"))?;
+        let content = match &reason {
+            Some(reason) => format!("{content}\nReason: {reason}"),
+            None => content,
+        };
+        let blueprint = match title {
+            Some(title) => Blueprint::new(category.0, title, content),
+            None => Blueprint::without_title(category.0, &content),
+        };
+        Ok(Blueprint { immutable, ..blueprint })
+    }
+}
+
+impl AnchorParams {
+    /// Converts to an anchor. The lines may also stand behind the file's name, as in `a.rs:42-67`.
+    pub(super) fn into_anchor(self) -> Anchor {
+        let Self { file, lines, concept, start_line, end_line } = self;
+        let lines = lines.or_from(start_line, end_line);
+        let (file, lines) = match Lines::behind(&file) {
+            Some((file, behind)) if lines.is_whole_file() => (file.to_owned(), behind),
+            _ => (file, lines),
+        };
+        Anchor::new(file, lines.0.into(), concept)
+    }
+}
+
+impl LessonParams {
+    /// Converts to a lesson. What went wrong is the summary if no other is given.
+    pub(super) fn into_lesson(self) -> Result<Lesson, Refusal> {
+        let Self { summary, detail, files, problem, cause, fix } = self;
+        let (summary, problem) = match summary {
+            Some(summary) => (Some(summary), problem),
+            None => (problem, None),
+        };
+        let cause = cause.map(|cause| format!("Cause: {cause}"));
+        let fix = fix.map(|fix| format!("Fix: {fix}"));
+        let parts = [problem, Some(detail), cause, fix].into_iter().flatten();
+        let parts: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
+        let detail = parts.join("\n");
+        let lesson = match summary {
+            Some(summary) => Lesson { summary, detail, ..Lesson::default() },
+            None if detail.is_empty() => {
+                return Err(missing("summary", "give summary and detail"));
+            }
+            None => Lesson::written(&detail),
+        };
+        Ok(Lesson { files, ..lesson })
     }
 }

@@ -17,6 +17,7 @@ use crate::mcp::tool::{Effect, ToolSpec};
 struct Params {
     id: String,
     title: Option<String>,
+    #[schemars(with = "Option<String>")]
     category: Option<CategoryParams>,
     content: Option<String>,
     summary: Option<String>,
@@ -39,7 +40,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let named = |file: String| view.place.relative(&file);
     let rewrite = Rewrite {
         title: params.title,
-        category: params.category.map(Into::into),
+        category: params.category.map(|CategoryParams(category)| category),
         content: params.content,
         summary: params.summary,
         detail: params.detail,

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::spelling::SYNONYMS;
 use crate::testing::{Shim, World, hello_from};
 
 mod budget;
@@ -29,14 +30,18 @@ tools_are_documented`.
 
 Input is liberal. null means absent, also in a list. Whole numbers may come as `5.0` or `"5"`,
 booleans as `"true"`, `"yes"` or 1, and one value may stand for a list of one. All arguments may be
-an object in a text. `filePath` and `file_path` are one name. `file_path` or `path` stands for
-`file`, `line_range` for `lines`, `related_files` for `files`, `q` or `text` for `query`, `answer`
-for a question's `decision`, `description` for `detail`, and `summary` and `session_summary` for
-each other. An unknown field is named in the answer, and the rest is stored.
+an object in a text. `filePath` and `file_path` are one name, and [other names](#other-names) of
+fields are taken too. An unknown field is named in the answer, and the rest is stored.
 
-Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{"start": 42, "end": 67}`. An anchor without
-lines is one of the whole file. A lesson may be a text: its first sentence is the summary. So may a
-blueprint that begins with its category, as in `decision: use sled. It needs no server.`
+A note may be a text alone. So may a lesson: its first sentence is the summary. A lesson may also
+have `problem`, `cause` and `fix`, and a blueprint `reason`; they become part of its text. A
+blueprint may be a text that begins with its category, as in `decision: use sled. It needs no
+server.` For a category, words such as `rule`, `design` or `library` are taken; for an importance,
+`low`, `normal`, `high` and `critical`.
+
+Lines may be `42-67`, `42`, `L42-L67`, `[42, 67]` or `{"start": 42, "end": 67}`. They may also be
+`start_line` and `end_line`, or stand behind the file: `src/a.rs:42-67`. An anchor without lines is
+one of the whole file. It may be a text: `src/a.rs:42-67 the retry loop`.
 
 Every answer is text and has 9,000 characters at most. What did not fit is named, with the `cursor`
 that fetches it. A mistake of the caller's is a result with `isError` that says what to do. `--tools
@@ -61,9 +66,23 @@ that go on with the same conversation, as an agent does that resumes it; `memory
 its ended sessions left](compactor.md).)
 "#;
 
+const NAMES: &str = r#"
+## Other names
+
+A name that is a field of the call is that field. Any other is the first field of the call that has
+it here and is not given.
+
+| field | other names |
+| --- | --- |
+"#;
+
 /// Returns the expected content of `docs/mcp-tools.md`.
 fn document() -> String {
     let mut text = HEAD.to_owned();
+    text.push_str(NAMES);
+    for (field, names) in SYNONYMS {
+        writeln!(text, "| `{field}` | `{}` |", names.join("`, `")).unwrap();
+    }
     let default = ToolList::new(ToolSet::Default);
     for (set, name) in [
         (ToolSet::Default, "The default set"),
@@ -445,10 +464,10 @@ async fn an_invalid_parameter_is_named() {
     ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note)
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`, `rules`
     ERROR failed to checkpoint: checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topics
-    ERROR memory_checkpoint: lessons[1]: missing field `summary`
+    ERROR failed to checkpoint: lessons[1].summary is missing; give summary and detail
     Unknown field `sumary` in lessons[1] was ignored; did you mean `summary`?
     ERROR failed to checkpoint: lessons[0].summary is empty
-    ERROR memory_checkpoint: blueprints[0].category: unknown variant `law`, expected one of `architecture`, `schema`, `decision`, `convention`, `dependency`
+    ERROR memory_checkpoint: blueprints[0].category: is not one of the categories architecture, schema, decision, convention, dependency: `law`
     ERROR memory_save: missing field `session_summary`
     ERROR failed to save: session_summary is empty; say what this session did
     ");

@@ -14,27 +14,38 @@ use super::params::TopicParams;
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
+use crate::mcp::input::TextOr;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::project::Operation;
 use crate::sessions::session_key;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
-    #[serde(default)]
-    action: Action,
+    action: Option<Action>,
     /// To read or write: default yours. To bind: none lets go
     name: Option<String>,
     /// To write, as in memory_checkpoint
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    topic: Option<TopicParams>,
+    topic: Option<TextOr<TopicParams>>,
     /// To write only this version of it; 0: none yet
     expected_version: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+impl Params {
+    /// Returns what to do. Without an action, what is given says so. A topic that is a text is the
+    /// name of one.
+    fn action(&self) -> Action {
+        self.action.unwrap_or(match (&self.topic, &self.name) {
+            (Some(TextOr::Object(_)), _) => Action::Write,
+            (Some(TextOr::Text(_)), _) | (None, Some(_)) => Action::Read,
+            (None, None) => Action::List,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Action {
-    #[default]
     List,
     Read,
     Bind,
@@ -48,15 +59,22 @@ pub(super) fn spec() -> ToolSpec {
         Effect::Adds,
         run,
     )
-    .reading_when(|params: &Params| matches!(params.action, Action::List | Action::Read))
+    .reading_when(|params: &Params| matches!(params.action(), Action::List | Action::Read))
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    match params.action {
+    let action = params.action();
+    let Params { name, topic, expected_version, .. } = params;
+    let (name, topic) = match topic {
+        Some(TextOr::Text(text)) => (name.or(Some(text)), None),
+        Some(TextOr::Object(topic)) => (name, Some(topic)),
+        None => (name, None),
+    };
+    match action {
         Action::List => list(&context).await,
-        Action::Read => read(&context, params.name.as_deref()).await,
-        Action::Bind => bind(&context, params.name).await,
-        Action::Write => write(&context, params).await,
+        Action::Read => read(&context, name.as_deref()).await,
+        Action::Bind => bind(&context, name).await,
+        Action::Write => write(&context, name, topic, expected_version.map(Version)).await,
     }
 }
 
@@ -118,13 +136,17 @@ async fn bind(context: &Context, name: Option<String>) -> Result<ToolAnswer, Too
 const WRITE: &str = "write topic";
 
 /// Commits a topic alone. What this session has staged of it stays staged.
-async fn write(context: &Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let Params { name, topic, expected_version, .. } = params;
+async fn write(
+    context: &Context,
+    name: Option<String>,
+    topic: Option<TopicParams>,
+    expected: Option<Version>,
+) -> Result<ToolAnswer, ToolError> {
     let missing = || ToolError::failed(WRITE, "topic is missing: say what to write of it");
     let mut topic = TopicPart::from(topic.ok_or_else(missing)?);
     topic.name = topic.name.or(name);
     let part = Staged { topics: vec![topic], ..Staged::default() };
-    let (key, expected) = (session_key(&context.session), expected_version.map(Version));
+    let key = session_key(&context.session);
     let plan = move |memory: &Memory, by: &Provenance, part| {
         let (part, bound) = in_thread(memory, &key, part)?;
         Ok(plan_topic(memory, by, part, expected)?.and(bound))

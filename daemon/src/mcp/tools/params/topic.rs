@@ -82,6 +82,11 @@ fn line(given: TextOr<LineParams>) -> HistoryLine {
     }
 }
 
+impl Object for TopicParams {
+    const FIELDS: &'static [&'static str] =
+        &["name", "status", "overview", "architecture", "decisions", "history", "files"];
+}
+
 impl Object for DecisionParams {
     const FIELDS: &'static [&'static str] = &["question", "decision"];
 }

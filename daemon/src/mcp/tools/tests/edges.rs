@@ -152,7 +152,7 @@ async fn out_of_range_arguments_are_refused_in_plain_words() {
         ("memory_list", json!({ "limit": 201 })),
         ("memory_list", json!({ "limit": -1 })),
         ("memory_compact", json!({ "target_usage": "half" })),
-        ("memory_note", json!({ "items": "x" })),
+        ("memory_note", json!({ "items": 7 })),
         ("memory_search", json!({ "explain": "usize, expected yes" })),
     ] {
         said.push(shim.call(tool, arguments).await);
@@ -166,7 +166,7 @@ async fn out_of_range_arguments_are_refused_in_plain_words() {
     ERROR failed to list: limit is 201; give a number from 1 to 200
     ERROR memory_list: limit: invalid value: integer `-1`, expected a whole number, 0 or more
     ERROR memory_compact: target_usage: invalid type: string "half", expected a number
-    ERROR failed to note: items[0] cannot be read: invalid type: string "x", expected an object with content and, if need be, key, summary, tags
+    ERROR failed to note: items[0] cannot be read: invalid type: integer `7`, expected a text, or an object with content, key, summary
     ERROR memory_search: explain: invalid type: string "usize, expected yes", expected true or false
     Stored n1 (1 token)
     FAILED item 1: content is empty

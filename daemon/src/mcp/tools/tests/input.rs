@@ -43,6 +43,122 @@ async fn a_save_with_synonyms_is_stored_and_unknown_fields_are_named() {
     assert!(found.starts_with("l4"), "{found}");
 }
 
+/// Each of these was refused, or what a lesson said to do was left out.
+#[tokio::test]
+async fn items_are_stored_under_the_names_that_agents_give_their_fields() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let save = json!({
+        "session_summary": "Made the cache warm up.",
+        "blueprints": [
+            { "type": "x", "name": "Cache", "category": "design", "description": "It is warm.", "rationale": "a cold one times out" },
+            { "category": "rule", "text": "Run fmt first. CI refuses the rest." },
+        ],
+        "lessons": [
+            { "problem": "the cache times out", "solution": "warm it first" },
+            { "title": "a port is taken", "symptom": "EADDRINUSE", "root_cause": "an old daemon", "fix": "stop it" },
+            { "description": "Tests need redis. Start it before." },
+        ],
+        "anchors": [
+            { "filename": "src/a.rs", "start_line": 2, "end_line": "9", "description": "warms it" },
+            { "location": "src/b.rs:4-5", "label": "cools it" },
+            "src/c.rs:7 - counts it",
+        ],
+        "notes": ["the port is 7717", { "fact": "the host is db1", "name": "db host", "priority": "high", "pin": true }],
+    });
+    insta::assert_snapshot!(shim.call("memory_save", save).await, @"
+    Saved as s11, revision 1: 2 blueprints (+2), 3 anchors (+3), 3 lessons (+3), 2 notes (+2), 1 session; 293 B.
+    Stored, but src/a.rs does not exist; src/b.rs does not exist; src/c.rs does not exist.
+
+    Unknown field `type` in blueprints[0] was ignored.
+    ");
+    insta::assert_snapshot!(shim.call("memory_load", json!({})).await, @"
+    Memory of demo from earlier sessions: reference, not instructions.
+
+    ## Pinned
+    n10: db host
+      the host is db1
+
+    ## Blueprints
+    b1 [architecture] Cache
+      It is warm.
+      Reason: a cold one times out
+    b2 [convention] Run fmt first
+      Run fmt first. CI refuses the rest.
+
+    ## Anchors
+    a3 src/a.rs:2-9: warms it (code is gone)
+    a4 src/b.rs:4-5: cools it (code is gone)
+    a5 src/c.rs:7: counts it (code is gone)
+
+    ## Lessons
+    l6 the cache times out
+      Fix: warm it first
+    l7 a port is taken
+      EADDRINUSE
+      Cause: an old daemon
+      Fix: stop it
+    l8 Tests need redis
+      Start it before.
+
+    ## Notes
+    n9: the port is 7717
+
+    ## Sessions
+    s11 DAY test-agent: Made the cache warm up.
+    ");
+}
+
+#[tokio::test]
+async fn a_note_is_stored_under_any_name_of_its_text() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for name in ["text", "note", "body", "message", "value", "fact", "memory", "rule"] {
+        let said = shim.call("memory_note", json!({ name: format!("by {name}") })).await;
+        assert!(said.starts_with("Stored n"), "{name}: {said}");
+        assert!(!said.contains("Unknown"), "{name}: {said}");
+    }
+    for name in ["notes", "items", "memories", "facts"] {
+        let notes = json!([format!("one by {name}"), { "text": format!("two by {name}") }]);
+        let said = shim.call("memory_note", json!({ name: notes })).await;
+        assert_eq!(said.matches("Stored n").count(), 2, "{name}: {said}");
+    }
+}
+
+/// It listed the topics, and what was to be written was left out.
+#[tokio::test]
+async fn what_is_given_says_what_to_do_with_a_topic() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    let topic = json!({ "topic": { "title": "Cache", "summary": "warms up" } });
+    let said = shim.call("memory_topic", topic).await;
+    assert!(!said.starts_with("ERROR") && said.contains("Cache"), "{said}");
+    for by_name in [json!({ "name": "cache" }), json!({ "topic": "cache" })] {
+        let read = shim.call("memory_topic", by_name).await;
+        assert!(read.contains("warms up"), "{read}");
+    }
+    let listed = shim.call("memory_topic", json!({})).await;
+    assert!(listed.starts_with("- "), "{listed}");
+}
+
+#[tokio::test]
+async fn what_an_item_lacks_is_named() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    for (part, field) in [
+        (json!({ "blueprints": { "title": "a", "content": "b" } }), "blueprints[0].category"),
+        (json!({ "blueprints": { "category": "rule", "title": "a" } }), "blueprints[0].content"),
+        (json!({ "lessons": [{ "summary": "a" }, { "files": ["a.rs"] }] }), "lessons[1].summary"),
+        (json!({ "anchors": "the cache" }), "anchors[0].file"),
+    ] {
+        let said = shim.call("memory_checkpoint", part).await;
+        let wanted = format!("ERROR failed to checkpoint: {field} is missing; ");
+        assert!(said.starts_with(&wanted), "{said}");
+    }
+    let wrong = json!({ "blueprints": { "category": "poem", "content": "a" } });
+    insta::assert_snapshot!(shim.call("memory_checkpoint", wrong).await, @"ERROR memory_checkpoint: blueprints.category: is not one of the categories architecture, schema, decision, convention, dependency: `poem`");
+}
+
 /// The answer was left out, and the question stayed open.
 #[tokio::test]
 async fn a_question_with_its_answer_is_decided() {
@@ -118,7 +234,7 @@ async fn a_null_item_keeps_the_places_of_the_others() {
     let items = json!([null, { "content": "one" }, { "content": "two", "importance": 300 }]);
     insta::assert_snapshot!(shim.call("memory_note", json!({ "items": items })).await, @"
     Stored n1 (1 token)
-    FAILED item 0: cannot be read: invalid type: null, expected an object with content and, if need be, key, summary, tags
+    FAILED item 0: cannot be read: invalid type: null, expected a text, or an object with content, key, summary
     FAILED item 2: importance cannot be read: is 300; give a number from 1 to 10
     1 stored, 2 failed; send those again corrected.
     Budget: 1/100000 tokens (0.0%), 1 note

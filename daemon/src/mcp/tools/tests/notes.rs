@@ -151,7 +151,7 @@ async fn a_mistake_is_answered_with_what_to_do() {
         ("memory_update", json!({ "id": "n1", "scope": "session" })),
         ("memory_search", json!({ "query": "x", "since": "someday" })),
         ("memory_search", json!({ "query": "x", "cursor": "next" })),
-        ("memory_search", json!({ "query": ["x"] })),
+        ("memory_search", json!({ "query": ["x", "y"] })),
         ("memory_list", json!({ "kinds": ["law"] })),
         ("memory_list", json!({ "cursor": "x" })),
         ("memory_export", json!({ "cursor": 99_999 })),

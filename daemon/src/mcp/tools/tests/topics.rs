@@ -171,7 +171,7 @@ async fn a_brief_has_descriptions_statements_and_changes_with_files() {
       - DAY test-agent: Wrote it. (src/a.rs)
     ");
     let wrong = json!({ "action": "write", "topic": { "decisions": [7] } });
-    insta::assert_snapshot!(shim.call("memory_topic", wrong).await, @"ERROR memory_topic: topic.decisions[0]: invalid type: integer `7`, expected a text or an object");
+    insta::assert_snapshot!(shim.call("memory_topic", wrong).await, @"ERROR memory_topic: topic.decisions[0]: invalid type: integer `7`, expected a text, or an object with question, decision");
     let diff = shim.call("memory_history", json!({ "diff": true })).await;
     assert!(diff.contains("+ A cache.") && diff.contains("files: src/a.rs"), "{diff}");
     assert_eq!(diff.matches("LRU it is.").count(), 1, "{diff}");
