@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anchord_daemon::api::ToolReply;
 use anchord_memory::render::{self, Style, StyledLine};
-use anchord_memory::{Audience, HistoryView, Shell};
+use anchord_memory::{Audience, HistoryView, RecordId, Shell};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
@@ -13,6 +13,14 @@ use crate::exit::Error;
 use crate::pager::paged;
 use crate::show;
 use crate::tool::{Caller, older_daemon, typed};
+
+/// Parses the number of a commit.
+pub(crate) fn revision(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| match text.parse::<RecordId>() {
+        Ok(id) => format!("this is a record; `anchord history {id}` lists its versions"),
+        Err(_) => "give the number of a commit, as `anchord history` shows it".to_owned(),
+    })
+}
 
 /// Calls a tool about history, and returns its answer as data.
 pub(crate) fn ask(

@@ -137,3 +137,27 @@ fn every_kind_of_record_can_be_requested() {
     }
     assert!(Cli::try_parse_from(["anchord", "list", "--kind", "else"]).is_err());
 }
+
+#[test]
+fn common_spellings_of_kinds_and_commands_are_taken() {
+    for typed in [
+        "list --kind lessons",
+        "search x --kind notes",
+        "ls",
+        "find x",
+        "rule list",
+        "projects list",
+    ] {
+        Cli::try_parse_from(std::iter::once("anchord").chain(typed.split(' '))).unwrap();
+    }
+}
+
+#[test]
+fn a_record_in_place_of_a_commit_is_told_from_one() {
+    for command in ["show", "diff", "undo"] {
+        let said = Cli::try_parse_from(["anchord", command, "n1"]).unwrap_err().to_string();
+        assert!(said.contains("`anchord history n1` lists its versions"), "{said}");
+        let said = Cli::try_parse_from(["anchord", command, "last"]).unwrap_err().to_string();
+        assert!(said.contains("give the number of a commit"), "{said}");
+    }
+}

@@ -5,7 +5,7 @@ use std::io::Write;
 use anchord_daemon::api::{self, AsOf, ToolParams, ToolReply};
 use anchord_memory::Kind;
 use anchord_proto::instance::InstanceDir;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -13,9 +13,10 @@ use crate::commands::print_json;
 use crate::exit::Error;
 use crate::show;
 
-/// Accepts the kinds of records that can be asked for, by their nouns.
+/// Accepts the kinds of records that can be asked for, by their nouns or plurals.
 pub(crate) fn kinds() -> PossibleValuesParser {
-    PossibleValuesParser::new(Kind::NOUNS)
+    let nouns = Kind::NOUNS.into_iter().zip(Kind::PLURALS);
+    PossibleValuesParser::new(nouns.map(|(noun, plural)| PossibleValue::new(noun).alias(plural)))
 }
 
 /// The scope of notes to search.

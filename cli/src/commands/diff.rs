@@ -18,10 +18,10 @@ use crate::history;
   anchord diff 0 --json | jq '.records | length'")]
 pub(crate) struct Args {
     /// The earlier revision
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = history::revision)]
     from: u64,
     /// The later revision [default: the newest]
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = history::revision)]
     to: Option<u64>,
     #[command(flatten)]
     memory: MemoryArg,

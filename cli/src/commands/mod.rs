@@ -72,8 +72,10 @@ pub(crate) enum Command {
     Daemon(daemon::Args),
     Status(status::Args),
     Load(load::Args),
+    #[command(alias = "find")]
     Search(search::Args),
     Get(get::Args),
+    #[command(alias = "ls")]
     List(list::Args),
     Note(note::Args),
     #[command(subcommand)]
@@ -94,7 +96,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Dashboard(dashboard::Args),
     Top(top::Args),
-    #[command(subcommand)]
+    #[command(subcommand, alias = "rule")]
     Rules(rules::Command),
     Approve(approve::Args),
     #[command(subcommand)]
@@ -109,7 +111,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Service(service::Command),
     Import(import::Args),
-    #[command(subcommand)]
+    #[command(subcommand, alias = "projects")]
     Project(project::Command),
     #[command(subcommand)]
     Journal(journal::Command),

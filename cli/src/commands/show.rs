@@ -15,7 +15,7 @@ use crate::history;
   anchord show 12 --json | jq '.records[].id'")]
 pub(crate) struct Args {
     /// The number of the commit, as `anchord history` shows it
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = history::revision)]
     revision: u64,
     #[command(flatten)]
     memory: MemoryArg,

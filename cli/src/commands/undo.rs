@@ -27,7 +27,7 @@ use crate::tool::Caller;
   anchord undo 12 --force --project ~/src/parser")]
 pub(crate) struct Args {
     /// The number of the commit, as `anchord history` shows it [default: the newest]
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = history::revision)]
     revision: Option<u64>,
     /// Take back every commit of this session; the beginning of its id is enough
     #[arg(long, value_name = "ID", conflicts_with_all = ["revision", "last"])]
