@@ -32,9 +32,9 @@ pub struct Client {
     /// The facts with which it is set up.
     #[cfg(feature = "setup")]
     pub setup: Option<Facts>,
-    /// The transcripts that it keeps.
+    /// The transcripts that it keeps, one entry for each form.
     #[cfg(feature = "transcripts")]
-    pub transcripts: Option<Transcripts>,
+    pub transcripts: &'static [Transcripts],
 }
 
 /// The names that a client uses over MCP.
@@ -106,7 +106,7 @@ impl Client {
             #[cfg(feature = "setup")]
             setup: None,
             #[cfg(feature = "transcripts")]
-            transcripts: None,
+            transcripts: &[],
         }
     }
 

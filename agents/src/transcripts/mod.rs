@@ -10,6 +10,7 @@ mod database;
 mod document;
 mod lines;
 
+use std::collections::HashMap;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -19,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use anchord_memory::lifecycle::Event;
 use anchord_memory::{SessionActivity, Timestamp};
 pub use database::Conversation;
-pub(crate) use database::Database;
+pub(crate) use database::{Database, Each, Listed, bytes, listed, open, parsed, rows};
 pub(crate) use document::Document;
 pub use lines::Unread;
 use lines::{LineSource, Lines};
@@ -28,10 +29,11 @@ use serde_json::Value;
 use crate::limits::{TRANSCRIPT_ABOUT_BYTES_MAX, TRANSCRIPT_PEEK_LINES_MAX};
 use crate::{CLIENTS, Client};
 
-/// The transcripts that a client keeps.
+/// The transcripts that a client keeps in one form.
 #[derive(Clone, Copy, Debug)]
 pub struct Transcripts {
-    /// The folder of its files, beneath the home directory unless a variable moves it.
+    /// The folder of its files, beneath the home directory unless a variable moves it. It tells the
+    /// forms of a client apart.
     pub(crate) folder: &'static str,
     /// Lists the transcripts in that folder, without those of subagents.
     pub(crate) files: fn(&Path) -> Vec<PathBuf>,
@@ -51,6 +53,14 @@ pub(crate) enum Kept {
     /// A database of all conversations.
     Rows(Database),
 }
+
+impl PartialEq for Transcripts {
+    fn eq(&self, other: &Self) -> bool {
+        self.folder == other.folder
+    }
+}
+
+impl Eq for Transcripts {}
 
 impl Transcripts {
     fn database(&self) -> Option<Database> {
@@ -107,6 +117,8 @@ impl Origin {
 pub struct Transcript {
     /// The client that keeps it.
     pub client: &'static Client,
+    /// Its form.
+    form: &'static Transcripts,
     /// The path.
     pub path: PathBuf,
     /// The conversation, if the file is a database that could be read.
@@ -115,6 +127,8 @@ pub struct Transcript {
     pub bytes: u64,
     /// The time of the last write.
     pub modified: SystemTime,
+    /// The reason why conversations of a database could not be listed.
+    unlisted: Option<String>,
 }
 
 /// The content of a transcript.
@@ -132,7 +146,7 @@ pub struct Past {
 /// The folders in which clients keep transcripts: those that their variables name, and those
 /// beneath a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places(Vec<(&'static Client, PathBuf)>);
+pub struct Places(Vec<(&'static Client, &'static Transcripts, PathBuf)>);
 
 impl Places {
     /// Returns the folders, by this process's variables.
@@ -143,12 +157,15 @@ impl Places {
     /// Returns the folders, by the given variables.
     pub fn told(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let mut places = Vec::new();
-        for client in readable() {
+        let forms =
+            readable().flat_map(|client| client.transcripts.iter().map(move |form| (client, form)));
+        for (client, form) in forms {
             let told = client.environment.folder.and_then(&variable);
-            places.extend(told.filter(|told| told.is_absolute()).map(|told| (client, told)));
-            let usual =
-                client.transcripts.map(|transcripts| (client, home.join(transcripts.folder)));
-            places.extend(usual.filter(|usual| !places.contains(usual)));
+            places.extend(told.filter(|told| told.is_absolute()).map(|told| (client, form, told)));
+            let usual = (client, form, home.join(form.folder));
+            if !places.contains(&usual) {
+                places.push(usual);
+            }
         }
         Self(places)
     }
@@ -156,22 +173,51 @@ impl Places {
     /// Returns all transcripts except those of subagents, by client and path.
     pub fn transcripts(&self) -> Vec<Transcript> {
         let mut found = Vec::new();
-        for (client, place) in &self.0 {
-            let paths = client.transcripts.map(|transcripts| (transcripts.files)(place));
-            let paths = paths.into_iter().flatten();
-            found.extend(paths.flat_map(|path| Transcript::at(client, path)));
+        for (client, form, place) in &self.0 {
+            let paths = (form.files)(place).into_iter();
+            found.extend(paths.flat_map(|path| Transcript::at(client, form, path)));
         }
         let place =
             |found: &Transcript| (found.client, found.path.clone(), found.conversation.clone());
         found.sort_by_key(place);
-        found.dedup_by_key(|found| (found.path.clone(), found.conversation.clone()));
-        found
+        found.dedup_by_key(|found| {
+            (found.path.clone(), found.conversation.clone(), found.unlisted.clone())
+        });
+        without_copies(found)
     }
+}
+
+/// Leaves out the files of conversations that a database of their client has, too: it has more. A
+/// conversation whose directory the database does not name keeps that of its file.
+fn without_copies(mut found: Vec<Transcript>) -> Vec<Transcript> {
+    let of_database = |(at, found): (usize, &Transcript)| {
+        let conversation = found.conversation.as_ref()?;
+        Some(((found.client.id, conversation.id.clone()), at))
+    };
+    let held: HashMap<_, _> = found.iter().enumerate().filter_map(of_database).collect();
+    let original = |found: &Transcript| {
+        let name = found.path.file_stem()?.to_str()?.to_owned();
+        let at = held.get(&(found.client.id, name)).copied();
+        at.filter(|_| found.form.database().is_none())
+    };
+    let originals: Vec<_> = found.iter().map(original).collect();
+    for (copy, original) in originals.iter().enumerate() {
+        let lacks = |found: &Transcript| found.conversation.as_ref()?.cwd.is_none().then_some(());
+        let Some(at) = original.filter(|at| found.get(*at).and_then(lacks).is_some()) else {
+            continue;
+        };
+        let cwd = found.get(copy).and_then(Transcript::cwd);
+        if let Some(conversation) = found.get_mut(at).and_then(|of| of.conversation.as_mut()) {
+            conversation.cwd = cwd;
+        }
+    }
+    let kept = found.into_iter().zip(originals).filter(|(_, original)| original.is_none());
+    kept.map(|(found, _)| found).collect()
 }
 
 /// Returns the clients whose transcripts can be read.
 pub fn readable() -> impl Iterator<Item = &'static Client> {
-    CLIENTS.iter().copied().filter(|client| client.transcripts.is_some())
+    CLIENTS.iter().copied().filter(|client| !client.transcripts.is_empty())
 }
 
 /// Counts the past sessions beneath a home, or those of one project. Sessions without any activity
@@ -182,29 +228,35 @@ pub fn count(home: &Path, project: Option<&Path>) -> usize {
 }
 
 impl Transcript {
-    /// Returns the transcripts in a file. A database that cannot be read is one that fails.
-    fn at(client: &'static Client, path: PathBuf) -> Vec<Self> {
-        let database = client.transcripts.and_then(|transcripts| transcripts.database());
-        let Some(Ok(listed)) = database.map(|database| database.conversations(&path)) else {
-            return vec![Self::new(client, path)];
+    /// Returns the transcripts in a file. What cannot be listed is one that fails.
+    fn at(client: &'static Client, form: &'static Transcripts, path: PathBuf) -> Vec<Self> {
+        let whole = Self::new(client, form, path);
+        let Some(database) = form.database() else { return vec![whole] };
+        let listed = match database.listed(&whole.path) {
+            Ok(listed) => listed,
+            Err(reason) => return vec![Self { unlisted: Some(reason.to_string()), ..whole }],
         };
-        let whole = Self::new(client, path);
-        let bytes = (whole.bytes / (listed.len() as u64).max(1)).max(1);
+        let bytes = (whole.bytes / (listed.conversations.len() as u64).max(1)).max(1);
         let of = |conversation: Conversation| {
             let millis = u64::try_from(conversation.modified.0).unwrap_or_default();
             let modified = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
             Self { conversation: Some(conversation), bytes, modified, ..whole.clone() }
         };
-        listed.into_iter().map(of).collect()
+        let unlisted = listed.unlisted.into_iter().map(|(path, reason)| {
+            let modified = SystemTime::UNIX_EPOCH;
+            let unlisted = Some(reason);
+            Self { path, modified, unlisted, ..whole.clone() }
+        });
+        listed.conversations.into_iter().map(of).chain(unlisted).collect()
     }
 
-    fn new(client: &'static Client, path: PathBuf) -> Self {
+    fn new(client: &'static Client, form: &'static Transcripts, path: PathBuf) -> Self {
         // An entry that is not a file, or cannot be examined, is reported when it is read.
         let about = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
         let bytes = about.as_ref().map_or(0, fs::Metadata::len);
         let modified = about.and_then(|about| about.modified().ok());
         let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
-        Self { client, path, conversation: None, bytes, modified }
+        Self { client, form, path, conversation: None, bytes, modified, unlisted: None }
     }
 
     /// Returns whether its session worked in a directory or beneath it. Without a directory, every
@@ -219,9 +271,9 @@ impl Transcript {
     /// Returns the directory the session worked in, from the transcript's first lines.
     fn cwd(&self) -> Option<String> {
         if let Some(conversation) = &self.conversation {
-            return Some(conversation.cwd.clone());
+            return conversation.cwd.clone();
         }
-        let mut reader = self.reader()?;
+        let mut reader = self.reader();
         if let Some(cwd) = &reader.origin().cwd {
             return Some(cwd.clone());
         }
@@ -240,15 +292,13 @@ impl Transcript {
         None
     }
 
-    /// Returns its client's reader. Only clients with a reader have transcripts.
-    fn reader(&self) -> Option<Box<dyn Reader>> {
-        self.client.transcripts.map(|transcripts| (transcripts.reader)(&self.path))
+    fn reader(&self) -> Box<dyn Reader> {
+        (self.form.reader)(&self.path)
     }
 
     /// Returns whether it stands for transcripts that could not be listed.
     fn is_unlisted(&self) -> bool {
-        let database = self.client.transcripts.and_then(|transcripts| transcripts.database());
-        !self.path.is_file() || (database.is_some() && self.conversation.is_none())
+        self.unlisted.is_some() || !self.path.is_file()
     }
 
     /// Returns the time of the last write.
@@ -259,8 +309,7 @@ impl Transcript {
 
     /// Reads the whole transcript.
     pub fn read(&self) -> io::Result<Past> {
-        let transcripts = self.client.transcripts.ok_or(io::ErrorKind::Unsupported)?;
-        match transcripts.kept {
+        match self.form.kept {
             Kept::Rows(database) => self.read_rows(&database),
             Kept::Document(document) => self.read_lines(document.lines(self.open()?)?),
             Kept::Lines => self.read_lines(Lines::new(BufReader::new(self.open()?))),
@@ -269,20 +318,20 @@ impl Transcript {
 
     fn read_rows(&self, database: &Database) -> io::Result<Past> {
         let Some(conversation) = &self.conversation else {
-            // Listing failed before, and says why again.
-            database.conversations(&self.path)?;
-            return Err(io::Error::other("it changed while it was read"));
+            let reason = self.unlisted.as_deref().unwrap_or("its conversations are not known");
+            return Err(io::Error::other(reason.to_owned()));
         };
-        let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
+        let mut reader = self.reader();
         let mut noted = SessionActivity::default();
-        let unread = database.lines(&self.path, &conversation.id, |line, time| {
+        let mut each = |line: &Value, time| {
             for event in reader.read(line) {
                 noted.saw(&event, time);
             }
-        })?;
+        };
+        let unread = database.read(&self.path, &conversation.id, &mut each)?;
         let mut captured = SessionActivity::of(&format!("{}:{}", self.client.id, conversation.id));
         captured.absorb(&noted);
-        Ok(Past { cwd: Some(conversation.cwd.clone()), captured, unread })
+        Ok(Past { cwd: conversation.cwd.clone(), captured, unread })
     }
 
     /// Opens the file. Rejects a directory, which may be one that could not be listed, and a pipe,
@@ -299,7 +348,7 @@ impl Transcript {
     }
 
     fn read_lines(&self, mut lines: impl LineSource) -> io::Result<Past> {
-        let mut reader = self.reader().ok_or(io::ErrorKind::Unsupported)?;
+        let mut reader = self.reader();
         let mut noted = SessionActivity::default();
         // A line without a time has the time of the line before, or else of the file.
         let mut time = self.modified();

@@ -173,13 +173,8 @@ fn a_folder_that_cannot_be_listed_is_reported_and_not_taken_for_empty() {
 }
 
 fn past(client: &str, name: &str, text: &str) -> Past {
-    let transcript = Transcript {
-        client: Client::named(client).unwrap(),
-        path: PathBuf::from(name),
-        conversation: None,
-        bytes: 0,
-        modified: SystemTime::UNIX_EPOCH,
-    };
+    let client = Client::named(client).unwrap();
+    let transcript = Transcript::new(client, &client.transcripts[0], PathBuf::from(name));
     transcript.read_lines(Lines::new(text.as_bytes())).unwrap()
 }
 

@@ -23,6 +23,6 @@ pub(super) static CLIENT: Client = Client {
     #[cfg(feature = "setup")]
     setup: Some(setup::FACTS),
     #[cfg(feature = "transcripts")]
-    transcripts: Some(transcript::TRANSCRIPTS),
+    transcripts: &transcript::TRANSCRIPTS,
     ..KNOWN
 };

@@ -1,10 +1,17 @@
-//! Cursor: `~/.cursor/projects/<directory>/agent-transcripts/<id>/<id>.jsonl`, with a line for each
-//! message.
+//! Cursor. This is from what others have published about it: Cursor documents no format.
 //!
-//! This is from what others have published about it: Cursor documents no format. A line has no id
-//! and no time, but a prompt begins with the time in a tag. Results of tools are not kept. So
-//! the outcome of a command is not known, and an edit counts once the agent has asked for it.
-//! Subagents have a folder of their own, which is not read.
+//! Its command line and newer versions of its editor write
+//! `~/.cursor/projects/<directory>/agent-transcripts/<id>/<id>.jsonl`, a line for each message. A
+//! line has no id and no time, but a prompt begins with the time in a tag. Results of tools are not
+//! kept. So the outcome of a command is not known, and an edit counts once the agent has asked for
+//! it. Subagents have a folder of their own, which is not read.
+//!
+//! Its editor keeps its conversations in a database, which has times and results. A conversation
+//! that has both forms is read from there.
+
+mod bubbles;
+mod database;
+mod workspaces;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,12 +22,28 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 use serde_json::Value;
 
+use self::bubbles::Bubbles;
+use self::database::DATABASE;
 use super::WRITES;
+use crate::clients::opencode::transcript as opencode;
 use crate::transcripts::{
     Kept, Origin, Reader, Transcripts, beside, directories, files, is_lines, prompted, text,
 };
 
-pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+pub(super) const TRANSCRIPTS: [Transcripts; 3] = [
+    LINES,
+    Transcripts { folder: ".config/Cursor/User/globalStorage", ..ROWS },
+    Transcripts { folder: "Library/Application Support/Cursor/User/globalStorage", ..ROWS },
+];
+
+const ROWS: Transcripts = Transcripts {
+    folder: "",
+    files: |folder| opencode::database(folder, "state.vscdb"),
+    reader: |_| Box::new(Bubbles::default()),
+    kept: Kept::Rows(DATABASE),
+};
+
+const LINES: Transcripts = Transcripts {
     folder: ".cursor",
     files: |folder| {
         let projects = folder.join("projects");

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use anchord_memory::lifecycle::{CommandRun, Event, ToolRun};
 use serde_json::Value;
 
-use crate::transcripts::{Database, Kept, Origin, Reader, Transcripts, prompted, text};
+use crate::transcripts::{
+    Database, Kept, Origin, Reader, Transcripts, listed, prompted, rows, text,
+};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     folder: ".local/share/opencode",
@@ -19,11 +21,15 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
 
 /// The database of opencode, or of a program that was made from it.
 pub(in crate::clients) const DATABASE: Database = Database {
-    conversations: "SELECT id, directory, time_updated FROM session WHERE parent_id IS NULL",
-    lines: "SELECT part.time_created, message.data, part.data FROM part \
-            JOIN message ON message.id = part.message_id WHERE part.session_id = ?1 \
-            ORDER BY message.time_created, message.id, part.id",
+    conversations: |connection, _| listed(connection, CONVERSATIONS),
+    lines: |connection, id, each| rows(connection, LINES, id, each),
 };
+
+const CONVERSATIONS: &str = "SELECT id, directory, time_updated FROM session \
+     WHERE parent_id IS NULL";
+const LINES: &str = "SELECT part.time_created, message.data, part.data FROM part \
+     JOIN message ON message.id = part.message_id WHERE part.session_id = ?1 \
+     ORDER BY message.time_created, message.id, part.id";
 
 /// Returns the database in a folder, if it is there.
 pub(in crate::clients) fn database(folder: &Path, name: &str) -> Vec<PathBuf> {
