@@ -45,7 +45,11 @@ const TRANSCRIPTS: [(&str, &str); 8] = [
 ];
 
 /// The databases of clients that keep all sessions in one, and the statements that make them.
-const DATABASES: [(&str, &str); 2] = [
+const DATABASES: [(&str, &str); 3] = [
+    (
+        ".config/Cursor/User/globalStorage/state.vscdb",
+        include_str!("../../agents/src/clients/cursor/fixtures/database.sql"),
+    ),
     (
         ".local/share/opencode/opencode.db",
         include_str!("../../agents/src/clients/opencode/fixtures/transcript.sql"),
@@ -143,4 +147,64 @@ fn a_session_whose_directory_is_not_known_is_named() {
     for name in ["session-1.jsonl", "1795_bddif.messages.json"] {
         assert!(text.contains(&format!("{name}: its directory is not known")), "{text}");
     }
+}
+
+/// More conversations of Cursor: one whose directory only a workspace names, one without a directory
+/// and one that is torn. A message of the first conversation is torn, too.
+const MORE_OF_CURSOR: &str = r#"
+    INSERT INTO cursorDiskKV VALUES ('composerData:c2', '{"createdAt": 1795679300000,
+      "conversation": [{"type": 1, "text": "rename the module"}, {"type": 2, "text": "Renamed."}]}');
+    INSERT INTO cursorDiskKV VALUES ('composerData:c3', '{"createdAt": 1795679300000,
+      "conversation": [{"type": 1, "text": "of nowhere"}]}');
+    INSERT INTO cursorDiskKV VALUES ('composerData:c4', '{"conversation": [');
+    UPDATE cursorDiskKV SET value = '{' WHERE key = 'bubbleId:c1:b2';
+"#;
+
+#[test]
+fn sessions_of_cursors_editor_are_imported_once_with_what_they_did() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let (home, root) = (instance.user_home(), project.path().to_str().unwrap());
+    let (name, statements) = DATABASES[0];
+    let path = make(&home, name, &statements.replace("/src/app", root));
+    rusqlite::Connection::open(&path).unwrap().execute_batch(MORE_OF_CURSOR).unwrap();
+    let workspace = ".config/Cursor/User/workspaceStorage/w1";
+    let listed = r#"CREATE TABLE ItemTable (key, value); INSERT INTO ItemTable VALUES
+        ('composer.composerData', '{"allComposers": [{"composerId": "c2"}]}')"#;
+    make(&home, &format!("{workspace}/state.vscdb"), listed);
+    let about = format!(r#"{{"folder": "file://{root}"}}"#);
+    write(&home, &format!("{workspace}/workspace.json"), &about);
+    // The conversation has a file, too, which knows less.
+    let text = include_str!("../../agents/src/clients/cursor/fixtures/transcript.jsonl");
+    write(&home, ".cursor/projects/src-app/agent-transcripts/c1/c1.jsonl", text);
+
+    let (code, text) = import(&instance, &project, &[]);
+    assert_eq!(code, 5, "{text}");
+    assert!(text.contains("imported 2 sessions into 1 project"), "{text}");
+    for damage in [
+        "state.vscdb: conversation c1: 1 line is not JSON",
+        "state.vscdb: conversation c3: its directory is not known",
+        "state.vscdb: cannot be read: conversation c4 is not JSON",
+    ] {
+        assert!(text.contains(damage), "{text}");
+    }
+    let (code, again) = import(&instance, &project, &[]);
+    assert_eq!(code, 5, "{again}");
+    assert!(again.contains("nothing is new") && !again.contains("imported"), "{again}");
+
+    let get = |id: &str| {
+        let output = instance.anchord().args(["get", id]).current_dir(project.path()).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let rows = [get("s1"), get("s2")].concat();
+    for said in [
+        "2026-11-26 cursor (captured): Asked: fix the flaky login test please",
+        "Edited: check.sh",
+        "Failed, then passed: `sh ./check.sh`",
+        "Said last: Fixed: the check passes now.",
+        "Asked: rename the module",
+        "Said last: Renamed.",
+    ] {
+        assert!(rows.contains(said), "{said}: {rows}");
+    }
+    assert!(!rows.contains("git push"), "what the person refused did not run: {rows}");
 }

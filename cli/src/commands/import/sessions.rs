@@ -255,6 +255,11 @@ impl ReadTranscripts {
 
     fn damaged(&mut self, transcript: &Transcript, what: String) {
         let path = transcript.path.to_string_lossy().into_owned();
+        // Conversations of a database have one path.
+        let what = match &transcript.conversation {
+            Some(conversation) => format!("conversation {}: {what}", conversation.id),
+            None => what,
+        };
         self.tally.damaged.push(Damaged { path, what });
     }
 }
