@@ -1,9 +1,11 @@
 //! Every limit on what is read of clients' files.
 
-/// The longest line of a client's transcript that is read. A longer one is skipped.
+/// The longest line of a client's transcript, or message's row in a database, that is read. A
+/// longer one is skipped.
 pub const TRANSCRIPT_LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// The longest transcript that is one JSON value. A longer one is named and not read.
+/// The longest transcript, or conversation's row in a database, that is one JSON value. A longer
+/// one is named and not read.
 pub const TRANSCRIPT_DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// The longest file beside a transcript that is read, such as one that names its directory.

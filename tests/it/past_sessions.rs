@@ -149,8 +149,8 @@ fn a_session_whose_directory_is_not_known_is_named() {
     }
 }
 
-/// More conversations of Cursor: one whose directory only a workspace names, one without a directory
-/// and one that is torn. A message of the first conversation is torn, too.
+/// More conversations of Cursor: one whose directory only a workspace names, one without a
+/// directory and one that is torn. A message of the first conversation is torn, too.
 const MORE_OF_CURSOR: &str = r#"
     INSERT INTO cursorDiskKV VALUES ('composerData:c2', '{"createdAt": 1795679300000,
       "conversation": [{"type": 1, "text": "rename the module"}, {"type": 2, "text": "Renamed."}]}');
@@ -183,7 +183,7 @@ fn sessions_of_cursors_editor_are_imported_once_with_what_they_did() {
     for damage in [
         "state.vscdb: conversation c1: 1 line is not JSON",
         "state.vscdb: conversation c3: its directory is not known",
-        "state.vscdb: cannot be read: conversation c4 is not JSON",
+        "state.vscdb: conversation c4: cannot be read: it is not JSON",
     ] {
         assert!(text.contains(damage), "{text}");
     }

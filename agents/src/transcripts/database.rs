@@ -31,6 +31,8 @@ pub(crate) type Each<'each> = dyn FnMut(&Value, Timestamp) + 'each;
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     pub(crate) conversations: Vec<Conversation>,
+    /// The ids of conversations that cannot be read, with the reasons.
+    pub(crate) unread: Vec<(String, String)>,
     /// Files whose conversations could not be listed, or not all of them, with the reasons.
     pub(crate) unlisted: Vec<(PathBuf, String)>,
 }
@@ -66,7 +68,7 @@ pub(crate) fn listed(connection: &Connection, query: &str) -> rusqlite::Result<L
         let modified = Timestamp(row.get(2)?);
         Ok(Conversation { id: row.get(0)?, cwd: row.get(1)?, modified })
     })?;
-    Ok(Listed { conversations: found.collect::<Result<_, _>>()?, unlisted: Vec::new() })
+    Ok(Listed { conversations: found.collect::<Result<_, _>>()?, ..Listed::default() })
 }
 
 /// Reads lines by a query for a time and columns of JSON; `?1` is the conversation's id. Each line

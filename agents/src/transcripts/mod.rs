@@ -127,8 +127,8 @@ pub struct Transcript {
     pub bytes: u64,
     /// The time of the last write.
     pub modified: SystemTime,
-    /// The reason why conversations of a database could not be listed.
-    unlisted: Option<String>,
+    /// The reason why a conversation of a database cannot be read, or all could not be listed.
+    fault: Option<String>,
 }
 
 /// The content of a transcript.
@@ -181,7 +181,7 @@ impl Places {
             |found: &Transcript| (found.client, found.path.clone(), found.conversation.clone());
         found.sort_by_key(place);
         found.dedup_by_key(|found| {
-            (found.path.clone(), found.conversation.clone(), found.unlisted.clone())
+            (found.path.clone(), found.conversation.clone(), found.fault.clone())
         });
         without_copies(found)
     }
@@ -191,7 +191,7 @@ impl Places {
 /// conversation whose directory the database does not name keeps that of its file.
 fn without_copies(mut found: Vec<Transcript>) -> Vec<Transcript> {
     let of_database = |(at, found): (usize, &Transcript)| {
-        let conversation = found.conversation.as_ref()?;
+        let conversation = found.conversation.as_ref().filter(|_| found.fault.is_none())?;
         Some(((found.client.id, conversation.id.clone()), at))
     };
     let held: HashMap<_, _> = found.iter().enumerate().filter_map(of_database).collect();
@@ -234,7 +234,7 @@ impl Transcript {
         let Some(database) = form.database() else { return vec![whole] };
         let listed = match database.listed(&whole.path) {
             Ok(listed) => listed,
-            Err(reason) => return vec![Self { unlisted: Some(reason.to_string()), ..whole }],
+            Err(reason) => return vec![Self { fault: Some(reason.to_string()), ..whole }],
         };
         let bytes = (whole.bytes / (listed.conversations.len() as u64).max(1)).max(1);
         let of = |conversation: Conversation| {
@@ -242,12 +242,15 @@ impl Transcript {
             let modified = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
             Self { conversation: Some(conversation), bytes, modified, ..whole.clone() }
         };
+        let unread = listed.unread.into_iter().map(|(id, reason)| {
+            let conversation = Conversation { id, cwd: None, modified: Timestamp::default() };
+            Self { fault: Some(reason), ..of(conversation) }
+        });
         let unlisted = listed.unlisted.into_iter().map(|(path, reason)| {
             let modified = SystemTime::UNIX_EPOCH;
-            let unlisted = Some(reason);
-            Self { path, modified, unlisted, ..whole.clone() }
+            Self { path, modified, fault: Some(reason), ..whole.clone() }
         });
-        listed.conversations.into_iter().map(of).chain(unlisted).collect()
+        listed.conversations.into_iter().map(of).chain(unread).chain(unlisted).collect()
     }
 
     fn new(client: &'static Client, form: &'static Transcripts, path: PathBuf) -> Self {
@@ -256,7 +259,7 @@ impl Transcript {
         let bytes = about.as_ref().map_or(0, fs::Metadata::len);
         let modified = about.and_then(|about| about.modified().ok());
         let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
-        Self { client, form, path, conversation: None, bytes, modified, unlisted: None }
+        Self { client, form, path, conversation: None, bytes, modified, fault: None }
     }
 
     /// Returns whether its session worked in a directory or beneath it. Without a directory, every
@@ -296,9 +299,10 @@ impl Transcript {
         (self.form.reader)(&self.path)
     }
 
-    /// Returns whether it stands for transcripts that could not be listed.
+    /// Returns whether it stands for transcripts that could not be listed, or that may be of any
+    /// directory.
     fn is_unlisted(&self) -> bool {
-        self.unlisted.is_some() || !self.path.is_file()
+        self.fault.is_some() || !self.path.is_file()
     }
 
     /// Returns the time of the last write.
@@ -309,6 +313,9 @@ impl Transcript {
 
     /// Reads the whole transcript.
     pub fn read(&self) -> io::Result<Past> {
+        if let Some(reason) = &self.fault {
+            return Err(io::Error::other(reason.clone()));
+        }
         match self.form.kept {
             Kept::Rows(database) => self.read_rows(&database),
             Kept::Document(document) => self.read_lines(document.lines(self.open()?)?),
@@ -317,10 +324,7 @@ impl Transcript {
     }
 
     fn read_rows(&self, database: &Database) -> io::Result<Past> {
-        let Some(conversation) = &self.conversation else {
-            let reason = self.unlisted.as_deref().unwrap_or("its conversations are not known");
-            return Err(io::Error::other(reason.to_owned()));
-        };
+        let conversation = self.conversation.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let mut reader = self.reader();
         let mut noted = SessionActivity::default();
         let mut each = |line: &Value, time| {

@@ -34,9 +34,9 @@ const CONVERSATIONS: &str = "SELECT substr(key, 14), octet_length(value) > ?1, \
 const HAS_MESSAGES: &str = "SELECT EXISTS (SELECT 1 FROM cursorDiskKV \
      WHERE key >= 'bubbleId:' || ?1 || ':' AND key < 'bubbleId:' || ?1 || ';')";
 
-/// Selects a conversation's time and its list of messages. `?1` is its key.
-const ABOUT: &str = "SELECT json_extract(CAST(value AS TEXT), '$.createdAt', \
-     '$.fullConversationHeadersOnly') FROM cursorDiskKV WHERE key = ?1";
+/// Selects a conversation's list of messages and its times. `?1` is its key.
+const ABOUT: &str = "SELECT json_extract(CAST(value AS TEXT), '$.fullConversationHeadersOnly', \
+     '$.createdAt', '$.lastUpdatedAt') FROM cursorDiskKV WHERE key = ?1";
 
 /// Selects the messages that are part of a conversation.
 const INLINE: &str = "SELECT each.value FROM cursorDiskKV, \
@@ -50,7 +50,10 @@ const MESSAGE: &str = "SELECT octet_length(value) > ?2, \
 fn conversations(connection: &Connection, path: &Path) -> rusqlite::Result<Listed> {
     let mut listing = Listing::of(path);
     listing.read_heads(connection)?;
-    listing.read_conversations(connection)?;
+    if let Err(reason) = listing.read_conversations(connection) {
+        // What was listed before the damage is read.
+        listing.unlisted(reason.to_string());
+    }
     Ok(listing.finished())
 }
 
@@ -105,8 +108,12 @@ impl<'path> Listing<'path> {
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let Ok(id) = row.get_ref(0)?.as_str() else { continue };
-            let value: Option<Value> = serde_json::from_slice(bytes(row.get_ref(4)?)).ok();
-            self.note_head(id, &value.unwrap_or_default());
+            let value = row.get_ref(4)?;
+            match serde_json::from_slice(bytes(value)) {
+                Ok(value) => self.note_head(id, &value),
+                Err(_) if value == ValueRef::Null => {}
+                Err(_) => self.unlisted(format!("its entry {id} of composerHeaders is not JSON")),
+            }
             let workspace = row.get_ref(1)?.as_str().ok().map(str::to_owned);
             let modified = row.get_ref(2)?.as_i64().ok().map(Timestamp);
             let head = self.heads.entry(id.to_owned()).or_default();
@@ -145,7 +152,7 @@ impl<'path> Listing<'path> {
                 } else {
                     "not JSON".to_owned()
                 };
-                self.unlisted(format!("conversation {id} is {what}"));
+                self.listed.unread.push((id, format!("it is {what}")));
                 continue;
             }
             let about: Vec<Value> = serde_json::from_slice(bytes(column)).unwrap_or_default();
@@ -175,6 +182,7 @@ impl<'path> Listing<'path> {
     /// Leaves out subagents, and finds the directories that no conversation names itself.
     fn finished(mut self) -> Listed {
         self.listed.conversations.retain(|found| !self.subagents.contains(&found.id));
+        self.listed.unread.retain(|(id, _)| !self.subagents.contains(id));
         let user = self.path.parent().and_then(Path::parent).unwrap_or(self.path);
         let workspaces = Workspaces::within(user.join("workspaceStorage"));
         let unknown = |found: &&mut Conversation| found.cwd.is_none();
@@ -212,12 +220,12 @@ fn lines(connection: &Connection, id: &str, each: &mut Each<'_>) -> rusqlite::Re
     let about: Vec<Value> =
         about.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     // A message without a time has that of the one before, or else of the conversation.
-    let mut time = about.first().and_then(moment).unwrap_or_default();
+    let mut time = about.iter().skip(1).find_map(moment).unwrap_or_default();
     let mut said = |bubble: &Value, head: &Value| {
         time = moment_of(bubble).or_else(|| moment_of(head)).unwrap_or(time);
         each(bubble, time);
     };
-    let heads = about.get(1).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let heads = about.first().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut query = connection.prepare(MESSAGE)?;
     for head in heads {
         let key = format!("bubbleId:{id}:{}", text(head, "bubbleId"));

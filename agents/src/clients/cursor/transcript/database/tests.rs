@@ -114,7 +114,7 @@ fn an_older_conversation_has_its_messages_in_itself() {
     let about = json!({
         "composerId": "old", "createdAt": 1_740_000_000_000_i64,
         "conversation": [
-            { "type": 1, "text": "rename it" },
+            { "type": 1, "text": "rename it", "createdAt": null },
             { "type": 2, "text": "", "timingInfo":
                 { "clientStartTime": 98813.09, "clientRpcSendTime": 1_740_000_005_000_i64 },
               "toolFormerData": { "name": "edit_file", "status": "completed",
@@ -205,7 +205,7 @@ fn a_conversation_with_both_forms_is_read_from_the_database() {
                 let form = found.path.extension().unwrap().to_string_lossy().into_owned();
                 read.push((past.captured.key().to_owned(), form, past.cwd.unwrap()));
             }
-            Err(reason) => assert_eq!(reason.to_string(), "conversation broken is not JSON"),
+            Err(reason) => assert_eq!(reason.to_string(), "it is not JSON"),
         }
     }
     read.sort();
@@ -233,16 +233,21 @@ fn damage_is_named_and_the_rest_is_read() {
     fs::remove_file(&path).unwrap();
     create(&path).execute_batch("CREATE TABLE other (key)").unwrap();
     home.global
-        .execute_batch("INSERT INTO ItemTable VALUES ('composer.composerHeaders', 'no json')")
+        .execute_batch(
+            "INSERT INTO ItemTable VALUES ('composer.composerHeaders', 'no json');
+             CREATE TABLE composerHeaders (composerId, workspaceId, lastUpdatedAt, isSubagent, \
+             value); INSERT INTO composerHeaders VALUES ('w', 'w1', 1, 0, 'no json');",
+        )
         .unwrap();
     let mut reasons = home.reasons();
     reasons.sort();
     assert_eq!(
         reasons,
         [
-            "conversation torn is not JSON",
             "file is not a database",
+            "it is not JSON",
             "its composer.composerHeaders is not JSON",
+            "its entry w of composerHeaders is not JSON",
             "no such table: ItemTable",
         ]
     );
@@ -261,7 +266,7 @@ fn what_is_too_long_is_not_read() {
     assert_eq!((past.unread.too_long, past.unread.no_json, past.captured.prompts()), (1, 0, 1));
     let limit = TRANSCRIPT_DOCUMENT_BYTES_MAX.cast_signed() + 1;
     home.global.execute(zeros, ("composerData:c1", limit)).unwrap();
-    assert_eq!(home.reasons(), ["conversation c1 is longer than 64 MiB"]);
+    assert_eq!(home.reasons(), ["it is longer than 64 MiB"]);
 }
 
 #[test]
