@@ -52,7 +52,11 @@ fn conversations(connection: &Connection, path: &Path) -> rusqlite::Result<Liste
     listing.read_heads(connection)?;
     if let Err(reason) = listing.read_conversations(connection) {
         // What was listed before the damage is read.
-        listing.unlisted(reason.to_string());
+        let what = match listing.listed.conversations.len() {
+            0 => reason.to_string(),
+            before => format!("{reason}, after {before} of its conversations"),
+        };
+        listing.unlisted(what);
     }
     Ok(listing.finished())
 }

@@ -257,6 +257,25 @@ fn damage_is_named_and_the_rest_is_read() {
 }
 
 #[test]
+fn conversations_before_a_damaged_page_are_read() {
+    let home = Home::new();
+    for number in 10..60 {
+        let filler = "x".repeat(40_000);
+        home.converse(&format!("k{number}"), "a", json!({ "filler": filler }));
+    }
+    let path = PathBuf::from(home.global.path().unwrap());
+    let mut bytes = fs::read(&path).unwrap();
+    let page = bytes.len() / 2 / 4096 * 4096;
+    bytes[page..page + 40 * 4096].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+    let found = home.found();
+    let read = found.iter().filter(|found| found.read().is_ok()).count();
+    assert!((2..50).contains(&read), "{read}");
+    let damage = format!("database disk image is malformed, after {read} of its conversations");
+    assert_eq!(home.reasons(), [damage]);
+}
+
+#[test]
 fn what_is_too_long_is_not_read() {
     let home = Home::new();
     let zeros = "UPDATE cursorDiskKV SET value = zeroblob(?2) WHERE key = ?1";
