@@ -95,6 +95,15 @@ impl Fault {
     }
 }
 
+/// Returns the first of these faults that explains a refusal.
+pub(crate) fn explained_by(
+    faults: [Option<Fault>; 2],
+    refusal: &str,
+    is_read: bool,
+) -> Option<Fault> {
+    faults.into_iter().flatten().find(|fault| fault.explains(refusal, is_read))
+}
+
 /// The results of all attempts at one kind of fault.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct FaultReport {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anchord_proto::hello::ToolSet;
 use serde_json::{Value, json};
 
-use crate::faults::Fault;
+use crate::faults::{Fault, explained_by};
 use crate::limits::REFUSED_MILLISECONDS;
 use crate::scratch::Scratch;
 use crate::writes::{Dice, search, write, write_noting};
@@ -264,14 +264,19 @@ impl Session<'_> {
         let _passed = self.shared.pass();
         let (turn, before) = (self.shared.turn(), self.shared.fault());
         let answer = agent.call(tool, arguments);
-        let fault = before.or_else(|| self.shared.fault());
+        let after = self.shared.fault();
         let reads = tool == "memory_search";
+        // One fault may end and the next one begin while a call is in flight.
+        let fault = match &answer {
+            Err(CallError::Refused(why)) => explained_by([before, after], why, reads),
+            _ => None,
+        };
         let (what, reply) = match (answer, fault) {
             (Ok(text), _) => {
                 let what = tag.map_or(Answered::Read, |tag| Answered::Wrote(tag.to_owned()));
                 (what, Reply::Done(text))
             }
-            (Err(CallError::Refused(why)), Some(fault)) if fault.explains(&why, reads) => {
+            (Err(CallError::Refused(why)), Some(fault)) => {
                 let is_unknown = why.contains("outcome unknown");
                 let reply = if is_unknown { Reply::Unknown } else { Reply::Refused };
                 (Answered::Refused(fault), reply)

@@ -3,7 +3,7 @@
 use anchord_daemon::api::JournalLine;
 use serde_json::json;
 
-use super::faults::Fault;
+use super::faults::{Fault, explained_by};
 use super::writes::{write, write_noting};
 use super::*;
 
@@ -39,6 +39,10 @@ fn a_refusal_is_explained_only_by_its_own_fault() {
     assert!(!Fault::FileSize.explains(full, false));
     assert!(!Fault::KilledReplay.explains(full, false));
     assert!(Fault::Descriptors.explains("cannot open x: Too many open files (os error 24)", true));
+    // The call began at the end of another fault.
+    let two = [Some(Fault::Descriptors), Some(Fault::FullDisk)];
+    assert_eq!(explained_by(two, full, false), Some(Fault::FullDisk));
+    assert_eq!(explained_by([None, Some(Fault::FileSize)], full, false), None);
     let read_only = "not saved: read-only: journal/000001.jsonl is missing";
     assert!(Fault::SegmentRemoved.explains(read_only, false));
 }
