@@ -13,6 +13,7 @@ use crate::plan::{CompactionOutcome, NotesOutcome, is_expired};
 use crate::reader::Reader;
 use crate::record::{Record, RecordState};
 use crate::settings::Budget;
+use crate::tokens;
 
 /// The ids of a memory's items, and the time at which they are shown.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +47,20 @@ impl Usage {
         self.budget.is_tight(self.used)
     }
 
+    /// Renders the mark of a list that shows summaries.
+    fn says_tight(&self) -> &'static str {
+        if self.is_tight() { " (budget tight, showing summaries where available)" } else { "" }
+    }
+
     /// Renders `12345/80000 tokens (15.4%)`.
     fn precise(&self) -> String {
         let (used, tokens) = (self.used, self.budget.tokens);
         format!("{used}/{tokens} tokens ({}%)", percent(used, tokens))
+    }
+
+    fn auto_compact(&self) -> String {
+        let Budget { auto_compact, above, .. } = self.budget;
+        format!("Auto-compact: {auto_compact} (threshold: {above}%)\n")
     }
 
     /// Returns the share of the budget in whole percent.
@@ -98,15 +109,17 @@ pub fn ranked<'a>(
 enum Text {
     /// The summary, or else the beginning of the content.
     Brief,
-    /// The beginning of the content, regardless of any summary.
+    /// The beginning of the content, regardless of any summary, without a rule above it.
     Line,
     /// The whole content, unless the note is condensed to its summary.
     Standing,
+    /// The summary with its own tokens, or else the whole content.
+    Exported,
     /// The whole content.
     Whole,
 }
 
-fn item(record: &Record, text: Text, Shown { ids, now }: Shown) -> String {
+fn item(record: &Record, form: Text, Shown { ids, now }: Shown) -> String {
     let Some(note) = record.note() else { return String::new() };
     let mut marks = String::new();
     if record.pinned {
@@ -125,18 +138,22 @@ fn item(record: &Record, text: Text, Shown { ids, now }: Shown) -> String {
         format!("Tags: {}\n", record.tags.join(", "))
     };
     let summed = !note.summary.is_empty();
-    let whole = text == Text::Whole;
-    let text = match text {
-        Text::Brief if summed => note.summary.clone(),
+    let text = match form {
+        Text::Brief | Text::Exported if summed => note.summary.clone(),
         Text::Brief => preview(&note.content, COMPACTOR_PREVIEW_CHARS_MAX),
         Text::Line => preview(&note.content, COMPACTOR_LINE_CHARS_MAX),
         Text::Standing if note.condensed => note.summary.clone(),
-        Text::Standing | Text::Whole => note.content.clone(),
+        Text::Standing | Text::Exported | Text::Whole => note.content.clone(),
     };
     // An item that is shown by its summary takes as many tokens.
-    let tokens = if whole { note.tokens } else { note.budget_tokens() };
+    let tokens = match form {
+        Text::Whole => note.tokens,
+        Text::Exported if summed => tokens::count(&note.summary),
+        _ => note.budget_tokens(),
+    };
+    let rule = if form == Text::Line { "" } else { "---\n" };
     let (id, importance) = (ids.show(record.id), note.importance);
-    format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}---\n{text}\n")
+    format!("[{id}] importance:{importance} tokens:{tokens}{marks}\n{tags}{rule}{text}\n")
 }
 
 /// Returns the first characters of a text, with dots if there are more.
@@ -160,11 +177,10 @@ fn with_items(head: &str, records: &[&Record], text: Text, shown: Shown) -> Stri
 pub fn recall(usage: &Usage, records: &[&Record], shown: Shown) -> String {
     let head = format!("Budget: {}, {} items stored", usage.precise(), usage.items);
     if usage.items == 0 {
-        return format!("{head}\n{EMPTY}\n");
+        return format!("{head}\n\n{EMPTY}\n");
     }
-    let tight =
-        if usage.is_tight() { " (budget tight, showing summaries where available)" } else { "" };
-    let head = format!("{head}\nTop {} items by relevance{tight}:", records.len());
+    let tight = usage.says_tight();
+    let head = format!("{head}\n\nTop {} items by relevance{tight}:", records.len());
     with_items(&head, records, Text::Brief, shown)
 }
 
@@ -176,17 +192,17 @@ pub fn query(usage: &Usage, records: &[&Record], shown: Shown) -> String {
         return "No matching items found.\n".to_owned();
     }
     let text = if usage.is_tight() { Text::Brief } else { Text::Standing };
-    with_items(&format!("Found {} items:", records.len()), records, text, shown)
+    let head = format!("Found {} items{}:", records.len(), usage.says_tight());
+    with_items(&head, records, text, shown)
 }
 
 /// Renders the reply to `list`: a page of the items, newest first.
 pub fn list(items: &[&Record], offset: usize, limit: usize, shown: Shown) -> String {
     let total = items.len();
     let page: Vec<&Record> = items.iter().rev().skip(offset).take(limit).copied().collect();
-    match (total, page.len()) {
-        (0, _) => format!("{EMPTY}\n"),
-        (_, 0) => format!("No items from {} on; there are {total}.\n", offset.saturating_add(1)),
-        (_, count) => {
+    match page.len() {
+        0 => format!("No items (total: {total}).\n"),
+        count => {
             let head = format!("Items {}-{} of {total}:", offset + 1, offset + count);
             with_items(&head, &page, Text::Line, shown)
         }
@@ -195,23 +211,26 @@ pub fn list(items: &[&Record], offset: usize, limit: usize, shown: Shown) -> Str
 
 /// Renders the reply to `export`, oldest first.
 pub fn export(items: &[&Record], summaries_only: bool, shown: Shown) -> String {
-    let text = if summaries_only { Text::Brief } else { Text::Whole };
-    with_items(&format!("Exported {} items:", items.len()), items, text, shown)
+    if items.is_empty() {
+        return "No items to export.\n".to_owned();
+    }
+    let (text, mark) = match summaries_only {
+        true => (Text::Exported, " (summaries where available)"),
+        false => (Text::Whole, ""),
+    };
+    with_items(&format!("Exported {} items{mark}:", items.len()), items, text, shown)
 }
 
 /// Renders the reply to `status`.
 pub fn status(usage: &Usage) -> String {
-    let Budget { auto_compact, above, .. } = usage.budget;
-    format!(
-        "Budget: {}\nItems: {}\nAuto-compact: {auto_compact} (threshold: {above}%)\n",
-        usage.precise(),
-        usage.items
-    )
+    format!("Budget: {}\nItems: {}\n{}", usage.precise(), usage.items, usage.auto_compact())
 }
 
 /// Renders the reply to `configure`.
 pub fn configure(usage: &Usage) -> String {
-    format!("Configuration updated.\n{}", status(usage))
+    let Usage { items, .. } = usage;
+    let (budget, auto) = (usage.precise(), usage.auto_compact());
+    format!("Configuration updated.\nBudget: {budget}, {items} items\n{auto}")
 }
 
 /// Renders the reply to `store`.
@@ -232,20 +251,13 @@ pub fn bulk_store(outcome: &NotesOutcome, usage: &Usage, ids: ItemIds) -> String
     let ok = outcome.stored.iter().map(|note| (note.at, stored(ids, note.id, note.tokens)));
     let failed = outcome.failed.iter().map(|note| {
         let why = one_line(&note.why.to_string());
-        (
-            note.at,
-            format!(
-                "FAILED item {}: {why}
-",
-                note.at + 1
-            ),
-        )
+        (note.at, format!("FAILED item {}: {why}\n", note.at + 1))
     });
     let mut lines: Vec<(usize, String)> = ok.chain(failed).collect();
     lines.sort_by_key(|(at, _)| *at);
     let lines: String = lines.into_iter().map(|(_, line)| line).collect();
     let (stored, failed) = (outcome.stored.len(), outcome.failed.len());
-    format!("{lines}Stored: {stored}, Failed: {failed}\n{}", used(usage))
+    format!("{lines}\nStored: {stored}, Failed: {failed}\n{}", used(usage))
 }
 
 /// Renders the reply to `compact`; `memory` may be from before or after it.
@@ -259,7 +271,7 @@ pub fn compact(memory: &Memory, outcome: &CompactionOutcome, Shown { ids, now }:
     );
     let wants = &outcome.wants_summary;
     if !wants.is_empty() {
-        text.push_str("These items have no summary; give each one with `update`:\n");
+        text.push_str("\nThese items have no summary; give each one with `update`:\n");
     }
     for record in wants.iter().take(COMPACTION_SHOWN_MAX).filter_map(|id| memory.record(*id)) {
         let Some(note) = record.note() else { continue };

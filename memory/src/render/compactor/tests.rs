@@ -79,6 +79,7 @@ fn an_expired_item_that_needs_a_summary_is_marked() {
 fn a_recall_begins_with_the_budget_and_has_summaries_or_previews() {
     insta::assert_snapshot!(recalled(&some(), 1_000, 20), @r"
     Budget: 77/1000 tokens (7.7%), 3 items stored
+
     Top 3 items by relevance:
 
     [1e535eede31428f0] importance:2 tokens:1
@@ -100,6 +101,7 @@ fn a_recall_begins_with_the_budget_and_has_summaries_or_previews() {
 fn a_recall_says_when_the_budget_is_tight() {
     insta::assert_snapshot!(recalled(&some(), 90, 1), @r"
     Budget: 77/90 tokens (85.6%), 3 items stored
+
     Top 1 items by relevance (budget tight, showing summaries where available):
 
     [1e535eede31428f0] importance:2 tokens:1
@@ -112,6 +114,7 @@ fn a_recall_says_when_the_budget_is_tight() {
 fn an_empty_recall_says_what_to_do() {
     insta::assert_snapshot!(recalled(&Memory::default(), 1_000, 20), @r"
     Budget: 0/1000 tokens (0.0%), 0 items stored
+
     Nothing is stored yet. Use `store` to save what you will want to have again.
     ");
 }
@@ -133,7 +136,7 @@ fn a_query_shows_whole_texts_until_the_budget_is_tight() {
     the first request timed out.
     ");
     insta::assert_snapshot!(asked(80), @r"
-    Found 1 items:
+    Found 1 items (budget tight, showing summaries where available):
 
     [5692161d100b05e5] importance:8 tokens:15 PINNED
     Tags: cache, startup
@@ -152,15 +155,13 @@ fn a_list_is_one_page_newest_first() {
     Items 1-2 of 3:
 
     [1e535eede31428f0] importance:2 tokens:1
-    ---
     short
 
     [dbd238973a2b148a] importance:5 tokens:61
-    ---
     word word word word word word word word word word word word word word word word...
     ");
-    insta::assert_snapshot!(list(&items, 3, 2, at(day(3))), @"No items from 4 on; there are 3.");
-    insta::assert_snapshot!(list(&[], 0, 2, at(day(3))), @"Nothing is stored yet. Use `store` to save what you will want to have again.");
+    insta::assert_snapshot!(list(&items, 3, 2, at(day(3))), @"No items (total: 3).");
+    insta::assert_snapshot!(list(&[], 0, 2, at(day(3))), @"No items (total: 0).");
 }
 
 #[test]
@@ -182,9 +183,9 @@ fn an_export_is_complete_and_oldest_first() {
     short
     ");
     insta::assert_snapshot!(export(&[items[0], items[2]], true, at(day(3))), @r"
-    Exported 2 items:
+    Exported 2 items (summaries where available):
 
-    [5692161d100b05e5] importance:8 tokens:15 PINNED
+    [5692161d100b05e5] importance:8 tokens:4 PINNED
     Tags: cache, startup
     ---
     Cache warms at start
@@ -206,8 +207,7 @@ fn status_and_configuration_show_their_numbers() {
     ");
     insta::assert_snapshot!(configure(&usage), @r"
     Configuration updated.
-    Budget: 77/1000 tokens (7.7%)
-    Items: 3
+    Budget: 77/1000 tokens (7.7%), 3 items
     Auto-compact: true (threshold: 90%)
     ");
 }
@@ -229,6 +229,7 @@ fn writes_are_answered_with_the_budget() {
     Stored [b6bf613dbebb45dc] (2 tokens)
     FAILED item 2: content is empty
     Stored [d17707977078336c] (2 tokens)
+
     Stored: 2, Failed: 1
     Budget: 82/1000 tokens (8%), 6 items
     ");
@@ -329,6 +330,7 @@ fn an_item_shown_by_its_summary_prints_the_summarys_tokens() {
 fn a_recall_of_no_items_says_how_many_there_are() {
     insta::assert_snapshot!(recalled(&some(), 1_000, 0), @r"
     Budget: 77/1000 tokens (7.7%), 3 items stored
+
     Top 0 items by relevance:
     ");
 }

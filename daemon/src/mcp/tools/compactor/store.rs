@@ -82,14 +82,14 @@ async fn store(context: Context, params: ItemParams) -> Result<ToolAnswer, ToolE
 async fn bulk_store(context: Context, params: BulkParams) -> Result<ToolAnswer, ToolError> {
     let items = match params.items {
         Value::String(text) => serde_json::from_str::<Value>(&text)
-            .map_err(|error| ToolError::caller(format!("items is not JSON: {error}")))?,
+            .map_err(|error| ToolError::caller(format!("Invalid JSON: {error}")))?,
         items => items,
     };
     let Value::Array(items) = items else {
         return Err(ToolError::caller("items is not a JSON array".to_owned()));
     };
     if items.is_empty() {
-        return Err(ToolError::caller("items is an empty array".to_owned()));
+        return Err(ToolError::caller("No items provided".to_owned()));
     }
     let notes: Vec<Result<NewNote, Refusal>> = items.into_iter().enumerate().map(note).collect();
     let caller = Caller::of(&context);
