@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anchord_proto::hello::Hello;
 
-use super::bind::{SessionLocation, place_of, start};
 use super::error::BindError;
+use super::location::{SessionLocation, place_of, start};
 use super::service::SessionService;
 use super::thread::project_of;
 use super::{Elsewhere, EventSource, ResolvedSession, Session};

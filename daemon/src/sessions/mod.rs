@@ -14,12 +14,15 @@ mod event;
 mod gate;
 mod liveness;
 mod loading;
+mod location;
 mod processes;
 mod reading;
 mod service;
 mod sweep;
 mod table;
 mod thread;
+mod view;
+mod writing;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -31,11 +34,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use bind::{PERSONAL_NAME, SessionLocation, View, WriteOutcome, establish_in_registry};
+pub(crate) use bind::establish_in_registry;
 pub(crate) use compaction::Compaction;
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
 pub(crate) use gate::{Joining, TeamGate};
+pub(crate) use location::{PERSONAL_NAME, SessionLocation};
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
 pub(crate) use service::SessionService;
@@ -44,6 +48,8 @@ pub(crate) use table::{
     Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable,
 };
 pub(crate) use thread::Thread;
+pub(crate) use view::View;
+pub(crate) use writing::WriteOutcome;
 
 use crate::project::OpenProject;
 use crate::project::history::PastMemory;
@@ -165,7 +171,7 @@ pub(crate) struct Session {
     binding: tokio::sync::Mutex<bool>,
     /// Whether the session is in no table and no registry. It stages nothing, so none of its work
     /// needs recovery.
-    visits: bool,
+    is_ephemeral: bool,
     /// The earlier memory that the session reads, instead of the current one.
     past: Option<PastMemory>,
     /// A remark about the project's place, for the next answer.
@@ -192,7 +198,7 @@ impl Session {
             place: Mutex::default(),
             working: ArcSwapOption::empty(),
             binding: tokio::sync::Mutex::default(),
-            visits: false,
+            is_ephemeral: false,
             past: None,
             remark: Mutex::default(),
             revision_seen: AtomicU64::new(u64::MAX),
@@ -222,7 +228,7 @@ impl Session {
         let hello = Hello::new(Role::Http, uuid::Uuid::new_v4(), std::process::id());
         let session = Self::new(id, Arc::new(hello), None, clock::now());
         session.set_client(client);
-        Self { place: Mutex::new(Some(Arc::new(place))), visits: true, ..session }
+        Self { place: Mutex::new(Some(Arc::new(place))), is_ephemeral: true, ..session }
     }
 
     /// Returns this ephemeral session as a reader of an earlier memory. It cannot write.
@@ -239,7 +245,7 @@ impl Session {
         session.flags.store(self.flags.load_full());
         Self {
             place: Mutex::new(Some(Arc::new(SessionLocation::Personal))),
-            visits: true,
+            is_ephemeral: true,
             ..session
         }
     }
@@ -252,7 +258,7 @@ impl Session {
 
     /// Returns whether the session is ephemeral.
     pub(crate) fn is_ephemeral(&self) -> bool {
-        self.visits
+        self.is_ephemeral
     }
 
     /// Returns the session, at work in an open project.

@@ -40,7 +40,7 @@ impl Session {
     /// Returns the reader for the maintenance of single records. For a command it is the owner of
     /// all records: ended sessions leave some that nobody else reaches and that take up room.
     pub(crate) fn keeper(&self, service: &SessionService) -> Reader {
-        if self.visits { Reader::owner() } else { self.reader(service) }
+        if self.is_ephemeral { Reader::owner() } else { self.reader(service) }
     }
 
     /// Words what this conversation has staged and not saved. Includes the work of an earlier

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use anchord_memory::SessionId;
 
-use super::bind::{SessionLocation, place_of};
 use super::error::BindError;
+use super::location::{SessionLocation, place_of};
 use super::service::SessionService;
 use super::{Connection, Session};
 use crate::bounded_fs;

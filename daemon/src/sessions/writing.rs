@@ -1,0 +1,91 @@
+//! A session's writes: queued in its project, and kept within the budgets of notes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anchord_memory::{Change, Memory, Provenance, Record, Timestamp};
+
+use super::error::BindError;
+use super::service::SessionService;
+use super::{Session, end};
+use crate::project::{
+    Compacted, OpenProject, Operation, Outcome, WriteCommand, WriteError, WriteSet, Written, sum,
+};
+use crate::store::Call;
+
+/// A session's write that is on disk.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteOutcome<O> {
+    /// The outcome of the decision.
+    pub(crate) outcome: O,
+    /// The records that it wrote, at their new versions.
+    pub(crate) records: Vec<Arc<Record>>,
+    /// The time that the journal took for the write and for the compaction after it.
+    pub(crate) append: Option<Duration>,
+    /// The compactions that kept notes within their budgets.
+    pub(crate) compacted: Vec<Compacted>,
+}
+
+impl<O> WriteOutcome<O> {
+    /// Creates the outcome of a decision that changes nothing.
+    pub(crate) fn nothing(outcome: O) -> Self {
+        Self { outcome, records: Vec::new(), append: None, compacted: Vec::new() }
+    }
+}
+
+impl Session {
+    /// Queues a write, waits until it is on disk, and then compacts notes that exceed their budget.
+    pub(crate) async fn write<O: Outcome>(
+        &self,
+        service: &SessionService,
+        call: Option<&Call>,
+        operation: impl Into<Operation>,
+        command: WriteCommand<Memory, O>,
+    ) -> Result<WriteOutcome<O>, BindError> {
+        let written = self.write_alone(service, call, operation, command).await?;
+        let records = written.changes.iter().filter_map(Change::record).cloned().collect();
+        let (write_set, outcome, append) = WriteSet::split(written);
+        let compacted = match self.project() {
+            Some(project) => self.keep_to_budget(service, &project, write_set).await,
+            None => Vec::new(),
+        };
+        let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
+        Ok(WriteOutcome { outcome, records, append, compacted })
+    }
+
+    /// Queues a write and waits until it is on disk, without compacting. Opens the project again if
+    /// it was closed in between.
+    pub(super) async fn write_alone<O: Outcome>(
+        &self,
+        service: &SessionService,
+        call: Option<&Call>,
+        operation: impl Into<Operation>,
+        command: WriteCommand<Memory, O>,
+    ) -> Result<Written<Memory, O>, BindError> {
+        let operation = operation.into();
+        let project = self.bound(service).await?;
+        let write = |project: Arc<OpenProject>| {
+            let (session, call) = (self.id.clone(), call.cloned());
+            let command = Arc::clone(&command);
+            async move { project.owner.write(Some(session), call, operation, command).await }
+        };
+        let id = project.id;
+        let written = match write(Arc::clone(&project)).await {
+            Err(WriteError::Closed) => {
+                let project = service.projects.open_project(id).await?;
+                self.works_in(Some(&project));
+                write(project).await?
+            }
+            written => written?,
+        };
+        if !self.is_ephemeral {
+            end::after_write(service, self, id).await;
+        }
+        Ok(written)
+    }
+
+    /// Returns the provenance of this session's records.
+    pub(crate) fn provenance(&self, time: Timestamp) -> Provenance {
+        Provenance::new(self.id.clone(), self.client(), time)
+    }
+}
