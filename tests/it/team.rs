@@ -126,6 +126,9 @@ fn two_machines_share_a_memory_and_keep_what_is_private() {
     assert!(stored.contains("n1p"), "a private note has an id of its own: {stored}");
     let saved = agent.tool("memory_save", &write::save("Cache"));
     assert!(saved.contains("Saved"), "{saved}");
+    let late = json!({ "session_summary": "Late.", "expected_revision": 9_999 });
+    let refused = agent.call("memory_save", &late).unwrap();
+    assert!(refused.is_error && refused.text.starts_with("failed to save: "), "{refused:?}");
     let load = ada.sees("Deploys run on Fridays.");
     assert!(load.contains("Cache") && load.contains(" of Bob:"), "{load}");
     agent.tool("memory_note", &json!({ "key": "db", "content": "Postgres 17" }));

@@ -1,34 +1,26 @@
 //! The context of a tool's run: the calling session and the tools' operations on its project.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
-    Accesses, ArchivePlan, Audience, Change, CheckpointOutcome, Formula, Held, HeldKey, Memory,
-    NewNote, NotesOutcome, Plan, Provenance, Reader, Record, RecordId, Refusal, RetentionParts,
-    Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread,
-    plan_checkpoint_within, plan_hold, plan_notes, plan_save, plan_use, refuse_rule_changes,
-    render,
+    Accesses, Audience, CheckpointOutcome, Formula, Memory, NewNote, NotesOutcome, Provenance,
+    Reader, Record, RecordId, Refusal, RetentionParts, SaveOutcome, Staged, Timestamp, WriteLimits,
+    plan_notes, plan_use, render,
 };
 
 use super::answer::ToolAnswer;
 use super::error::ToolError;
-use crate::anchors::capture;
 use crate::budgets::{self, InForce};
-use crate::clock;
 use crate::config::Config;
 use crate::merging::MergeService;
 use crate::outlines::OutlineService;
-use crate::project::{
-    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
-};
+use crate::project::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError};
 use crate::rules::RuleService;
 use crate::sessions::{
-    BindError, LiveSession, Session, SessionService, View, WriteOutcome, session_key,
+    BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
+    WriteOutcome, WritePlan,
 };
 use crate::store::Call;
-use uuid::Uuid;
 
 /// One call of a tool.
 #[derive(Clone, Debug)]
@@ -47,39 +39,6 @@ pub(crate) struct Context {
     pub(crate) call: Option<Call>,
     /// The reader of the answer.
     pub(crate) audience: Arc<Audience>,
-}
-
-/// The arguments of a save, besides its items.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SaveCall {
-    /// The description of the session's work.
-    pub(crate) session_summary: String,
-    /// The revision that memory must be at.
-    pub(crate) expected_revision: Option<Revision>,
-    /// The limits of the items.
-    pub(crate) limits: WriteLimits,
-    /// A merge of a brief.
-    pub(crate) merge: Option<Arc<BriefMerge>>,
-}
-
-impl SaveCall {
-    /// Returns the save of a part.
-    fn with<'a>(
-        &'a self,
-        part: Staged,
-        started: Timestamp,
-        archive: Option<&'a ArchivePlan>,
-    ) -> Save<'a> {
-        Save {
-            started,
-            session_summary: &self.session_summary,
-            part,
-            expected_revision: self.expected_revision,
-            merge: self.merge.as_deref(),
-            limits: self.limits,
-            archive,
-        }
-    }
 }
 
 fn failed(operation: &'static str, error: BindError) -> ToolError {
@@ -143,18 +102,6 @@ impl Ranking {
     }
 }
 
-/// A function that plans a write. It gets the memory at that time, the provenance, and the part
-/// that the call stages.
-pub(crate) trait WritePlan<O>:
-    Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
-{
-}
-
-impl<O, P> WritePlan<O> for P where
-    P: Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
-{
-}
-
 impl Context {
     /// Returns this call in the user's own memory. That needs no project.
     pub(crate) fn personal(&self) -> Self {
@@ -202,6 +149,16 @@ impl Context {
         Ok(ToolAnswer { text, records, append, ..ToolAnswer::default() })
     }
 
+    /// Returns this call to the session, for its writes.
+    fn session_call(&self) -> SessionCall<'_> {
+        SessionCall {
+            service: &self.sessions,
+            session: &self.session,
+            line: self.call.as_ref(),
+            audience: &self.audience,
+        }
+    }
+
     /// Decides on the newest memory and makes the result durable. Paths beneath the project's root
     /// are relative to it in the `part` that `plan` gets.
     pub(crate) async fn commit<O: Outcome>(
@@ -211,92 +168,13 @@ impl Context {
         plan: impl WritePlan<O>,
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
         let operation = operation.into();
-        let plan = Arc::new(plan);
-        let waits = Arc::new(AtomicBool::new(false));
-        let in_order = {
-            let (plan, waits, session) =
-                (Arc::clone(&plan), Arc::clone(&waits), self.session.id.clone());
-            move |memory: &Memory, by: &Provenance, part: Staged| {
-                let planned = plan(memory, by, part)?;
-                let earlier = memory.held().any(|held| held.session == session);
-                if earlier && planned.changes.iter().any(Change::is_shared) {
-                    waits.store(true, Ordering::SeqCst);
-                    return Err(Refusal::invalid("write", "comes after a save that still waits"));
-                }
-                Ok(planned)
-            }
-        };
-        let call = self.call.as_ref();
-        let written = self.commit_as(call, operation, part.clone(), in_order).await;
-        if !waits.load(Ordering::SeqCst) {
-            return written;
-        }
-        // What the session saved before and the team's database does not have yet comes first.
-        let earlier = self.release_earlier(|_| true).await;
-        earlier.map_err(|error| failed(operation.name(), error.into()))?;
-        let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
-        self.commit_as(call, operation, part, plan).await
-    }
-
-    /// Commits like [`Context::commit`], as the line of this call or as none.
-    async fn commit_as<O: Outcome>(
-        &self,
-        call: Option<&Call>,
-        operation: Operation,
-        part: Staged,
-        plan: impl WritePlan<O>,
-    ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
-        let place = self.session.place(&self.sessions).await?;
-        let part = match place.root().and_then(|root| root.to_str()) {
-            Some(root) => part.relative_to(root),
-            None => part,
-        };
-        let part = match place.root() {
-            Some(root) => capture(root, part).await,
-            None => part,
-        };
-        let audience = Arc::clone(&self.audience);
-        let is_person = matches!(*audience, Audience::Person(_));
-        let worded = move |refusal: Refusal| refusal.worded(&audience);
-        if self.session.project_id().is_none() && self.view().await?.project.is_none() {
-            // The write would create the project. A call that changes nothing must not do that.
-            let by = self.session.provenance(clock::now());
-            let plan = plan(&Memory::default(), &by, part.clone())
-                .map_err(|refusal| self.refused(operation.name(), &refusal))?;
-            if plan.changes.is_empty() {
-                return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
-            }
-        }
-        let session = Arc::clone(&self.session);
-        let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
-            let Plan { changes, outcome } =
-                plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
-            if !is_person {
-                refuse_rule_changes(memory, &changes).map_err(&worded)?;
-            }
-            Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
-        });
-        let written = self.session.write(&self.sessions, call, operation, command);
-        written.await.map_err(|error| failed(operation.name(), error))
+        let written = self.session_call().commit(operation, part, plan).await;
+        written.map_err(|error| failed(operation.name(), error))
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
     pub(crate) async fn answered<O: Outcome>(&self) -> Result<Option<Reply<O>>, ToolError> {
-        let (Some(call), Some(project)) = (&self.call, self.view().await?.project) else {
-            return Ok(None);
-        };
-        // This decision refuses to write, so only a stored answer comes back.
-        let command: WriteCommand<Memory, Reply<O>> = Arc::new(|_, _| Err(String::new()));
-        let session = Some(self.session.id.clone());
-        match project
-            .owner
-            .write(session, Some(call.clone()), Operation::staying("ask"), command)
-            .await
-        {
-            Ok(written) => Ok(Some(written.outcome)),
-            Err(WriteError::Refused(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.session_call().answered().await?)
     }
 
     /// Stages a part within a tool set's limits. `words` renders the outcome for the tool set.
@@ -306,12 +184,8 @@ impl Context {
         limits: WriteLimits,
         words: fn(&CheckpointOutcome) -> String,
     ) -> Result<ToolAnswer, ToolError> {
-        let key = session_key(&self.session);
-        let plan = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &key, part)?;
-            Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
-        };
-        self.write(Operation::staying("checkpoint"), part, plan, words).await
+        let staged = self.session_call().checkpoint(part, limits).await;
+        self.answer(staged.map_err(|error| failed("checkpoint", error))?, words).await
     }
 
     /// Folds staged work and `part` into shared memory.
@@ -320,79 +194,13 @@ impl Context {
         part: Staged,
         save: SaveCall,
     ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
-        let archive = self.archive_plan().await?;
-        let (started, key) = (self.session.started, session_key(&self.session));
-        if self.view().await?.memory.team().is_some() {
-            return self.save_in_team(part, save, archive).await;
+        match self.session_call().save(part, save).await {
+            Ok(Saved::Folded(written)) => Ok(*written),
+            Ok(Saved::Held(why)) => {
+                Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(&why))))
+            }
+            Err(error) => Err(failed("save", error)),
         }
-        let plan = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &key, part)?;
-            let save = save.with(part, started, archive.as_ref());
-            Ok(plan_save(memory, by, save)?.and(bound))
-        };
-        self.commit("save", part, plan).await
-    }
-
-    /// Saves into a memory that a team shares. The save is held on this machine first, which needs
-    /// no database, and then folded, which does.
-    async fn save_in_team(
-        &self,
-        part: Staged,
-        save: SaveCall,
-        archive: Option<ArchivePlan>,
-    ) -> Result<WriteOutcome<Reply<SaveOutcome>>, ToolError> {
-        if let Some(answered) = self.answered().await? {
-            return Ok(WriteOutcome::nothing(answered));
-        }
-        let key = match &self.call {
-            Some(call) => HeldKey { instance: Arc::clone(&call.instance), number: call.number },
-            None => HeldKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
-        };
-        let (started, thread) = (self.session.started, session_key(&self.session));
-        let waits = key.clone();
-        let hold = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &thread, part)?;
-            Ok(plan_hold(memory, by, &waits, save.with(part, started, None))?.and(bound))
-        };
-        self.commit_as(None, Operation::staying("hold"), part, hold).await?;
-        let fold = releasing(key.clone(), archive);
-        let folded = match self.release_earlier(|earlier| *earlier != key).await {
-            Ok(()) => self.session.write(&self.sessions, self.call.as_ref(), "save", fold).await,
-            Err(error) => Err(error.into()),
-        };
-        let error = match folded {
-            Err(BindError::Write(error)) => error,
-            written => return written.map_err(|error| failed("save", error)),
-        };
-        if let Some(why) = waits_for_team(&error) {
-            tracing::info!(session = %self.session.id, why, "a save waits for the team");
-            return Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(why))));
-        }
-        if let (WriteError::Refused(_), Some(project)) = (&error, self.session.project()) {
-            let restaged = project.restage(&key).await;
-            restaged.map_err(|error| failed("save", error.into()))?;
-        }
-        Err(failed("save", error.into()))
-    }
-
-    /// Folds what this session saved before and the team's database does not have yet.
-    async fn release_earlier(&self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), WriteError> {
-        let Some(project) = self.session.project() else { return Ok(()) };
-        let earlier = |held: &Held| held.session == self.session.id && wanted(&held.key);
-        project.release(earlier).await.map(drop)
-    }
-
-    /// Plans what a save should archive, if memory is too large. This reads files, so it is not
-    /// part of the decision.
-    async fn archive_plan(&self) -> Result<Option<ArchivePlan>, ToolError> {
-        let view = self.view().await?;
-        let now = clock::now();
-        let gone = view.absent(archive::candidates(&view.memory, now)).await;
-        let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
-        let sessions = self.sessions.table.all();
-        let bound = sessions.iter().filter_map(|status| topic(&status.session)).collect();
-        let plan = archive::plan(&view.memory, now, &gone, &bound);
-        Ok((!plan.is_empty()).then_some(plan))
     }
 
     /// Words what this conversation has staged but not saved.

@@ -1,5 +1,4 @@
-//! The location of a session's work, which its hello leads to: a project whose files can be read,
-//! one whose files cannot, or the user's own memory.
+//! The location of a session's work, found from its hello.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -17,6 +17,7 @@ mod loading;
 mod location;
 mod processes;
 mod reading;
+mod saving;
 mod service;
 mod sweep;
 mod table;
@@ -42,6 +43,7 @@ pub(crate) use gate::{Joining, TeamGate};
 pub(crate) use location::{PERSONAL_NAME, SessionLocation};
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
+pub(crate) use saving::{SaveCall, Saved, SessionCall, WritePlan};
 pub(crate) use service::SessionService;
 pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{

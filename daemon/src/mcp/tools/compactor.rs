@@ -21,12 +21,12 @@ use serde_json::Value;
 use super::params::wanted_tags;
 use crate::budgets;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::{Context, WritePlan};
+use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::input::whole_number;
 use crate::mcp::tool::ToolSpec;
 use crate::project::{Compacted, Outcome};
-use crate::sessions::WriteOutcome;
+use crate::sessions::{WriteOutcome, WritePlan};
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     let specs = [read::specs(), store::specs(), compact::specs(), change::specs()].concat();

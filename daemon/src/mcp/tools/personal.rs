@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use super::params::ScopeParams;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::{Context, WritePlan};
+use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::project::{Outcome, Reply};
-use crate::sessions::{BindError, View};
+use crate::sessions::{BindError, View, WritePlan};
 
 /// The memories that an answer comes from.
 pub(super) struct Reading {

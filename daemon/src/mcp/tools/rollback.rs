@@ -13,11 +13,11 @@ use super::history::{Named, named, read_journal};
 use crate::clock;
 use crate::limits::ROLLBACK_TRIES_MAX;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::{Context, WritePlan};
+use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::project::Reply;
-use crate::sessions::{View, WriteOutcome};
+use crate::sessions::{View, WriteOutcome, WritePlan};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {

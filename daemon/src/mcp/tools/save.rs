@@ -8,10 +8,11 @@ use super::brief::BriefCall;
 use super::params::SaveParams;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::{Context, SaveCall};
+use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::project::Reply;
+use crate::sessions::SaveCall;
 
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::new(

@@ -12,9 +12,10 @@ use serde::Deserialize;
 use crate::bounded_fs;
 use crate::clock;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::{Context, SaveCall};
+use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::sessions::SaveCall;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LoadParams {

@@ -1,0 +1,282 @@
+//! The policy of a call's writes: what is planned, in which order, and what waits for a team.
+//!
+//! In a team's project, a save is held on this machine first, which needs no database, and then
+//! folded, which does. A save that still waits is folded before a later shared write.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anchord_memory::brief::BriefMerge;
+use anchord_memory::{
+    ArchivePlan, Audience, Change, CheckpointOutcome, Held, HeldKey, Memory, Plan, Provenance,
+    Refusal, Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread,
+    plan_checkpoint_within, plan_hold, plan_save, refuse_rule_changes,
+};
+use uuid::Uuid;
+
+use super::error::BindError;
+use super::service::SessionService;
+use super::{Session, WriteOutcome, session_key};
+use crate::anchors::capture;
+use crate::clock;
+use crate::project::{
+    Operation, Outcome, Reply, Transition, WriteCommand, WriteError, releasing, waits_for_team,
+};
+use crate::store::Call;
+
+/// A call of a session that may write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionCall<'a> {
+    pub(crate) service: &'a SessionService,
+    pub(crate) session: &'a Arc<Session>,
+    /// The line of the call, if a shim sent it. A write is applied once for each line.
+    pub(crate) line: Option<&'a Call>,
+    /// The reader of a refusal. Only a person may change rules.
+    pub(crate) audience: &'a Arc<Audience>,
+}
+
+/// A function that plans a write. It gets the memory at that time, the provenance, and the part
+/// that the call stages.
+pub(crate) trait WritePlan<O>:
+    Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
+{
+}
+
+impl<O, P> WritePlan<O> for P where
+    P: Fn(&Memory, &Provenance, Staged) -> Result<Plan<O>, Refusal> + Send + Sync + 'static
+{
+}
+
+/// The arguments of a save, besides its items.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SaveCall {
+    /// The description of the session's work.
+    pub(crate) session_summary: String,
+    /// The revision that memory must be at.
+    pub(crate) expected_revision: Option<Revision>,
+    /// The limits of the items.
+    pub(crate) limits: WriteLimits,
+    /// A merge of a brief.
+    pub(crate) merge: Option<Arc<BriefMerge>>,
+}
+
+impl SaveCall {
+    /// Returns the save of a part.
+    fn with<'a>(
+        &'a self,
+        part: Staged,
+        started: Timestamp,
+        archive: Option<&'a ArchivePlan>,
+    ) -> Save<'a> {
+        Save {
+            started,
+            session_summary: &self.session_summary,
+            part,
+            expected_revision: self.expected_revision,
+            merge: self.merge.as_deref(),
+            limits: self.limits,
+            archive,
+        }
+    }
+}
+
+/// The end of a save that was not refused.
+#[derive(Debug)]
+pub(crate) enum Saved {
+    /// It is in shared memory.
+    Folded(Box<WriteOutcome<Reply<SaveOutcome>>>),
+    /// It is held on this machine until the team's database takes it. The text says why it waits.
+    Held(String),
+}
+
+impl Saved {
+    fn folded(written: WriteOutcome<Reply<SaveOutcome>>) -> Self {
+        Self::Folded(Box::new(written))
+    }
+}
+
+impl SessionCall<'_> {
+    /// Decides on the newest memory and makes the result durable. Paths beneath the project's root
+    /// are relative to it in the `part` that `plan` gets.
+    pub(crate) async fn commit<O: Outcome>(
+        self,
+        operation: impl Into<Operation>,
+        part: Staged,
+        plan: impl WritePlan<O>,
+    ) -> Result<WriteOutcome<Reply<O>>, BindError> {
+        let operation = operation.into();
+        let plan = Arc::new(plan);
+        let waits = Arc::new(AtomicBool::new(false));
+        let in_order = {
+            let (plan, waits, session) =
+                (Arc::clone(&plan), Arc::clone(&waits), self.session.id.clone());
+            move |memory: &Memory, by: &Provenance, part: Staged| {
+                let planned = plan(memory, by, part)?;
+                let earlier = memory.held().any(|held| held.session == session);
+                if earlier && planned.changes.iter().any(Change::is_shared) {
+                    waits.store(true, Ordering::SeqCst);
+                    return Err(Refusal::invalid("write", "comes after a save that still waits"));
+                }
+                Ok(planned)
+            }
+        };
+        let written = self.commit_now(operation, part.clone(), in_order).await;
+        if !waits.load(Ordering::SeqCst) {
+            return written;
+        }
+        // What the session saved before and the team's database does not have yet comes first.
+        self.release_earlier(|_| true).await?;
+        let plan = move |memory: &Memory, by: &Provenance, part: Staged| plan(memory, by, part);
+        self.commit_now(operation, part, plan).await
+    }
+
+    /// Commits like [`Self::commit`], without regard to earlier saves that wait.
+    async fn commit_now<O: Outcome>(
+        self,
+        operation: Operation,
+        part: Staged,
+        plan: impl WritePlan<O>,
+    ) -> Result<WriteOutcome<Reply<O>>, BindError> {
+        let place = self.session.place(self.service).await?;
+        let part = match place.root().and_then(|root| root.to_str()) {
+            Some(root) => part.relative_to(root),
+            None => part,
+        };
+        let part = match place.root() {
+            Some(root) => capture(root, part).await,
+            None => part,
+        };
+        let audience = Arc::clone(self.audience);
+        let is_person = matches!(*audience, Audience::Person(_));
+        let worded = move |refusal: Refusal| refusal.worded(&audience);
+        if self.session.project_id().is_none()
+            && self.session.view(self.service).await?.project.is_none()
+        {
+            // The write would create the project. A call that changes nothing must not do that.
+            let by = self.session.provenance(clock::now());
+            let plan = plan(&Memory::default(), &by, part.clone())
+                .map_err(|refusal| WriteError::Refused(worded(refusal)))?;
+            if plan.changes.is_empty() {
+                return Ok(WriteOutcome::nothing(Reply::Outcome(plan.outcome)));
+            }
+        }
+        let session = Arc::clone(self.session);
+        let command: WriteCommand<Memory, Reply<O>> = Arc::new(move |memory, now| {
+            let Plan { changes, outcome } =
+                plan(memory, &session.provenance(now), part.clone()).map_err(&worded)?;
+            if !is_person {
+                refuse_rule_changes(memory, &changes).map_err(&worded)?;
+            }
+            Ok(Transition { changes, outcome: Reply::Outcome(outcome) })
+        });
+        self.session.write(self.service, self.line, operation, command).await
+    }
+
+    /// Stages a part within a tool set's limits.
+    pub(crate) async fn checkpoint(
+        self,
+        part: Staged,
+        limits: WriteLimits,
+    ) -> Result<WriteOutcome<Reply<CheckpointOutcome>>, BindError> {
+        let key = session_key(self.session);
+        let plan = move |memory: &Memory, by: &Provenance, part| {
+            let (part, bound) = in_thread(memory, &key, part)?;
+            Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
+        };
+        self.commit(Operation::staying("checkpoint"), part, plan).await
+    }
+
+    /// Folds staged work and `part` into shared memory.
+    pub(crate) async fn save(self, part: Staged, save: SaveCall) -> Result<Saved, BindError> {
+        let archive = self.archive_plan().await?;
+        if self.session.view(self.service).await?.memory.team().is_some() {
+            return self.save_in_team(part, save, archive).await;
+        }
+        let (started, key) = (self.session.started, session_key(self.session));
+        let plan = move |memory: &Memory, by: &Provenance, part| {
+            let (part, bound) = in_thread(memory, &key, part)?;
+            let save = save.with(part, started, archive.as_ref());
+            Ok(plan_save(memory, by, save)?.and(bound))
+        };
+        self.commit("save", part, plan).await.map(Saved::folded)
+    }
+
+    /// Saves into a memory that a team shares: holds the save, and then folds it.
+    async fn save_in_team(
+        self,
+        part: Staged,
+        save: SaveCall,
+        archive: Option<ArchivePlan>,
+    ) -> Result<Saved, BindError> {
+        if let Some(answered) = self.answered().await? {
+            return Ok(Saved::folded(WriteOutcome::nothing(answered)));
+        }
+        let key = match self.line {
+            Some(line) => HeldKey { instance: Arc::clone(&line.instance), number: line.number },
+            None => HeldKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
+        };
+        let (started, thread) = (self.session.started, session_key(self.session));
+        let held_as = key.clone();
+        let hold = move |memory: &Memory, by: &Provenance, part| {
+            let (part, bound) = in_thread(memory, &thread, part)?;
+            Ok(plan_hold(memory, by, &held_as, save.with(part, started, None))?.and(bound))
+        };
+        // The line is that of the fold.
+        let unnumbered = Self { line: None, ..self };
+        unnumbered.commit_now(Operation::staying("hold"), part, hold).await?;
+        let fold = releasing(key.clone(), archive);
+        let folded = match self.release_earlier(|earlier| *earlier != key).await {
+            Ok(()) => self.session.write(self.service, self.line, "save", fold).await,
+            Err(error) => Err(error.into()),
+        };
+        let error = match folded {
+            Err(BindError::Write(error)) => error,
+            folded => return folded.map(Saved::folded),
+        };
+        if let Some(why) = waits_for_team(&error) {
+            tracing::info!(session = %self.session.id, why, "a save waits for the team");
+            return Ok(Saved::Held(why.to_owned()));
+        }
+        if let (WriteError::Refused(_), Some(project)) = (&error, self.session.project()) {
+            project.restage(&key).await?;
+        }
+        Err(error.into())
+    }
+
+    /// Returns the answer that this memory gave to the same call before, if it did.
+    pub(crate) async fn answered<O: Outcome>(self) -> Result<Option<Reply<O>>, BindError> {
+        let Some(line) = self.line else { return Ok(None) };
+        let Some(project) = self.session.view(self.service).await?.project else {
+            return Ok(None);
+        };
+        // This decision refuses to write, so only a stored answer comes back.
+        let command: WriteCommand<Memory, Reply<O>> = Arc::new(|_, _| Err(String::new()));
+        let session = Some(self.session.id.clone());
+        let asked = Operation::staying("ask");
+        match project.owner.write(session, Some(line.clone()), asked, command).await {
+            Ok(written) => Ok(Some(written.outcome)),
+            Err(WriteError::Refused(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Folds what this session saved before and the team's database does not have yet.
+    async fn release_earlier(self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), WriteError> {
+        let Some(project) = self.session.project() else { return Ok(()) };
+        let earlier = |held: &Held| held.session == self.session.id && wanted(&held.key);
+        project.release(earlier).await.map(drop)
+    }
+
+    /// Plans what a save should archive, if memory is too large. This reads files, so it is not
+    /// part of the decision.
+    async fn archive_plan(self) -> Result<Option<ArchivePlan>, BindError> {
+        let view = self.session.view(self.service).await?;
+        let now = clock::now();
+        let gone = view.absent(archive::candidates(&view.memory, now)).await;
+        let topic = |session: &Session| view.memory.bound(&session_key(session)).map(str::to_owned);
+        let sessions = self.service.table.all();
+        let bound = sessions.iter().filter_map(|status| topic(&status.session)).collect();
+        let plan = archive::plan(&view.memory, now, &gone, &bound);
+        Ok((!plan.is_empty()).then_some(plan))
+    }
+}
