@@ -1,5 +1,8 @@
 //! A memory that a team shares through a real PostgreSQL. Each machine is an instance of its own.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use anchord_team::testing::{COMMIT, Cut, Proxy, Server};
 use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, poll, skip, write};
 use serde_json::{Value, json};
@@ -244,6 +247,29 @@ fn a_write_that_is_not_answered_in_time_says_what_is_known_of_it() {
     assert!(!load.contains("Held."), "{load}");
     ada.sees("Stalled.");
     assert_eq!(ada.shared(), bob.shared());
+}
+
+#[test]
+fn a_compaction_is_told_what_to_keep_while_the_database_is_silent() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, _bob) = two_by(&proxy.url("ada"), &server);
+    let kept = "The release key is in the safe.";
+    ada.agent().tool("memory_note", &json!({ "content": kept, "pinned": true }));
+    let event = json!({ "hook_event_name": "PreCompact", "session_id": "a", "trigger": "auto" });
+    let told = || {
+        let mut hook = ada.instance.command(&anchord_tests::binaries().anchord_hook);
+        hook.arg("claude-code").current_dir(ada.project.path());
+        let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+        String::from_utf8(hook.wait_with_output().unwrap().stdout).unwrap()
+    };
+    // The first compaction binds the conversation to a topic. The next has nothing to write.
+    let first = told();
+    assert!(first.contains(kept), "{first}");
+    proxy.stall();
+    let next = told();
+    assert!(next.contains(kept), "a hook that changes nothing waits for nobody: {next:?}");
 }
 
 #[test]

@@ -66,7 +66,8 @@ impl Call<'_> {
             let changes = history(memory, &session.provenance(now), &key, line.as_deref());
             Ok(Transition::silent(changes.map_err(|refusal| refusal.to_string())?))
         });
-        self.session.write(&self.service.sessions, None, "thread", command).await?;
+        let operation = Operation::staying("thread");
+        self.session.write(&self.service.sessions, None, operation, command).await?;
         Ok(())
     }
 }
