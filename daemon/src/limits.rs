@@ -238,11 +238,11 @@ pub const MCP_LINE_BYTES_MAX: usize =
 /// Pause after a failed accept, usually caused by a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Sessions of one connection: its own, and those of an agent's threads and subagents.
+/// Sessions of one connection: its own, those of conversations that calls name, and subagents'.
 pub const CONNECTION_SESSIONS_MAX: usize = 128;
 
-/// Characters of an agent's thread id that go into its session's id.
-pub const THREAD_ID_CHARS_MAX: usize = 64;
+/// Characters of a conversation's name that go into its session's id.
+pub const CONVERSATION_ID_CHARS_MAX: usize = 64;
 
 /// Characters of a name that a person gives to a prompt.
 pub const PROMPT_NAME_CHARS_MAX: usize = 60;
@@ -405,13 +405,13 @@ pub const RETRIEVAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Conversations with state between their events. A further one displaces the one silent for
 /// longest.
-pub const THREADS_MAX: usize = 512;
+pub const CONVERSATIONS_MAX: usize = 512;
 
 /// Tasks of subagents that are about to start, kept for one conversation.
 pub const TASKS_EXPECTED_MAX: usize = 32;
 
 /// Files remembered as looked up for one context.
-pub const FILES_TOLD_MAX: usize = 2_000;
+pub const FILES_LOOKED_UP_MAX: usize = 2_000;
 
 /// Texts about actions that wait for one conversation's next prompt.
 pub const CONTEXTS_WAITING_MAX: usize = 2;

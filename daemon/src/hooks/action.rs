@@ -39,7 +39,7 @@ pub(super) async fn begins(
         subagent::calls(call, &begins.call);
     }
     if let Some(task) = &begins.task {
-        call.threads().expect_task(&call.name, task.clone());
+        call.conversations().expect_task(&call.name, task.clone());
     }
     if !begins.takes_context {
         return Ok(HookResponse::default());
@@ -72,12 +72,12 @@ async fn stopped(
     if !checked.has_rules {
         return Ok(None);
     }
-    let told = RuleVerdict {
+    let verdict = RuleVerdict {
         verdict: &checked.verdict,
         approval: checked.approval.as_deref(),
         is_approved: checked.is_approved,
     };
-    let reason = if checked.passes() { String::new() } else { rule_stop(&told) };
+    let reason = if checked.passes() { String::new() } else { rule_stop(&verdict) };
     let reason = defuse::defuse(&reason).into_owned();
     let line = rules::logged(&asked, &checked);
     call.session.log(&call.service.sessions, line, started.elapsed(), String::new());
@@ -103,7 +103,9 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResp
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
-    let given = call.with_context(|thread| thread.given.union(&thread.remedies).copied().collect());
+    let given = call.with_context(|conversation| {
+        conversation.given.union(&conversation.remedies).copied().collect()
+    });
     let of = FailureView {
         reader: &call.session.reader(&call.service.sessions),
         command,
@@ -114,9 +116,9 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResp
     let remedies = remedies(&view.memory, &of);
     let failure = FailureContext { command, output, remedies: &remedies };
     let context = failure_context(&view.memory, &failure);
-    call.with_context(|thread| {
-        thread.given.extend(context.whole.iter().copied());
-        thread.remedies.extend(context.shown.iter().copied());
+    call.with_context(|conversation| {
+        conversation.given.extend(context.whole.iter().copied());
+        conversation.remedies.extend(context.shown.iter().copied());
     });
     Ok(HookResponse::context(context))
 }
@@ -129,9 +131,11 @@ async fn about_files(
     files: &[String],
     reads_whole: bool,
 ) -> Result<HookResponse, HookError> {
-    let is_new = |file: &String| call.with_context(|thread| !thread.files.contains(file));
-    let may_offer =
-        |file: &String| reads_whole && call.with_context(|thread| !thread.offered.contains(file));
+    let is_new =
+        |file: &String| call.with_context(|conversation| !conversation.files.contains(file));
+    let may_offer = |file: &String| {
+        reads_whole && call.with_context(|conversation| !conversation.offered.contains(file))
+    };
     let due = files.iter().filter(|file| is_new(file) || may_offer(file));
     let due: Vec<&String> = due.take(limits::ACTION_FILES_MAX).collect();
     if due.is_empty() {
@@ -145,15 +149,15 @@ async fn about_files(
     let sessions = &call.service.sessions;
     for file in due {
         let is_told = !is_new(file);
-        let given = call.with_context(|thread| {
-            if thread.files.len() < limits::FILES_TOLD_MAX {
-                thread.files.insert(file.clone());
+        let given = call.with_context(|conversation| {
+            if conversation.files.len() < limits::FILES_LOOKED_UP_MAX {
+                conversation.files.insert(file.clone());
             }
-            thread.given.clone()
+            conversation.given.clone()
         });
         let offer = if may_offer(file) { offer(call, &view, file).await } else { None };
         if offer.is_some() {
-            call.with_context(|thread| thread.offer(file));
+            call.with_context(|conversation| conversation.offer(file));
         }
         let relative = view.place.relative(file);
         let folder = relative.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -175,7 +179,9 @@ async fn about_files(
             },
         );
         if !context.text.is_empty() {
-            call.with_context(|thread| thread.given.extend(context.whole.iter().copied()));
+            call.with_context(|conversation| {
+                conversation.given.extend(context.whole.iter().copied());
+            });
             return Ok(HookResponse::context(context));
         }
     }

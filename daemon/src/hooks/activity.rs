@@ -24,9 +24,9 @@ impl Call<'_> {
     /// Adds the event to the pending activity.
     pub(super) fn note(&self) {
         let event = &self.envelope.event;
-        self.threads().with(&self.name, |thread| {
-            self.name_activity(&mut thread.pending);
-            thread.pending.saw(event, clock::now());
+        self.conversations().with(&self.name, |conversation| {
+            self.name_activity(&mut conversation.pending);
+            conversation.pending.saw(event, clock::now());
         });
     }
 
@@ -39,7 +39,8 @@ impl Call<'_> {
 
     /// Returns the pending activity.
     pub(super) fn pending_activity(&self) -> SessionActivity {
-        let mut activity = self.threads().with(&self.name, |thread| thread.pending.clone());
+        let mut activity =
+            self.conversations().with(&self.name, |conversation| conversation.pending.clone());
         self.name_activity(&mut activity);
         activity
     }
@@ -80,7 +81,7 @@ fn only_shows(service: &HookService, memory: &Memory) -> bool {
 
 /// Stages pending activity of conversations that have been silent for at least `since`.
 pub(crate) async fn stage_silent(service: &Arc<HookService>, since: std::time::Duration) {
-    let silent = service.state.threads.silent(since).into_iter().map(async |(name, session)| {
+    let silent = service.state.conversations.silent(since).into_iter().map(async |(name, session)| {
         let stage = stage(service, &name, &session, Which::Significant);
         match tokio::time::timeout(limits::JOB_TIME_MAX, stage).await {
             Ok(Ok(())) => {}
@@ -100,7 +101,7 @@ pub(crate) async fn stage_of(
     service: &Arc<HookService>,
     project: ProjectId,
 ) -> Result<(), BindError> {
-    for (name, session) in service.state.threads.with_pending_activity() {
+    for (name, session) in service.state.conversations.with_pending_activity() {
         // A conversation with pending activity only may not have bound its project yet.
         if session.project_id().is_none() && session.view(&service.sessions).await.is_err() {
             continue;
@@ -119,7 +120,7 @@ pub(super) async fn stage_and_forget(
     session: &Arc<Session>,
 ) -> Result<(), BindError> {
     stage(service, name, session, Which::Significant).await?;
-    service.state.threads.end(name);
+    service.state.conversations.end(name);
     Ok(())
 }
 
@@ -153,20 +154,20 @@ async fn take_and_write(
     session: &Arc<Session>,
     which: Which,
 ) -> Result<(), BindError> {
-    let threads = &service.state.threads;
-    let activity = threads.with(name, |thread| {
-        let empty = SessionActivity::of(thread.pending.key());
-        std::mem::replace(&mut thread.pending, empty)
+    let conversations = &service.state.conversations;
+    let activity = conversations.with(name, |conversation| {
+        let empty = SessionActivity::of(conversation.pending.key());
+        std::mem::replace(&mut conversation.pending, empty)
     });
     if activity.is_empty() {
         return Ok(());
     }
     let staged = write(service, session, &activity, which).await;
     if !matches!(staged, Ok(true)) {
-        threads.with(name, |thread| {
+        conversations.with(name, |conversation| {
             let mut all = activity;
-            all.absorb(&thread.pending);
-            thread.pending = all;
+            all.absorb(&conversation.pending);
+            conversation.pending = all;
         });
     }
     staged.map(|_| ())

@@ -4,8 +4,9 @@ use anchord_memory::Reader;
 use anchord_memory::SessionActivity;
 use anchord_memory::render::hooks::{Conversation, compaction_instructions, restored};
 
+use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
-use super::{Call, HookError, HookResponse, conversations};
+use super::{Call, HookError, HookResponse};
 use crate::{clock, secrets};
 
 /// Stages pending activity. Binds a conversation without a topic to a new one, since it is long.
@@ -19,9 +20,9 @@ pub(super) async fn begins(
     // The context is about to be emptied. Its records may be shown again, and a load has to give
     // everything.
     call.session.set_injected(None);
-    call.threads().with(&call.name, |thread| {
-        thread.forget_given();
-        thread.messages = messages;
+    call.conversations().with(&call.name, |conversation| {
+        conversation.forget_given();
+        conversation.messages = messages;
     });
     let view = call.session.view(&call.service.sessions).await?;
     let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
@@ -35,9 +36,9 @@ pub(super) async fn ended(
     summary: Option<&str>,
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
-    let before = call.threads().with(&call.name, |thread| {
-        thread.rebuilt.clear();
-        thread.messages.take()
+    let before = call.conversations().with(&call.name, |conversation| {
+        conversation.rebuilt.clear();
+        conversation.messages.take()
     });
     let counts = match (before, messages) {
         (Some(before), Some(after)) => format!(" {before}→{after} messages"),
@@ -59,7 +60,7 @@ pub(super) async fn ended(
 /// Restores what a compaction removed: the load, and the conversation's work in progress.
 pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> {
     // Some clients report a compaction only afterwards, so nothing was forgotten at its beginning.
-    call.threads().with(&call.name, conversations::ConversationState::forget_given);
+    call.conversations().with(&call.name, ConversationState::forget_given);
     let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
     let session = call.session.id.clone();
     let load = ready_load(call, None, move |memory, load| {

@@ -26,7 +26,7 @@ pub(crate) struct Conversations {
 
 /// A text that waits for the next prompt, and the files of the tool that it is about.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingText {
     pub(crate) context: RenderedContext,
     pub(crate) files: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Waiting {
 #[derive(Debug)]
 pub(crate) struct ConversationState {
     /// The revision up to which the model's context is current. Later changes by others are news.
-    pub(crate) told: Option<Revision>,
+    pub(crate) revision_known: Option<Revision>,
     /// Records that hooks showed to it in full.
     pub(crate) given: BTreeSet<RecordId>,
     /// Records that it was shown after a command failed, in full or in part.
@@ -45,7 +45,7 @@ pub(crate) struct ConversationState {
     /// Files whose outline was offered.
     pub(crate) offered: BTreeSet<String>,
     /// Texts about actions that the client could not carry. They go with the next prompt.
-    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) waiting: VecDeque<WaitingText>,
     /// Tasks of subagents that are about to start.
     pub(crate) tasks: VecDeque<Task>,
     /// The person's last prompt. A load that comes after it is about this task.
@@ -67,7 +67,7 @@ pub(crate) struct ConversationState {
 impl ConversationState {
     fn new() -> Self {
         Self {
-            told: None,
+            revision_known: None,
             given: BTreeSet::new(),
             remedies: BTreeSet::new(),
             files: BTreeSet::new(),
@@ -95,10 +95,10 @@ impl ConversationState {
 
     /// Keeps a text for the next prompt. If there are too many, drops the oldest, whose records may
     /// then be given again.
-    pub(crate) fn keep_waiting(&mut self, waiting: Waiting) {
+    pub(crate) fn keep_waiting(&mut self, waiting: WaitingText) {
         self.waiting.push_back(waiting);
         if self.waiting.len() > limits::CONTEXTS_WAITING_MAX
-            && let Some(Waiting { context, files }) = self.waiting.pop_front()
+            && let Some(WaitingText { context, files }) = self.waiting.pop_front()
         {
             self.take_back(&context.shown, &context.whole, &files);
         }
@@ -121,7 +121,7 @@ impl ConversationState {
 
     /// Records that a file's outline was offered.
     pub(crate) fn offer(&mut self, file: &str) {
-        if self.offered.len() < limits::FILES_TOLD_MAX {
+        if self.offered.len() < limits::FILES_LOOKED_UP_MAX {
             self.offered.insert(file.to_owned());
         }
     }
@@ -130,16 +130,16 @@ impl ConversationState {
 impl Conversations {
     /// Reads or changes the state of a conversation, which is created if it is new.
     pub(crate) fn with<T>(&self, name: &Name, look: impl FnOnce(&mut ConversationState) -> T) -> T {
-        let mut threads = self.inner.lock();
-        if !threads.contains_key(name) && threads.len() >= limits::THREADS_MAX {
-            let oldest = threads.iter().min_by_key(|(_, thread)| thread.used);
+        let mut conversations = self.inner.lock();
+        if !conversations.contains_key(name) && conversations.len() >= limits::CONVERSATIONS_MAX {
+            let oldest = conversations.iter().min_by_key(|(_, conversation)| conversation.used);
             if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
-                threads.remove(&oldest);
+                conversations.remove(&oldest);
             }
         }
-        let thread = threads.entry(name.clone()).or_insert_with(ConversationState::new);
-        thread.used = clock::start();
-        look(thread)
+        let conversation = conversations.entry(name.clone()).or_insert_with(ConversationState::new);
+        conversation.used = clock::start();
+        look(conversation)
     }
 
     /// Returns whether an event with this digest came in the last seconds, and records the event.
@@ -147,17 +147,17 @@ impl Conversations {
     /// answered by then. The same words in the next turn are therefore no double.
     pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
         let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
-        self.with(name, |thread| {
+        self.with(name, |conversation| {
             let now = clock::start();
-            thread.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
-            let double = thread.seen.iter().any(|(seen, _)| *seen == digest);
+            conversation.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
+            let double = conversation.seen.iter().any(|(seen, _)| *seen == digest);
             if !double {
                 if turns {
-                    thread.seen.clear();
+                    conversation.seen.clear();
                 }
-                thread.seen.push_back((digest, now));
-                if thread.seen.len() > limits::EVENTS_SEEN_MAX {
-                    thread.seen.pop_front();
+                conversation.seen.push_back((digest, now));
+                if conversation.seen.len() > limits::EVENTS_SEEN_MAX {
+                    conversation.seen.pop_front();
                 }
             }
             double
@@ -167,19 +167,22 @@ impl Conversations {
     /// Returns the conversations that have enough pending activity for a session row and have been
     /// silent for at least `since`.
     pub(crate) fn silent(&self, since: Duration) -> Vec<(Name, Arc<Session>)> {
-        let threads = self.inner.lock();
-        let silent = threads
-            .iter()
-            .filter(|(_, thread)| thread.pending.leaves_row() && thread.used.elapsed() >= since);
-        silent.filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?))).collect()
+        let conversations = self.inner.lock();
+        let silent = conversations.iter().filter(|(_, conversation)| {
+            conversation.pending.leaves_row() && conversation.used.elapsed() >= since
+        });
+        silent
+            .filter_map(|(name, conversation)| Some((name.clone(), conversation.session.clone()?)))
+            .collect()
     }
 
     /// Returns the conversations that have pending activity.
     pub(crate) fn with_pending_activity(&self) -> Vec<(Name, Arc<Session>)> {
-        let threads = self.inner.lock();
-        let activity = threads.iter().filter(|(_, thread)| !thread.pending.is_empty());
+        let conversations = self.inner.lock();
+        let activity =
+            conversations.iter().filter(|(_, conversation)| !conversation.pending.is_empty());
         activity
-            .filter_map(|(name, thread)| Some((name.clone(), thread.session.clone()?)))
+            .filter_map(|(name, conversation)| Some((name.clone(), conversation.session.clone()?)))
             .collect()
     }
 
@@ -187,42 +190,42 @@ impl Conversations {
     /// repeated.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
         // The user's own notes are shown in every project.
-        let works_there = |thread: &ConversationState| {
-            let session = thread.session.as_ref();
+        let works_there = |conversation: &ConversationState| {
+            let session = conversation.session.as_ref();
             project.is_personal()
                 || session.is_some_and(|session| session.project_id() == Some(project))
         };
         self.inner
             .lock()
             .values_mut()
-            .filter(|thread| works_there(thread))
+            .filter(|conversation| works_there(conversation))
             .for_each(ConversationState::forget_given);
     }
 
     /// Keeps the task of a subagent that is about to start.
     pub(crate) fn expect_task(&self, name: &Name, task: Task) {
-        self.with(name, |thread| {
-            thread.tasks.push_back(task);
-            if thread.tasks.len() > limits::TASKS_EXPECTED_MAX {
-                thread.tasks.pop_front();
+        self.with(name, |conversation| {
+            conversation.tasks.push_back(task);
+            if conversation.tasks.len() > limits::TASKS_EXPECTED_MAX {
+                conversation.tasks.pop_front();
             }
         });
     }
 
     /// Takes the oldest task kept for a subagent of this type.
     pub(crate) fn take_task(&self, name: &Name, agent_type: &str) -> Option<Task> {
-        self.with(name, |thread| {
-            let at = thread.tasks.iter().position(|task| task.agent_type == agent_type)?;
-            thread.tasks.remove(at)
+        self.with(name, |conversation| {
+            let at = conversation.tasks.iter().position(|task| task.agent_type == agent_type)?;
+            conversation.tasks.remove(at)
         })
     }
 
     /// Forgets a conversation that is over.
     pub(crate) fn end(&self, name: &Name) {
-        if let Some(thread) = self.inner.lock().get_mut(name) {
+        if let Some(conversation) = self.inner.lock().get_mut(name) {
             // The digests stay, since the end may be reported twice too.
-            let seen = std::mem::take(&mut thread.seen);
-            *thread = ConversationState { seen, ..ConversationState::new() };
+            let seen = std::mem::take(&mut conversation.seen);
+            *conversation = ConversationState { seen, ..ConversationState::new() };
         }
     }
 }

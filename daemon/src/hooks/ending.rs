@@ -22,7 +22,7 @@ pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> 
     }
     // Activity that cannot be staged yet stays, and is staged with a later pass.
     if !is_pending {
-        call.threads().end(&call.name);
+        call.conversations().end(&call.name);
     }
     // Work that cannot be staged must not hold back the rest.
     sessions::keep_and_end(&call.service.sessions, &call.session).await?;

@@ -20,7 +20,7 @@ mod subagent;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anchord_agents::events::{Adapter, Envelope, ParsedEvent, Unreadable};
 use anchord_memory::lifecycle::{Answer, Event, StartSource, ToolRun, ToolUse};
@@ -32,7 +32,7 @@ use anchord_proto::hook::HookReply;
 use anchord_proto::host;
 use futures::FutureExt;
 
-use self::conversations::{Conversations, Name, Waiting};
+use self::conversations::{ConversationState, Conversations, Name, WaitingText};
 pub(crate) use activity::{stage_of, stage_silent};
 
 pub(crate) use self::service::HookService;
@@ -69,8 +69,8 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn threads(&self) -> &Conversations {
-        &self.service.state.threads
+    fn conversations(&self) -> &Conversations {
+        &self.service.state.conversations
     }
 
     /// Returns the name of the context that the answer goes to. A subagent has a context of its
@@ -84,10 +84,10 @@ impl Call<'_> {
     }
 
     /// Reads or changes the state of the context that the answer goes to.
-    fn with_context<T>(&self, look: impl FnOnce(&mut conversations::ConversationState) -> T) -> T {
-        self.threads().with(&self.context(), |thread| {
-            thread.session = Some(Arc::clone(&self.session));
-            look(thread)
+    fn with_context<T>(&self, look: impl FnOnce(&mut ConversationState) -> T) -> T {
+        self.conversations().with(&self.context(), |conversation| {
+            conversation.session = Some(Arc::clone(&self.session));
+            look(conversation)
         })
     }
 }
@@ -125,11 +125,11 @@ impl HookResponse {
     /// Answers with a load for the model's context.
     fn load(load: LoadText) -> Self {
         let LoadText { text, notices_shown, shown, whole, truncated, .. } = load;
-        let mut said = Self::context(RenderedContext { text, shown, whole, truncated });
-        if let Some(shown) = &mut said.shown {
+        let mut response = Self::context(RenderedContext { text, shown, whole, truncated });
+        if let Some(shown) = &mut response.shown {
             shown.notices = notices_shown;
         }
-        said
+        response
     }
 
     /// Answers with what a compaction must keep.
@@ -149,7 +149,14 @@ pub(crate) struct Handled {
     /// The hook's instructions.
     pub(crate) reply: HookReply,
     /// The new content of the reply, if any.
-    told: Option<Box<Delivery>>,
+    delivery: Option<Box<Delivery>>,
+}
+
+/// The revisions up to which a conversation and its session were informed before an event.
+#[derive(Clone, Copy, Debug)]
+struct RevisionsKnown {
+    conversation: Option<Revision>,
+    session: Option<Revision>,
 }
 
 /// The content that a hook delivers to a model, and the state to update once it is delivered or
@@ -163,8 +170,7 @@ struct Delivery {
     event: Event,
     /// The subagent that receives it.
     agent: Option<String>,
-    /// The revisions up to which the conversation and the session were informed before.
-    before: (Option<Revision>, Option<Revision>),
+    before: RevisionsKnown,
     shown: Shown,
     /// The log line, the duration, and the text.
     line: (Retrieval, Duration, String),
@@ -173,8 +179,8 @@ struct Delivery {
 impl Handled {
     /// Records that the hook received its answer.
     pub(crate) fn delivered(self, service: &HookService) {
-        let Some(telling) = self.told else { return };
-        let Delivery { session, event, shown, line: (line, took, text), .. } = *telling;
+        let Some(delivery) = self.delivery else { return };
+        let Delivery { session, event, shown, line: (line, took, text), .. } = *delivery;
         let cause = cause_of(&event);
         if let Some(project) = session.project() {
             project.mark_shown(shown.notices);
@@ -185,32 +191,31 @@ impl Handled {
     /// Takes back an answer that the hook did not receive because it had left. The model's context
     /// has none of it, so the next event or load has to give it.
     pub(crate) fn undelivered(self, service: &HookService) {
-        let Some(telling) = self.told else { return };
-        let Delivery { name, context, session, event, agent, before: (told, seen), shown, .. } =
-            *telling;
-        let threads = &service.state.threads;
-        threads.with(&context, |thread| {
-            thread.take_back(&shown.ids, &shown.whole, &files_of(&event));
+        let Some(delivery) = self.delivery else { return };
+        let Delivery { name, context, session, event, agent, before, shown, .. } = *delivery;
+        let conversations = &service.state.conversations;
+        conversations.with(&context, |conversation| {
+            conversation.take_back(&shown.ids, &shown.whole, &files_of(&event));
         });
-        threads.with(&name, |thread| match (event, agent) {
+        conversations.with(&name, |conversation| match (event, agent) {
             // A subagent's task gave nothing to the conversation itself.
             (Event::PromptSubmitted { .. }, Some(_)) => {}
             (Event::PromptSubmitted { .. }, None) => {
                 // Texts that waited for this prompt are lost, so their files count as new again.
-                thread.forget_files();
-                thread.told = told;
-                session.set_revision_seen(seen);
+                conversation.forget_files();
+                conversation.revision_known = before.conversation;
+                session.set_revision_seen(before.session);
             }
             (_, Some(agent)) => {
-                thread.rebuilt.remove(&agent);
+                conversation.rebuilt.remove(&agent);
             }
             (Event::SessionStarted { source }, None) => {
                 // An emptied context does not hold earlier news either.
-                let goes_on = source != StartSource::Clear;
-                thread.told = told.filter(|_| goes_on);
-                session.set_revision_seen(seen.filter(|_| goes_on));
+                let holds = source != StartSource::Clear;
+                conversation.revision_known = before.conversation.filter(|_| holds);
+                session.set_revision_seen(before.session.filter(|_| holds));
                 session.set_injected(None);
-                thread.forget_given();
+                conversation.forget_given();
             }
             // Instructions for a compaction are part of a context that it replaces anyway.
             _ => {}
@@ -227,7 +232,7 @@ pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8
         return Handled::default();
     };
     let mut event = None;
-    let handling = handled(service, hello, adapter, line, &mut event, started);
+    let handling = handled(service, hello, adapter, line, &mut event);
     let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
         service.metrics().panicked();
         Err(HookError::Panicked)
@@ -237,7 +242,7 @@ pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8
     handled.unwrap_or_else(|error| {
         tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
         service.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
-        Handled { reply: HookReply { stdout: None, failed: true }, told: None }
+        Handled { reply: HookReply { stdout: None, failed: true }, delivery: None }
     })
 }
 
@@ -248,35 +253,16 @@ async fn handled(
     adapter: Adapter,
     line: &[u8],
     event: &mut Option<String>,
-    started: Instant,
 ) -> Result<Handled, HookError> {
-    let (heard, unknown) = adapter.read(line)?;
-    for field in unknown {
-        service.state.unknown(adapter.client, &format!("field {field}"));
-    }
-    let envelope = match heard {
-        ParsedEvent::Event(envelope) => envelope,
-        ParsedEvent::Unknown(name) => {
-            service.state.unknown(adapter.client, &format!("event {name}"));
-            return Ok(Handled::default());
-        }
-        ParsedEvent::Skipped(trigger) => {
-            tracing::debug!(client = adapter.client, ?trigger, "no conversation with a person");
-            service.metrics().hook_skipped();
-            *event = Some("skipped".to_owned());
-            return Ok(Handled::default());
-        }
-        ParsedEvent::Nothing => {
-            *event = Some("nothing".to_owned());
-            return Ok(Handled::default());
-        }
+    let started = clock::start();
+    let Some(envelope) = read(service, adapter, line, event)? else {
+        return Ok(Handled::default());
     };
-    *event = Some(envelope.name.clone());
     let name: Name = (envelope.client, envelope.agent_session.clone());
     let rebuilt = Event::SessionStarted { source: StartSource::Rebuilt };
-    let threads = &service.state.threads;
-    let is_double =
-        envelope.event != rebuilt && threads.is_double(&name, digest(hello, line), &envelope.event);
+    let conversations = &service.state.conversations;
+    let is_double = envelope.event != rebuilt
+        && conversations.is_double(&name, digest(hello, line), &envelope.event);
     if is_double {
         service.metrics().hook_doubled();
         // A rule stops a tool however often the client asks.
@@ -284,50 +270,67 @@ async fn handled(
             return Ok(Handled::default());
         }
     }
-    let call = Arrival { hello, asks: adapter.asks, is_double };
-    let Answered { session, name, context, before, said } =
-        match answer(service, &call, &envelope).await {
-            // A home directory is not a project. Nothing is wrong, and there is nothing to say.
-            Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
-            answered => answered?,
-        };
-    let text = adapter.write(&envelope, &said.answer);
+    let arrival = Arrival { hello, asks: adapter.asks, is_double };
+    let answered = match answer(service, &arrival, &envelope).await {
+        // A home directory is not a project. Nothing is wrong, and there is nothing to say.
+        Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+        answered => answered?,
+    };
+    let text = adapter.write(&envelope, &answered.response.answer);
     if text.is_empty() {
-        keep_for_prompt(service, &envelope, &context, said);
+        keep_for_prompt(service, &envelope, &answered.context, answered.response);
         return Ok(Handled::default());
     }
-    let agent = match &envelope.event {
-        Event::SubagentStarted(agent) => Some(agent.id.clone()),
-        _ => envelope.agent.as_ref().map(|agent| agent.id.clone()),
-    };
-    let told = match (said.shown, said.answer) {
-        (Some(shown), Answer::Context(said) | Answer::Instructions(said)) => {
-            let line = Retrieval {
-                tool: shown_at(&envelope).to_owned(),
-                ids: shown.ids.iter().map(ToString::to_string).collect(),
-                truncated: shown.truncated,
-                ..Retrieval::default()
-            };
-            let (event, line) = (envelope.event, (line, started.elapsed(), said));
-            Some(Box::new(Delivery { name, session, context, event, agent, before, shown, line }))
+    let delivery = answered.delivery(*envelope, started.elapsed());
+    Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, delivery })
+}
+
+/// Reads the event in a payload. `None` if it has none to handle.
+fn read(
+    service: &HookService,
+    adapter: Adapter,
+    line: &[u8],
+    event: &mut Option<String>,
+) -> Result<Option<Box<Envelope>>, HookError> {
+    let (parsed, unknown) = adapter.read(line)?;
+    for field in unknown {
+        service.state.unknown(adapter.client, &format!("field {field}"));
+    }
+    match parsed {
+        ParsedEvent::Event(envelope) => {
+            *event = Some(envelope.name.clone());
+            return Ok(Some(envelope));
         }
-        _ => None,
-    };
-    Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, told })
+        ParsedEvent::Unknown(name) => {
+            service.state.unknown(adapter.client, &format!("event {name}"));
+        }
+        ParsedEvent::Skipped(trigger) => {
+            tracing::debug!(client = adapter.client, ?trigger, "no conversation with a person");
+            service.metrics().hook_skipped();
+            *event = Some("skipped".to_owned());
+        }
+        ParsedEvent::Nothing => *event = Some("nothing".to_owned()),
+    }
+    Ok(None)
 }
 
 /// Keeps a text that the client cannot carry at an action for the next prompt. A subagent gets no
 /// further prompt, so its text is dropped.
-fn keep_for_prompt(service: &HookService, envelope: &Envelope, name: &Name, said: HookResponse) {
+fn keep_for_prompt(
+    service: &HookService,
+    envelope: &Envelope,
+    name: &Name,
+    response: HookResponse,
+) {
     let is_action = matches!(envelope.event, Event::ToolBegins(_) | Event::ToolRan(_));
     let files = files_of(&envelope.event);
     if let (true, None, Answer::Context(text), Some(shown)) =
-        (is_action, &envelope.agent, said.answer, said.shown)
+        (is_action, &envelope.agent, response.answer, response.shown)
     {
         let Shown { ids: shown, whole, truncated, notices: _ } = shown;
         let context = RenderedContext { text, shown, whole, truncated };
-        let waiting = Waiting { context, files };
-        service.state.threads.with(name, |thread| thread.keep_waiting(waiting));
+        let waiting = WaitingText { context, files };
+        service.state.conversations.with(name, |conversation| conversation.keep_waiting(waiting));
     }
 }
 
@@ -362,8 +365,32 @@ struct Answered {
     session: Arc<Session>,
     name: Name,
     context: Name,
-    before: (Option<Revision>, Option<Revision>),
-    said: HookResponse,
+    before: RevisionsKnown,
+    response: HookResponse,
+}
+
+impl Answered {
+    /// Returns the content to deliver, if the answer shows any.
+    fn delivery(self, envelope: Envelope, took: Duration) -> Option<Box<Delivery>> {
+        let Self { session, name, context, before, response } = self;
+        let shown = response.shown?;
+        let (Answer::Context(text) | Answer::Instructions(text)) = response.answer else {
+            return None;
+        };
+        let line = Retrieval {
+            tool: shown_at(&envelope).to_owned(),
+            ids: shown.ids.iter().map(ToString::to_string).collect(),
+            truncated: shown.truncated,
+            ..Retrieval::default()
+        };
+        let line = (line, took, text);
+        let agent = match &envelope.event {
+            Event::SubagentStarted(agent) => Some(agent.id.clone()),
+            _ => envelope.agent.map(|agent| agent.id),
+        };
+        let event = envelope.event;
+        Some(Box::new(Delivery { name, session, context, event, agent, before, shown, line }))
+    }
 }
 
 /// The circumstances in which an event arrived.
@@ -402,18 +429,18 @@ async fn answer(
         None => {}
     }
     let call = Call { service, envelope, session, confidence, name };
-    let told = call.threads().with(&call.name, |thread| {
-        thread.session = Some(Arc::clone(&call.session));
-        thread.told
+    let known = call.conversations().with(&call.name, |conversation| {
+        conversation.session = Some(Arc::clone(&call.session));
+        conversation.revision_known
     });
-    let before = (told, call.session.revision_seen());
+    let before = RevisionsKnown { conversation: known, session: call.session.revision_seen() };
     tracing::debug!(
         session = %call.session.id,
         confidence = call.confidence.name(),
         event = envelope.name,
         "an event"
     );
-    let said = match &envelope.event {
+    let response = match &envelope.event {
         Event::SessionStarted { source } => start::started(&call, *source).await,
         Event::PromptSubmitted { prompt } => prompt::submitted(&call, prompt).await,
         Event::ToolBegins(begins) => action::begins(&call, begins, arrival).await,
@@ -428,7 +455,7 @@ async fn answer(
         Event::SessionEnded | Event::Reset => ending::session(&call).await,
     };
     Ok(Answered {
-        said: said?,
+        response: response?,
         before,
         context: call.context(),
         session: call.session,

@@ -17,11 +17,15 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookRespo
     }
     let view = call.session.view(&call.service.sessions).await?;
     let revision = view.memory.revision();
-    let (since, given, waiting) = call.with_context(|thread| {
+    let (since, given, waiting) = call.with_context(|conversation| {
         if !is_task {
-            thread.asked = Some(prompt.to_owned());
+            conversation.asked = Some(prompt.to_owned());
         }
-        (thread.told, thread.given.clone(), std::mem::take(&mut thread.waiting))
+        (
+            conversation.revision_known,
+            conversation.given.clone(),
+            std::mem::take(&mut conversation.waiting),
+        )
     });
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     let skipped = settings.subagent_skip.as_deref().unwrap_or_default();
@@ -42,11 +46,11 @@ pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookRespo
     if !is_task {
         call.session.set_revision_seen(Some(revision));
     }
-    call.with_context(|thread| {
+    call.with_context(|conversation| {
         if !is_task {
-            thread.told = Some(revision);
+            conversation.revision_known = Some(revision);
         }
-        thread.given.extend(context.whole.iter().copied());
+        conversation.given.extend(context.whole.iter().copied());
     });
     let waiting = waiting.into_iter().map(|waiting| waiting.context);
     Ok(HookResponse::context(joined(iter::once(context).chain(waiting))))

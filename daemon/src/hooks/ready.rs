@@ -31,9 +31,9 @@ impl ReadyLoad {
         let Self { text, revision, is_whole } = self;
         call.session.set_revision_seen(Some(revision));
         call.session.set_injected(Some(revision).filter(|_| is_whole));
-        call.threads().with(&call.name, |thread| {
-            thread.told = Some(revision);
-            thread.given.extend(text.whole.iter().copied());
+        call.conversations().with(&call.name, |conversation| {
+            conversation.revision_known = Some(revision);
+            conversation.given.extend(text.whole.iter().copied());
         });
         HookResponse::load(text)
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use anchord_memory::lifecycle::{Answer, StartSource};
 use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
+use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
-use super::{Call, HookError, HookResponse, compaction, conversations, subagent};
+use super::{Call, HookError, HookResponse, compaction, subagent};
 use crate::clock;
 
 /// Answers a start with the framed load.
@@ -18,13 +19,13 @@ pub(super) async fn started(
     match source {
         StartSource::Rebuilt => rebuilt(call).await,
         StartSource::Clear => {
-            call.threads().end(&call.name);
+            call.conversations().end(&call.name);
             Ok(loaded(call).await?.0)
         }
         StartSource::Compact => compaction::restore(call).await,
         StartSource::Resume | StartSource::Fork => resumes(call).await,
         StartSource::Startup => {
-            call.threads().with(&call.name, conversations::ConversationState::forget_given);
+            call.conversations().with(&call.name, ConversationState::forget_given);
             Ok(loaded(call).await?.0)
         }
     }
@@ -33,7 +34,9 @@ pub(super) async fn started(
 /// Answers a rebuilt system prompt with the same bytes as before. Later changes come with a prompt.
 async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
     let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
-    let before = call.threads().with(&call.name, |thread| thread.rebuilt.get(&of).cloned());
+    let before = call
+        .conversations()
+        .with(&call.name, |conversation| conversation.rebuilt.get(&of).cloned());
     if let Some(before) = before {
         let text = before.to_string();
         let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
@@ -51,14 +54,15 @@ async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
         Answer::Context(text) => text.as_str(),
         Answer::Nothing | Answer::Instructions(_) | Answer::Stop { .. } => "",
     };
-    call.threads().with(&call.name, |thread| thread.rebuilt.insert(of, Arc::from(text)));
+    call.conversations()
+        .with(&call.name, |conversation| conversation.rebuilt.insert(of, Arc::from(text)));
     Ok(said)
 }
 
 /// Renders a load and records that the model's context has it. Returns whether the load is whole.
 async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
     // Some clients send the first prompt before the start. Then the task is known.
-    let asked = call.threads().with(&call.name, |thread| thread.asked.clone());
+    let asked = call.conversations().with(&call.name, |conversation| conversation.asked.clone());
     let Some(load) = ready_load(call, asked, session_start).await? else {
         return Ok((answer_not_open(call), false));
     };
@@ -70,15 +74,16 @@ async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
 /// since. A conversation unknown to anchord gets the load.
 async fn resumes(call: &Call<'_>) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
-    let told = call.threads().with(&call.name, |thread| thread.told);
+    let known = call.conversations().with(&call.name, |conversation| conversation.revision_known);
     let key = format!("{}:{}", call.name.0, call.envelope.agent_session);
-    let Some(since) = told.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
+    let Some(since) = known.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
         return Ok(loaded(call).await?.0);
     };
     let revision = view.memory.revision();
     let context = resumed(&view.memory, since, &call.session.id, clock::now());
     call.session.set_revision_seen(Some(revision));
     call.session.set_injected(Some(revision));
-    call.threads().with(&call.name, |thread| thread.told = Some(revision));
+    call.conversations()
+        .with(&call.name, |conversation| conversation.revision_known = Some(revision));
     Ok(HookResponse::context(context))
 }

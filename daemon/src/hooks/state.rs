@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 /// The daemon's knowledge of conversations, apart from their sessions.
 #[derive(Debug, Default)]
 pub(crate) struct HookState {
-    pub(super) threads: Conversations,
+    pub(super) conversations: Conversations,
     /// Unknown names of clients, events and fields that are already logged.
     unknown: Mutex<BTreeSet<(String, String)>>,
     /// A value that only tests set.
@@ -27,7 +27,7 @@ impl HookState {
     /// Forgets what conversations of a project were shown, because something was purged from it.
     /// Clients that request a text again get a new one.
     pub(crate) fn forget_given_of(&self, project: ProjectId) {
-        self.threads.forget_given_of(project);
+        self.conversations.forget_given_of(project);
     }
 
     /// Logs a name that this build does not know, once.
@@ -37,7 +37,11 @@ impl HookState {
         let mut unknown = self.unknown.lock();
         if unknown.len() < limits::UNKNOWN_NAMES_MAX && unknown.insert(name.clone()) {
             drop(unknown);
-            tracing::info!(client = name.0, what = name.1, "a hook told what this build ignores");
+            tracing::info!(
+                client = name.0,
+                what = name.1,
+                "a hook reported what this build ignores"
+            );
         }
     }
 }

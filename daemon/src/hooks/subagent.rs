@@ -20,7 +20,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookRes
     let personal =
         call.service.sessions.projects.open_known(ProjectId::PERSONAL).await.ok().flatten();
     let personal = personal.map(|open| open.memory());
-    let task = call.threads().take_task(&call.name, &agent.agent_type);
+    let task = call.conversations().take_task(&call.name, &agent.agent_type);
     let context = subagent_context(
         &view.memory,
         &SubagentContext {
@@ -30,7 +30,7 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookRes
             now: clock::now(),
         },
     );
-    call.with_context(|thread| thread.given.extend(context.whole.iter().copied()));
+    call.with_context(|conversation| conversation.given.extend(context.whole.iter().copied()));
     Ok(HookResponse::context(context))
 }
 

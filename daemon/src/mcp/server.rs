@@ -31,8 +31,8 @@ use crate::limits;
 use crate::lines::LineReader;
 use crate::sessions::Connection;
 
-/// The refusal of a call that comes from one thread too many.
-const TOO_MANY_THREADS: &str = "this connection already serves the most agent threads it may, and this call is from another \
+/// The refusal of a call that comes from one conversation too many.
+const TOO_MANY_CONVERSATIONS: &str = "this connection already serves the most agent threads it may, and this call is from another \
      one; nothing was done. Use memory from a thread that has used it, or restart the agent";
 
 /// Serves one shim until it disconnects or `stop` is cancelled.
@@ -115,30 +115,32 @@ impl Service {
             None => return Err(internal(&request_id(), "a request came twice")),
         };
         // The name goes into every record and every status line.
-        let name = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
-        let client = context.client_info().map(|info| name(&info.name));
+        let clipped = |name: &str| name.chars().take(limits::CLIENT_CHARS_MAX).collect::<String>();
+        let client = context.client_info().map(|info| clipped(&info.name));
         let named = |field: &str| context.meta.get(field).and_then(|id| id.as_str());
         let marked = conversation_argument(&mut arguments, client.as_deref());
-        let thread = marked.as_deref().or_else(|| McpNames::conversation_in(named));
+        let name = marked.as_deref().or_else(|| McpNames::conversation_in(named));
         let call = McpNames::call_in(named);
         let refused = |error| {
             let (outcome, id) = (Err(error), request_id());
             Ok(Called { outcome, remark: None, id })
         };
-        let thread = match thread {
-            Some(name) => match self.connection.thread_here(&self.service.sessions, name).await {
-                Ok(thread) if !thread.is_elsewhere() && self.connection.is_full(name) => {
-                    return refused(ToolError::caller(TOO_MANY_THREADS));
+        let conversation = match name {
+            Some(name) => {
+                match self.connection.conversation_here(&self.service.sessions, name).await {
+                    Ok(named) if !named.is_elsewhere && self.connection.is_full(name) => {
+                        return refused(ToolError::caller(TOO_MANY_CONVERSATIONS));
+                    }
+                    Ok(named) => Some(named),
+                    Err(error) => return refused(error.into()),
                 }
-                Ok(thread) => Some(thread),
-                Err(error) => return refused(error.into()),
-            },
+            }
             None => match self.connection.look_around(&self.service.sessions, None).await {
                 Ok(()) => None,
                 Err(error) => return refused(error.into()),
             },
         };
-        let session = self.connection.session(thread.as_ref(), client.as_deref(), call);
+        let session = self.connection.session(conversation.as_ref(), client.as_deref(), call);
         let (line, audience) = (Some(ticket.call), self.tools.audience());
         Ok(calls::call(&self.service, session, spec, arguments, line, audience).await)
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anchord_proto::hello::Hello;
 
+use super::conversation::project_of;
 use super::error::BindError;
 use super::location::{SessionLocation, place_of, start};
 use super::service::SessionService;
-use super::thread::project_of;
 use super::{Elsewhere, EventSource, ResolvedSession, Session};
 
 impl SessionService {

@@ -1,12 +1,13 @@
 //! Sessions: one agent conversation each, as far as it can be identified.
 //!
-//! A connection has a default session, and one for each agent thread that its calls name. A session
+//! A connection has a default session, and one for each conversation that its calls name. A session
 //! outlives its connection. It is gone when its agent says so. Otherwise it is gone only when its
 //! socket is closed, the grace period is over, and its process no longer exists ([`sweep`]). Only
 //! then is its staged work folded ([`end`]).
 
 mod bind;
 mod compaction;
+mod conversation;
 mod end;
 mod ended;
 mod error;
@@ -21,7 +22,6 @@ mod saving;
 mod service;
 mod sweep;
 mod table;
-mod thread;
 mod view;
 mod writing;
 
@@ -37,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use bind::establish_in_registry;
 pub(crate) use compaction::Compaction;
+pub(crate) use conversation::NamedConversation;
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
 pub(crate) use gate::{Joining, TeamGate};
@@ -49,7 +50,6 @@ pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{
     Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable,
 };
-pub(crate) use thread::Thread;
 pub(crate) use view::View;
 pub(crate) use writing::WriteOutcome;
 
@@ -76,7 +76,7 @@ pub(crate) struct Connection {
     /// The place of its own directory, once a conversation was looked for.
     place: tokio::sync::OnceCell<Arc<SessionLocation>>,
     /// Whether it was warned that a conversation belongs to another project.
-    refused_thread: AtomicBool,
+    refused_conversation: AtomicBool,
     pub(crate) stop: CancellationToken,
     table: Arc<SessionTable>,
 }
@@ -92,21 +92,21 @@ impl Drop for Open {
 }
 
 impl Connection {
-    /// Returns whether a call of this thread would begin one session too many.
-    pub(crate) fn is_full(&self, thread: &str) -> bool {
-        self.table.is_full(self, &secrets::clean(thread))
+    /// Returns whether a call of this conversation would begin one session too many.
+    pub(crate) fn is_full(&self, conversation: &str) -> bool {
+        self.table.is_full(self, &secrets::clean(conversation))
     }
 
-    /// Returns the session of a call: the thread's own if the call names one. `call` is the
+    /// Returns the session of a call: the conversation's own if the call names one. `call` is the
     /// client's id of the call, which may show that one of the session's subagents makes it.
     pub(crate) fn session(
         &self,
-        thread: Option<&Thread>,
+        conversation: Option<&NamedConversation>,
         client: Option<&str>,
         call: Option<&str>,
     ) -> Arc<Session> {
         let client = client.map(secrets::clean);
-        self.table.session(self, thread, client.as_deref(), call)
+        self.table.session(self, conversation, client.as_deref(), call)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
     ArchivePlan, Audience, Change, CheckpointOutcome, Held, HeldKey, Memory, Plan, Provenance,
-    Refusal, Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_thread,
+    Refusal, Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_conversation,
     plan_checkpoint_within, plan_hold, plan_save, refuse_rule_changes,
 };
 use uuid::Uuid;
@@ -180,7 +180,7 @@ impl SessionCall<'_> {
     ) -> Result<WriteOutcome<Reply<CheckpointOutcome>>, BindError> {
         let key = session_key(self.session);
         let plan = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &key, part)?;
+            let (part, bound) = in_conversation(memory, &key, part)?;
             Ok(plan_checkpoint_within(memory, by, part, &limits)?.and(bound))
         };
         self.commit(Operation::staying("checkpoint"), part, plan).await
@@ -194,7 +194,7 @@ impl SessionCall<'_> {
         }
         let (started, key) = (self.session.started, session_key(self.session));
         let plan = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &key, part)?;
+            let (part, bound) = in_conversation(memory, &key, part)?;
             let save = save.with(part, started, archive.as_ref());
             Ok(plan_save(memory, by, save)?.and(bound))
         };
@@ -215,10 +215,10 @@ impl SessionCall<'_> {
             Some(line) => HeldKey { instance: Arc::clone(&line.instance), number: line.number },
             None => HeldKey { instance: Uuid::new_v4().to_string().into(), number: 1 },
         };
-        let (started, thread) = (self.session.started, session_key(self.session));
+        let (started, conversation) = (self.session.started, session_key(self.session));
         let held_as = key.clone();
         let hold = move |memory: &Memory, by: &Provenance, part| {
-            let (part, bound) = in_thread(memory, &thread, part)?;
+            let (part, bound) = in_conversation(memory, &conversation, part)?;
             Ok(plan_hold(memory, by, &held_as, save.with(part, started, None))?.and(bound))
         };
         // The line is that of the fold.

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::liveness::Liveness;
 use super::processes::is_foreign_process;
-use super::{Connection, Session, Thread};
+use super::{Connection, NamedConversation, Session};
 use crate::{clock, limits, secrets};
 
 pub(crate) use resolve::{Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession};
@@ -142,7 +142,7 @@ impl SessionTable {
             tools_seen,
             above: above(&hello),
             place: tokio::sync::OnceCell::new(),
-            refused_thread: false.into(),
+            refused_conversation: false.into(),
             hello: Arc::new(hello),
             stop,
             table: Arc::clone(self),
@@ -170,21 +170,21 @@ impl SessionTable {
     pub(super) fn session(
         &self,
         connection: &Connection,
-        thread: Option<&Thread>,
+        conversation: Option<&NamedConversation>,
         client: Option<&str>,
         call: Option<&str>,
     ) -> Arc<Session> {
-        let here = thread.filter(|thread| !thread.is_elsewhere);
-        let name = here.map(|thread| thread.name.as_str());
+        let here = conversation.filter(|conversation| !conversation.is_elsewhere);
+        let name = here.map(|conversation| conversation.name.as_str());
         let named = name.or(connection.hello.agent_session.as_deref());
         let now = clock::now();
         let mut inner = self.inner.lock();
         // A call may outlive its connection. The session that it begins then is away from the
         // start.
         let disconnected = (!inner.holds(&connection.id)).then(clock::start);
-        let id = match (inner.told(connection, thread, named, client), name) {
-            (Some(told), _) => told,
-            (None, Some(thread)) => thread_id(&connection.id, thread),
+        let id = match (inner.reported(connection, conversation, named, client), name) {
+            (Some(reported), _) => reported,
+            (None, Some(conversation)) => conversation_id(&connection.id, conversation),
             (None, None) => connection.id.clone(),
         };
         let row = inner.sessions.entry(id).or_insert_with_key(|id| {
@@ -205,13 +205,13 @@ impl SessionTable {
         subagent.unwrap_or(session)
     }
 
-    /// Returns whether a call of this thread would begin a session although the connection has as
-    /// many as it may have.
-    pub(super) fn is_full(&self, connection: &Connection, thread: &str) -> bool {
+    /// Returns whether a call of this conversation would begin a session although the connection
+    /// has as many as it may have.
+    pub(super) fn is_full(&self, connection: &Connection, conversation: &str) -> bool {
         let inner = self.inner.lock();
         let is_known = |row: &Row| {
-            row.session.id == thread_id(&connection.id, thread)
-                || row.session.agent_session.as_deref() == Some(thread)
+            row.session.id == conversation_id(&connection.id, conversation)
+                || row.session.agent_session.as_deref() == Some(conversation)
         };
         inner.is_full(&connection.id) && !inner.served(&connection.id).any(is_known)
     }
@@ -312,18 +312,18 @@ impl Inner {
     }
 }
 
-/// Names a thread's session after its connection's, so that it is found again after a restart.
-fn thread_id(connection: &SessionId, thread: &str) -> SessionId {
-    let short: String = thread
+/// Names a conversation's session after its connection's. A restart thus finds it again.
+fn conversation_id(connection: &SessionId, conversation: &str) -> SessionId {
+    let short: String = conversation
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .take(limits::THREAD_ID_CHARS_MAX)
+        .take(limits::CONVERSATION_ID_CHARS_MAX)
         .collect();
-    if short == thread {
+    if short == conversation {
         return SessionId::new(format!("{connection}/{short}"));
     }
-    // The omitted characters may be all that distinguishes it from another thread.
-    let crc = crc32fast::hash(thread.as_bytes());
+    // The omitted characters may be all that distinguishes it from another conversation.
+    let crc = crc32fast::hash(conversation.as_bytes());
     SessionId::new(format!("{connection}/{short}-{crc:08x}"))
 }
 

@@ -52,7 +52,7 @@ pub fn plan_bind(
 ///
 /// # Errors
 /// Fails if a name is not a valid topic name.
-pub fn in_thread(
+pub fn in_conversation(
     memory: &Memory,
     key: &str,
     mut part: Staged,

@@ -27,7 +27,7 @@ mod update;
 mod upkeep;
 
 pub use add::{AddOutcome, plan_add};
-pub use bind::{BindOutcome, in_thread, plan_bind};
+pub use bind::{BindOutcome, in_conversation, plan_bind};
 pub use capture::plan_capture;
 pub use checkpoint::{CheckpointOutcome, plan_checkpoint, plan_checkpoint_within};
 pub use compact::CompactionOutcome;

@@ -276,7 +276,7 @@ async fn two_shims_that_use_the_same_numbers_do_not_mix() {
 async fn each_thread_of_an_agent_stages_for_itself() {
     let world = World::new().await;
     let mut shim = world.shim().await;
-    let in_thread = |thread: &str, tool: &str, arguments: Value| {
+    let in_conversation = |thread: &str, tool: &str, arguments: Value| {
         json!({
             "name": tool,
             "arguments": arguments,
@@ -285,19 +285,20 @@ async fn each_thread_of_an_agent_stages_for_itself() {
     };
     let lesson = |n: u32| json!({ "lessons": [{ "summary": format!("word{n}") }] });
     for n in 0..2 {
-        let call = in_thread("0199-a", "memory_checkpoint", lesson(n));
+        let call = in_conversation("0199-a", "memory_checkpoint", lesson(n));
         let id = shim.ask("tools/call", call).await;
         assert!(shim.said(id).await.contains(&format!("{} lesson", n + 1)));
     }
-    let id = shim.ask("tools/call", in_thread("0199-b", "memory_checkpoint", lesson(2))).await;
+    let id =
+        shim.ask("tools/call", in_conversation("0199-b", "memory_checkpoint", lesson(2))).await;
     assert!(shim.said(id).await.contains("1 lesson."));
     assert!(
         shim.call("memory_status", json!({})).await.contains("staged by this session: nothing")
     );
-    let call = in_thread("0199-b", "memory_save", json!({ "session_summary": "b is done" }));
+    let call = in_conversation("0199-b", "memory_save", json!({ "session_summary": "b is done" }));
     let id = shim.ask("tools/call", call).await;
     assert!(shim.said(id).await.contains("1 lesson (+1)"));
-    let id = shim.ask("tools/call", in_thread("0199-a", "memory_status", json!({}))).await;
+    let id = shim.ask("tools/call", in_conversation("0199-a", "memory_status", json!({}))).await;
     let status = shim.said(id).await;
     assert!(status.contains("staged by this session: 2 lessons"), "{status}");
 }

@@ -3,7 +3,7 @@
 
 use anchord_memory::render::{self, BoundSession};
 use anchord_memory::{
-    MAIN, Memory, Provenance, Staged, TopicPart, Version, find_topic, in_thread, plan_bind,
+    MAIN, Memory, Provenance, Staged, TopicPart, Version, find_topic, in_conversation, plan_bind,
     plan_topic, plan_use, topic_name,
 };
 
@@ -148,7 +148,7 @@ async fn write(
     let part = Staged { topics: vec![topic], ..Staged::default() };
     let key = session_key(&context.session);
     let plan = move |memory: &Memory, by: &Provenance, part| {
-        let (part, bound) = in_thread(memory, &key, part)?;
+        let (part, bound) = in_conversation(memory, &key, part)?;
         Ok(plan_topic(memory, by, part, expected)?.and(bound))
     };
     context.write(WRITE, part, plan, render::topic_written).await

@@ -15,7 +15,7 @@ use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::Hello;
 
 use super::super::liveness::SessionEnd;
-use super::super::{Connection, Session, SessionLocation, Thread};
+use super::super::{Connection, NamedConversation, Session, SessionLocation};
 use super::{Inner, Row, SessionTable};
 use crate::projects::ProjectId;
 use crate::{clock, limits};
@@ -381,18 +381,18 @@ impl Inner {
     }
 
     /// Returns the session that hooks reported and that a call on a connection belongs to.
-    pub(super) fn told(
+    pub(super) fn reported(
         &mut self,
         connection: &Connection,
-        thread: Option<&Thread>,
+        conversation: Option<&NamedConversation>,
         named: Option<&str>,
         client: Option<&str>,
     ) -> Option<SessionId> {
         // A session found by its process may be that very conversation.
-        if thread.is_some_and(|thread| thread.is_elsewhere) {
+        if conversation.is_some_and(|conversation| conversation.is_elsewhere) {
             return None;
         }
-        if thread.is_none()
+        if conversation.is_none()
             && let Some(current) = self.current.get(&connection.id)
             && self.sessions.contains_key(current)
         {
@@ -401,7 +401,9 @@ impl Inner {
         let (id, confidence, certain) = if let Some(named) = named {
             let (id, is_apart) = self.own_named(connection, named)?;
             // Only that session was found to be in the connection's project.
-            if is_apart || thread.is_some_and(|thread| thread.hooks.as_ref() != Some(&id)) {
+            if is_apart
+                || conversation.is_some_and(|conversation| conversation.hooks.as_ref() != Some(&id))
+            {
                 return None;
             }
             (id, MatchConfidence::ById, true)
@@ -417,7 +419,7 @@ impl Inner {
         }
         // The match between an agent's connections and its conversations is guessed again at each
         // call.
-        if thread.is_none() && certain {
+        if conversation.is_none() && certain {
             self.current.insert(connection.id.clone(), id.clone());
         }
         Some(id)

@@ -18,7 +18,7 @@ pub(super) struct Expected {
     call: String,
     /// The subagent's session.
     by: SessionId,
-    told: Instant,
+    since: Instant,
 }
 
 impl Expected {
@@ -33,12 +33,12 @@ impl SessionTable {
     pub(crate) fn expect_call(&self, session: &Session, agent: &str, call: &str) {
         let mut inner = self.inner.lock();
         let expected = &mut inner.expected;
-        expected.retain(|expected| expected.told.elapsed() < limits::CALL_EXPECTED_FOR);
+        expected.retain(|expected| expected.since.elapsed() < limits::CALL_EXPECTED_FOR);
         if expected.len() >= limits::CALLS_EXPECTED_MAX {
             expected.pop_front();
         }
         let by = own_id(&session.id, agent);
-        expected.push_back(Expected { call: call.to_owned(), by, told: clock::start() });
+        expected.push_back(Expected { call: call.to_owned(), by, since: clock::start() });
     }
 
     /// Returns the session of a subagent that has made a call.
@@ -73,7 +73,7 @@ impl Inner {
         let expected = self.expected.iter().rev().find(|expected| {
             expected.call == call
                 && expected.by.parent().as_ref() == Some(&session.id)
-                && expected.told.elapsed() < limits::CALL_EXPECTED_FOR
+                && expected.since.elapsed() < limits::CALL_EXPECTED_FOR
         });
         let id = expected?.by.clone();
         if !self.sessions.contains_key(&id) && self.is_full(&connection.id) {
@@ -98,7 +98,7 @@ impl Inner {
 
 fn own_id(session: &SessionId, agent: &str) -> SessionId {
     let agent = agent.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
-    let agent: String = agent.take(limits::THREAD_ID_CHARS_MAX).collect();
+    let agent: String = agent.take(limits::CONVERSATION_ID_CHARS_MAX).collect();
     session.subagent(&agent)
 }
 

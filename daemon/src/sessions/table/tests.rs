@@ -43,13 +43,13 @@ fn each_thread_of_an_agent_has_its_own_session() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     let default = connection.session(None, None, None);
-    let thread = connection.session(Some(&connection.thread("0199-ab")), None, None);
-    let other = connection.session(Some(&connection.thread("0199-cd")), None, None);
+    let thread = connection.session(Some(&connection.conversation("0199-ab")), None, None);
+    let other = connection.session(Some(&connection.conversation("0199-cd")), None, None);
     assert_eq!(thread.id.to_string(), "one/0199-ab");
     assert_eq!(thread.agent_session.as_deref(), Some("0199-ab"));
     assert_ne!(other.id, thread.id);
     assert!(Arc::ptr_eq(
-        &connection.session(Some(&connection.thread("0199-ab")), None, None),
+        &connection.session(Some(&connection.conversation("0199-ab")), None, None),
         &thread
     ));
     table.disconnected(&connection);
@@ -65,14 +65,14 @@ fn a_thread_beyond_the_limit_begins_no_session() {
     for number in 0..limits::CONNECTION_SESSIONS_MAX {
         let thread = format!("thread-{number}");
         assert!(!connection.is_full(&thread), "{thread}");
-        connection.session(Some(&connection.thread(&thread)), None, None);
+        connection.session(Some(&connection.conversation(&thread)), None, None);
     }
     assert!(connection.is_full("one-more") && !connection.is_full("thread-0"));
     let other = connect(&table, "two", hello(2));
     assert!(!other.is_full("one-more"), "another connection has room of its own");
 
     // A subagent's call stays with its session.
-    let thread = connection.thread("thread-0");
+    let thread = connection.conversation("thread-0");
     let session = connection.session(Some(&thread), None, None);
     table.expect_call(&session, "agent", "call");
     let by = connection.session(Some(&thread), None, Some("call"));
@@ -154,7 +154,7 @@ fn threads_that_differ_only_in_punctuation_are_two_sessions() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", hello(1));
     let session =
-        |thread| connection.session(Some(&connection.thread(thread)), None, None).id.clone();
+        |thread| connection.session(Some(&connection.conversation(thread)), None, None).id.clone();
     assert_eq!(session("ab-1"), SessionId::new("one/ab-1"), "one that is plain is kept as it is");
     assert_ne!(session("a.b"), session("ab"));
     assert_ne!(session("a.b"), session("a/b"));

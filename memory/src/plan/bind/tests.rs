@@ -1,6 +1,6 @@
 //! Conversations and their topics.
 
-use super::{in_thread, plan_bind};
+use super::{in_conversation, plan_bind};
 use crate::limits::BINDINGS_MAX;
 use crate::testing::{apply, checkpoint, day, origin, save};
 use crate::{
@@ -35,7 +35,8 @@ fn stored(memory: &Memory, name: &str) -> Topic {
 #[test]
 fn the_first_topic_that_a_thread_names_is_bound_to_it() {
     let mut memory = Memory::default();
-    let (part, bound) = in_thread(&memory, "codex:1", of([topic(Some("Cache"), "begun")])).unwrap();
+    let (part, bound) =
+        in_conversation(&memory, "codex:1", of([topic(Some("Cache"), "begun")])).unwrap();
     let mut plan = plan_checkpoint(&memory, &origin("one", 1), part).unwrap();
     assert_eq!(plan.outcome.pending, Counts { topics: 1, ..Counts::default() });
     plan.changes.extend(bound);
@@ -46,14 +47,14 @@ fn the_first_topic_that_a_thread_names_is_bound_to_it() {
     // Tomorrow's run of the conversation names no topic. The other topic that it names stays
     // another's.
     let parts = of([topic(None, "half way"), topic(Some("wire"), "asked for")]);
-    let (part, bound) = in_thread(&memory, "codex:1", parts).unwrap();
+    let (part, bound) = in_conversation(&memory, "codex:1", parts).unwrap();
     assert_eq!(bound, []);
     save(&mut memory, &origin("two", 2), part);
     assert_eq!(stored(&memory, "cache").status, "half way");
     assert_eq!(stored(&memory, "WIRE").status, "asked for");
 
     // A conversation without a topic writes to the project's own.
-    let (part, bound) = in_thread(&memory, "codex:2", of([topic(None, "reviewed")])).unwrap();
+    let (part, bound) = in_conversation(&memory, "codex:2", of([topic(None, "reviewed")])).unwrap();
     assert_eq!(bound, []);
     save(&mut memory, &origin("three", 3), part);
     assert_eq!(stored(&memory, "main").status, "reviewed");

@@ -106,14 +106,18 @@ fn calls_before_the_first_event_belong_to_the_same_conversation() {
 fn a_thread_named_in_calls_is_a_session_of_its_own() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
-    let first = connection.session(Some(&connection.thread("t1")), Some("codex-mcp-client"), None);
+    let first =
+        connection.session(Some(&connection.conversation("t1")), Some("codex-mcp-client"), None);
     assert_eq!(first.client().as_ref(), "codex", "as its hooks call it");
     let codex = |thread| EventSource { client: "codex", ..told(thread, AGENT) };
     assert!(Arc::ptr_eq(&table.resolve_session(&codex("t1")).session, &first));
     let second = table.resolve_session(&codex("t2")).session;
-    assert!(Arc::ptr_eq(&connection.session(Some(&connection.thread("t2")), None, None), &second));
+    assert!(Arc::ptr_eq(
+        &connection.session(Some(&connection.conversation("t2")), None, None),
+        &second
+    ));
     assert!(
-        Arc::ptr_eq(&connection.session(Some(&connection.thread("t1")), None, None), &first),
+        Arc::ptr_eq(&connection.session(Some(&connection.conversation("t1")), None, None), &first),
         "not mixed up"
     );
 }
@@ -123,7 +127,7 @@ fn a_thread_named_in_calls_is_a_session_of_its_own() {
 fn a_conversation_begun_after_the_look_up_does_not_get_the_call() {
     let table = Arc::new(SessionTable::default());
     let connection = connect(&table, "one", shim(1));
-    let seen = connection.thread("t1");
+    let seen = connection.conversation("t1");
     table.resolve_session(&EventSource { client: "codex", ..told("t1", 5) });
     assert_eq!(connection.session(Some(&seen), None, None).id.0.as_ref(), "one/t1");
 }

@@ -33,7 +33,7 @@ fn only_announced_calls_belong_to_a_subagent() {
     assert!(Arc::ptr_eq(&connection.session(None, None, None), &own));
     let other = connected(&table, "two", 2);
     assert_eq!(
-        other.session(Some(&other.thread("thread")), None, Some("t1")).id.to_string(),
+        other.session(Some(&other.conversation("thread")), None, Some("t1")).id.to_string(),
         "two/thread"
     );
     assert_eq!(table.subagents(&own.id).len(), 2);
@@ -88,10 +88,11 @@ fn a_call_announced_long_ago_belongs_to_the_conversation() {
     let connection = connected(&table, "one", 1);
     let own = connection.session(None, None, None);
     table.expect_call(&own, "explore", "t1");
-    let told = |ago| table.inner.lock().expected[0].told = clock::start().checked_sub(ago).unwrap();
-    told(limits::CALL_EXPECTED_FOR / 15 * 14);
+    let since =
+        |ago| table.inner.lock().expected[0].since = clock::start().checked_sub(ago).unwrap();
+    since(limits::CALL_EXPECTED_FOR / 15 * 14);
     assert!(!Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
-    told(limits::CALL_EXPECTED_FOR);
+    since(limits::CALL_EXPECTED_FOR);
     assert!(Arc::ptr_eq(&connection.session(None, None, Some("t1")), &own));
 }
 

@@ -11,7 +11,7 @@ fn event(session: &str) -> Value {
     json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "hello there" })
 }
 
-async fn in_thread(shim: &mut Shim, thread: &str, tool: &str, arguments: Value) -> String {
+async fn in_conversation(shim: &mut Shim, thread: &str, tool: &str, arguments: Value) -> String {
     let meta = json!({ "threadId": thread });
     let call = json!({ "name": tool, "arguments": arguments, "_meta": meta });
     let id = shim.ask("tools/call", call).await;
@@ -35,14 +35,16 @@ async fn conversations_of_different_projects_share_nothing() {
     world.hook("codex", &started).await;
     let mut early = shim_in(&world, "early").await;
     let planted = json!({ "content": "planted early" });
-    in_thread(&mut early, "unbound", "memory_note", planted).await;
+    in_conversation(&mut early, "unbound", "memory_note", planted).await;
     assert!(!world.directory("demo/.anchord").exists());
     world.hook("codex", &event("bound")).await;
     let mut own = world.shim().await;
     let private = json!({ "content": SECRET, "scope": "session" });
-    assert!(in_thread(&mut own, "bound", "memory_note", private).await.starts_with("Stored"));
+    assert!(in_conversation(&mut own, "bound", "memory_note", private).await.starts_with("Stored"));
     let mine = json!({ "query": "launch", "scope": "session" });
-    assert!(in_thread(&mut own, "bound", "memory_search", mine.clone()).await.contains(SECRET));
+    assert!(
+        in_conversation(&mut own, "bound", "memory_search", mine.clone()).await.contains(SECRET)
+    );
 
     let mut other = shim_in(&world, "other").await;
     for (nth, talk) in ["bound", "unbound"].into_iter().enumerate() {
@@ -53,13 +55,13 @@ async fn conversations_of_different_projects_share_nothing() {
             ("memory_note", json!({ "content": format!("planted for {talk}") })),
             ("memory_save", json!({ "session_summary": "planted" })),
         ] {
-            said.push(in_thread(&mut other, talk, tool, arguments).await);
+            said.push(in_conversation(&mut other, talk, tool, arguments).await);
         }
         assert!(said.iter().all(|said| !said.contains(SECRET)), "{talk}: {said:?}");
         let told = said.iter().filter(|said| said.contains("works in another project")).count();
         assert_eq!(told, usize::from(nth == 0), "it is told once: {said:?}");
         let all = json!({ "query": "planted" });
-        let there = in_thread(&mut own, talk, "memory_search", all.clone()).await;
+        let there = in_conversation(&mut own, talk, "memory_search", all.clone()).await;
         assert!(!there.contains("planted for"), "{there}");
         let here = other.call("memory_search", all).await;
         assert!(here.contains(&format!("planted for {talk}")), "{here}");
@@ -74,16 +76,16 @@ async fn a_conversation_is_the_same_by_any_path_to_its_project() {
     std::os::unix::fs::symlink(world.directory("demo"), world.directory("link")).unwrap();
     let mut own = world.shim().await;
     let private = json!({ "content": SECRET, "scope": "session" });
-    in_thread(&mut own, "talk", "memory_note", private).await;
+    in_conversation(&mut own, "talk", "memory_note", private).await;
     let mine = json!({ "query": "launch", "scope": "session" });
     for directory in ["demo", "demo/src", "link"] {
         let mut same = shim_in(&world, directory).await;
-        let found = in_thread(&mut same, "talk", "memory_search", mine.clone()).await;
+        let found = in_conversation(&mut same, "talk", "memory_search", mine.clone()).await;
         assert!(found.contains(SECRET), "{directory}: {found}");
     }
     // A client whose own directory is not a project.
     let mut home = shim_in(&world, "home").await;
-    let found = in_thread(&mut home, "talk", "memory_search", mine).await;
+    let found = in_conversation(&mut home, "talk", "memory_search", mine).await;
     assert!(found.contains("is your home directory"), "{found}");
 }
 

@@ -16,57 +16,52 @@ use crate::secrets;
 
 /// A conversation that a call names, with the session that hooks began for it.
 #[derive(Clone, Debug)]
-pub(crate) struct Thread {
+pub(crate) struct NamedConversation {
     pub(super) name: String,
     pub(super) hooks: Option<SessionId>,
     /// Whether it belongs to another project, so that the call is the connection's own.
-    pub(super) is_elsewhere: bool,
-}
-
-impl Thread {
-    /// Returns whether it belongs to another project, so that the call is the connection's own.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.is_elsewhere
-    }
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Connection {
     /// Returns the conversation of this name. Does not check whether the connection may use it.
-    pub(crate) fn thread(&self, name: &str) -> Thread {
+    pub(crate) fn conversation(&self, name: &str) -> NamedConversation {
         let name = secrets::clean(name).into_owned();
         let hooks = self.table.begun_by_hooks(self, &name).map(|session| session.id.clone());
-        Thread { name, hooks, is_elsewhere: false }
+        NamedConversation { name, hooks, is_elsewhere: false }
     }
 
     /// Returns the conversation that a call names. If it belongs to another project, the call is
     /// answered in the connection's own session, which says so once.
-    pub(crate) async fn thread_here(
+    pub(crate) async fn conversation_here(
         &self,
         service: &SessionService,
         name: &str,
-    ) -> Result<Thread, BindError> {
+    ) -> Result<NamedConversation, BindError> {
         self.look_around(service, Some(&secrets::clean(name))).await?;
-        let thread = self.thread(name);
-        let Some(session) = self.table.begun_by_hooks(self, &thread.name) else {
-            return Ok(thread);
+        let conversation = self.conversation(name);
+        let Some(session) = self.table.begun_by_hooks(self, &conversation.name) else {
+            return Ok(conversation);
         };
-        if thread.hooks.as_ref() == Some(&session.id) && self.works_with(service, &session).await? {
-            return Ok(thread);
+        if conversation.hooks.as_ref() == Some(&session.id)
+            && self.works_with(service, &session).await?
+        {
+            return Ok(conversation);
         }
-        let thread = Thread { is_elsewhere: true, ..thread };
-        if !self.refused_thread.swap(true, Ordering::Relaxed) {
+        let conversation = NamedConversation { is_elsewhere: true, ..conversation };
+        if !self.refused_conversation.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 connection = %self.id,
                 session = %session.id,
                 "a call names another project's conversation"
             );
-            self.session(Some(&thread), None, None).remark_on(Some(format!(
+            self.session(Some(&conversation), None, None).remark_on(Some(format!(
                 "The conversation `{}` that this call names works in another project. The call \
                  was answered in the project of its own directory.",
-                thread.name
+                conversation.name
             )));
         }
-        Ok(thread)
+        Ok(conversation)
     }
 
     /// Returns whether this connection's own directory leads to the project that a session works
@@ -84,14 +79,16 @@ impl Connection {
     }
 
     /// Finds the place of this connection's own directory, and those of a conversation's sessions,
-    /// since it may work in several projects. The conversation is `thread`, or else the one that
-    /// the connection names.
+    /// since it may work in several projects. Without a name, the conversation is the one that the
+    /// connection names.
     pub(crate) async fn look_around(
         &self,
         service: &SessionService,
-        thread: Option<&str>,
+        name: Option<&str>,
     ) -> Result<(), BindError> {
-        let Some(named) = thread.or(self.hello.agent_session.as_deref()) else { return Ok(()) };
+        let Some(named) = name.or(self.hello.agent_session.as_deref()) else {
+            return Ok(());
+        };
         let sessions = self.table.named(named);
         if sessions.is_empty() || self.hello.project.is_some() {
             return Ok(());
