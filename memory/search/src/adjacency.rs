@@ -71,7 +71,7 @@ impl Adjacency {
         ms_max: i64,
     ) -> Arc<Self> {
         let find = || Arc::new(Self::find(index, places, ms_max));
-        let known = index.chains.get_or_init(find);
+        let known = index.adjacency.get_or_init(find);
         if known.ms_max == ms_max { Arc::clone(known) } else { find() }
     }
 
@@ -90,9 +90,9 @@ impl Adjacency {
         let mut before: Vec<(u32, u32)> = after.iter().map(|(from, to)| (*to, *from)).collect();
         after.sort_unstable();
         before.sort_unstable();
-        let mut chains = Self { ms_max, turns: search.turns, after, before, odd: Vec::new() };
-        chains.odd = chains.find_odd();
-        chains
+        let mut adjacency = Self { ms_max, turns: search.turns, after, before, odd: Vec::new() };
+        adjacency.odd = adjacency.find_odd();
+        adjacency
     }
 
     fn find_odd(&self) -> Vec<u64> {

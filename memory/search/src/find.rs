@@ -297,14 +297,14 @@ impl<'i, I: DocumentId> Search<'i, I> {
             let (segment, slot) = self.sums.place(at)?;
             let prior = self.prior(at, segment.doc(slot)?.id)?;
             let own = self.own(at, &mut room);
-            Some((prior * (own + self.sums.lent(at)), own > 0.0))
+            Some((prior * (own + self.sums.boosted(at)), own > 0.0))
         };
         let mut scores: Vec<(f32, bool)> = having_most.filter_map(score).collect();
         scores.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        let mut lent = 0;
+        let mut boosted = 0;
         let mut counted = scores.into_iter().filter(|(_, has_words)| {
-            lent += usize::from(!has_words);
-            *has_words || lent <= self.find.tuning.neighbour_hits
+            boosted += usize::from(!has_words);
+            *has_words || boosted <= self.find.tuning.neighbour_hits
         });
         counted.nth(limit.checked_sub(1)?).map(|(score, _)| score)
     }
@@ -362,11 +362,11 @@ impl<'i, I: DocumentId> Search<'i, I> {
                 }
                 let mut score = sum;
                 if long {
-                    score = (self.own(at, &mut room) + self.sums.lent(at)).min(sum);
+                    score = (self.own(at, &mut room) + self.sums.boosted(at)).min(sum);
                 }
                 // If no word of its own counts, both are sums of the same numbers in the same
                 // order.
-                let has_words = sum > self.sums.lent(at);
+                let has_words = sum > self.sums.boosted(at);
                 best.push(Candidate { score: score * prior, id, at, prior, has_words });
             }
             above = floor;
@@ -388,7 +388,7 @@ impl<'i, I: DocumentId> Search<'i, I> {
     fn hits(&self, best: Vec<Candidate<I>>) -> Vec<Hit<I>> {
         let mut room = Room::default();
         let mut hit = |Candidate { score, id, at, prior, has_words }: Candidate<I>| {
-            let neighbours = self.sums.lent(at);
+            let neighbours = self.sums.boosted(at);
             let term = |given: &TermScore<'_>| TermShare {
                 term: given.wanted.asked.clone(),
                 score: given.score,
@@ -397,7 +397,7 @@ impl<'i, I: DocumentId> Search<'i, I> {
             let why = self.find.explain.then(|| self.given(at, &mut room).iter().map(term));
             let why = why.into_iter().flatten().collect();
             let terms = if has_words { self.terms_of(at) } else { 0 };
-            let beside = if has_words { None } else { self.lender(at) };
+            let beside = if has_words { None } else { self.booster(at) };
             Hit { id, score, why, prior, neighbours, terms, beside, gains: Vec::new() }
         };
         best.into_iter().map(&mut hit).collect()
@@ -413,20 +413,20 @@ impl<'i, I: DocumentId> Search<'i, I> {
     }
 
     /// Returns the neighbour that boosts a document most. On a tie, the first wins.
-    fn lender(&self, at: u32) -> Option<I> {
-        let lends = |(at, share): (u32, f32)| {
+    fn booster(&self, at: u32) -> Option<I> {
+        let boost = |(at, share): (u32, f32)| {
             let (shelf, segment, slot) = self.sums.place_on_shelf(at)?;
             let length = segment.lengths().get(slot as usize).copied()?;
             let plain = |term: &Term<'i>| {
-                let posting = term.posting(shelf, slot).filter(|_| term.lends)?;
+                let posting = term.posting(shelf, slot).filter(|_| term.boosts)?;
                 Some(self.sums.bm25().plain(&posting, length, term.weight))
             };
             let own: f32 = self.terms.iter().filter_map(plain).sum();
             Some((share * own, Reverse(segment.doc(slot)?.id)))
         };
-        let lenders = self.sums.neighbours(at).into_iter().filter_map(lends);
+        let boosters = self.sums.neighbours(at).into_iter().filter_map(boost);
         let most =
-            lenders.max_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
+            boosters.max_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
         most.map(|(_, Reverse(id))| id)
     }
 
@@ -485,34 +485,34 @@ struct Room<'i> {
 /// The best candidates so far, with a cap on those that contain none of the words.
 struct Best<I> {
     limit: usize,
-    lent_max: usize,
+    boosted_max: usize,
     /// Candidates that contain a word. They are reversed, so that the heap's top is the worst.
     having: BinaryHeap<Reverse<Candidate<I>>>,
-    lent: BinaryHeap<Reverse<Candidate<I>>>,
+    boosted: BinaryHeap<Reverse<Candidate<I>>>,
 }
 
 impl<I: DocumentId> Best<I> {
-    fn new(limit: usize, lent_max: usize) -> Self {
-        Self { limit, lent_max, having: BinaryHeap::new(), lent: BinaryHeap::new() }
+    fn new(limit: usize, boosted_max: usize) -> Self {
+        Self { limit, boosted_max, having: BinaryHeap::new(), boosted: BinaryHeap::new() }
     }
 
     /// Returns the worst kept candidate, once there are as many as wanted.
     fn last(&self) -> Option<&Candidate<I>> {
-        let is_full = self.having.len() + self.lent.len() >= self.limit;
-        let lasts = [self.having.peek(), self.lent.peek()].into_iter().flatten();
+        let is_full = self.having.len() + self.boosted.len() >= self.limit;
+        let lasts = [self.having.peek(), self.boosted.peek()].into_iter().flatten();
         lasts.map(|Reverse(last)| last).min().filter(|_| is_full)
     }
 
     fn push(&mut self, candidate: Candidate<I>) {
-        let full = self.having.len() + self.lent.len() >= self.limit;
+        let full = self.having.len() + self.boosted.len() >= self.limit;
         let (heap, other) = if candidate.has_words {
-            (&mut self.having, &mut self.lent)
+            (&mut self.having, &mut self.boosted)
         } else {
-            (&mut self.lent, &mut self.having)
+            (&mut self.boosted, &mut self.having)
         };
-        let lent = !candidate.has_words;
+        let boosted = !candidate.has_words;
         heap.push(Reverse(candidate));
-        if lent && heap.len() > self.lent_max {
+        if boosted && heap.len() > self.boosted_max {
             heap.pop();
         } else if full {
             let from_other = match (heap.peek(), other.peek()) {
@@ -529,7 +529,7 @@ impl<I: DocumentId> Best<I> {
 
     /// Returns the candidates, best first.
     fn sorted(self) -> Vec<Candidate<I>> {
-        let all = self.having.into_iter().chain(self.lent).map(|Reverse(candidate)| candidate);
+        let all = self.having.into_iter().chain(self.boosted).map(|Reverse(candidate)| candidate);
         let mut all: Vec<Candidate<I>> = all.collect();
         all.sort_by(|a, b| b.cmp(a));
         all

@@ -88,7 +88,7 @@ pub struct SearchIndex<I> {
     /// documents have equal digests.
     digest: u64,
     /// The neighbour links, computed by the first search after a change.
-    chains: OnceLock<Arc<Adjacency>>,
+    adjacency: OnceLock<Arc<Adjacency>>,
 }
 
 /// A segment and the set of its removed documents.
@@ -168,7 +168,7 @@ impl<I: DocumentId> SearchIndex<I> {
     }
 
     fn add(&mut self, segment: Segment<I>) {
-        self.chains = OnceLock::new();
+        self.adjacency = OnceLock::new();
         self.documents += segment.len();
         for length in segment.lengths() {
             self.length += u64::from(*length);
@@ -185,7 +185,7 @@ impl<I: DocumentId> SearchIndex<I> {
         let Some((at, slot)) = self.locate(id) else { return };
         let Some(shelf) = self.shelves.get_mut(at) else { return };
         let Some(doc) = shelf.segment.doc(slot) else { return };
-        self.chains = OnceLock::new();
+        self.adjacency = OnceLock::new();
         self.documents -= 1;
         let length = shelf.segment.lengths().get(slot as usize).copied().unwrap_or(0);
         self.length -= u64::from(length);
@@ -284,7 +284,7 @@ impl<I> Default for SearchIndex<I> {
             length: 0,
             passages: 0,
             digest: 0,
-            chains: OnceLock::new(),
+            adjacency: OnceLock::new(),
         }
     }
 }

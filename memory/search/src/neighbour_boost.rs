@@ -11,7 +11,7 @@ const STEPS: usize = 2;
 
 /// The boost's parameters, and the links between documents.
 pub(super) struct NeighbourBoost<'c> {
-    chains: &'c Adjacency,
+    adjacency: &'c Adjacency,
     /// The share for direct neighbours.
     near: f32,
     /// The share for the neighbours' neighbours.
@@ -21,16 +21,16 @@ pub(super) struct NeighbourBoost<'c> {
 }
 
 impl<'c> NeighbourBoost<'c> {
-    pub(super) fn new(chains: &'c Adjacency, tuning: &Tuning) -> Self {
+    pub(super) fn new(adjacency: &'c Adjacency, tuning: &Tuning) -> Self {
         let Tuning { neighbour: near, neighbour_far: far, neighbour_words: words, .. } = *tuning;
-        Self { chains, near, far, words }
+        Self { adjacency, near, far, words }
     }
 
     /// Calls `each` with a place in every word that contains a neighbour of this place, and in its
     /// own word.
     #[inline]
     pub(super) fn reached(&self, at: u32, mut each: impl FnMut(u32)) {
-        if self.chains.is_odd(at) {
+        if self.adjacency.is_odd(at) {
             each(at);
             self.about(at).into_iter().flatten().for_each(each);
         } else {
@@ -42,9 +42,10 @@ impl<'c> NeighbourBoost<'c> {
 
     /// Returns the places one step before and after, then two steps before and after.
     fn about(&self, at: u32) -> [Option<u32>; 4] {
-        let (before, after) = (self.chains.before(at), self.chains.after(at));
-        let far =
-            |near: Option<u32>, step: fn(&Adjacency, u32) -> Option<u32>| step(self.chains, near?);
+        let (before, after) = (self.adjacency.before(at), self.adjacency.after(at));
+        let far = |near: Option<u32>, step: fn(&Adjacency, u32) -> Option<u32>| {
+            step(self.adjacency, near?)
+        };
         [before, after, far(before, Adjacency::before), far(after, Adjacency::after)]
     }
 
@@ -56,7 +57,7 @@ impl<'c> NeighbourBoost<'c> {
 
     /// Returns the given places and those that boost one of them, as bits. A few adjacent places of
     /// other sessions are included.
-    pub(super) fn lenders(&self, places: &[u64]) -> Vec<u64> {
+    pub(super) fn boosters(&self, places: &[u64]) -> Vec<u64> {
         let word = |at: Option<usize>| at.and_then(|at| places.get(at)).copied().unwrap_or(0);
         let about = |at: usize| {
             let (before, here, after) =
@@ -66,11 +67,11 @@ impl<'c> NeighbourBoost<'c> {
             };
             here | from(1) | from(STEPS)
         };
-        let mut lenders: Vec<u64> = (0..places.len()).map(about).collect();
-        for at in ones(places).filter(|at| self.chains.is_odd(*at)) {
-            self.about(at).into_iter().flatten().for_each(|lender| set(&mut lenders, lender));
+        let mut boosters: Vec<u64> = (0..places.len()).map(about).collect();
+        for at in ones(places).filter(|at| self.adjacency.is_odd(*at)) {
+            self.about(at).into_iter().flatten().for_each(|booster| set(&mut boosters, booster));
         }
-        lenders
+        boosters
     }
 
     /// Returns the largest boost from a single neighbour for each place of a word. `own` is the
@@ -88,7 +89,7 @@ impl<'c> NeighbourBoost<'c> {
             let two = (far_before * to_before * before_on).max(far_after * on * on_after);
             *most = (near * one).max(far * two);
         }
-        let odd = [self.chains.odd(word)];
+        let odd = [self.adjacency.odd(word)];
         for at in ones(&odd) {
             let place = u32::try_from(word * WORD).unwrap_or(u32::MAX).saturating_add(at);
             let [before, after, far_before, far_after] = self
@@ -112,7 +113,7 @@ impl<'c> NeighbourBoost<'c> {
     /// Returns 1 where the chain continues at the next place, else 0. It starts two places before
     /// the word.
     fn goes_on(&self, word: usize) -> [f32; WORD + STEPS + 1] {
-        let (turns, last) = self.chains.turns_about(word);
+        let (turns, last) = self.adjacency.turns_about(word);
         if (turns, last) == (0, 0) {
             return [1.0; WORD + STEPS + 1];
         }

@@ -25,7 +25,7 @@ pub(super) struct Sums<'i, I> {
     /// contain no sum that matters.
     highest: OnceCell<Vec<f32>>,
     /// The boost of each document.
-    lent: Vec<f32>,
+    boosted: Vec<f32>,
     /// The scores of the current boosting term in the documents that contain it. All zero between
     /// terms.
     own: Vec<f32>,
@@ -43,7 +43,7 @@ pub(super) struct Term<'i> {
     pub documents: u32,
     pub weight: Weight,
     /// Whether documents that contain it boost their neighbours.
-    pub lends: bool,
+    pub boosts: bool,
     /// An upper bound on what it adds to any document's sum.
     pub most: f32,
 }
@@ -53,7 +53,7 @@ struct Contenders {
     /// One bit per place.
     places: Vec<u64>,
     /// One bit per place that is a contender or may boost one. Some other bits are set too.
-    lenders: Vec<u64>,
+    boosters: Vec<u64>,
 }
 
 /// The share of contenders above which filtering is no faster than adding to all documents.
@@ -69,20 +69,20 @@ thread_local! {
 #[derive(Default)]
 struct Room {
     sums: Vec<f32>,
-    lent: Vec<f32>,
+    boosted: Vec<f32>,
     /// All zero between searches.
     own: Vec<f32>,
 }
 
 impl Room {
-    const NONE: Self = Self { sums: Vec::new(), lent: Vec::new(), own: Vec::new() };
+    const NONE: Self = Self { sums: Vec::new(), boosted: Vec::new(), own: Vec::new() };
 }
 
 impl<I> Drop for Sums<'_, I> {
     fn drop(&mut self) {
         ROOM.set(Room {
             sums: std::mem::take(&mut self.sums),
-            lent: std::mem::take(&mut self.lent),
+            boosted: std::mem::take(&mut self.boosted),
             own: std::mem::take(&mut self.own),
         });
     }
@@ -92,8 +92,8 @@ impl<'i, I: DocumentId> Sums<'i, I> {
     /// Creates the sums, all zero.
     pub(super) fn new(index: &'i SearchIndex<I>, query: &Query, tuning: &'i Tuning) -> Self {
         let places = Places::of(index);
-        let Room { mut sums, mut lent, mut own } = ROOM.take();
-        for numbers in [&mut sums, &mut lent] {
+        let Room { mut sums, mut boosted, mut own } = ROOM.take();
+        for numbers in [&mut sums, &mut boosted] {
             numbers.clear();
             numbers.resize(places.count, 0.0);
         }
@@ -107,7 +107,7 @@ impl<'i, I: DocumentId> Sums<'i, I> {
             places,
             sums,
             highest: OnceCell::new(),
-            lent,
+            boosted,
             own,
         }
     }
@@ -129,19 +129,19 @@ impl<'i, I: DocumentId> Sums<'i, I> {
     }
 
     /// Returns the boost of the document at a place.
-    pub(super) fn lent(&self, at: u32) -> f32 {
-        self.lent.get(at as usize).copied().unwrap_or(0.0)
+    pub(super) fn boosted(&self, at: u32) -> f32 {
+        self.boosted.get(at as usize).copied().unwrap_or(0.0)
     }
 
     /// Returns the places that may boost the document at a place, each with the share of its score.
     pub(super) fn neighbours(&self, at: u32) -> Vec<(u32, f32)> {
-        let chains = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+        let adjacency = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
         let allowed = |at: u32| {
             let allowed = self.allowed.as_ref().map(|allowed| allowed.get(at as usize));
             allowed.is_none_or(|allowed| allowed == Some(&true))
         };
-        let lending = NeighbourBoost::new(&chains, self.tuning);
-        lending.neighbours(at).filter(|(at, _)| allowed(*at)).collect()
+        let boost = NeighbourBoost::new(&adjacency, self.tuning);
+        boost.neighbours(at).filter(|(at, _)| allowed(*at)).collect()
     }
 
     /// Returns the document at a place.
@@ -189,9 +189,9 @@ impl<'i, I: DocumentId> Sums<'i, I> {
     /// Adds the most that a term can score in each document, and the boosts that follow from it.
     pub(super) fn add(&mut self, term: &Term<'_>) {
         self.highest.take();
-        if term.lends {
-            let chains = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
-            self.add_and_lend(term, &NeighbourBoost::new(&chains, self.tuning));
+        if term.boosts {
+            let adjacency = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+            self.add_and_boost(term, &NeighbourBoost::new(&adjacency, self.tuning));
         } else {
             self.add_own(term, |_, _| {});
         }
@@ -216,9 +216,9 @@ impl<'i, I: DocumentId> Sums<'i, I> {
         if share > CONTENDERS_SHARE {
             return share;
         }
-        let chains = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
-        let lenders = NeighbourBoost::new(&chains, self.tuning).lenders(&contenders);
-        self.contenders = Some(Contenders { places: contenders, lenders });
+        let adjacency = Adjacency::of(self.index, &self.places, self.tuning.neighbour_ms_max);
+        let boosters = NeighbourBoost::new(&adjacency, self.tuning).boosters(&contenders);
+        self.contenders = Some(Contenders { places: contenders, boosters });
         share
     }
 
@@ -227,7 +227,7 @@ impl<'i, I: DocumentId> Sums<'i, I> {
     fn add_own(&mut self, term: &Term<'_>, mut each: impl FnMut(u32, f32)) {
         let (bm25, weight) = (&self.bm25, term.weight);
         let by_passages = self.tuning.passage > 0.0;
-        let wanted = self.contenders.as_ref().map(|contenders| contenders.wanted(term.lends));
+        let wanted = self.contenders.as_ref().map(|contenders| contenders.wanted(term.boosts));
         let shelves = self.index.shelves.iter().zip(self.places.bases().iter().copied());
         for ((shelf, base), found) in shelves.zip(&term.found) {
             let Some(found) = found else { continue };
@@ -269,17 +269,17 @@ impl<'i, I: DocumentId> Sums<'i, I> {
 
     /// Adds a boosting term. Each document gets the score of its own words, plus the largest boost
     /// from one neighbour beyond that score.
-    fn add_and_lend(&mut self, term: &Term<'_>, lending: &NeighbourBoost<'_>) {
+    fn add_and_boost(&mut self, term: &Term<'_>, boost: &NeighbourBoost<'_>) {
         let mut own = std::mem::take(&mut self.own);
         let mut reached = vec![0; self.places.count.div_ceil(WORD * WORD)];
         self.add_own(term, |at, share| {
             if let Some(own) = own.get_mut(at as usize) {
                 *own = share;
             }
-            lending.reached(at, |place| set(&mut reached, place / u64::BITS));
+            boost.reached(at, |place| set(&mut reached, place / u64::BITS));
         });
         for word in ones(&reached) {
-            self.boost(word, &own, lending);
+            self.boost(word, &own, boost);
         }
         for word in ones(&reached) {
             let first = word as usize * WORD;
@@ -289,19 +289,19 @@ impl<'i, I: DocumentId> Sums<'i, I> {
     }
 
     /// Adds the boosts of one word of places.
-    fn boost(&mut self, word: u32, own: &[f32], lending: &NeighbourBoost<'_>) {
+    fn boost(&mut self, word: u32, own: &[f32], boost: &NeighbourBoost<'_>) {
         let first = word * u64::BITS;
         let places = first as usize..first as usize + WORD;
         let Some((segment, slot)) = self.place(first) else { return };
         let lengths = segment.lengths().get(slot as usize..).unwrap_or_default();
         let sums = self.sums.get_mut(places.clone()).unwrap_or_default();
-        let lent = self.lent.get_mut(places.clone()).unwrap_or_default();
-        let most = lending.most(own, word as usize);
+        let boosted = self.boosted.get_mut(places.clone()).unwrap_or_default();
+        let most = boost.most(own, word as usize);
         let texts = own.get(places.clone()).unwrap_or_default().iter().zip(most).zip(lengths);
-        for ((sum, lent), ((own, most), length)) in sums.iter_mut().zip(lent).zip(texts) {
-            let taken = lending.taken(most, *own, *length);
+        for ((sum, boosted), ((own, most), length)) in sums.iter_mut().zip(boosted).zip(texts) {
+            let taken = boost.taken(most, *own, *length);
             *sum += taken;
-            *lent += taken;
+            *boosted += taken;
         }
         let allowed = self.allowed.as_ref().and_then(|allowed| allowed.get(places));
         for (sum, allowed) in sums.iter_mut().zip(allowed.into_iter().flatten()) {
@@ -328,19 +328,19 @@ impl<'i> Term<'i> {
         let found = index.found(hash);
         let frequency = index.frequency_in(&found);
         let share_max = tuning.neighbour_share_max * index.documents as f32;
-        let lends = (tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0)
+        let boosts = (tuning.neighbour > 0.0 || tuning.neighbour_far > 0.0)
             && frequency.documents as f32 <= share_max;
         let weight = bm25.weight(frequency);
-        let lent = if lends { tuning.neighbour.max(tuning.neighbour_far) } else { 0.0 };
-        let most = bm25.most(frequency.most, weight, lent);
-        Self { found, documents: frequency.documents, weight, lends, most }
+        let boost = if boosts { tuning.neighbour.max(tuning.neighbour_far) } else { 0.0 };
+        let most = bm25.most(frequency.most, weight, boost);
+        Self { found, documents: frequency.documents, weight, boosts, most }
     }
 }
 
 impl Contenders {
     /// Returns the places whose own scores are needed.
-    fn wanted(&self, to_lend: bool) -> &[u64] {
-        if to_lend { &self.lenders } else { &self.places }
+    fn wanted(&self, to_boost: bool) -> &[u64] {
+        if to_boost { &self.boosters } else { &self.places }
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) struct Segment<I> {
     positions: Vec<u8>,
     /// The term whose postings are being added.
     open: Open,
-    /// The result of [`chains::turns`] for the first time limit that was asked for.
+    /// The result of [`adjacency::turns`] for the first time limit that was asked for.
     turns: OnceLock<(i64, Arc<Vec<u64>>)>,
 }
 
@@ -361,7 +361,7 @@ impl<I: DocumentId> Segment<I> {
     }
 
     /// Returns the slots after which a session's chain of documents does not continue; see
-    /// [`chains::turns`].
+    /// [`adjacency::turns`].
     pub(super) fn turns(&self, ms_max: i64) -> Arc<Vec<u64>> {
         let find = || (ms_max, Arc::new(adjacency::turns(&self.docs, &self.runs, ms_max)));
         let (of, turns) = self.turns.get_or_init(find);
