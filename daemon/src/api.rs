@@ -62,7 +62,7 @@ pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,
 };
 
-pub use crate::store::{RepairPlan, RepairRange, Replaced};
+pub use crate::store::{RepairPlan, RepairRange, ReplacedContent};
 
 /// The `project` argument that names the user's own memory, which is not a project.
 pub const USER: &str = "user";
@@ -217,7 +217,7 @@ pub struct StatusReply {
     /// The state of the status port on loopback.
     pub http: HttpState,
     /// Live sessions: connected, or within their grace period. Oldest first.
-    pub sessions: Vec<SessionStatus>,
+    pub sessions: Vec<SessionSummary>,
     /// Connected shims, one for each process.
     #[serde(default)]
     pub connections: Vec<ConnectionStatus>,
@@ -305,7 +305,7 @@ pub enum HttpState {
 
 /// A live session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionStatus {
+pub struct SessionSummary {
     /// The session's id.
     pub id: String,
     /// The client's own name and version, such as `claude-code 2.1.330`. Empty until it sends one.

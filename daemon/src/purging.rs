@@ -12,11 +12,11 @@ pub(crate) use redact::{RedactionReport, find};
 use crate::clock;
 use crate::project::ProjectService;
 use crate::projects::ProjectId;
-use crate::store::{Entry, Reading, Store, StoreError};
+use crate::store::{Entry, ReadEntries, Store, StoreError};
 
 /// The records to purge.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct PurgeScope {
     pub(crate) ids: BTreeSet<RecordId>,
     /// A text that the records contain.
     pub(crate) query: Option<String>,
@@ -51,9 +51,9 @@ pub(crate) struct Survey {
 impl Survey {
     /// Reads all entries and changes none.
     pub(crate) fn of(
-        reading: &Reading<Memory>,
+        reading: &ReadEntries<Memory>,
         state: &Memory,
-        wanted: Wanted,
+        wanted: PurgeScope,
     ) -> Result<Self, PurgeError> {
         let salt = match state.tombstones().salt() {
             "" => uuid::Uuid::new_v4().simple().to_string(),

@@ -24,7 +24,7 @@ use crate::clock;
 use crate::limits::EXIT_POLL;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
-use crate::purging::{PurgeError, RedactionReport, Survey, Wanted, asked_in};
+use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
 use crate::store::Opened;
 use crate::team::{self, CommitJournal};
 
@@ -54,7 +54,7 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
     let agreed = async {
         let shared = Shared::of(projects, id).await?;
         let directories = asked_in(projects, id);
-        let wanted = Wanted::default();
+        let wanted = PurgeScope::default();
         let closed =
             move |closed: &ClosedStore| agree_closed(closed, &shared, &directories, wanted);
         let erased = projects.open.close_and(id, closed).await?;
@@ -116,7 +116,7 @@ fn agree_closed(
     closed: &ClosedStore,
     shared: &Shared,
     directories: &[PathBuf],
-    wanted: Wanted,
+    wanted: PurgeScope,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     loop {
         let Opened { store, state, .. } = closed.open()?;

@@ -24,7 +24,7 @@ use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
 use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId, ProjectRecord};
 use crate::secrets;
 
-use known::{Edit, EditPlace, Look, MirroredFile, said};
+use known::{Edit, EditPlace, MirrorState, MirroredFile, said};
 
 /// The directory of the files, beneath a project's root.
 const FOLDER: &str = ".anchord/topics";
@@ -114,7 +114,7 @@ impl Mirror {
         let look = looking.await.map_err(|error| error.to_string())??;
         // Another project is at this path by now, or none.
         let Some(look) = look else { return Ok(()) };
-        let Look { edits, unsettled, stamps, missing } = look;
+        let MirrorState { edits, unsettled, stamps, missing } = look;
         for (name, stamp) in stamps {
             if let Some(known) = known.get_mut(&name) {
                 known.stamp = Some(stamp);

@@ -168,7 +168,7 @@ impl ArchivePlan {
         let lessons = unchanged(draft, &self.lessons);
         let topics = unchanged(draft, &self.topics);
         for id in anchors.iter().chain(&lessons).chain(&topics) {
-            draft.stand(*id, RecordState::Archived, origin);
+            draft.set_state(*id, RecordState::Archived, origin);
         }
         Archived {
             anchors: count(anchors.len()),
@@ -233,7 +233,7 @@ fn fold_rows(draft: &mut Draft<'_>, ids: &[RecordId], origin: &Provenance) -> u3
     }
     let archived: Vec<RecordId> = ids.iter().copied().filter(|id| Some(*id) != earlier).collect();
     for id in &archived {
-        draft.stand(*id, RecordState::Archived, origin);
+        draft.set_state(*id, RecordState::Archived, origin);
     }
     count(archived.len())
 }

@@ -31,7 +31,7 @@ pub(crate) struct Draft<'a> {
 }
 
 /// All the fields of a record that a write may change.
-pub(crate) struct Fields {
+pub(crate) struct RecordFields {
     pub(crate) id: RecordId,
     pub(crate) body: Body,
     pub(crate) state: RecordState,
@@ -40,7 +40,7 @@ pub(crate) struct Fields {
 }
 
 /// The result of a draft.
-pub(crate) struct Written {
+pub(crate) struct DraftChanges {
     /// One `Put` for each record that has changed.
     pub(crate) changes: Vec<Change>,
     /// The memory after the changes, except its counters.
@@ -111,7 +111,7 @@ impl<'a> Draft<'a> {
 
     /// Leaves a blueprint unchanged and reports that to the caller.
     pub(crate) fn keep(&mut self, id: RecordId, origin: &Provenance) {
-        self.stand(id, RecordState::Active, origin);
+        self.set_state(id, RecordState::Active, origin);
         if let Some(Body::Blueprint(kept)) = self.head.record(id).map(|record| &record.body) {
             self.kept.push(KeptBlueprint { id: Some(id), title: kept.title.clone() });
         }
@@ -136,14 +136,14 @@ impl<'a> Draft<'a> {
                 let is_pinned = |id| self.head.record(id).is_some_and(|record| record.pinned);
                 let pinned = met.iter().copied().any(is_pinned);
                 for id in swallowed {
-                    self.stand(*id, RecordState::Forgotten, origin);
+                    self.set_state(*id, RecordState::Forgotten, origin);
                 }
                 let id = *survivor;
                 let tags = self.head.record(id).map(|record| record.tags.clone());
                 let tags = tags.unwrap_or_default();
                 self.merged += 1;
                 let state = RecordState::Active;
-                self.write(Fields { id, body: union, state, tags, pinned }, origin);
+                self.write(RecordFields { id, body: union, state, tags, pinned }, origin);
                 id
             }
         };
@@ -171,8 +171,8 @@ impl<'a> Draft<'a> {
     /// Stores a note like [`Draft::note`], with the time at which it was sent, which may be before
     /// its write.
     fn note_told(&mut self, new: &NewNote, origin: &Provenance, told: Timestamp) -> RecordId {
-        let twin = self.twin_of(new, origin).map(|record| (record.id, record.clone()));
-        let Some((id, stored)) = twin else {
+        let existing = self.existing_note(new, origin).map(|record| (record.id, record.clone()));
+        let Some((id, stored)) = existing else {
             let id = self.create(Body::Note(new.note(&origin.session)), origin);
             self.mark(id, new.tags(), new.pinned, origin);
             return id;
@@ -182,15 +182,18 @@ impl<'a> Draft<'a> {
         note.rewrite(new, &mut tags, &mut pinned, told);
         self.merged += 1;
         let body = Body::Note(note);
-        self.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
+        self.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
         id
     }
 
     /// Stores a note from another memory like [`Draft::note`], with its total number of repeats.
     /// Takes the larger of the two counts, since either memory may have received the note from the
     /// other.
-    pub(crate) fn told_elsewhere(&mut self, new: &NewNote, origin: &Provenance) {
-        let here = self.twin_of(new, origin).and_then(|twin| twin.note()).map(|note| note.repeats);
+    pub(crate) fn note_from_elsewhere(&mut self, new: &NewNote, origin: &Provenance) {
+        let here = self
+            .existing_note(new, origin)
+            .and_then(|existing| existing.note())
+            .map(|note| note.repeats);
         let id = self.note(new, origin);
         let merged = self.head.record(id).and_then(|record| record.note());
         if let (Some(here), Some(merged)) = (here, merged) {
@@ -202,41 +205,41 @@ impl<'a> Draft<'a> {
     /// Moves a note to another session. If that session already has the same fact or text, the
     /// version written last stays, and the other is forgotten. A pin on either stays.
     pub(crate) fn take_over(&mut self, record: &Record, note: Note, origin: &Provenance) {
-        let twin = self.note_twin(&note.scope, note.key.as_deref(), &note.content);
-        let twin = twin.filter(|twin| twin.id != record.id).cloned();
-        let Some(twin) = twin else {
+        let existing = self.matching_note(&note.scope, note.key.as_deref(), &note.content);
+        let existing = existing.filter(|existing| existing.id != record.id).cloned();
+        let Some(existing) = existing else {
             self.put_note(record.id, note, record.state);
             return;
         };
-        let last = if record.updated.time > twin.updated.time { record } else { &twin };
-        let fields = Fields {
-            id: twin.id,
-            body: if last.id == twin.id { twin.body.clone() } else { Body::Note(note) },
+        let last = if record.updated.time > existing.updated.time { record } else { &existing };
+        let fields = RecordFields {
+            id: existing.id,
+            body: if last.id == existing.id { existing.body.clone() } else { Body::Note(note) },
             state: last.state,
             tags: last.tags.clone(),
-            pinned: twin.pinned || record.pinned,
+            pinned: existing.pinned || record.pinned,
         };
         self.put(fields, last.updated.clone());
-        self.stand(record.id, RecordState::Forgotten, origin);
+        self.set_state(record.id, RecordState::Forgotten, origin);
     }
 
     /// Returns the size that a note adds to the stored notes. A note that merges adds no record.
     pub(crate) fn more(&self, new: &NewNote, origin: &Provenance) -> Size {
         let bytes = new.record_bytes() as u64;
-        match self.twin_of(new, origin) {
+        match self.existing_note(new, origin) {
             None => Size { records: 1, bytes },
-            Some(twin) => {
-                Size { records: 0, bytes: bytes.saturating_sub(twin.text_bytes() as u64) }
+            Some(existing) => {
+                Size { records: 0, bytes: bytes.saturating_sub(existing.text_bytes() as u64) }
             }
         }
     }
 
     /// Returns the note that a new one would merge into, if there is one.
-    pub(crate) fn twin_of(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
-        self.note_twin(&new.scope(&origin.session), new.key.as_deref(), &new.content)
+    pub(crate) fn existing_note(&self, new: &NewNote, origin: &Provenance) -> Option<&Record> {
+        self.matching_note(&new.scope(&origin.session), new.key.as_deref(), &new.content)
     }
 
-    fn note_twin(&self, scope: &Scope, key: Option<&str>, content: &str) -> Option<&Record> {
+    fn matching_note(&self, scope: &Scope, key: Option<&str>, content: &str) -> Option<&Record> {
         let same = |record: &&Arc<Record>| {
             key.is_some() || record.note().is_some_and(|kept| kept.content == content)
         };
@@ -313,7 +316,7 @@ impl<'a> Draft<'a> {
     ) {
         let Some(stored) = self.head.record(id) else { return };
         let (tags, pinned) = (stored.tags.clone(), stored.pinned);
-        self.write(Fields { id, body, state, tags, pinned }, origin);
+        self.write(RecordFields { id, body, state, tags, pinned }, origin);
     }
 
     /// Writes a record's tags and pin, unless both are unchanged.
@@ -326,11 +329,11 @@ impl<'a> Draft<'a> {
     ) {
         let Some(stored) = self.head.record(id) else { return };
         let (body, state) = (stored.body.clone(), stored.state);
-        self.write(Fields { id, body, state, tags, pinned }, origin);
+        self.write(RecordFields { id, body, state, tags, pinned }, origin);
     }
 
     /// Writes a record, unless nothing in it changes.
-    pub(crate) fn write(&mut self, fields: Fields, origin: &Provenance) {
+    pub(crate) fn write(&mut self, fields: RecordFields, origin: &Provenance) {
         let Some(stored) = self.head.record(fields.id) else { return };
         // An imported record may be older than the one it merges into.
         let time = origin.time.max(stored.updated.time);
@@ -349,12 +352,12 @@ impl<'a> Draft<'a> {
     pub(crate) fn put_note(&mut self, id: RecordId, note: Note, state: RecordState) {
         let Some(stored) = self.head.record(id) else { return };
         let (tags, pinned, updated) = (stored.tags.clone(), stored.pinned, stored.updated.clone());
-        self.put(Fields { id, body: Body::Note(note), state, tags, pinned }, updated);
+        self.put(RecordFields { id, body: Body::Note(note), state, tags, pinned }, updated);
     }
 
     /// Writes a record with this provenance, unless nothing in it changes.
-    pub(crate) fn put(&mut self, fields: Fields, updated: Provenance) {
-        let Fields { id, body, state, tags, pinned } = fields;
+    pub(crate) fn put(&mut self, fields: RecordFields, updated: Provenance) {
+        let RecordFields { id, body, state, tags, pinned } = fields;
         let Some(stored) = self.head.record(id) else { return };
         let is_same = stored.body == body
             && stored.state == state
@@ -394,7 +397,7 @@ impl<'a> Draft<'a> {
         self.touched.insert(id);
     }
 
-    pub(crate) fn stand(&mut self, id: RecordId, state: RecordState, origin: &Provenance) {
+    pub(crate) fn set_state(&mut self, id: RecordId, state: RecordState, origin: &Provenance) {
         if let Some(body) = self.head.record(id).map(|record| record.body.clone()) {
             self.change(id, body, state, origin);
         }
@@ -412,9 +415,9 @@ impl<'a> Draft<'a> {
         added
     }
 
-    pub(crate) fn finish(self) -> Written {
+    pub(crate) fn finish(self) -> DraftChanges {
         let changes = self.changed().cloned().map(Change::Put).collect();
-        Written {
+        DraftChanges {
             changes,
             added: self.added(),
             head: self.head,

@@ -257,7 +257,7 @@ pub(crate) fn name(record: &Record) -> String {
 }
 
 /// The versions of records that a reader of the journal is asked for.
-pub type Wanted = std::collections::BTreeSet<(RecordId, Version)>;
+pub type WantedVersions = std::collections::BTreeSet<(RecordId, Version)>;
 
 /// The versions that the journal had. One that is missing is not there.
 pub type Versions = std::collections::BTreeMap<(RecordId, Version), StoredVersion>;

@@ -74,7 +74,7 @@ pub use held::{Held, HeldKey};
 pub use history::{
     Commit, CommitCounts, CommitDetail, CommitHead, CommitPage, DiffLine, FieldDiff, HistoryView,
     LineChange, RecordDiff, RecordVersions, RevisionDiff, StoredCommit, StoredVersion,
-    VersionContent, VersionDetail, Versions, Wanted, diff,
+    VersionContent, VersionDetail, Versions, WantedVersions, diff,
 };
 pub use ids::{
     ItemIds, Kind, NoticeId, ParseIdError, ParseShareIdError, RecordId, Revision, Seq, SessionId,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anchord_daemon::api::{
     self, IndexState, Problem, ProjectParams, ProjectQuery, ProjectStatus, RebuildReply,
-    RepairParams, RepairRange, RepairReply, Replaced, VerifyReply,
+    RepairParams, RepairRange, RepairReply, ReplacedContent, VerifyReply,
 };
 use anchord_proto::instance::InstanceDir;
 
@@ -320,8 +320,9 @@ fn plan(reply: &RepairReply) -> String {
 }
 
 /// Names contents with their entries: `n5@1 (entry 3), n6@2 (entry 4)`.
-fn replaced(all: &[Replaced]) -> String {
-    let named = |Replaced { entry, content }: &Replaced| format!("{content} (entry {entry})");
+fn replaced(all: &[ReplacedContent]) -> String {
+    let named =
+        |ReplacedContent { entry, content }: &ReplacedContent| format!("{content} (entry {entry})");
     all.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 

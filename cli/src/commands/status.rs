@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anchord_daemon::api::{
-    self, HooksStatus, HttpState, OutlinesStatus, ProjectQuery, ProjectStatus, SessionStatus,
+    self, HooksStatus, HttpState, OutlinesStatus, ProjectQuery, ProjectStatus, SessionSummary,
     StagedStatus, StatusReply,
 };
 use anchord_daemon::config::CONFIG_FILE;
@@ -203,14 +203,14 @@ fn port(http: &HttpState) -> String {
 
 fn sessions(
     out: &mut dyn Write,
-    sessions: &[SessionStatus],
+    sessions: &[SessionSummary],
     projects: &[ProjectStatus],
     now: i64,
 ) -> io::Result<()> {
     // Ended sessions of the checks by set-up and doctor are left out.
     let of_checks =
-        |session: &&SessionStatus| !session.connected && session.client.starts_with(CHECKS);
-    let sessions: Vec<&SessionStatus> =
+        |session: &&SessionSummary| !session.connected && session.client.starts_with(CHECKS);
+    let sessions: Vec<&SessionSummary> =
         sessions.iter().filter(|session| !of_checks(session)).collect();
     if sessions.is_empty() {
         return writeln!(out, "No session is live.");

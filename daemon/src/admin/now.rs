@@ -7,7 +7,7 @@ use super::status::sessions;
 use super::{AdminService, Answer};
 use crate::api::{
     ErrorCode, ErrorReply, GivenQuery, GivenRecord, GivenReply, Lane, NowReply, SavedRecord,
-    SessionStatus, WaitingApproval, Waits,
+    SessionSummary, WaitingApproval, Waits,
 };
 use crate::clock;
 use crate::limits::{LANE_ITEMS_MAX, LANE_RECORDS_LOOKED_AT_MAX};
@@ -38,7 +38,7 @@ pub(crate) async fn now(admin: &AdminService) -> NowReply {
             since: pending.since.0,
         })
         .collect();
-    let lane = |session: SessionStatus| {
+    let lane = |session: SessionSummary| {
         let own = live.iter().find(|ids| ids.last().is_some_and(|id| *id.0 == *session.id));
         let ids = own.cloned().unwrap_or_else(|| vec![SessionId::new(session.id.as_str())]);
         lane(admin, session, &ids, &recent, &approvals)
@@ -49,7 +49,7 @@ pub(crate) async fn now(admin: &AdminService) -> NowReply {
 
 fn lane(
     admin: &AdminService,
-    session: SessionStatus,
+    session: SessionSummary,
     ids: &[SessionId],
     recent: &[Recent],
     approvals: &[WaitingApproval],
@@ -91,7 +91,7 @@ fn saved(memory: &Memory, ids: &[SessionId]) -> Vec<SavedRecord> {
 }
 
 fn waits(
-    session: &SessionStatus,
+    session: &SessionSummary,
     queued: Vec<QueuedSession>,
     approvals: &[WaitingApproval],
 ) -> Option<Waits> {

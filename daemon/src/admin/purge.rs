@@ -19,7 +19,7 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::project::ClosedStore;
-use crate::purging::{self, PurgeError, RedactionReport, Survey, Wanted, asked_in};
+use crate::purging::{self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
 use crate::sessions::SessionService;
 use crate::store::{Entry, Opened, StoreError};
 use crate::{hooks, retrieval_log, team_copy};
@@ -106,7 +106,7 @@ async fn leave_rules(admin: &AdminService, target: &Target, memory: &Memory) {
     }
 }
 
-fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
+fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<PurgeScope> {
     let bad = |error: String| ErrorReply { code: ErrorCode::BadRequest, error, action: None };
     let mut ids = BTreeSet::new();
     for name in &params.ids {
@@ -123,7 +123,7 @@ fn wanted(params: &PurgeParams, memory: &Memory) -> Answer<Wanted> {
     if ids.is_empty() && query.is_none() {
         return Err(bad("nothing to purge: name records, or a text that they contain".to_owned()));
     }
-    Ok(Wanted { ids, query })
+    Ok(PurgeScope { ids, query })
 }
 
 /// Finds all facts that have or had this key, shared or private, forgotten ones included.
@@ -201,7 +201,7 @@ fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeRe
 fn carry_out(
     closed: &ClosedStore,
     directories: &[PathBuf],
-    wanted: Wanted,
+    wanted: PurgeScope,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let Opened { store, state, .. } = closed.open()?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;

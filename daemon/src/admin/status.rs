@@ -11,7 +11,7 @@ use super::{AdminService, Answer, known, opened, store_error, text};
 use crate::api::{
     self, ByKind, ConnectionStatus, CountersStatus, HookEventsStatus, HookFailureStatus,
     HooksStatus, InstanceStatus, OutlinesStatus, ProjectRef, ProjectStatus, ProjectsReply,
-    SessionStatus, StagedStatus, StatusReply, TeamSummary,
+    SessionSummary, StagedStatus, StatusReply, TeamSummary,
 };
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
@@ -126,8 +126,8 @@ fn connections(service: &SessionService) -> Vec<ConnectionStatus> {
     connections
 }
 
-pub(super) fn sessions(service: &SessionService) -> Vec<SessionStatus> {
-    let mut sessions: Vec<SessionStatus> = service
+pub(super) fn sessions(service: &SessionService) -> Vec<SessionSummary> {
+    let mut sessions: Vec<SessionSummary> = service
         .table
         .all()
         .into_iter()
@@ -137,7 +137,7 @@ pub(super) fn sessions(service: &SessionService) -> Vec<SessionStatus> {
                 .project()
                 .and_then(|project| project.memory().staged_by(&session.id).cloned());
             let root = session.known_root();
-            SessionStatus {
+            SessionSummary {
                 id: session.id.to_string(),
                 client: session.client().to_string(),
                 pid: Some(session.hello.pid),

@@ -3,7 +3,7 @@
 use anchord_memory::RecordId;
 use serde::{Deserialize, Serialize};
 
-use super::{Retrieval, SessionStatus};
+use super::{Retrieval, SessionSummary};
 
 /// The live sessions, and what waits for a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct NowReply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     /// The session.
-    pub session: SessionStatus,
+    pub session: SessionSummary,
     /// The first items that it has staged and not saved, as text.
     #[serde(default)]
     pub staged: Vec<String>,

@@ -2,7 +2,7 @@
 
 use anchord_memory::Reader;
 use anchord_memory::SessionActivity;
-use anchord_memory::render::hooks::{Conversation, compaction_instructions, restored};
+use anchord_memory::render::hooks::{CompactionView, compaction_instructions, restored};
 
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
@@ -65,7 +65,8 @@ pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> 
     let session = call.session.id.clone();
     let load = ready_load(call, None, move |memory, load| {
         let activity = Some(&activity);
-        let view = Conversation { reader: &reader, session: &session, activity, now: clock::now() };
+        let view =
+            CompactionView { reader: &reader, session: &session, activity, now: clock::now() };
         restored(memory, &view, load)
     });
     Ok(match load.await? {
@@ -78,6 +79,11 @@ fn conversation<'a>(
     call: &'a Call<'_>,
     activity: &'a SessionActivity,
     reader: &'a Reader,
-) -> Conversation<'a> {
-    Conversation { reader, session: &call.session.id, activity: Some(activity), now: clock::now() }
+) -> CompactionView<'a> {
+    CompactionView {
+        reader,
+        session: &call.session.id,
+        activity: Some(activity),
+        now: clock::now(),
+    }
 }

@@ -38,7 +38,8 @@ pub(crate) use activity::{stage_of, stage_silent};
 pub(crate) use self::service::HookService;
 use crate::retrieval_log::{Given, Retrieval};
 use crate::sessions::{
-    self, BindError, Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
+    self, BindError, EventSource, MatchConfidence, Replaced, ResolvedSession, Session,
+    SessionsElsewhere,
 };
 use crate::{clock, limits, secrets};
 
@@ -511,7 +512,7 @@ fn source(hello: &Hello, envelope: &Envelope) -> EventSource {
         processes,
         goes_on: !matches!(envelope.event, Event::SessionEnded | Event::Reset),
         clears: envelope.event == Event::SessionStarted { source: StartSource::Clear },
-        elsewhere: Elsewhere::default(),
+        elsewhere: SessionsElsewhere::default(),
     }
 }
 

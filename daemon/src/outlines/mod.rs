@@ -68,7 +68,7 @@ pub(crate) struct Outlined {
 
 /// A path's content.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum PathContent {
     File(Outlined),
     /// A directory's path, and its entries.
     Directory(String, Listing<FileFacts>),
@@ -133,10 +133,12 @@ impl OutlineService {
         &self,
         files: FilesOf<'_>,
         path: &str,
-    ) -> Result<Target, OutlineError> {
+    ) -> Result<PathContent, OutlineError> {
         match self.read(files, path).await? {
-            (shown, Visible::File(_, bytes)) => Ok(Target::File(self.file(shown, bytes).await)),
-            (shown, Visible::Directory(_, listing)) => Ok(Target::Directory(shown, listing)),
+            (shown, Visible::File(_, bytes)) => {
+                Ok(PathContent::File(self.file(shown, bytes).await))
+            }
+            (shown, Visible::Directory(_, listing)) => Ok(PathContent::Directory(shown, listing)),
         }
     }
 

@@ -7,7 +7,7 @@ use anchord_memory::{Revision, Seq};
 
 use super::write::{Write, WriteError};
 use crate::clock;
-use crate::store::{Answer, Entry, Replies, StateMachine, Store, StoreError};
+use crate::store::{Entry, LineState, Replies, StateMachine, Store, StoreError};
 
 /// Writes decided but not yet on disk.
 pub(super) struct Batch<M: StateMachine> {
@@ -83,12 +83,12 @@ impl<M: StateMachine> Batch<M> {
     ) -> Option<Write<M>> {
         if let Some(call) = &write.call {
             match replies.lookup(call) {
-                Answer::Fresh => {}
-                Answer::Answered(stored) => {
+                LineState::Fresh => {}
+                LineState::Answered(stored) => {
                     write.command.repeat(&stored);
                     return None;
                 }
-                Answer::Stale => {
+                LineState::Stale => {
                     write.command.fail(WriteError::Stale);
                     return None;
                 }

@@ -16,7 +16,7 @@ use super::team_link::{Flight, Flying, Landed, TeamStatus};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
-    Answer, Arrived, Call, Entry, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
+    Arrived, Call, Entry, LineState, Split, StateMachine, StoreError, TeamAppended, TeamEntry,
     TeamError, TeamPoint,
 };
 use crate::{clock, limits};
@@ -286,8 +286,8 @@ impl<M: StateMachine> Writer<M> {
             let key = at.and_then(|at| keys.get(at)?.as_ref());
             let entry = at.and_then(|at| batch.entries.get(at));
             let call = waiting.write.call.as_ref();
-            let is_answered =
-                call.is_some_and(|call| matches!(self.replies.lookup(call), Answer::Answered(_)));
+            let is_answered = call
+                .is_some_and(|call| matches!(self.replies.lookup(call), LineState::Answered(_)));
             match entry {
                 // An earlier append of it was committed after all, and has no reply that is kept.
                 Some(entry) if !is_answered && key.is_some_and(|key| arrived.contains(key)) => {

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use anchord_memory::{
     Change, CommitDetail, CommitHead, Kind, Memory, Reader, Record, RecordDiff, RecordId,
     RecordState, Revision, RevisionDiff, Seq, SessionId, StoredCommit, StoredVersion, Timestamp,
-    UndoBasis, UndoTarget, Version, VersionContent, Versions, Wanted, diff, limits,
+    UndoBasis, UndoTarget, Version, VersionContent, Versions, WantedVersions, diff, limits,
 };
 
 use super::{OpenProject, WriteError};
 use crate::blocking::run_blocking;
 use crate::limits::{HISTORY_COMMITS_READ_MAX, RECORD_VERSIONS_PAGE, RECORD_VERSIONS_READ_MAX};
-use crate::store::{Entry, Head, LookUp, ReadBack, Reading, Snapshots, Step, StoreError, Visitor};
+use crate::store::{
+    Entry, Head, LookUp, ReadBack, ReadEntries, Snapshots, Step, StoreError, Visitor,
+};
 
 /// A reader of a project's journal.
 #[derive(Clone)]
@@ -115,7 +117,7 @@ impl OpenProject {
 /// Applies entries up to a commit to the newest snapshot before it. A damaged snapshot costs only
 /// time.
 fn replayed(
-    reading: &Reading<Memory>,
+    reading: &ReadEntries<Memory>,
     snapshots: &Snapshots<Memory>,
     revision: Revision,
 ) -> Result<Memory, StoreError> {
@@ -247,7 +249,7 @@ impl HistoryReader {
     }
 
     /// Reads versions. An entry is read once for all versions that it has.
-    pub(crate) fn versions(&self, mut wanted: Wanted) -> Result<Versions, StoreError> {
+    pub(crate) fn versions(&self, mut wanted: WantedVersions) -> Result<Versions, StoreError> {
         let mut versions = Versions::new();
         while let Some((id, version)) = wanted.pop_first() {
             let Some(entry) = (self.look_up)(&format!("{id}@{}", version.0))? else { continue };
@@ -288,7 +290,7 @@ impl HistoryReader {
             let records = commit.records(reader).filter(|_| with_diff);
             records.take(limits::DIFF_RECORDS_MAX).cloned().collect()
         };
-        let wanted: Wanted =
+        let wanted: WantedVersions =
             commits.iter().flat_map(records).filter_map(|record| before(&record)).collect();
         let versions = self.versions(wanted)?;
         let detail = |stored: &StoredCommit| {
@@ -445,7 +447,7 @@ impl HistoryReader {
         let newest = memory.record(id).map_or(0, |record| record.version.0);
         let mut numbers = (1..=newest).rev().take(RECORD_VERSIONS_READ_MAX).peekable();
         while numbers.peek().is_some() {
-            let page: Wanted =
+            let page: WantedVersions =
                 numbers.by_ref().take(RECORD_VERSIONS_PAGE).map(|it| (id, Version(it))).collect();
             for stored in self.versions(page)?.values().rev() {
                 if visit(stored).is_break() {
@@ -470,7 +472,7 @@ impl HistoryReader {
                 return Ok(());
             }
             let key = (id, Version(record.version.0 - 1));
-            let mut versions = self.versions(Wanted::from([key]))?;
+            let mut versions = self.versions(WantedVersions::from([key]))?;
             let earlier = versions.remove(&key);
             let earlier = earlier.and_then(|stored| stored.content.record().cloned());
             record = earlier.ok_or_else(|| {

@@ -23,7 +23,7 @@ use super::registry::{ProjectDir, ProjectId, ProjectRecord, Registry, RegistryCh
 
 mod id_file;
 
-use id_file::{Kept, WriteError};
+use id_file::{Kept, WriteIdError};
 
 /// The registry's view of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ fn joined(lines: impl IntoIterator<Item = String>) -> Option<String> {
 
 /// The place where a project's id is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum IdPlace {
     /// The project carries its id, which survives moves.
     InProject,
     /// The id could not be written; only the registry remembers the place.
@@ -190,7 +190,7 @@ pub enum Stored {
     Linked,
 }
 
-impl Stored {
+impl IdPlace {
     /// Words what the user should know about a project that is new to the registry.
     fn notice(&self, root: &Path) -> Option<String> {
         let Self::AboveRepositories { what } = self else { return None };
@@ -212,7 +212,7 @@ pub struct Established {
     /// The registry's view of the place before this.
     pub status: Status,
     /// The place where the id is kept.
-    pub stored: Stored,
+    pub stored: IdPlace,
     /// The change that the registry must record before the first write is answered.
     pub change: Option<RegistryChange>,
     /// A notice for the user.
@@ -258,7 +258,7 @@ pub fn establish(
 ) -> Result<Established, EstablishError> {
     let here = Here::read(located)?;
     if let Some(id) = registry.link(&here.place.id_dir()) {
-        let (status, stored) = (Status::Known, Stored::Linked);
+        let (status, stored) = (Status::Known, IdPlace::Linked);
         return Ok(Established { id, status, stored, change: None, notice: None });
     }
     // The first look of a session has named an earlier memory.
@@ -270,7 +270,7 @@ pub fn establish(
         name: located.name.clone(),
         root: located.main_root(),
         place: here.place,
-        carries_id: stored == Stored::InProject,
+        carries_id: stored == IdPlace::InProject,
         stored: false,
         forgotten: false,
         shared: registry.project(id).is_some_and(|known| known.shared),
@@ -369,7 +369,7 @@ impl Here {
     }
 
     /// Stores the id in the project if possible.
-    fn store(&self, wanted: ProjectId, registry: &Registry) -> (ProjectId, Stored) {
+    fn store(&self, wanted: ProjectId, registry: &Registry) -> (ProjectId, IdPlace) {
         let other = self.found.id().filter(|found| *found != wanted);
         // An id that came with a copy must go. One of another instance of anchord must not.
         let replaced = other.filter(|other| registry.known_or_forgotten(*other).is_some());
@@ -377,15 +377,15 @@ impl Here {
             (Some(file), _) if !self.place.git => format!("git tracks {}", file.display()),
             (_, Some(_)) if replaced.is_none() => "its file holds another id".to_owned(),
             _ => match id_file::write(&self.place, wanted, replaced, self.uid) {
-                Ok(id) => return (id, Stored::InProject),
+                Ok(id) => return (id, IdPlace::InProject),
                 Err(
-                    error
-                    @ (WriteError::AboveRepository(_) | WriteError::MayBeAboveRepositories(_)),
-                ) => return (wanted, Stored::AboveRepositories { what: error.to_string() }),
+                    error @ (WriteIdError::AboveRepository(_)
+                    | WriteIdError::MayBeAboveRepositories(_)),
+                ) => return (wanted, IdPlace::AboveRepositories { what: error.to_string() }),
                 Err(error) => error.to_string(),
             },
         };
-        (wanted, Stored::InRegistry { why })
+        (wanted, IdPlace::InRegistry { why })
     }
 
     fn without_id(&self, of: ProjectId) -> EstablishError {

@@ -30,7 +30,7 @@ pub use files::{
 };
 pub(crate) use files::{Entry, FileBytes, Listing, MirrorDir, Visible, name_of_displaced};
 pub use identity::{
-    EstablishError, Established, Resolution, Status, Stored, establish, identify, link,
+    EstablishError, Established, IdPlace, Resolution, Status, establish, identify, link,
 };
 pub(crate) use locate::branch;
 pub use locate::{
@@ -40,7 +40,7 @@ pub use locate::{
 pub use marker::make_marker;
 pub use nested::Unknown;
 pub use registry::{
-    EndedSession, ProjectDir, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
+    EndedRecord, ProjectDir, ProjectId, ProjectRecord, Registry, RegistryChange, SessionRecord,
 };
 
 /// The description of a session whose files and processes cannot be seen from here. `anchord

@@ -153,7 +153,7 @@ pub struct SessionRecord {
 
 /// A session that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndedSession {
+pub struct EndedRecord {
     /// A counter of ended sessions, from 1.
     pub number: u64,
     /// The session's record.
@@ -220,7 +220,7 @@ pub struct Registry {
     stored: OrdSet<ProjectId>,
     links: OrdMap<String, ProjectId>,
     sessions: OrdMap<SessionId, Arc<SessionRecord>>,
-    ended: OrdMap<u64, Arc<EndedSession>>,
+    ended: OrdMap<u64, Arc<EndedRecord>>,
 }
 
 impl Registry {
@@ -337,7 +337,7 @@ impl Registry {
     }
 
     /// Returns the ended sessions, oldest first; the last [`ENDED_SESSIONS_MAX`].
-    pub fn ended(&self) -> Vec<&Arc<EndedSession>> {
+    pub fn ended(&self) -> Vec<&Arc<EndedRecord>> {
         let mut ended: Vec<_> = self.ended.values().collect();
         ended.sort_by_key(|session| session.number);
         ended
@@ -384,7 +384,7 @@ impl Registry {
             RegistryChange::SessionEnded { session, time, saved } => {
                 if let Some(record) = self.sessions.remove(session) {
                     self.ended_count += 1;
-                    let ended = EndedSession {
+                    let ended = EndedRecord {
                         number: self.ended_count,
                         session: SessionRecord::clone(&record),
                         ended: *time,
@@ -501,7 +501,7 @@ impl StateMachine for Registry {
         for (key, value) in &values {
             match key.split_once('/') {
                 Some(("ended", _)) => {
-                    let ended: EndedSession = parse(key, value)?;
+                    let ended: EndedRecord = parse(key, value)?;
                     registry.ended.insert(slot(ended.number), Arc::new(ended));
                 }
                 Some(("link", path)) => {

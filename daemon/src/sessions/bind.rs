@@ -15,7 +15,7 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::project::{OpenProject, Transition, WriteCommand};
 use crate::projects::{
-    Established, Located, ProjectId, Registry, RegistryChange, SessionRecord, Status, Stored,
+    Established, IdPlace, Located, ProjectId, Registry, RegistryChange, SessionRecord, Status,
     establish,
 };
 use crate::registry_store::RegistryStore;
@@ -165,13 +165,13 @@ pub(crate) async fn establish_in_registry(
         let decide: WriteCommand<Registry, Option<ProjectId>> = Arc::new(move |registry, _| {
             // If the project cannot carry its id, another session may have been here first.
             let first = match stored {
-                Stored::InRegistry { .. } | Stored::AboveRepositories { .. } => {
+                IdPlace::InRegistry { .. } | IdPlace::AboveRepositories { .. } => {
                     let mut projects = registry.projects();
                     let first =
                         projects.find(|known| !known.carries_id && known.place == record.place);
                     first.map(|known| known.id)
                 }
-                Stored::InProject | Stored::Linked => None,
+                IdPlace::InProject | IdPlace::Linked => None,
             };
             // Of two directories with one id, the second is the copy.
             let is_late = first.is_none()

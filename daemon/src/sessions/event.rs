@@ -10,7 +10,7 @@ use super::conversation::project_of;
 use super::error::BindError;
 use super::location::{SessionLocation, place_of, start};
 use super::service::SessionService;
-use super::{Elsewhere, EventSource, ResolvedSession, Session};
+use super::{EventSource, ResolvedSession, Session, SessionsElsewhere};
 
 impl SessionService {
     /// Resolves an event to its session, and creates the session at its first event.
@@ -37,13 +37,13 @@ impl SessionService {
         &self,
         source: &EventSource,
         named: &[Arc<Session>],
-    ) -> Result<Elsewhere, BindError> {
+    ) -> Result<SessionsElsewhere, BindError> {
         let registry = self.projects.registry.snapshot();
         // A session that is ending is in the registry alone.
         let plain = source.plain_id();
         let ending = registry.session(&plain).filter(|_| named.iter().all(|it| it.id != plain));
         if ending.is_none() && named.iter().all(|session| is_from(session, &source.hello)) {
-            return Ok(Elsewhere::default());
+            return Ok(SessionsElsewhere::default());
         }
         let hello = Arc::new(source.hello.clone());
         let place = match place_of(self, &hello).await {
@@ -51,7 +51,7 @@ impl SessionService {
             Err(error) if error.leads_nowhere() => None,
             Err(error) => return Err(error),
         };
-        let mut found = Elsewhere { place, ..Elsewhere::default() };
+        let mut found = SessionsElsewhere { place, ..SessionsElsewhere::default() };
         for session in named {
             if !self.works_here(session, &source.hello, found.place.as_deref()).await? {
                 found.sessions.insert(session.id.clone());

@@ -14,7 +14,7 @@ use crate::rules::FileRules;
 
 /// Everything that a load looks up.
 #[derive(Debug)]
-pub(crate) struct Loading {
+pub(crate) struct LoadInputs {
     project: String,
     /// The user's own memory. Empty if nothing was ever written to it.
     personal: Arc<Memory>,
@@ -25,7 +25,8 @@ pub(crate) struct Loading {
     reader: Reader,
     session: SessionId,
     notices_seen: BTreeSet<NoticeId>,
-    live: Vec<render::LiveSession>,
+    /// The clients of the other live sessions.
+    live: Vec<String>,
     /// Ended sessions whose work is still staged.
     just_ended: Vec<EndedSession>,
     read_only: Option<String>,
@@ -43,7 +44,7 @@ impl Session {
         service: &SessionService,
         view: &View,
         topic: Option<&str>,
-    ) -> Loading {
+    ) -> LoadInputs {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
         let live = self.others_live(service, view).into_iter();
         let mut last = self.remarks(service, view).await;
@@ -59,7 +60,7 @@ impl Session {
         };
         last.push_str(&view.team());
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
-        Loading {
+        LoadInputs {
             project: view.place.name(service),
             personal: personal.map(|open| open.memory()).unwrap_or_default(),
             load_tokens: budgets::project_settings(&view.memory, &service.config).load_tokens(),
@@ -69,9 +70,7 @@ impl Session {
             reader: self.reader(service),
             session: self.id.clone(),
             notices_seen: seen.unwrap_or_default(),
-            live: live
-                .map(|live| render::LiveSession { client: live.client.to_string() })
-                .collect(),
+            live: live.map(|live| live.client.to_string()).collect(),
             just_ended: self.just_ended(service, view).await,
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
             // Beside an earlier memory, they would be those of now.
@@ -86,9 +85,9 @@ impl Session {
     }
 
     /// Collects what a load shows besides records, without reading a disk.
-    pub(crate) fn loading_at_hand(&self, service: &SessionService, view: &View) -> Loading {
+    pub(crate) fn loading_at_hand(&self, service: &SessionService, view: &View) -> LoadInputs {
         let seen = view.project.as_ref().map(|project| project.notices_shown());
-        Loading {
+        LoadInputs {
             project: view.place.name(service),
             personal: Arc::default(),
             load_tokens: budgets::project_settings(&view.memory, &service.config).load_tokens(),
@@ -108,7 +107,7 @@ impl Session {
     }
 }
 
-impl Loading {
+impl LoadInputs {
     /// Returns the user's own memory.
     pub(crate) fn personal_memory(&self) -> &Memory {
         &self.personal

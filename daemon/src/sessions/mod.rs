@@ -48,7 +48,7 @@ pub(crate) use saving::{SaveCall, Saved, SessionCall, WritePlan};
 pub(crate) use service::SessionService;
 pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{
-    Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable,
+    EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable, SessionsElsewhere,
 };
 pub(crate) use view::View;
 pub(crate) use writing::WriteOutcome;

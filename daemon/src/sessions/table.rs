@@ -20,7 +20,9 @@ use super::processes::is_foreign_process;
 use super::{Connection, NamedConversation, Session};
 use crate::{clock, limits, secrets};
 
-pub(crate) use resolve::{Elsewhere, EventSource, MatchConfidence, Replaced, ResolvedSession};
+pub(crate) use resolve::{
+    EventSource, MatchConfidence, Replaced, ResolvedSession, SessionsElsewhere,
+};
 
 pub(super) use ending::EndGuard;
 use ending::Failed;

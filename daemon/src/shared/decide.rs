@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anchord_memory::shared::{FileForm, FileNames, SharedContent};
 use anchord_memory::{Kind, Memory, Record, RecordId, ShareId, TakeItem, Version};
 
-use super::decision::{Base, Bases, Decision, Held, Remove, Take};
+use super::decision::{Base, Bases, ExchangePlan, HeldFiles, Remove, Take};
 use super::scan::{Scan, ScannedFile};
 use super::topics::Topics;
 use crate::api::SharedRemark;
@@ -17,10 +17,10 @@ pub(super) fn decide(
     name: &str,
     bases: &Bases,
     scan: &Scan,
-    held: &Held,
-) -> Decision {
+    held: &HeldFiles,
+) -> ExchangePlan {
     let names = FileNames::of(memory, name);
-    let mut decision = Decision::default();
+    let mut decision = ExchangePlan::default();
     let odd = scan.odd.iter().map(|(path, what)| SharedRemark::file(path, what));
     decision.remarks.extend(odd);
     let mut files: BTreeMap<&ShareId, (&str, &ScannedFile)> = BTreeMap::new();
@@ -70,11 +70,11 @@ struct One<'a> {
     record: Option<RecordId>,
     stored: Option<&'a Record>,
     base: Option<&'a Base>,
-    held: &'a Held,
+    held: &'a HeldFiles,
 }
 
 impl One<'_> {
-    fn with_file(&self, path: &str, seen: &ScannedFile, decision: &mut Decision) {
+    fn with_file(&self, path: &str, seen: &ScannedFile, decision: &mut ExchangePlan) {
         let (form, digest) = match (&seen.form, &seen.digest) {
             (Ok(form), Some(digest)) => (form, digest),
             (Err(unusable), _) => return decision.remark_unusable(path, unusable),
@@ -117,7 +117,7 @@ impl One<'_> {
         }
     }
 
-    fn without_file(&self, decision: &mut Decision) {
+    fn without_file(&self, decision: &mut ExchangePlan) {
         match (self.stored.filter(|stored| stored.is_shared()), self.base) {
             (None, Some(_)) => decision.dropped.push(self.id.clone()),
             (None, None) => {}
@@ -144,7 +144,7 @@ impl One<'_> {
         file: Option<(&FileForm, &FileDigest)>,
         base: Option<SharedContent>,
         look_up: Option<Version>,
-        decision: &mut Decision,
+        decision: &mut ExchangePlan,
     ) {
         let digest = file.map(|(_, digest)| digest.clone());
         let (id, path) = (self.id.clone(), path.to_owned());

@@ -28,7 +28,7 @@ pub(super) type Bases = BTreeMap<ShareId, Base>;
 
 /// The files that were refused or are in conflict, with the file and the version of the record for
 /// which that holds.
-pub(super) type Held = BTreeMap<ShareId, (Option<FileDigest>, Option<Version>, SharedRemark)>;
+pub(super) type HeldFiles = BTreeMap<ShareId, (Option<FileDigest>, Option<Version>, SharedRemark)>;
 
 /// A change of a file to take in.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ pub(super) struct Remove {
 
 /// The actions that make records and files agree.
 #[derive(Debug, Default)]
-pub(super) struct Decision {
+pub(super) struct ExchangePlan {
     pub(super) takes: Vec<Take>,
     pub(super) writes: Vec<Write>,
     pub(super) removes: Vec<Remove>,
@@ -82,7 +82,7 @@ pub(super) struct Decision {
     pub(super) records: usize,
 }
 
-impl Decision {
+impl ExchangePlan {
     /// Names a file that has what looks like a secret.
     pub(super) fn remark_secrets(&mut self, path: &str, seen: &ScannedFile) {
         if let Some(secrets) = &seen.secrets {
@@ -98,7 +98,7 @@ impl Decision {
     }
 
     /// Takes an item in, unless that was tried and nothing has changed since.
-    pub(super) fn take(&mut self, held: &Held, version: Option<Version>, take: Take) {
+    pub(super) fn take(&mut self, held: &HeldFiles, version: Option<Version>, take: Take) {
         match held.get(&take.item.id) {
             Some((digest, at, remark)) if (digest, at) == (&take.digest, &version) => {
                 self.remarks.push(remark.clone());

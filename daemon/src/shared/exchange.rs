@@ -12,11 +12,11 @@ use std::time::Instant;
 use anchord_memory::shared::{ChangedTopicFiles, FileNames, FilesOfTopic, SharedContent};
 use anchord_memory::{
     Kind, Memory, Provenance, Record, RecordId, Seq, SessionId, ShareId, TakeItem, TakeOutcome,
-    Version, Wanted, plan_take_in, shared_rivals,
+    Version, WantedVersions, plan_take_in, shared_rivals,
 };
 
 use super::decide::decide;
-use super::decision::{Base, Bases, Decision, Held, Remove, Take, Write};
+use super::decision::{Base, Bases, ExchangePlan, HeldFiles, Remove, Take, Write};
 use super::place::file;
 use super::scan::{Scan, ScannedFiles, scan};
 use super::topics;
@@ -41,7 +41,7 @@ pub(super) struct Mirror {
     seen: ScannedFiles,
     /// Names that the last scan found, and what is wrong with them.
     odd: Vec<(String, String)>,
-    held: Held,
+    held: HeldFiles,
     /// Since when the file of a record is missing.
     missing: BTreeMap<ShareId, Instant>,
     /// The entry up to which the memory is written.
@@ -89,7 +89,7 @@ impl Mirror {
             let memory = project.memory();
             let done = memory.seq();
             let decision = self.decided(&name, memory, &mut scan).await;
-            let Decision { mut takes, writes, removes, agreed, dropped, .. } = decision;
+            let ExchangePlan { mut takes, writes, removes, agreed, dropped, .. } = decision;
             (remarks, records) = (decision.remarks, decision.records);
             let is_waiting = self.wait_for_missing(&mut takes);
             let is_quiet = takes.is_empty() && writes.is_empty() && removes.is_empty();
@@ -224,9 +224,9 @@ impl Mirror {
             _ => ChangedTopicFiles::new(),
         };
         let all = together.with(&changes).combined().unwrap_or(all);
-        let mut decision = Decision::default();
+        let mut decision = ExchangePlan::default();
         topics::change(stored, &files, changes, &mut decision);
-        let Decision { writes, removes, remarks, .. } = decision;
+        let ExchangePlan { writes, removes, remarks, .. } = decision;
         let written = match remarks.into_iter().next() {
             Some(remark) => Err(remark.what),
             None => self.put_alone(project, root, &mut scan, (writes, removes)).await,
@@ -297,7 +297,7 @@ impl Mirror {
     }
 
     /// Decides on a thread of its own, since a memory may have many records.
-    async fn decided(&self, name: &str, memory: Arc<Memory>, scan: &mut Scan) -> Decision {
+    async fn decided(&self, name: &str, memory: Arc<Memory>, scan: &mut Scan) -> ExchangePlan {
         let (name, bases, held) = (name.to_owned(), self.bases.clone(), self.held.clone());
         let own = std::mem::take(scan);
         let (decision, own) =
@@ -414,7 +414,7 @@ impl Mirror {
         changed: &mut BTreeSet<ShareId>,
     ) -> Result<(), String> {
         let memory = project.memory();
-        let mut wanted = Wanted::new();
+        let mut wanted = WantedVersions::new();
         for take in takes.iter() {
             let stored = take.item.record.and_then(|record| memory.record(record));
             let (Some(from), Some(stored)) = (take.look_up, stored) else { continue };

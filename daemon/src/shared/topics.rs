@@ -7,13 +7,13 @@ use anchord_memory::shared::{
 };
 use anchord_memory::{Kind, Memory, Record, RecordId, ShareId, TakeItem, Version, why_refused};
 
-use super::decision::{Base, Bases, Decision, Held, Remove, Take};
+use super::decision::{Base, Bases, ExchangePlan, HeldFiles, Remove, Take};
 use super::scan::{ScannedFile, ScannedFiles};
 use crate::api::SharedRemark;
 use crate::projects::FileDigest;
 
 /// A file of a topic: its id, path, content and bytes.
-pub(super) type TopicFile = (ShareId, String, FileForm, FileDigest);
+pub(super) type ScannedTopicFile = (ShareId, String, FileForm, FileDigest);
 
 /// Everything that the decisions about topics depend on.
 pub(super) struct Topics<'a> {
@@ -22,18 +22,18 @@ pub(super) struct Topics<'a> {
     pub(super) name: &'a str,
     pub(super) names: &'a FileNames,
     pub(super) bases: &'a Bases,
-    pub(super) held: &'a Held,
+    pub(super) held: &'a HeldFiles,
     pub(super) files: &'a BTreeMap<&'a ShareId, (&'a str, &'a ScannedFile)>,
 }
 
 /// A topic's record and its files. One of them may be missing.
 struct Group<'a> {
     record: Option<&'a Record>,
-    files: Vec<TopicFile>,
+    files: Vec<ScannedTopicFile>,
 }
 
 /// Returns the files of a record's topic.
-pub(super) fn files_of(record: &Record, files: &ScannedFiles) -> Vec<TopicFile> {
+pub(super) fn files_of(record: &Record, files: &ScannedFiles) -> Vec<ScannedTopicFile> {
     let key = FilesOfTopic::key(record);
     let usable = files.iter().filter(|(_, seen)| seen.kind == Kind::Topic);
     let usable = usable.filter_map(|(path, seen)| {
@@ -46,9 +46,9 @@ pub(super) fn files_of(record: &Record, files: &ScannedFiles) -> Vec<TopicFile> 
 /// Writes and removes files of a topic.
 pub(super) fn change(
     record: &Record,
-    files: &[TopicFile],
+    files: &[ScannedTopicFile],
     changes: ChangedTopicFiles,
-    decision: &mut Decision,
+    decision: &mut ExchangePlan,
 ) {
     for (id, form) in changes {
         let known = files.iter().find(|(known, ..)| *known == id);
@@ -66,7 +66,7 @@ pub(super) fn change(
 impl<'a> Topics<'a> {
     /// Decides about all topics. `is_whole` tells whether all files could be listed; otherwise a
     /// missing one proves nothing.
-    pub(super) fn decide(&self, is_whole: bool, decision: &mut Decision) {
+    pub(super) fn decide(&self, is_whole: bool, decision: &mut ExchangePlan) {
         let (mut groups, unreadable) = self.groups(decision);
         for (id, base) in self.bases.iter().filter(|(_, base)| base.record.kind == Kind::Topic) {
             let is_live = self.live(base.record).is_some();
@@ -94,7 +94,10 @@ impl<'a> Topics<'a> {
     }
 
     /// Returns the topics by key, and those of which a file cannot be read.
-    fn groups(&self, decision: &mut Decision) -> (BTreeMap<String, Group<'a>>, BTreeSet<RecordId>) {
+    fn groups(
+        &self,
+        decision: &mut ExchangePlan,
+    ) -> (BTreeMap<String, Group<'a>>, BTreeSet<RecordId>) {
         let mut groups: BTreeMap<String, Group<'a>> = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
         for (id, (path, seen)) in self.files {
@@ -116,7 +119,7 @@ impl<'a> Topics<'a> {
         }
         for (key, record) in nameless {
             // Its only file may have another name now, which is then the record's.
-            let is_its = |(id, ..): &TopicFile| {
+            let is_its = |(id, ..): &ScannedTopicFile| {
                 self.bases.get(id).is_some_and(|base| base.record == record.id)
             };
             let renamed = groups
@@ -138,8 +141,8 @@ impl<'a> Topics<'a> {
         id: &ShareId,
         path: &str,
         seen: &ScannedFile,
-        decision: &mut Decision,
-    ) -> Option<(String, TopicFile)> {
+        decision: &mut ExchangePlan,
+    ) -> Option<(String, ScannedTopicFile)> {
         if seen.kind != Kind::Topic {
             return None;
         }
@@ -177,7 +180,7 @@ impl<'a> Topics<'a> {
     }
 
     /// A topic that is not in the memory. Files that are as they were when it was forgotten go.
-    fn without_record(&self, files: &[TopicFile], decision: &mut Decision) {
+    fn without_record(&self, files: &[ScannedTopicFile], decision: &mut ExchangePlan) {
         let mut new = Vec::new();
         for file in files {
             let (id, path, _, digest) = file;
@@ -198,7 +201,12 @@ impl<'a> Topics<'a> {
         self.take(item, None, &new, (Vec::new(), Vec::new()), decision);
     }
 
-    fn with_record(&self, record: &'a Record, files: &[TopicFile], decision: &mut Decision) {
+    fn with_record(
+        &self,
+        record: &'a Record,
+        files: &[ScannedTopicFile],
+        decision: &mut ExchangePlan,
+    ) {
         let own = self.own_id(record, files);
         let is_here = |id: &ShareId| files.iter().any(|(known, ..)| known == id);
         let lost = self.bases_of(record).map(|(id, _)| id).filter(|id| !is_here(id)).cloned();
@@ -220,8 +228,9 @@ impl<'a> Topics<'a> {
             return;
         }
         let base = |id: &ShareId| self.bases.get(id).filter(|base| base.record == record.id);
-        let is_untouched =
-            |(id, _, _, digest): &TopicFile| base(id).is_some_and(|base| base.digest == *digest);
+        let is_untouched = |(id, _, _, digest): &ScannedTopicFile| {
+            base(id).is_some_and(|base| base.digest == *digest)
+        };
         let agreed = version.map(|_| TopicAgreement {
             is_record_same: is_same,
             are_files_same: !is_lost && files.iter().all(is_untouched),
@@ -264,7 +273,7 @@ impl<'a> Topics<'a> {
 
     /// Returns the id of this clone's own file. Its first choice may be another topic's by now,
     /// after somebody renamed that in its file.
-    fn own_id(&self, record: &Record, files: &[TopicFile]) -> ShareId {
+    fn own_id(&self, record: &Record, files: &[ScannedTopicFile]) -> ShareId {
         let is_free = |id: &ShareId| {
             !self.files.contains_key(id) || files.iter().any(|(known, ..)| known == id)
         };
@@ -278,9 +287,9 @@ impl<'a> Topics<'a> {
         &self,
         item: TakeItem,
         look_up: Option<Version>,
-        files: &[TopicFile],
+        files: &[ScannedTopicFile],
         (gone, moved): (Vec<ShareId>, Vec<ShareId>),
-        decision: &mut Decision,
+        decision: &mut ExchangePlan,
     ) {
         let lost = gone.first().or(moved.first()).and_then(|id| self.bases.get(id));
         let path = files.first().map(|(_, path, ..)| path.clone());
@@ -298,6 +307,6 @@ impl<'a> Topics<'a> {
     }
 }
 
-fn together(files: &[TopicFile]) -> FilesOfTopic {
+fn together(files: &[ScannedTopicFile]) -> FilesOfTopic {
     FilesOfTopic::new(files.iter().map(|(id, _, form, _)| (id.clone(), form)))
 }

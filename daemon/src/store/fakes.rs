@@ -22,12 +22,12 @@ pub use team::{MemTeam, Network};
 pub use wrapped::{Wrapped, contested, failing, panicking};
 
 use super::format;
-use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, Stored, is_counted};
+use super::index::{Index, IndexError, IndexPlace, MemIndex, RowSum, StoredText, is_counted};
 use super::limits::{ENTRY_BYTES_MAX, SETTLE_BYTES};
 use super::sim_disk::Random;
 use super::{
-    Entry, Head, Health, LookUp, OpenReport, Opened, PendingFlush, ReadBack, Reading, Replies, Row,
-    Sizes, Snapshots, StateMachine, Store, StoreError,
+    Entry, Head, Health, LookUp, OpenReport, Opened, PendingFlush, ReadBack, ReadEntries, Replies,
+    Row, Sizes, Snapshots, StateMachine, Store, StoreError,
 };
 
 /// The part of a [`MemStore`] that outlives it: another one can be opened on it. Clones share it.
@@ -127,7 +127,7 @@ impl<M: StateMachine> MemStore<M> {
         if let Some(call) = &entry.call {
             assert_eq!(
                 self.replies.lookup(call),
-                super::Answer::Fresh,
+                super::LineState::Fresh,
                 "entry {seq}: line {} of {} is applied again",
                 call.number,
                 call.instance
@@ -217,7 +217,7 @@ impl<M: StateMachine> Store<M> for MemStore<M> {
         })
     }
 
-    fn reading(&self) -> Reading<M> {
+    fn reading(&self) -> ReadEntries<M> {
         let entries = self.kept.lock().entries.clone();
         Box::new(move |from, visit| {
             let _all = entries.iter().filter(|entry| entry.seq >= from).all(visit);
@@ -443,7 +443,7 @@ impl Index for SimIndex {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         self.step()?.rows.scan_stored(prefix, visit)
     }
@@ -492,7 +492,7 @@ impl Index for SimCopy {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         self.0.step()?.copy.scan_stored(prefix, visit)
     }

@@ -116,14 +116,14 @@ impl From<io::Error> for IndexError {
 
 /// A text as an index keeps it.
 #[derive(Clone, Debug)]
-pub enum Stored<'a> {
+pub enum StoredText<'a> {
     /// Its bytes.
     Plain(Cow<'a, [u8]>),
     /// Its bytes, packed.
     Packed(Cow<'a, [u8]>),
 }
 
-impl Stored<'_> {
+impl StoredText<'_> {
     /// Returns the text of this key.
     pub(super) fn text<'t>(
         &'t self,
@@ -148,7 +148,7 @@ pub trait Index: Send + Debug {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError>;
 
     /// Visits every key with this prefix, without the prefix, and its text.
@@ -243,7 +243,7 @@ impl Index for TrackedIndex {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         self.index.scan_stored(prefix, visit)
     }
@@ -301,7 +301,7 @@ impl Index for KeptIndex {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         self.kept.scan_stored(prefix, visit)
     }
@@ -345,11 +345,11 @@ impl Index for MemIndex {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         for (key, value) in self.rows.range(prefix.to_owned()..) {
             let Some(rest) = key.strip_prefix(prefix) else { break };
-            visit(rest, Stored::Plain(Cow::Borrowed(value.as_bytes())));
+            visit(rest, StoredText::Plain(Cow::Borrowed(value.as_bytes())));
         }
         Ok(())
     }

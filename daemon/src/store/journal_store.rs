@@ -22,8 +22,8 @@ use super::rows::{MetaV1, all_rows, restore, write_parts};
 use super::segment::file_name;
 use super::upkeep::Tasks;
 use super::{
-    CheckedSnapshot, Entry, Health, LookUp, PendingFlush, ReadBack, Reading, Replies, Row, Sizes,
-    Snapshots, StateMachine, Store, StoreError, Uncheckable, snapshot,
+    CheckedSnapshot, Entry, Health, LookUp, PendingFlush, ReadBack, ReadEntries, Replies, Row,
+    Sizes, Snapshots, StateMachine, Store, StoreError, Uncheckable, snapshot,
 };
 use anchord_memory::{Seq, Timestamp};
 
@@ -172,7 +172,7 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
         Arc::new(move |newest, visitor| history.segments().read_back(newest, visitor))
     }
 
-    fn reading(&self) -> Reading<M> {
+    fn reading(&self) -> ReadEntries<M> {
         let written = self.journal.written();
         Box::new(move |from, visit| written.replay(from, &mut |placed| visit(&placed.entry)))
     }

@@ -65,12 +65,12 @@ pub use backup::{BackupError, BackupHeader, BackupWriter, VisitEntry, backup_lin
 pub use backward::{Head, ReadBack, Step, Visitor};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::StoreError;
-pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum, Stored};
+pub use index::{Index, IndexError, IndexPlace, MemIndex, RowSum, StoredText};
 pub use journal_store::JournalStore;
 pub use open::Options;
 pub use place::refuse_network_fs;
-pub use repair::{Range as RepairRange, RepairPlan, Replaced};
-pub use replies::{Answer, Replies};
+pub use repair::{Range as RepairRange, RepairPlan, ReplacedContent};
+pub use replies::{LineState, Replies};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use sim_disk::{Fault, Random, SimDisk};
 pub use sled_index::SledPlace;
@@ -243,7 +243,7 @@ impl Row {
 }
 
 /// Reads every entry from a number on, in order, until the visitor returns false.
-pub type Reading<M> = Box<
+pub type ReadEntries<M> = Box<
     dyn Fn(
             Seq,
             &mut dyn FnMut(&Entry<<M as StateMachine>::Change>) -> bool,
@@ -341,7 +341,7 @@ pub trait Store<M: StateMachine>: Send {
     /// Returns a reader of the entries that exist now. Another thread can use it while this store
     /// continues. If a purge changes the entries meanwhile, reading fails or yields either their
     /// old or their new content.
-    fn reading(&self) -> Reading<M>;
+    fn reading(&self) -> ReadEntries<M>;
 
     /// Returns a reader of the snapshots that exist now, for another thread.
     fn snapshots(&self) -> Snapshots<M>;

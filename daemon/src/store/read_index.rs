@@ -7,7 +7,7 @@ use std::thread::{self, available_parallelism};
 
 use parking_lot::Mutex;
 
-use super::index::{Index, IndexError, REPLIES, RowSum, STATE, Stored};
+use super::index::{Index, IndexError, REPLIES, RowSum, STATE, StoredText};
 use super::limits::{RESTORE_BATCH_BYTES, RESTORE_BATCHES_QUEUED_MAX, RESTORE_READERS_MAX};
 use super::packing::Unpacker;
 use super::rows::MetaV1;
@@ -109,21 +109,21 @@ struct Texts {
 }
 
 impl Texts {
-    fn push(&mut self, key: &str, stored: &Stored<'_>) {
-        let (Stored::Plain(bytes) | Stored::Packed(bytes)) = stored;
+    fn push(&mut self, key: &str, stored: &StoredText<'_>) {
+        let (StoredText::Plain(bytes) | StoredText::Packed(bytes)) = stored;
         self.keys.push_str(key);
         self.values.extend_from_slice(bytes);
-        let is_packed = matches!(stored, Stored::Packed(_));
+        let is_packed = matches!(stored, StoredText::Packed(_));
         self.ends.push((self.keys.len(), self.values.len(), is_packed));
     }
 
-    fn rows(&self) -> impl Iterator<Item = (&str, Stored<'_>)> {
+    fn rows(&self) -> impl Iterator<Item = (&str, StoredText<'_>)> {
         let (mut key_start, mut start) = (0, 0);
         self.ends.iter().map(move |(key_end, end, is_packed)| {
             let key = self.keys.get(key_start..*key_end).unwrap_or_default();
             let bytes = Cow::Borrowed(self.values.get(start..*end).unwrap_or_default());
             (key_start, start) = (*key_end, *end);
-            (key, if *is_packed { Stored::Packed(bytes) } else { Stored::Plain(bytes) })
+            (key, if *is_packed { StoredText::Packed(bytes) } else { StoredText::Plain(bytes) })
         })
     }
 }

@@ -48,7 +48,7 @@ pub struct RepairPlan {
     pub diverged: Option<u64>,
     /// Contents of the journal that the index or a snapshot has otherwise, and that give way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<Replaced>,
+    pub replaced: Vec<ReplacedContent>,
     /// Whether the index or a snapshot has state that does not follow from the good lines.
     pub is_supplemented: bool,
     /// The number of the last entry of the repaired journal.
@@ -57,7 +57,7 @@ pub struct RepairPlan {
 
 /// A content in the journal that gives way to another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replaced {
+pub struct ReplacedContent {
     /// The number of its entry. The entry's line stays in the journal.
     pub entry: u64,
     /// The record and its version, such as `n12@2`.
@@ -270,14 +270,14 @@ impl<M: StateMachine> Survey<M> {
     }
 
     /// Finds the contents of the good lines that the best state has otherwise.
-    fn replaced(&self, lines: &[Good], best: &M, known: Seq) -> Vec<Replaced> {
+    fn replaced(&self, lines: &[Good], best: &M, known: Seq) -> Vec<ReplacedContent> {
         let replaced = self.state.contradicted_by(best);
         let mut found = Vec::new();
         for line in lines.iter().filter(|line| !replaced.is_empty() && line.seq <= known) {
             let Some(entry) = self.entry(line) else { continue };
             for content in entry.changes.iter().flat_map(M::history_keys) {
                 if replaced.contains(&content) {
-                    found.push(Replaced { entry: line.seq.0, content });
+                    found.push(ReplacedContent { entry: line.seq.0, content });
                 }
             }
         }

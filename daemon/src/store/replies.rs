@@ -34,7 +34,7 @@ pub struct Replies {
 
 /// The result of looking up a line's number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum LineState {
     /// Not seen before: apply the line.
     Fresh,
     /// Applied before, with this reply: send it again.
@@ -64,12 +64,12 @@ impl Ledger {
 
 impl Replies {
     /// Returns whether this line was applied before, with its reply.
-    pub fn lookup(&self, call: &Call) -> Answer {
-        let Some(ledger) = self.shims.get(&call.instance) else { return Answer::Fresh };
+    pub fn lookup(&self, call: &Call) -> LineState {
+        let Some(ledger) = self.shims.get(&call.instance) else { return LineState::Fresh };
         match ledger.pending.get(&call.number) {
-            Some(reply) => Answer::Answered(Arc::clone(reply)),
-            None if call.number <= ledger.acknowledged => Answer::Stale,
-            None => Answer::Fresh,
+            Some(reply) => LineState::Answered(Arc::clone(reply)),
+            None if call.number <= ledger.acknowledged => LineState::Stale,
+            None => LineState::Fresh,
         }
     }
 

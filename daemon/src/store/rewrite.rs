@@ -42,7 +42,7 @@ const KEPT: &str = ".kept-";
 
 /// A rewritten journal that is ready to replace the old one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Commit {
+pub(super) struct RewrittenJournal {
     pub(super) epoch: u32,
     pub(super) segments: u32,
 }
@@ -154,7 +154,7 @@ pub(super) fn put_in_place(
     journal: &Path,
     snapshots: &Path,
     index: &dyn IndexPlace,
-    Commit { epoch, segments }: Commit,
+    RewrittenJournal { epoch, segments }: RewrittenJournal,
 ) -> Result<(), StoreError> {
     disk.sync_dir(journal).map_err(StoreError::io("sync", journal))?;
     let commit = CommitV1 { format: FORMAT, epoch, segments: segments as usize, keeps: true };
@@ -411,7 +411,7 @@ impl<'a> Output<'a> {
     }
 
     /// Returns what puts the segments in place.
-    pub(super) fn commit(&self) -> Commit {
-        Commit { epoch: self.epoch, segments: self.segments }
+    pub(super) fn commit(&self) -> RewrittenJournal {
+        RewrittenJournal { epoch: self.epoch, segments: self.segments }
     }
 }

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Row;
-use super::index::{Index, IndexError, IndexPlace, RowSum, Stored, is_counted};
+use super::index::{Index, IndexError, IndexPlace, RowSum, StoredText, is_counted};
 use super::limits::{
     SLED_CACHE_BYTES_MAX, SLED_LOCK_POLL, SLED_LOCK_WAIT_MAX, SLED_VALUE_BYTES_MAX,
 };
@@ -234,12 +234,14 @@ impl SledIndex {
     }
 
     /// Returns the text of a value, joined from its parts.
-    fn stored<'v>(&self, key: &str, value: &'v [u8]) -> Result<Stored<'v>, IndexError> {
+    fn stored<'v>(&self, key: &str, value: &'v [u8]) -> Result<StoredText<'v>, IndexError> {
         match value.split_first() {
-            Some((&WHOLE, bytes)) => Ok(Stored::Plain(Cow::Borrowed(bytes))),
-            Some((&PACKED, bytes)) => Ok(Stored::Packed(Cow::Borrowed(bytes))),
-            Some((&PARTS, _)) => self.joined(key, value).map(Cow::Owned).map(Stored::Plain),
-            Some((&PACKED_PARTS, _)) => self.joined(key, value).map(Cow::Owned).map(Stored::Packed),
+            Some((&WHOLE, bytes)) => Ok(StoredText::Plain(Cow::Borrowed(bytes))),
+            Some((&PACKED, bytes)) => Ok(StoredText::Packed(Cow::Borrowed(bytes))),
+            Some((&PARTS, _)) => self.joined(key, value).map(Cow::Owned).map(StoredText::Plain),
+            Some((&PACKED_PARTS, _)) => {
+                self.joined(key, value).map(Cow::Owned).map(StoredText::Packed)
+            }
             _ => Err(IndexError::torn(key)),
         }
     }
@@ -267,7 +269,7 @@ impl Index for SledIndex {
     fn scan_stored(
         &self,
         prefix: &str,
-        visit: &mut dyn FnMut(&str, Stored<'_>),
+        visit: &mut dyn FnMut(&str, StoredText<'_>),
     ) -> Result<(), IndexError> {
         let db = self.db()?;
         let mut rows = guarded(|| Ok(db.scan_prefix(prefix)))?;

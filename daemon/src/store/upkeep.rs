@@ -26,7 +26,7 @@ pub enum Upkeep {
 
 /// The result of a task.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum TaskOutcome {
     /// The index was copied, except for later writes.
     Copied(Result<Box<dyn Index>, IndexError>),
     /// A complete copy was closed and its files synced.
@@ -74,8 +74,8 @@ pub(super) struct Tasks {
 
 #[derive(Debug)]
 enum Running {
-    Thread(JoinHandle<Outcome>),
-    Over(Outcome),
+    Thread(JoinHandle<TaskOutcome>),
+    Over(TaskOutcome),
 }
 
 impl Tasks {
@@ -115,7 +115,7 @@ impl Tasks {
 
     /// Begins a task, in this store's turn. The task receives a flag that is set once its outcome
     /// is no longer needed.
-    pub(super) fn begin(&mut self, task: impl FnOnce(&AtomicBool) -> Outcome + Send + 'static) {
+    pub(super) fn begin(&mut self, task: impl FnOnce(&AtomicBool) -> TaskOutcome + Send + 'static) {
         let is_cancelled = Arc::clone(&self.is_cancelled);
         self.running = Some(if self.upkeep == Upkeep::Inline {
             Running::Over(task(&is_cancelled))
@@ -133,11 +133,11 @@ impl Tasks {
     }
 
     /// Returns the outcome of a finished task.
-    pub(super) fn outcome(&mut self) -> Option<Outcome> {
+    pub(super) fn outcome(&mut self) -> Option<TaskOutcome> {
         match self.running.take()? {
             Running::Over(outcome) => Some(outcome),
             Running::Thread(thread) if thread.is_finished() => {
-                Some(thread.join().unwrap_or(Outcome::Panicked))
+                Some(thread.join().unwrap_or(TaskOutcome::Panicked))
             }
             running @ Running::Thread(_) => {
                 self.running = Some(running);

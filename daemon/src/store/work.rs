@@ -15,7 +15,7 @@ use super::limits::{
 };
 use super::rows::write_rows;
 use super::sealed::Sealed;
-use super::upkeep::{Outcome, copy_index};
+use super::upkeep::{TaskOutcome, copy_index};
 use super::{Row, StateMachine, Store, StoreError, snapshot};
 
 /// A task on the store's files that no write waits for.
@@ -48,7 +48,9 @@ impl<M: StateMachine> JournalStore<M> {
                 let (from, place) = (self.index.reader(), Arc::clone(&self.place));
                 self.tasks.begin(move |is_cancelled| {
                     let copy = place.begin_copy();
-                    Outcome::Copied(copy.and_then(|copy| copy_index(&*from, copy, is_cancelled)))
+                    TaskOutcome::Copied(
+                        copy.and_then(|copy| copy_index(&*from, copy, is_cancelled)),
+                    )
                 });
             }
             Work::Archive(sealed) => {
@@ -56,12 +58,12 @@ impl<M: StateMachine> JournalStore<M> {
                 self.tasks.begin(move |is_cancelled| {
                     let number = sealed.segment.number;
                     let archived = sealed.archive::<M>(reserve_bytes, is_cancelled);
-                    Outcome::Archived { number, archived }
+                    TaskOutcome::Archived { number, archived }
                 });
             }
             Work::Check(sealed) => self.tasks.begin(move |_| {
                 let number = sealed.segment.number;
-                Outcome::Checked { number, checked: sealed.check() }
+                TaskOutcome::Checked { number, checked: sealed.check() }
             }),
         }
     }
@@ -126,9 +128,9 @@ impl<M: StateMachine> JournalStore<M> {
     }
 
     /// Handles the outcome of a task.
-    pub(super) fn take(&mut self, outcome: Outcome) {
+    pub(super) fn take(&mut self, outcome: TaskOutcome) {
         match outcome {
-            Outcome::Copied(copied) => {
+            TaskOutcome::Copied(copied) => {
                 let changes = self.index.take_changes();
                 if self.index_fault.is_some() {
                     return;
@@ -138,7 +140,7 @@ impl<M: StateMachine> JournalStore<M> {
                     self.keep_index(&error);
                 }
             }
-            Outcome::Synced { sum, synced } => {
+            TaskOutcome::Synced { sum, synced } => {
                 let changes = self.index.take_changes();
                 if self.index_fault.is_some() {
                     return;
@@ -147,12 +149,12 @@ impl<M: StateMachine> JournalStore<M> {
                     self.keep_index(&error);
                 }
             }
-            Outcome::Tidied(tidied) => {
+            TaskOutcome::Tidied(tidied) => {
                 if let Err(error) = tidied {
                     tracing::warn!(%error, "what a copy of the index replaced is still there");
                 }
             }
-            Outcome::Checked { number, checked } => match checked {
+            TaskOutcome::Checked { number, checked } => match checked {
                 Ok(None) => self.mark_checked(number),
                 Ok(Some(fault)) => self.take_fault(&fault),
                 Err(error) if error.is_missing() => self.take_fault(&error),
@@ -161,7 +163,7 @@ impl<M: StateMachine> JournalStore<M> {
                     self.postponed.insert(number);
                 }
             },
-            Outcome::Archived { number, archived } => match archived {
+            TaskOutcome::Archived { number, archived } => match archived {
                 Ok(Ok(bytes)) => self.take_archive(number, bytes),
                 Ok(Err(fault)) => self.take_fault(&fault),
                 Err(error) => {
@@ -169,7 +171,7 @@ impl<M: StateMachine> JournalStore<M> {
                     self.postponed.insert(number);
                 }
             },
-            Outcome::Panicked => {
+            TaskOutcome::Panicked => {
                 let sealed = self.journal.sealed();
                 self.postponed.extend(sealed.iter().map(|sealed| sealed.segment.number));
                 self.copied_bytes = self.index.bytes();
@@ -206,7 +208,7 @@ impl<M: StateMachine> JournalStore<M> {
         self.tasks.begin(move |_| {
             let closed = copy.flush();
             drop(copy);
-            Outcome::Synced { sum, synced: closed.and_then(|()| place.sync_copy()) }
+            TaskOutcome::Synced { sum, synced: closed.and_then(|()| place.sync_copy()) }
         });
         Ok(())
     }
@@ -234,7 +236,7 @@ impl<M: StateMachine> JournalStore<M> {
         placed?;
         self.copied_bytes = self.index.bytes();
         let place = Arc::clone(&self.place);
-        self.tasks.begin(move |_| Outcome::Tidied(place.end_copy()));
+        self.tasks.begin(move |_| TaskOutcome::Tidied(place.end_copy()));
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 
 use super::Shared;
 use crate::purging::PurgeError;
-use crate::store::{Arrived, Entry, Reading, TeamJournal, TeamPoint};
+use crate::store::{Arrived, Entry, ReadEntries, TeamJournal, TeamPoint};
 use crate::team::CommitJournal;
 
 /// Reads a team's journal from its beginning, some entries at a time. Blocks its thread.
@@ -67,7 +67,7 @@ pub(super) struct Compared {
 /// # Errors
 /// Fails if one of them cannot be read as a whole.
 pub(super) fn compare(
-    reading: &Reading<Memory>,
+    reading: &ReadEntries<Memory>,
     mut theirs: TeamReader,
 ) -> Result<Compared, PurgeError> {
     let mut failed = None;

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
-use crate::purging::{PurgeError, RedactionReport, Survey, Wanted};
+use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey};
 use crate::store::{Entry, EntryKey, Opened, StateMachine as _, Store, TeamEntry};
 use crate::team::TeamReplacement;
 
@@ -25,7 +25,7 @@ use crate::team::TeamReplacement;
 pub(crate) async fn purge(
     projects: &ProjectService,
     id: ProjectId,
-    wanted: Wanted,
+    wanted: PurgeScope,
     directories: Vec<PathBuf>,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let purged = purge_open(projects, id, wanted, directories).await;
@@ -37,7 +37,7 @@ pub(crate) async fn purge(
 async fn purge_open(
     projects: &ProjectService,
     id: ProjectId,
-    wanted: Wanted,
+    wanted: PurgeScope,
     directories: Vec<PathBuf>,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
     let shared = Shared::of(projects, id).await?;
@@ -61,7 +61,7 @@ fn purge_closed(
     closed: &ClosedStore,
     shared: &Shared,
     directories: &[PathBuf],
-    wanted: Wanted,
+    wanted: PurgeScope,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     let Opened { store, state, .. } = closed.open()?;
     let purged = purge_in_database(&*store, &state, shared, &wanted);
@@ -79,7 +79,7 @@ fn purge_in_database(
     store: &dyn Store<Memory>,
     state: &Memory,
     shared: &Shared,
-    wanted: &Wanted,
+    wanted: &PurgeScope,
 ) -> Result<bool, PurgeError> {
     let reading = store.reading();
     let surveyed = Survey::of(&reading, state, wanted.clone())?;
@@ -89,7 +89,7 @@ fn purge_in_database(
     if ids.is_empty() {
         return Ok(true);
     }
-    let mut surveyed = Survey::of(&reading, state, Wanted { ids, query: None })?;
+    let mut surveyed = Survey::of(&reading, state, PurgeScope { ids, query: None })?;
     let mut replacements = Vec::new();
     let mut theirs = TeamReader::new(shared);
     while let Some(arrived) = theirs.next()? {
@@ -122,7 +122,7 @@ pub(super) fn follow(
     state: &Memory,
     mut compared: Compared,
     directories: &[PathBuf],
-    mut wanted: Wanted,
+    mut wanted: PurgeScope,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     let is_followed = state.copy_mark().as_ref() == Some(&compared.mark);
     wanted.ids.append(&mut compared.purged);

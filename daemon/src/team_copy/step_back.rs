@@ -9,7 +9,7 @@ use anchord_memory::{Change, Memory, Revision, Seq};
 use crate::clock;
 use crate::project::ClosedStore;
 use crate::store::{
-    BackupError, BackupHeader, BackupWriter, Entry, Reading, Split, StateMachine, Store,
+    BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn step_back(
 
 /// Writes the journal to go back to as a backup, and the missing commits into a file.
 fn write(
-    reading: &Reading<Memory>,
+    reading: &ReadEntries<Memory>,
     common: Revision,
     directory: &Path,
     copy: &Path,

@@ -79,7 +79,7 @@ impl Edit {
 
 /// The state of a mirror's files.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct MirrorState {
     /// Edits that are complete.
     pub(super) edits: Vec<Edit>,
     /// Files that may still be being written, or whose displaced content is not settled.
@@ -91,8 +91,12 @@ pub(super) struct Look {
 }
 
 /// Compares the files with what was written.
-pub(super) fn look(root: &Path, known: &BTreeMap<String, MirroredFile>) -> Result<Look, String> {
-    let mut look = Look { missing: known.keys().cloned().collect(), ..Look::default() };
+pub(super) fn look(
+    root: &Path,
+    known: &BTreeMap<String, MirroredFile>,
+) -> Result<MirrorState, String> {
+    let mut look =
+        MirrorState { missing: known.keys().cloned().collect(), ..MirrorState::default() };
     let Some(dir) = directory(root, false)? else { return Ok(look) };
     let now = clock::now();
     let listed = said(dir.list(MIRROR_ENTRIES_MAX))?;

@@ -307,12 +307,12 @@ pub(super) fn put(
         put_anchor(draft, &anchor, origin);
     }
     for note in &std::mem::take(&mut part.notes) {
-        match draft.twin_of(note, origin).map(|here| (here.updated.time, here.note())) {
+        match draft.existing_note(note, origin).map(|here| (here.updated.time, here.note())) {
             Some((time, Some(here))) if time >= origin.time && here.content == note.content => {}
             Some((time, _)) if time > origin.time => return Ok(Put::Older),
             _ => {
                 has_room(&draft.head().totals().kept, Kind::Note, draft.more(note, origin))?;
-                draft.told_elsewhere(note, origin);
+                draft.note_from_elsewhere(note, origin);
             }
         }
     }
@@ -325,7 +325,7 @@ pub(super) fn put(
             record => RecordId::new(record.id.kind, last.0 + 1),
         };
         draft.mark(id, tags, record.pinned, origin);
-        draft.stand(id, record.state, origin);
+        draft.set_state(id, record.state, origin);
     }
     Ok(put)
 }

@@ -174,7 +174,7 @@ fn put(draft: &mut Draft<'_>, body: Body, origin: &Provenance) {
     match stored.map(|record| (record.id, record.tags.clone(), record.pinned)) {
         Some((id, tags, pinned)) => {
             let state = RecordState::Active;
-            draft.put(draft::Fields { id, body, state, tags, pinned }, origin.clone());
+            draft.put(draft::RecordFields { id, body, state, tags, pinned }, origin.clone());
         }
         None => {
             draft.create(body, origin);

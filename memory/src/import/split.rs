@@ -9,7 +9,7 @@ use super::exported::{Put, put};
 use super::{EXPORTED, remembered};
 use serde::{Deserialize, Serialize};
 
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::{RecordId, Revision, SessionId, Version};
 use crate::memory::Memory;
 use crate::plan::Plan;
@@ -159,7 +159,7 @@ pub fn plan_set_aside(
     let mut aside = 0;
     for (id, version) in records {
         if memory.record(*id).is_some_and(|record| record.version == *version) {
-            draft.stand(*id, RecordState::Forgotten, origin);
+            draft.set_state(*id, RecordState::Forgotten, origin);
             aside += 1;
         }
     }
@@ -199,7 +199,7 @@ pub fn plan_bring_back(
             continue;
         };
         let Record { id, body, tags, pinned, .. } = record.clone();
-        draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
+        draft.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
         brought += 1;
     }
     Plan { changes: draft.finish().changes, outcome: brought }
@@ -221,7 +221,7 @@ pub fn plan_give_back(memory: &Memory, split: &SessionId, origin: &Provenance) -
     let mut draft = Draft::new(memory);
     let count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
     for id in ids {
-        draft.stand(id, RecordState::Forgotten, origin);
+        draft.set_state(id, RecordState::Forgotten, origin);
     }
     Plan { changes: draft.finish().changes, outcome: count }
 }

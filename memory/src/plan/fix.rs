@@ -143,7 +143,7 @@ fn archive_oldest(draft: &mut Draft<'_>, origin: &Provenance) {
     captured.sort_unstable();
     let over = captured.len().saturating_sub(CAPTURED_LESSONS_MAX);
     for (_, id) in captured.into_iter().take(over) {
-        draft.stand(id, RecordState::Archived, origin);
+        draft.set_state(id, RecordState::Archived, origin);
     }
 }
 

@@ -36,6 +36,6 @@ pub fn plan_forget(
     let already = record.state == RecordState::Forgotten;
     let outcome = ForgetOutcome { record: Arc::clone(record), already };
     let mut draft = Draft::new(memory);
-    draft.stand(id, RecordState::Forgotten, origin);
+    draft.set_state(id, RecordState::Forgotten, origin);
     Ok(Plan { changes: draft.finish().changes, outcome })
 }

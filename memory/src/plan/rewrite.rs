@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{Plan, UpdateOutcome, at_version, find};
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::{Kind, RecordId, Version};
 use crate::intake::WriteLimits;
 use crate::kinds::note::accept_tags;
@@ -149,7 +149,7 @@ pub fn plan_rewrite(
     };
     let mut draft = Draft::new(memory);
     let pinned = record.pinned;
-    draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
+    draft.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
     check_growth(memory, draft.head(), &items)?;
     let written = draft.finish();
     let record = Arc::clone(written.head.record(id).unwrap_or(record));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use crate::change::Change;
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::kinds::{MergeKey, Rule, Standing, lint_rule};
 use crate::memory::Memory;
@@ -168,7 +168,7 @@ fn find<'a>(memory: &'a Memory, rule: &Rule) -> Option<(&'a Arc<Record>, &'a Rul
 /// Writes a rule over a record. A rule in force is pinned: every load has it in full.
 fn put(draft: &mut Draft<'_>, record: &Record, rule: Rule, origin: &Provenance) {
     let pinned = rule.standing == Standing::Accepted;
-    let fields = Fields {
+    let fields = RecordFields {
         id: record.id,
         body: Body::Rule(rule),
         state: RecordState::Active,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::undo::rivals;
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::fold::clip;
 use crate::ids::{Kind, RecordId, SessionId, ShareId, Timestamp};
 use crate::kinds::FoldRule;
@@ -171,7 +171,7 @@ impl Taking<'_> {
         if item.base.as_ref() != Some(&SharedContent::of(stored)) {
             return TakeOutcome::Kept(stored.id);
         }
-        self.draft.stand(stored.id, RecordState::Forgotten, self.origin);
+        self.draft.set_state(stored.id, RecordState::Forgotten, self.origin);
         TakeOutcome::Forgotten(stored.id)
     }
 
@@ -196,7 +196,7 @@ impl Taking<'_> {
             state => state,
         };
         let (id, pinned) = (stored.id, content.pinned);
-        self.draft.write(Fields { id, body, state, tags, pinned }, self.origin);
+        self.draft.write(RecordFields { id, body, state, tags, pinned }, self.origin);
         TakeOutcome::Taken(id)
     }
 
@@ -214,8 +214,10 @@ impl Taking<'_> {
         let state = RecordState::Active;
         if let Some(record) = self.draft.head().record(id).cloned() {
             let body = record.body.clone();
-            self.draft
-                .write(Fields { id, body, state, tags, pinned: file.content.pinned }, self.origin);
+            self.draft.write(
+                RecordFields { id, body, state, tags, pinned: file.content.pinned },
+                self.origin,
+            );
         }
         self.unite(id)
     }
@@ -238,7 +240,7 @@ impl Taking<'_> {
                 None => return TakeOutcome::Taken(id),
                 Some(body) => {
                     self.rewrite(&first, body);
-                    self.draft.stand(second.id, RecordState::Forgotten, self.origin);
+                    self.draft.set_state(second.id, RecordState::Forgotten, self.origin);
                     self.draft.head().record(first.id).cloned().unwrap_or(first)
                 }
             };
@@ -250,7 +252,7 @@ impl Taking<'_> {
     fn rewrite(&mut self, record: &Record, body: Body) {
         let (id, tags, pinned) = (record.id, record.tags.clone(), record.pinned);
         let state = RecordState::Active;
-        self.draft.write(Fields { id, body, state, tags, pinned }, self.origin);
+        self.draft.write(RecordFields { id, body, state, tags, pinned }, self.origin);
     }
 
     /// Returns what orders records alike in every clone.

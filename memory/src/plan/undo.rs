@@ -21,7 +21,7 @@ pub use outcome::{
 use self::basis::Run;
 use super::{Plan, conflict};
 use crate::change::Change;
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::history::{Content, VersionContent, name, take_back};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::memory::Memory;
@@ -130,7 +130,7 @@ impl Undo<'_> {
         let done = Undone::between(&now, &target, back_to);
         self.outcome.records.push(UndoneRecord { id, name: name(&target), done, is_conflict });
         let Record { body, state, tags, pinned, .. } = target;
-        self.draft.put(Fields { id, body, state, tags, pinned }, updated);
+        self.draft.put(RecordFields { id, body, state, tags, pinned }, updated);
     }
 
     /// Returns the record before and after a run of its versions. The outer `None` says that the
@@ -169,7 +169,7 @@ impl Undo<'_> {
                 if record.kind() == Kind::SessionRow {
                     // The session has another row by now, which is its account.
                     self.outcome.records.retain(|it| it.id != record.id);
-                    self.draft.stand(record.id, RecordState::Forgotten, self.origin);
+                    self.draft.set_state(record.id, RecordState::Forgotten, self.origin);
                     continue;
                 }
                 if self.force {
@@ -177,7 +177,7 @@ impl Undo<'_> {
                     let (id, done) = (rival.id, Undone::Forgotten);
                     self.outcome.records.retain(|it| it.id != id);
                     self.outcome.records.push(UndoneRecord { id, name, done, is_conflict: true });
-                    self.draft.stand(rival.id, RecordState::Forgotten, self.origin);
+                    self.draft.set_state(rival.id, RecordState::Forgotten, self.origin);
                 } else {
                     let later = vec![rival.revision];
                     self.outcome.conflicts.push(UndoConflict::rival(&record, rival.id, later));

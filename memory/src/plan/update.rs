@@ -1,7 +1,7 @@
 //! Updates one record; only the given fields change. A record that is used becomes active again.
 
 use super::{Plan, at_version, find};
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::{RecordId, Timestamp, Version};
 use crate::kinds::MergeKey;
 use crate::kinds::note::{
@@ -67,7 +67,7 @@ pub fn plan_update(
         let why = "is missing; give summary, content, tags, importance, pinned, expires or scope";
         return Err(Refusal::invalid("what to update", why));
     }
-    let mut fields = Fields {
+    let mut fields = RecordFields {
         id,
         body: record.body.clone(),
         state: RecordState::Active,
@@ -87,15 +87,15 @@ pub fn plan_update(
 
     let mut draft = Draft::new(memory);
     let mut target = id;
-    if let Some(twin) = shared_twin(memory, record, &fields.body, update)? {
-        target = twin;
-        draft.stand(id, RecordState::Forgotten, origin);
-        repeat(&mut draft, twin, &fields, update, origin)?;
+    if let Some(existing) = shared_match(memory, record, &fields.body, update)? {
+        target = existing;
+        draft.set_state(id, RecordState::Forgotten, origin);
+        repeat(&mut draft, existing, &fields, update, origin)?;
     } else if update.share && record.private {
         // The id is this machine's own, so the team gets the note under another.
         target = draft.create(fields.body, origin);
         draft.mark(target, fields.tags, fields.pinned, origin);
-        draft.stand(id, RecordState::Forgotten, origin);
+        draft.set_state(id, RecordState::Forgotten, origin);
     } else {
         draft.write(fields, origin);
         let (before, after) = (memory.totals().kept, draft.head().totals().kept);
@@ -156,7 +156,7 @@ fn only_marks(record: &Record, update: &Update) -> Result<(), Refusal> {
 }
 
 /// Finds the project's note that a session's own one would repeat once it is shared.
-fn shared_twin(
+fn shared_match(
     memory: &Memory,
     record: &Record,
     body: &Body,
@@ -166,19 +166,19 @@ fn shared_twin(
         return Ok(None);
     };
     let key = MergeKey::note(&Scope::Project, note.key.as_deref(), &note.content);
-    let Some(twin) = memory.keyed(&key).find(|twin| {
-        note.key.is_some() || twin.note().is_some_and(|kept| kept.content == note.content)
+    let Some(existing) = memory.keyed(&key).find(|existing| {
+        note.key.is_some() || existing.note().is_some_and(|kept| kept.content == note.content)
     }) else {
         return Ok(None);
     };
-    let same = twin.note().is_some_and(|kept| kept.content == note.content);
+    let same = existing.note().is_some_and(|kept| kept.content == note.content);
     if same {
-        return Ok(Some(twin.id));
+        return Ok(Some(existing.id));
     }
     let key = note.key.as_deref().unwrap_or_default();
     let why = format!(
         "cannot be project: the project has {} with the key `{key}`; update that one",
-        twin.id
+        existing.id
     );
     Err(Refusal::invalid("scope", why))
 }
@@ -188,12 +188,12 @@ fn shared_twin(
 fn repeat(
     draft: &mut Draft<'_>,
     id: RecordId,
-    own: &Fields,
+    own: &RecordFields,
     update: &Update,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
-    let Some(twin) = draft.head().record(id).cloned() else { return Ok(()) };
-    let (Body::Note(note), Body::Note(told)) = (&twin.body, &own.body) else { return Ok(()) };
+    let Some(existing) = draft.head().record(id).cloned() else { return Ok(()) };
+    let (Body::Note(note), Body::Note(told)) = (&existing.body, &own.body) else { return Ok(()) };
     let mut note = Note { repeats: note.repeats.saturating_add(1), ..note.clone() };
     if note.summary.is_empty() {
         note.set_summary(told.summary.clone());
@@ -202,19 +202,19 @@ fn repeat(
     if note.is_expired(origin.time) {
         note.expires = told.expires;
     }
-    let mut tags = twin.tags.clone();
+    let mut tags = existing.tags.clone();
     if update.tags.is_some() {
         tags.clone_from(&own.tags);
     } else {
-        tags.extend(own.tags.iter().filter(|tag| !twin.tags.contains(tag)).cloned());
+        tags.extend(own.tags.iter().filter(|tag| !existing.tags.contains(tag)).cloned());
         tags.truncate(TAGS_MAX);
     }
-    let pinned = update.pinned.unwrap_or(twin.pinned || own.pinned);
+    let pinned = update.pinned.unwrap_or(existing.pinned || own.pinned);
     // The content is the same, and the note is already shared.
     let rest = Update { content: None, share: false, pinned: Some(pinned), ..update.clone() };
     change_note(&mut note, &mut tags, &rest)?;
     let body = Body::Note(note);
-    draft.write(Fields { id, body, state: RecordState::Active, tags, pinned }, origin);
+    draft.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
     Ok(())
 }
 

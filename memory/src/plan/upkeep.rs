@@ -3,7 +3,7 @@
 use anchord_fingerprint::Fingerprint;
 
 use super::Plan;
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::{RecordId, Version};
 use crate::lines::LineRange;
 use crate::memory::Memory;
@@ -43,7 +43,7 @@ pub fn plan_upkeep(memory: &Memory, moves: &[AnchorMove]) -> Plan<Vec<RecordId>>
         let (id, state) = (record.id, record.state);
         let (tags, pinned) = (record.tags.clone(), record.pinned);
         // Nobody wrote anything, so its age stays.
-        draft.put(Fields { id, body, state, tags, pinned }, record.updated.clone());
+        draft.put(RecordFields { id, body, state, tags, pinned }, record.updated.clone());
     }
     let changes = draft.finish().changes;
     let outcome = changes.iter().filter_map(|change| change.record()).map(|it| it.id).collect();

@@ -65,8 +65,8 @@ pub struct LoadView<'a> {
     pub session: &'a SessionId,
     /// Notices that have been shown before.
     pub notices_seen: &'a BTreeSet<NoticeId>,
-    /// Other sessions working here now.
-    pub live: &'a [LiveSession],
+    /// The clients of other sessions working here now.
+    pub live: &'a [String],
     /// The revision since which others' changes are shown.
     pub others_changed: Option<Revision>,
     /// The current time; expired records are left out.
@@ -85,13 +85,6 @@ pub struct LoadView<'a> {
     pub part: bool,
     /// The reader of the load.
     pub audience: &'a Audience,
-}
-
-/// Another session that is working in the project.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LiveSession {
-    /// Its client's own name.
-    pub client: String,
 }
 
 /// A load and its contents.

@@ -48,7 +48,7 @@ pub use ended::{EndedSession, EndedText, ended};
 pub use history::{Style, StyledLine, history, joined, plain_name, rollback};
 pub use kinds::end;
 pub use list::{ListText, ListView, list};
-pub use load::{FileRulesView, LiveSession, LoadText, LoadView, load};
+pub use load::{FileRulesView, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use reason::{Cause, reasons};
 pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};

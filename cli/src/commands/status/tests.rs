@@ -102,7 +102,7 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
     let unopened =
         ProjectStatus { open: false, records: None, revision: 0, ..project("p3", "notes") };
     status.projects = vec![project("p1", "parser"), closed, unopened];
-    let session = |client: &str, connected| SessionStatus {
+    let session = |client: &str, connected| SessionSummary {
         id: "s".into(),
         client: client.into(),
         pid: None,
@@ -119,9 +119,9 @@ fn a_busy_daemon_shows_sessions_projects_and_problems() {
     };
     status.config_ignored = vec!["use ~/config.toml: line 2: unknown key x".to_owned()];
     status.sessions = vec![
-        SessionStatus { staged, ..session("claude-code 2.1.330", true) },
+        SessionSummary { staged, ..session("claude-code 2.1.330", true) },
         session("codex 0.169.0", false),
-        SessionStatus { project: None, ..session("", true) },
+        SessionSummary { project: None, ..session("", true) },
     ];
     insta::assert_snapshot!(printed(&status), @r"
     anchord 0.1.0, up 2 h 13 min, pid 4242

@@ -1,6 +1,6 @@
 //! The drawn screen, and the keys.
 
-use anchord_daemon::api::{SavedRecord, SessionStatus, StagedStatus, WaitingApproval};
+use anchord_daemon::api::{SavedRecord, SessionSummary, StagedStatus, WaitingApproval};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -16,7 +16,7 @@ fn lane(client: &str, given: u64) -> Lane {
         ..Retrieval::default()
     };
     Lane {
-        session: SessionStatus {
+        session: SessionSummary {
             id: client.to_owned(),
             client: client.to_owned(),
             pid: None,

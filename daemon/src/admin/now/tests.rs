@@ -114,7 +114,7 @@ fn a_session_in_the_queue_names_those_before_it() {
     let session = serde_json::from_value(json!({
         "id": "b", "since": 0, "last_call": 0, "connected": true,
     }));
-    let session: SessionStatus = session.unwrap();
+    let session: SessionSummary = session.unwrap();
     let id = |id: &str| SessionId::new(id);
     let queued = vec![
         QueuedSession { session: id("a"), jobs: 1, behind: Vec::new() },
@@ -122,6 +122,6 @@ fn a_session_in_the_queue_names_those_before_it() {
     ];
     let behind = vec!["a".to_owned()];
     assert_eq!(waits(&session, queued, &[]), Some(Waits::Writer { jobs: 2, behind }));
-    let away = SessionStatus { connected: false, ..session };
+    let away = SessionSummary { connected: false, ..session };
     assert_eq!(waits(&away, Vec::new(), &[]), Some(Waits::Agent));
 }

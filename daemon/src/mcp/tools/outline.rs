@@ -16,7 +16,7 @@ use crate::mcp::answer::{OutlineAnswer, ToolAnswer};
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::outlines::{FileFacts, FilesOf, Look, Outlined, Target};
+use crate::outlines::{FileFacts, FilesOf, Look, Outlined, PathContent};
 use crate::projects::{Entry, FileDigest, Listing};
 use crate::sessions::View;
 
@@ -59,11 +59,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let files = FilesOf { root, repository: view.place.repository() };
     let target = context.outlines.target(files, &params.path).await;
     match target.map_err(|error| failed(&error))? {
-        Target::File(file) => {
+        PathContent::File(file) => {
             let asked = OutlineRequest { lines, since_last: params.since_last, most };
             Ok(of_file(&context, &view, &file, &asked).await)
         }
-        Target::Directory(path, listing) => {
+        PathContent::Directory(path, listing) => {
             Ok(of_directory(&context, &view, &path, &listing, most))
         }
     }

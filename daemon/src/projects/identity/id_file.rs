@@ -27,7 +27,7 @@ pub(super) const FILE: &str = "project-id";
 
 /// The reason why an id was not written.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum WriteError {
+pub(super) enum WriteIdError {
     #[error("the directory belongs to another user")]
     NotOurs,
     #[error("git's directory has no HEAD, objects and refs")]
@@ -44,7 +44,7 @@ pub(super) enum WriteError {
     Io(#[from] io::Error),
 }
 
-impl From<Errno> for WriteError {
+impl From<Errno> for WriteIdError {
     fn from(error: Errno) -> Self {
         Self::Io(error.into())
     }
@@ -103,7 +103,7 @@ pub(super) fn read(place: &ProjectDir, uid: u32) -> io::Result<Kept> {
     }
     match read_in(&dir, uid) {
         Ok(kept) => Ok(kept),
-        Err(WriteError::Io(error)) => Err(error),
+        Err(WriteIdError::Io(error)) => Err(error),
         Err(error) => Err(io::Error::other(error)),
     }
 }
@@ -115,24 +115,24 @@ pub(super) fn write(
     wanted: ProjectId,
     replaced: Option<ProjectId>,
     uid: u32,
-) -> Result<ProjectId, WriteError> {
+) -> Result<ProjectId, WriteIdError> {
     if let Some(id) = read(place, uid)?.id().filter(|id| Some(*id) != replaced) {
         ignore(place)?;
         return Ok(id);
     }
     if place.git && !is_git_directory(&place.path)? {
-        return Err(WriteError::NotGit);
+        return Err(WriteIdError::NotGit);
     }
     let ours = |dir: &OwnedFd| {
-        if rustix::fs::fstat(dir)?.st_uid == uid { Ok(()) } else { Err(WriteError::NotOurs) }
+        if rustix::fs::fstat(dir)?.st_uid == uid { Ok(()) } else { Err(WriteIdError::NotOurs) }
     };
     let mut dir = open_place(&place.path)?;
     ours(&dir)?;
     if !place.git && matches!(open_dir(&dir, OsStr::new(MARKER)), Err(Errno::NOENT)) {
         match nested::find_repository(&place.path) {
             Nested::None => {}
-            Nested::Found(path) => return Err(WriteError::AboveRepository(path)),
-            Nested::Unknown(why) => return Err(WriteError::MayBeAboveRepositories(why)),
+            Nested::Found(path) => return Err(WriteIdError::AboveRepository(path)),
+            Nested::Unknown(why) => return Err(WriteIdError::MayBeAboveRepositories(why)),
         }
     }
     for name in components(place) {
@@ -148,15 +148,15 @@ pub(super) fn write(
     // Read again under the lock: another of the user's instances may have been first.
     match read_in(&dir, uid)?.id() {
         Some(id) if Some(id) != replaced => return Ok(id),
-        None if exists(&dir)? => return Err(WriteError::Damaged),
+        None if exists(&dir)? => return Err(WriteIdError::Damaged),
         _ => {}
     }
     put(&dir, wanted, replaced.is_some())?;
-    read_in(&dir, uid)?.id().ok_or(WriteError::Damaged)
+    read_in(&dir, uid)?.id().ok_or(WriteIdError::Damaged)
 }
 
 /// Keeps the id of a place without git out of the commits of a repository around it.
-fn ignore(place: &ProjectDir) -> Result<(), WriteError> {
+fn ignore(place: &ProjectDir) -> Result<(), WriteIdError> {
     if place.git {
         return Ok(());
     }
@@ -168,7 +168,7 @@ fn ignore(place: &ProjectDir) -> Result<(), WriteError> {
 ///
 /// A hard link is the first choice: it never replaces the id of a faster writer on a file system
 /// without locks. A rename replaces a copy's old id, and serves where there are no hard links.
-fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
+fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteIdError> {
     let temporary = format!("{FILE}.{}", Uuid::new_v4().simple());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = rustix::fs::openat(dir, &temporary, flags, Mode::from_raw_mode(0o644))?;
@@ -193,7 +193,7 @@ fn put(dir: &File, id: ProjectId, replace: bool) -> Result<(), WriteError> {
     Ok(written?)
 }
 
-fn read_in(dir: &impl AsFd, uid: u32) -> Result<Kept, WriteError> {
+fn read_in(dir: &impl AsFd, uid: u32) -> Result<Kept, WriteIdError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(dir, FILE, flags, Mode::empty()) {
         Ok(file) => file,
@@ -212,7 +212,7 @@ fn read_in(dir: &impl AsFd, uid: u32) -> Result<Kept, WriteError> {
     Ok(id.map_or(Kept::NoId, Kept::Id))
 }
 
-fn exists(dir: &File) -> Result<bool, WriteError> {
+fn exists(dir: &File) -> Result<bool, WriteIdError> {
     match rustix::fs::statat(dir, FILE, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(_) => Ok(true),
         Err(Errno::NOENT) => Ok(false),
@@ -222,14 +222,14 @@ fn exists(dir: &File) -> Result<bool, WriteError> {
 
 /// Locks the directory against other daemons that write here. Waits at most
 /// [`PROJECT_ID_WAIT_MAX`].
-fn lock(dir: &File) -> Result<(), WriteError> {
+fn lock(dir: &File) -> Result<(), WriteIdError> {
     let started = clock::start();
     loop {
         match dir.try_lock() {
             Err(TryLockError::WouldBlock) if started.elapsed() < PROJECT_ID_WAIT_MAX => {
                 std::thread::sleep(LOCK_POLL);
             }
-            Err(TryLockError::WouldBlock) => return Err(WriteError::Busy),
+            Err(TryLockError::WouldBlock) => return Err(WriteIdError::Busy),
             // An error means a file system without locks, such as some network ones.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
         }

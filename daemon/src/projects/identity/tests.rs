@@ -91,7 +91,7 @@ fn nothing_is_created_before_the_first_write() {
 
     for located in &located {
         let established = daemon.write(located);
-        assert_eq!((&established.status, &established.stored), (&Status::New, &Stored::InProject));
+        assert_eq!((&established.status, &established.stored), (&Status::New, &IdPlace::InProject));
         let known = resolved(Some(established.id), Status::Known);
         assert_eq!(daemon.read(located), known);
         let again = daemon.write(located);
@@ -142,7 +142,7 @@ fn an_id_from_before_git_init_is_kept() {
     let located = scratch.locate(&dir);
     assert_eq!(daemon.read(&located), resolved(Some(id), Status::Known));
     let adopted = daemon.write(&located);
-    assert_eq!((adopted.id, adopted.stored), (id, Stored::InProject));
+    assert_eq!((adopted.id, adopted.stored), (id, IdPlace::InProject));
     assert!(adopted.change.is_some(), "the registry learns the new place");
     assert!(dir.join(".git/anchord/project-id").is_file());
     fs::remove_dir_all(dir.join(".anchord")).unwrap();
@@ -179,7 +179,7 @@ fn a_copy_gets_its_own_id_and_a_hint_how_to_share() {
 
         let established = daemon.write(&located);
         assert_ne!(established.id, id);
-        assert_eq!((&established.status, &established.stored), (&status, &Stored::InProject));
+        assert_eq!((&established.status, &established.stored), (&status, &IdPlace::InProject));
         let said = status.notice(&copy).unwrap();
         let command = format!("anchord project link {} --project {id}", copy.display());
         assert!(said.contains(&command), "{said}");
@@ -283,7 +283,7 @@ fn an_id_tracked_by_git_is_ignored() {
         let located = crate::projects::locate_exactly(&state, located.uid).unwrap();
         let established = daemon.write(&located);
         assert_ne!(established.id, id);
-        assert!(matches!(established.stored, Stored::InRegistry { .. }));
+        assert!(matches!(established.stored, IdPlace::InRegistry { .. }));
         assert_eq!(daemon.write(&located).id, established.id);
         assert_eq!(fs::read_to_string(state_id).unwrap(), format!("{id}\n"), "it is git's");
     }
@@ -306,12 +306,12 @@ fn a_directory_known_only_to_the_registry_keeps_its_memory() {
     scratch.file("work/.anchord/project-id", &format!("{other}\n"));
     let again = daemon.write(&located);
     assert_eq!((again.id, again.status), (id, Status::Known));
-    assert!(matches!(again.stored, Stored::InRegistry { .. }));
+    assert!(matches!(again.stored, IdPlace::InRegistry { .. }));
 
     fs::remove_dir_all(above.join(".anchord")).unwrap();
     scratch.repository("work");
     let adopted = daemon.write(&scratch.locate(&above));
-    assert_eq!((adopted.id, adopted.stored), (id, Stored::InProject));
+    assert_eq!((adopted.id, adopted.stored), (id, IdPlace::InProject));
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn a_link_shares_a_memory_and_writes_nothing() {
     daemon.apply([link(&two, id).unwrap()]);
     assert_eq!(daemon.read(&two), resolved(Some(id), Status::Known));
     let established = daemon.write(&two);
-    assert_eq!((established.id, established.stored), (id, Stored::Linked));
+    assert_eq!((established.id, established.stored), (id, IdPlace::Linked));
     assert_eq!(established.change, None);
     assert!(!two.root.join(".git/anchord").exists());
 }
@@ -350,7 +350,7 @@ fn the_registry_remembers_an_id_that_cannot_be_written() {
     let located = scratch.locate(&dir);
     let mut daemon = Daemon::default();
     let established = daemon.write(&located);
-    assert!(matches!(established.stored, Stored::InRegistry { .. }));
+    assert!(matches!(established.stored, IdPlace::InRegistry { .. }));
     assert_eq!(daemon.read(&located).id, Some(established.id));
     let again = daemon.write(&located);
     assert_eq!((again.id, again.change), (established.id, None));
@@ -366,7 +366,7 @@ fn the_registry_remembers_an_id_that_cannot_be_written() {
     fs::rename(scratch.path.join("kept"), &dir).unwrap();
     fs::remove_file(dir.join(".anchord")).unwrap();
     let written = daemon.write(&located);
-    assert_eq!((written.id, written.stored), (established.id, Stored::InProject));
+    assert_eq!((written.id, written.stored), (established.id, IdPlace::InProject));
     assert_eq!(
         id_file::read(&located.place().unwrap(), located.uid).unwrap().id(),
         Some(established.id)
@@ -387,13 +387,13 @@ fn an_unwritable_copy_keeps_its_own_id() {
     held.lock().unwrap();
     let own = daemon.write(&located);
     assert_ne!(own.id, id);
-    assert!(matches!(own.stored, Stored::InRegistry { .. }));
+    assert!(matches!(own.stored, IdPlace::InRegistry { .. }));
     assert_eq!(daemon.read(&located), resolved(Some(own.id), Status::Known));
     assert_eq!(daemon.read(&scratch.locate(&dir)).id, Some(id));
 
     held.unlock().unwrap();
     let written = daemon.write(&located);
-    assert_eq!((written.id, written.stored), (own.id, Stored::InProject));
+    assert_eq!((written.id, written.stored), (own.id, IdPlace::InProject));
 }
 
 /// Prepares a git directory. The second path is the target that the trap tries to reach.
@@ -424,7 +424,7 @@ fn a_crafted_repository_cannot_redirect_the_write() {
         trap(&root.join(".git"), &victim);
         let mut daemon = Daemon::default();
         let established = daemon.write(&scratch.locate(&root));
-        assert!(matches!(established.stored, Stored::InRegistry { .. }), "{name}");
+        assert!(matches!(established.stored, IdPlace::InRegistry { .. }), "{name}");
         assert_eq!(daemon.read(&scratch.locate(&root)).id, Some(established.id), "{name}");
     }
     assert_eq!(tree(&victim), [] as [PathBuf; 0]);
@@ -437,7 +437,7 @@ fn an_invalid_git_directory_is_not_written_to() {
     let place = ProjectDir::of(dir.clone(), true, None).unwrap();
     let uid = scratch.surroundings().uid;
     let error = id_file::write(&place, ProjectId(Uuid::new_v4()), None, uid).unwrap_err();
-    assert!(matches!(error, WriteError::NotGit), "{error}");
+    assert!(matches!(error, WriteIdError::NotGit), "{error}");
     assert_eq!(tree(&dir), [] as [PathBuf; 0]);
 }
 
@@ -518,7 +518,7 @@ fn no_marker_is_created_above_repositories_or_unsearchable_directories() {
         let mut daemon = Daemon::default();
         let located = scratch.locate(dir);
         let established = daemon.write(&located);
-        assert!(matches!(established.stored, Stored::AboveRepositories { .. }), "{established:?}");
+        assert!(matches!(established.stored, IdPlace::AboveRepositories { .. }), "{established:?}");
         assert!(!dir.join(".anchord").exists());
         let notice = established.notice.unwrap();
         let command = format!("anchord init --workspace --project {}", dir.display());
@@ -530,7 +530,7 @@ fn no_marker_is_created_above_repositories_or_unsearchable_directories() {
         // The command that the notice names lets the memory stay with the directory.
         crate::projects::workspace::mark(dir, located.uid).unwrap();
         let marked = daemon.write(&located);
-        assert_eq!((marked.id, marked.stored), (established.id, Stored::InProject));
+        assert_eq!((marked.id, marked.stored), (established.id, IdPlace::InProject));
         if dir == &above {
             assert_eq!(daemon.read(&scratch.locate(&app)).id, Some(established.id));
         }
@@ -548,7 +548,7 @@ fn another_users_id_file_is_not_read_and_its_directory_not_written() {
     let here = theirs.place().unwrap();
     assert_eq!(id_file::read(&here, theirs.uid).unwrap(), Kept::Nothing);
     let error = id_file::write(&here, id, None, theirs.uid).unwrap_err();
-    assert!(matches!(error, WriteError::NotOurs), "{error}");
+    assert!(matches!(error, WriteIdError::NotOurs), "{error}");
 
     if give_away(&dir.join(".anchord/project-id")) {
         assert_eq!(daemon.read(&scratch.locate(&dir)).id, None);

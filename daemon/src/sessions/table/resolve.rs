@@ -61,12 +61,12 @@ pub(crate) struct EventSource {
     /// Whether it replaces the earlier conversation in the same process.
     pub(crate) clears: bool,
     /// The conversation's sessions elsewhere, as far as they were looked for.
-    pub(crate) elsewhere: Elsewhere,
+    pub(crate) elsewhere: SessionsElsewhere,
 }
 
 /// The sessions of an event's conversation that work in other projects than the event names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct SessionsElsewhere {
     /// Those sessions.
     pub(in crate::sessions) sessions: BTreeSet<SessionId>,
     /// The location that the event names, if it was looked for and found.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anchord_memory::Seq;
 
 use crate::store::{
-    Entry, Health, LookUp, PendingFlush, ReadBack, Reading, Replies, Sizes, Snapshots,
+    Entry, Health, LookUp, PendingFlush, ReadBack, ReadEntries, Replies, Sizes, Snapshots,
     StateMachine, Store, StoreError,
 };
 
@@ -119,7 +119,7 @@ impl<M: StateMachine, S: Store<M>> Store<M> for Wrapped<S> {
         self.inner.entries(from, visit)
     }
 
-    fn reading(&self) -> Reading<M> {
+    fn reading(&self) -> ReadEntries<M> {
         self.inner.reading()
     }
 

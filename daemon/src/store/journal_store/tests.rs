@@ -19,7 +19,9 @@ use self::tally::{DIR, Machinery, Tally, Writer, add, call};
 use crate::store::fakes::head_before;
 use crate::store::limits::{INDEX_BATCH_ROWS_MAX, MARKS_BATCH_ROWS_MAX};
 use crate::store::upkeep::Tasks;
-use crate::store::{Answer, JournalStore, PendingFlush, StateMachine, Store, StoreError, Upkeep};
+use crate::store::{
+    JournalStore, LineState, PendingFlush, StateMachine, Store, StoreError, Upkeep,
+};
 
 #[test]
 fn written_entries_survive_reopening() {
@@ -84,12 +86,12 @@ fn replies_survive_reopening_and_rebuilding() {
         for entry in &entries {
             let call = entry.call.as_ref().unwrap();
             let expected = match call.number {
-                1..=6 => Answer::Stale,
-                _ => Answer::Answered(entry.reply.clone().unwrap().into()),
+                1..=6 => LineState::Stale,
+                _ => LineState::Answered(entry.reply.clone().unwrap().into()),
             };
             assert_eq!(again.replies.lookup(call), expected, "line {}", call.number);
         }
-        assert_eq!(again.replies.lookup(&call("a", 10, 0)), Answer::Fresh);
+        assert_eq!(again.replies.lookup(&call("a", 10, 0)), LineState::Fresh);
     }
 }
 
@@ -317,7 +319,7 @@ fn old_shims_are_forgotten_when_a_segment_ends() {
     let segments = write_on(4_031);
     while write_on(4_031) == segments {}
     assert_eq!(machinery.index.row("r/gone"), None);
-    assert_eq!(writer.replies.lookup(&call("gone", 1, 0)), Answer::Fresh);
+    assert_eq!(writer.replies.lookup(&call("gone", 1, 0)), LineState::Fresh);
     drop(writer);
     assert_eq!(machinery.open().unwrap().report.rebuilt, None);
 }

@@ -26,7 +26,7 @@ use super::*;
 use crate::store::fakes::head_before;
 use crate::store::format::FORMAT;
 use crate::store::{
-    Answer, Call, Entry, JournalStore, Opened, Options, PendingFlush, Replies, Store, Upkeep,
+    Call, Entry, JournalStore, LineState, Opened, Options, PendingFlush, Replies, Store, Upkeep,
 };
 
 fn record(kind: Kind, number: u64, version: u32, body: Body) -> Change {
@@ -474,7 +474,7 @@ fn files_of_every_format_open() {
         assert_eq!(opened.store.history("b1@1").unwrap().as_ref(), Some(&expected[1]));
         let last = expected.last().unwrap().call.as_ref().unwrap();
         let reply = fixture_reply(format, count);
-        assert_eq!(opened.replies.lookup(last), Answer::Answered(reply.into()));
+        assert_eq!(opened.replies.lookup(last), LineState::Answered(reply.into()));
     }
 }
 

@@ -13,10 +13,14 @@ fn answer(text: &str) -> Arc<Value> {
 #[test]
 fn the_same_number_again_gets_the_same_reply() {
     let mut replies = Replies::default();
-    assert_eq!(replies.lookup(&call("a", 1, 0)), Answer::Fresh);
+    assert_eq!(replies.lookup(&call("a", 1, 0)), LineState::Fresh);
     replies.record(&call("a", 1, 0), Timestamp(10), "one".into());
-    assert_eq!(replies.lookup(&call("a", 1, 0)), Answer::Answered(answer("one")));
-    assert_eq!(replies.lookup(&call("b", 1, 0)), Answer::Fresh, "another shim counts for itself");
+    assert_eq!(replies.lookup(&call("a", 1, 0)), LineState::Answered(answer("one")));
+    assert_eq!(
+        replies.lookup(&call("b", 1, 0)),
+        LineState::Fresh,
+        "another shim counts for itself"
+    );
 }
 
 #[test]
@@ -24,12 +28,12 @@ fn an_acknowledged_number_is_stale_and_its_reply_dropped() {
     let mut replies = Replies::default();
     replies.record(&call("a", 3, 0), Timestamp(10), "three".into());
     replies.record(&call("a", 4, 2), Timestamp(11), "four".into());
-    assert_eq!(replies.lookup(&call("a", 3, 2)), Answer::Answered(answer("three")));
+    assert_eq!(replies.lookup(&call("a", 3, 2)), LineState::Answered(answer("three")));
     replies.record(&call("a", 7, 4), Timestamp(12), "seven".into());
     for number in 1..=4 {
-        assert_eq!(replies.lookup(&call("a", number, 0)), Answer::Stale, "{number}");
+        assert_eq!(replies.lookup(&call("a", number, 0)), LineState::Stale, "{number}");
     }
-    assert_eq!(replies.lookup(&call("a", 5, 4)), Answer::Fresh, "a read, or a write in flight");
+    assert_eq!(replies.lookup(&call("a", 5, 4)), LineState::Fresh, "a read, or a write in flight");
     assert!(!replies.row("a").value.unwrap().contains("three"));
 }
 
@@ -38,7 +42,7 @@ fn a_late_line_with_an_old_watermark_does_not_lower_it() {
     let mut replies = Replies::default();
     replies.record(&call("a", 9, 8), Timestamp(10), "nine".into());
     replies.record(&call("a", 10, 3), Timestamp(9), "ten".into());
-    assert_eq!(replies.lookup(&call("a", 8, 3)), Answer::Stale);
+    assert_eq!(replies.lookup(&call("a", 8, 3)), LineState::Stale);
 }
 
 #[test]
@@ -66,8 +70,8 @@ fn shims_are_forgotten_after_thirty_days_on_which_others_wrote() {
     replies.record(&call("new", 32, 31), day(32), "y".into());
     assert_eq!(restored(&replies), replies);
     assert_eq!(replies.prune(), [Arc::<str>::from("old")]);
-    assert_eq!(replies.lookup(&call("old", 1, 0)), Answer::Fresh);
-    assert_eq!(replies.lookup(&call("new", 32, 0)), Answer::Answered(answer("y")));
+    assert_eq!(replies.lookup(&call("old", 1, 0)), LineState::Fresh);
+    assert_eq!(replies.lookup(&call("new", 32, 0)), LineState::Answered(answer("y")));
     assert_eq!(replies.row("old").value, None);
     assert_eq!(restored(&replies), replies);
 }
@@ -84,7 +88,7 @@ fn a_clock_jump_does_not_cause_early_forgetting() {
         assert_eq!(replies.prune(), Vec::<Arc<str>>::new(), "{number}");
         replies = restored(&replies);
     }
-    assert_eq!(replies.lookup(&call("waits", 1, 0)), Answer::Answered(answer("x")));
+    assert_eq!(replies.lookup(&call("waits", 1, 0)), LineState::Answered(answer("x")));
 }
 
 /// No day counts until the clock reaches that day again.
@@ -107,9 +111,9 @@ fn a_clock_once_ahead_does_not_let_shims_accumulate() {
     assert_eq!(gone.len(), 101);
     assert_eq!(replies.rows().count(), SHIMS_MAX);
     let lookup = |number: u64| replies.lookup(&shim(number));
-    assert_eq!(replies.lookup(&call("ahead", 1, 0)), Answer::Fresh, "it wrote first");
-    assert_eq!((lookup(100), lookup(101)), (Answer::Fresh, Answer::Answered(answer("y"))));
-    assert_eq!(lookup(many), Answer::Answered(answer("y")));
+    assert_eq!(replies.lookup(&call("ahead", 1, 0)), LineState::Fresh, "it wrote first");
+    assert_eq!((lookup(100), lookup(101)), (LineState::Fresh, LineState::Answered(answer("y"))));
+    assert_eq!(lookup(many), LineState::Answered(answer("y")));
     assert!(restored(&replies) == replies, "after it has forgotten some");
 }
 

@@ -22,7 +22,7 @@ fn a_turn_ends_when_its_outcome_is_taken_and_another_store_is_next() {
     let (go_on, held) = mpsc::channel::<()>();
     one.begin(move |_| {
         let _ = held.recv();
-        Outcome::Tidied(Ok(()))
+        TaskOutcome::Tidied(Ok(()))
     });
     assert!(!other.take_turn(), "one runs");
     one.end_turn();
@@ -43,7 +43,7 @@ fn a_task_that_panics_ends_its_turn() {
     let mut tasks = Tasks::new(Upkeep::Thread);
     until(|| tasks.take_turn());
     tasks.begin(|_| panic!("on purpose"));
-    until(|| matches!(tasks.outcome(), Some(Outcome::Panicked)));
+    until(|| matches!(tasks.outcome(), Some(TaskOutcome::Panicked)));
     tasks.end_turn();
     drop(Tasks::hold_all());
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::UndoTarget;
 use crate::change::Change;
-use crate::history::{StoredCommit, StoredVersion, VersionContent, Versions, Wanted};
+use crate::history::{StoredCommit, StoredVersion, VersionContent, Versions, WantedVersions};
 use crate::ids::{RecordId, Revision, Version};
 use crate::limits::CONFLICT_COMMITS_NAMED_MAX;
 use crate::memory::Memory;
@@ -79,8 +79,8 @@ impl UndoBasis {
     }
 
     /// Returns the versions that the plan needs. A memory at a later revision may need others.
-    pub fn wanted(&self, memory: &Memory) -> Wanted {
-        let mut wanted = Wanted::new();
+    pub fn wanted(&self, memory: &Memory) -> WantedVersions {
+        let mut wanted = WantedVersions::new();
         for id in self.ids() {
             let Some(record) = memory.record(id) else { continue };
             if record.is_head {

@@ -200,7 +200,7 @@ fn an_expected_version_with_equal_content_is_accepted() {
         plan_update(memory, &reader("one"), id, &update, expected, &origin("one", 4))
     };
     let mut draft = Draft::new(&memory);
-    draft.stand(id, RecordState::Archived, &origin("two", 2));
+    draft.set_state(id, RecordState::Archived, &origin("two", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, Plan { changes, outcome: () });
     let plan = plan_use(&memory, id, &origin("two", 3)).unwrap();

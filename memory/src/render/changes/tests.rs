@@ -75,7 +75,7 @@ fn reactivating_a_record_by_reading_it_is_not_reported_as_a_change() {
     let lesson = memory.active_of(crate::Kind::Lesson).next().unwrap().id;
     compacted(&mut memory);
     let mut draft = Draft::new(&memory);
-    draft.stand(lesson, RecordState::Archived, &origin("c", 2));
+    draft.set_state(lesson, RecordState::Archived, &origin("c", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, Plan { changes, outcome: () });
     let since = memory.revision();

@@ -20,7 +20,7 @@ use crate::staged::Staged;
 
 /// A conversation that is about to lose its context or has lost it.
 #[derive(Clone, Copy, Debug)]
-pub struct Conversation<'a> {
+pub struct CompactionView<'a> {
     /// The reader.
     pub reader: &'a Reader,
     /// The session.
@@ -33,7 +33,7 @@ pub struct Conversation<'a> {
 
 /// Renders an instruction on what a compaction must keep, and beneath it, framed, the content to
 /// keep. Empty if there is nothing to keep.
-pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> RenderedContext {
+pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> RenderedContext {
     const ASK: &str = "Keep these in the summary, names and commands as they are:\n";
     let mut page = Page::of(COMPACTION_CHARS_MAX - ASK.chars().count());
     let work = Work::of(memory, view);
@@ -58,7 +58,7 @@ pub fn compaction_instructions(memory: &Memory, view: &Conversation<'_>) -> Rend
 ///
 /// Rules, pinned records and open questions are always given. If they do not fit beside the staged
 /// work, its longer texts yield to them: first to the questions, then to the records.
-pub fn restored(memory: &Memory, view: &Conversation<'_>, load: &LoadView<'_>) -> LoadText {
+pub fn restored(memory: &Memory, view: &CompactionView<'_>, load: &LoadView<'_>) -> LoadText {
     const HEAD: &str = "Your context was compacted. This is the project's memory again, and \
                         the work that this conversation had in progress.\n";
     let work = Work::of(memory, view);
@@ -154,7 +154,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn of(memory: &'a Memory, view: &Conversation<'_>) -> Self {
+    fn of(memory: &'a Memory, view: &CompactionView<'_>) -> Self {
         let staged = memory.staged_by(view.session).map(|staged| &**staged);
         let mut activity = SessionActivity::default();
         for part in

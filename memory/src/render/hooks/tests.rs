@@ -17,7 +17,6 @@ use crate::limits::{
     ACTION_CHARS_MAX, COMPACTION_CHARS_MAX, LOAD_TOKENS_MIN, PROMPT_CHARS_MAX, RESTORED_CHARS_MAX,
     SUBAGENT_CHARS_MAX,
 };
-use crate::render::LiveSession;
 use crate::testing::{
     any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons, note, origin, save,
     take,
@@ -31,13 +30,13 @@ fn me() -> SessionId {
     SessionId::new("me")
 }
 
-fn with_load<T>(live: &[LiveSession], see: impl FnOnce(&LoadView<'_>) -> T) -> T {
+fn with_load<T>(live: &[String], see: impl FnOnce(&LoadView<'_>) -> T) -> T {
     with_budget(("anchord", 2_500), live, "", see)
 }
 
 fn with_budget<T>(
     (project, tokens_max): (&str, u32),
-    live: &[LiveSession],
+    live: &[String],
     last: &str,
     see: impl FnOnce(&LoadView<'_>) -> T,
 ) -> T {
@@ -90,10 +89,10 @@ fn prompted(
 
 fn with_session<T>(
     activity: Option<&SessionActivity>,
-    see: impl FnOnce(&Conversation<'_>) -> T,
+    see: impl FnOnce(&CompactionView<'_>) -> T,
 ) -> T {
     let reader = Reader::session(me());
-    see(&Conversation { reader: &reader, session: &me(), activity, now: day(60) })
+    see(&CompactionView { reader: &reader, session: &me(), activity, now: day(60) })
 }
 
 fn back(memory: &Memory, activity: Option<&SessionActivity>) -> LoadText {
@@ -445,7 +444,7 @@ fn as_many_changes_while_away_as_fit_are_shown_and_the_rest_counted() {
 fn activity_of_others_leaves_the_prefix_unchanged() {
     let memory = memory();
     let alone = started(&memory).text;
-    let live = [LiveSession { client: "codex".to_owned() }];
+    let live = ["codex".to_owned()];
     let mut later = memory.clone();
     let plan = plan_capture(&later, &origin("gone", 5), activity()).unwrap();
     later.apply(Seq(later.seq().0 + 1), &plan.changes);
@@ -502,7 +501,7 @@ proptest! {
         let status = Some(format!("begun {}", "wäre 🦀 ".repeat(staged / 8)));
         let topics = vec![TopicPart { status, ..TopicPart::default() }];
         checkpoint(&mut memory, &origin("me", 42), Staged { topics, ..Staged::default() });
-        let live: Vec<_> = live.into_iter().map(|client| LiveSession { client }).collect();
+        let live: Vec<String> = live.into_iter().collect();
         let last = "Staged by you. 🦀\n".repeat(staged);
         let start = with_budget((&project, tokens_max), &live, &last, |view| session_start(&memory, view));
         let (chars, tokens) = (start.text.chars().count(), tokens::count(&start.text));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LiveSession, LoadView};
+use super::LoadView;
 use crate::fold::{clip, one_line};
 use crate::ids::{NoticeId, Revision};
 use crate::limits::CHANGE_CHARS_MAX;
@@ -80,14 +80,14 @@ fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) 
 
 /// Renders `Also here now: claude-code ×2, codex.`, or only the number of sessions if their names
 /// do not fit.
-fn live(live: &[LiveSession], chars: usize) -> String {
-    let clients: BTreeSet<&str> = live.iter().map(|session| session.client.as_str()).collect();
+fn live(live: &[String], chars: usize) -> String {
+    let clients: BTreeSet<&str> = live.iter().map(String::as_str).collect();
     let names: Vec<String> = clients
         .into_iter()
         .map(|client| {
             let name = if client.is_empty() { "another agent" } else { client };
             let name = clip(&one_line(name), 40);
-            match live.iter().filter(|session| session.client == client).count() {
+            match live.iter().filter(|one| *one == client).count() {
                 1 => name,
                 more => format!("{name} ×{more}"),
             }

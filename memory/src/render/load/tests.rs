@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::super::room::{Room, Shown};
-use super::{LiveSession, LoadText, LoadView, Tight, frame_room, load};
+use super::{LoadText, LoadView, Tight, frame_room, load};
 use crate::fold::one_line;
 use crate::testing::{
     anchor, anchors, any_steps, apply, blueprint, blueprints, checkpoint, day, lesson, lessons,
@@ -36,7 +36,7 @@ struct Asked {
     tight: Tight,
     cursor: Option<String>,
     seen: BTreeSet<NoticeId>,
-    live: Vec<LiveSession>,
+    live: Vec<String>,
     others_changed: Option<Revision>,
     topic: Option<&'static str>,
     gone: BTreeSet<String>,
@@ -409,7 +409,7 @@ fn any_asked() -> impl Strategy<Value = Asked> {
                 tokens_max,
                 task,
                 tight,
-                live: live.into_iter().map(|client| LiveSession { client }).collect(),
+                live: live.into_iter().collect(),
                 others_changed: since.map(Revision),
                 last,
                 part,
@@ -571,7 +571,7 @@ proptest! {
         let bare =
             Asked { seen, live: Vec::new(), others_changed: None, last: "", part: false, ..asked };
         let prefix = loaded(&memory, &bare).text;
-        let live = vec![LiveSession { client: "codex".to_owned() }; 3];
+        let live = vec!["codex".to_owned(); 3];
         let seen = BTreeSet::new();
         let noisy = Asked { live, others_changed: Some(Revision(0)), seen, ..bare };
         let noisy = loaded(&memory, &noisy).text;

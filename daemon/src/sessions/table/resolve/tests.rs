@@ -37,7 +37,7 @@ fn told(agent_session: &str, process: u32) -> EventSource {
         hello: Hello { agent_pid: Some(process), ..hello },
         goes_on: true,
         clears: false,
-        elsewhere: Elsewhere::default(),
+        elsewhere: SessionsElsewhere::default(),
     }
 }
 

@@ -11,7 +11,7 @@ type TallyWriter = Writer<JournalStore<super::Tally>>;
 
 /// The outcome of each batch.
 #[derive(Debug, Default)]
-struct Outcome {
+struct TaskOutcome {
     acknowledged: Vec<Entry<Sum>>,
     /// Batches of unknown outcome, after which the store was read-only.
     uncertain: Vec<Entry<Sum>>,
@@ -19,7 +19,7 @@ struct Outcome {
 }
 
 /// Writes batches of growing size, and continues after errors as a project's writer does.
-fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut Outcome) {
+fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut TaskOutcome) {
     for round in 0..12 {
         let batch: Vec<_> = (0..=random.below(3))
             .map(|part| {
@@ -44,7 +44,7 @@ fn work(writer: &mut TallyWriter, mut random: Random, outcome: &mut Outcome) {
 }
 
 /// Opens the store, writes, and closes it properly, under the current fault.
-fn run(machinery: &Machinery, outcome: &mut Outcome) {
+fn run(machinery: &Machinery, outcome: &mut TaskOutcome) {
     match machinery.open() {
         Ok(mut writer) => {
             work(&mut writer, Random(1), outcome);
@@ -55,7 +55,7 @@ fn run(machinery: &Machinery, outcome: &mut Outcome) {
 }
 
 /// Checks that all acknowledged entries exist, and none that was reported as failed.
-fn check(machinery: &Machinery, outcome: &Outcome, what: &str) {
+fn check(machinery: &Machinery, outcome: &TaskOutcome, what: &str) {
     let mut writer = match machinery.open() {
         Ok(writer) => writer,
         Err(error) => panic!("{what}: {error}"),
@@ -78,7 +78,7 @@ fn a_failed_disk_operation_loses_no_acknowledged_and_keeps_no_failed_write() {
     for n in 1.. {
         let machinery = Machinery::default();
         machinery.disk.fail(Some(Fault::Once(n)));
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         run(&machinery, &mut outcome);
         if machinery.disk.operations() < n {
             assert!(n > 100, "only {n} operations were tried");
@@ -103,7 +103,7 @@ fn a_permanent_disk_failure_makes_the_outcome_unknown_and_keeps_the_rest() {
     for n in 1.. {
         let machinery = Machinery::default();
         machinery.disk.fail(Some(Fault::From(n)));
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         run(&machinery, &mut outcome);
         if machinery.disk.operations() < n {
             break;
@@ -124,7 +124,7 @@ fn any_failed_disk_operation_on_an_older_format_loses_nothing() {
     old.age();
     for n in 1.. {
         let machinery = old.duplicate();
-        let mut outcome = Outcome { acknowledged: before.clone(), ..Outcome::default() };
+        let mut outcome = TaskOutcome { acknowledged: before.clone(), ..TaskOutcome::default() };
         machinery.disk.fail(Some(Fault::Once(n)));
         run(&machinery, &mut outcome);
         if machinery.disk.operations() < n {
@@ -146,7 +146,7 @@ fn repeated_power_loss_loses_nothing_acknowledged() {
         println!("seed {seed}");
         let mut random = Random(seed);
         let machinery = Machinery::default();
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         for boot in 0..4 {
             // The power may also fail while a store is opened.
             machinery.disk.fail(Some(Fault::From(1 + random.below(60))));
@@ -201,7 +201,7 @@ fn lose_power(machinery: &Machinery, random: &mut Random) {
 fn a_full_disk_refuses_writes_and_loses_nothing() {
     for told in [true, false] {
         let machinery = Machinery::default();
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         machinery.disk.set_capacity(Some(4_000), told);
         run(&machinery, &mut outcome);
         assert!(!outcome.acknowledged.is_empty() && !outcome.errors.is_empty(), "{outcome:?}");
@@ -242,7 +242,7 @@ fn any_failed_index_call_loses_nothing() {
         let machinery = Machinery::default();
         drop(machinery.open().unwrap());
         machinery.index.fail(Some(n));
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         let mut writer = machinery.open().unwrap();
         work(&mut writer, Random(1), &mut outcome);
         assert_eq!(outcome.errors, Vec::<String>::new(), "index call {n}");
@@ -280,7 +280,7 @@ fn an_index_that_failed_proves_after_a_good_end_what_was_written() {
         drop(machinery.open().unwrap());
         machinery.index.fail(Some(n));
         let mut writer = machinery.open().unwrap();
-        work(&mut writer, Random(1), &mut Outcome::default());
+        work(&mut writer, Random(1), &mut TaskOutcome::default());
         // A batch of one entry, so that nothing in the journal tells of the cut.
         writer.add("x", 1);
         writer.store.close();
@@ -332,7 +332,7 @@ fn any_failed_index_call_during_a_copy_loses_nothing() {
     let (mut copied, mut failed) = (0, 0);
     for n in 1.. {
         let machinery = Machinery::default();
-        let mut outcome = Outcome::default();
+        let mut outcome = TaskOutcome::default();
         let mut writer = machinery.open_upkept().unwrap();
         work(&mut writer, Random(1), &mut outcome);
         writer.store.flush();

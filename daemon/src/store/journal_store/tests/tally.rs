@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::fakes::{SimIndex, head_before};
 use crate::store::format::FORMAT;
 use crate::store::{
-    Answer, Call, Entry, Head, JournalStore, OpenReport, Opened, Options, PendingFlush, Replies,
+    Call, Entry, Head, JournalStore, LineState, OpenReport, Opened, Options, PendingFlush, Replies,
     Row, SimDisk, StateMachine, Step, Store, StoreError, Upkeep, Visitor,
 };
 
@@ -350,9 +350,9 @@ impl<S: Store<Tally>> Writer<S> {
         for entry in entries {
             let (Some(call), Some(reply)) = (&entry.call, &entry.reply) else { continue };
             match self.replies.lookup(call) {
-                Answer::Answered(kept) => assert_eq!(&*kept, reply, "{what}"),
-                Answer::Stale => assert!(call.number + 3 <= entries.len() as u64, "{what}"),
-                Answer::Fresh => panic!("{what}: line {} would be applied again", call.number),
+                LineState::Answered(kept) => assert_eq!(&*kept, reply, "{what}"),
+                LineState::Stale => assert!(call.number + 3 <= entries.len() as u64, "{what}"),
+                LineState::Fresh => panic!("{what}: line {} would be applied again", call.number),
             }
             for key in entry.changes.iter().flat_map(Tally::history_keys) {
                 let found = self.store.history(&key).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::draft::{Draft, Fields};
+use crate::draft::{Draft, RecordFields};
 use crate::ids::SessionId;
 use crate::kinds::topic::Topic;
 use crate::shared::{ChangedTopicFiles, FilesOfTopic, TopicAgreement, TopicStep};
@@ -164,7 +164,7 @@ impl Clone {
         let (id, tags, pinned, state) =
             (record.id, record.tags.clone(), record.pinned, record.state);
         let body = Body::Topic(topic);
-        draft.write(Fields { id, body, state, tags, pinned }, &origin("undo", 20));
+        draft.write(RecordFields { id, body, state, tags, pinned }, &origin("undo", 20));
         let plan = Plan { changes: draft.finish().changes, outcome: () };
         apply(&mut self.memory, plan);
     }

@@ -19,7 +19,7 @@ fn notices_and_changes_by_others_come_last_and_leave_the_rest_unchanged() {
             plan_keep(&memory, &SessionId::new(session), &origin("anchord", 4), cause, false);
         apply(&mut memory, plan.unwrap());
     }
-    let live = ["codex", "", "codex"].map(|client| LiveSession { client: client.to_owned() });
+    let live = ["codex", "", "codex"].map(str::to_owned);
     let asked = Asked { live: live.to_vec(), others_changed: Some(since), ..Asked::default() };
     let with = loaded(&memory, &asked);
     assert_eq!(with.notices_shown, [NoticeId(2), NoticeId(1)]);

@@ -124,7 +124,7 @@ fn an_archived_topic_is_shown_to_the_session_bound_to_it() {
     save(&mut memory, &origin("one", 1), Staged { topics, ..Staged::default() });
     let id = memory.topic("old").unwrap().id;
     let mut draft = crate::draft::Draft::new(&memory);
-    draft.stand(id, crate::RecordState::Archived, &origin("one", 2));
+    draft.set_state(id, crate::RecordState::Archived, &origin("one", 2));
     let changes = draft.finish().changes;
     apply(&mut memory, crate::Plan { changes, outcome: () });
     assert!(!loaded(&memory, &Asked::default()).text.contains("old"), "out of load");
