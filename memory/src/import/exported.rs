@@ -153,16 +153,14 @@ pub fn plan_import_export(
     }
     let mut draft = Draft::new(memory);
     let mut notes = source.notes.clone();
-    let (mut sessions, mut is_whole) = (0, true);
-    let (mut forgotten, mut private, mut older, mut folded) = (0, 0, 0, 0);
-    let (mut proposed, mut other_rules) = (0, 0);
+    let (mut counts, mut is_whole) = (PutCounts::default(), true);
     for record in &source.records {
         if record.state == RecordState::Forgotten {
-            forgotten += 1;
+            counts.forgotten += 1;
             continue;
         }
         if record.owner().is_some() {
-            private += 1;
+            counts.private += 1;
             continue;
         }
         let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
@@ -173,12 +171,7 @@ pub fn plan_import_export(
             time: record.updated.time.min(origin.time),
         };
         match put(&mut draft, record, &origin) {
-            Ok(Put::NewRow) => sessions += 1,
-            Ok(Put::Older) => older += 1,
-            Ok(Put::Folded) => folded += 1,
-            Ok(Put::Proposed) => proposed += 1,
-            Ok(Put::OtherRule) => other_rules += 1,
-            Ok(Put::Done) => {}
+            Ok(put) => counts.add(&put),
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&record.id.to_string(), &refusal));
@@ -195,53 +188,13 @@ pub fn plan_import_export(
         Some(Change::Bind { key: key.clone(), topic: Some(topic) })
     });
     let bindings: Vec<Change> = usable.take(room).collect();
-    let unbound = wanted.count() - bindings.len();
-    for (many, one, several) in [
-        (forgotten, "record that was forgotten there is", "records that were forgotten there are"),
-        (
-            private,
-            "note that a session kept for itself is",
-            "notes that sessions kept for themselves are",
-        ),
-        (
-            other_rules,
-            "rule has the title of another one here and is",
-            "rules have the titles of others here and are",
-        ),
-        (older, "note is older than what is here and", "notes are older than what is here and"),
-        (
-            folded,
-            "row that stands for several sessions is",
-            "rows that stand for several sessions are",
-        ),
-        (
-            unbound,
-            "conversation's topic has no room or no name here and is",
-            "conversations' topics have no room or no name here and are",
-        ),
-    ] {
-        if many > 0 {
-            notes.push(format!("{many} {} left out", if many == 1 { one } else { several }));
-        }
-    }
-    match proposed {
-        0 => {}
-        1 => notes.push("1 rule is a proposal here until you accept it".to_owned()),
-        many => notes.push(format!("{many} rules are proposals here until you accept them")),
-    }
-    if !bindings.is_empty() {
-        let conversations = if bindings.len() == 1 {
-            "conversation has its topic"
-        } else {
-            "conversations have their topics"
-        };
-        notes.push(format!("{} {conversations} again", bindings.len()));
-    }
+    (counts.bound, counts.unbound) = (bindings.len(), wanted.count() - bindings.len());
+    notes.extend(counts.notes());
     let written = draft.finish();
     let outcome = ImportOutcome {
         added: written.added,
         merged: written.merged,
-        sessions,
+        sessions: counts.new_rows,
         pending: Counts::default(),
         kept: written.kept,
         notes,
@@ -251,6 +204,91 @@ pub fn plan_import_export(
     Plan { changes, outcome }
 }
 
+/// The numbers of records and bindings, by what became of them.
+#[derive(Default)]
+struct PutCounts {
+    new_rows: u32,
+    forgotten: usize,
+    private: usize,
+    other_rules: usize,
+    older: usize,
+    several_sessions: usize,
+    proposed: usize,
+    bound: usize,
+    unbound: usize,
+}
+
+impl PutCounts {
+    fn add(&mut self, put: &Put) {
+        match put {
+            Put::NewRow => self.new_rows += 1,
+            Put::Older => self.older += 1,
+            Put::SeveralSessions => self.several_sessions += 1,
+            Put::Proposed => self.proposed += 1,
+            Put::OtherRule => self.other_rules += 1,
+            Put::Done => {}
+        }
+    }
+
+    /// Words what was left out or changed.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let left_out = " left out";
+        let all = [
+            (
+                self.forgotten,
+                "record that was forgotten there is",
+                "records that were forgotten there are",
+                left_out,
+            ),
+            (
+                self.private,
+                "note that a session kept for itself is",
+                "notes that sessions kept for themselves are",
+                left_out,
+            ),
+            (
+                self.other_rules,
+                "rule has the title of another one here and is",
+                "rules have the titles of others here and are",
+                left_out,
+            ),
+            (
+                self.older,
+                "note is older than what is here and",
+                "notes are older than what is here and",
+                left_out,
+            ),
+            (
+                self.several_sessions,
+                "row that stands for several sessions is",
+                "rows that stand for several sessions are",
+                left_out,
+            ),
+            (
+                self.unbound,
+                "conversation's topic has no room or no name here and is",
+                "conversations' topics have no room or no name here and are",
+                left_out,
+            ),
+            (
+                self.proposed,
+                "rule is a proposal here until you accept it",
+                "rules are proposals here until you accept them",
+                "",
+            ),
+            (
+                self.bound,
+                "conversation has its topic again",
+                "conversations have their topics again",
+                "",
+            ),
+        ];
+        all.into_iter().filter(|(many, ..)| *many > 0).map(|(many, one, several, end)| {
+            format!("{many} {}{end}", if many == 1 { one } else { several })
+        })
+    }
+}
+
 /// The result for a record that was not refused.
 pub(super) enum Put {
     Done,
@@ -258,7 +296,7 @@ pub(super) enum Put {
     /// A newer note with this key is here.
     Older,
     /// The row covers several sessions and does not name them.
-    Folded,
+    SeveralSessions,
     /// The rule is proposed, whatever it is there.
     Proposed,
     /// Another rule of this title is here.
@@ -337,7 +375,7 @@ fn put_session(
     origin: &Provenance,
 ) -> Put {
     if row.folded > 0 {
-        return Put::Folded;
+        return Put::SeveralSessions;
     }
     let session = bounded(&row.session);
     if stored_row(draft, &session, row.on_behalf).is_some() {
