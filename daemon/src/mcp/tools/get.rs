@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, AnchorState, Body, Record, RecordId, Version, find, is_expired, limits, plan_use,
-    render, tokens,
+    Anchor, AnchorState, Body, Reader, Record, RecordId, Timestamp, Version, find, is_expired,
+    limits, plan_use, render, tokens,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,22 +54,21 @@ const MARKS_CHARS: usize = 400;
 const ROOM_CHARS: usize = 1_000;
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let caller = |error: &dyn std::fmt::Display| ToolError::failed("get", error);
-    let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
+    let tokens_max = tokens_max(params.max_tokens).map_err(failed)?;
     let (context, view, id, hidden) = match (&params.id, &params.key) {
         (Some(id), _) => {
-            let id: RecordId = id.parse().map_err(|error| caller(&error))?;
+            let id: RecordId = id.parse().map_err(failed)?;
             let context = if id.is_personal() { context.personal() } else { context };
             let view = context.view().await?;
             (context, view, id, String::new())
         }
         (None, Some(key)) => {
             let fact = of_key(&context, None, Context::keeper, key).await?;
-            let fact = fact.map_err(|why| caller(&why))?;
+            let fact = fact.map_err(failed)?;
             let hidden = fact.hidden();
             (fact.context, fact.view, fact.id, hidden)
         }
-        (None, None) => return Err(caller(&"give an id, or a fact's key")),
+        (None, None) => return Err(failed("give an id, or a fact's key")),
     };
     let reader = context.keeper();
     let it: Vec<_> = view.memory.record(id).cloned().into_iter().collect();
@@ -81,38 +80,18 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     if newest.is_head {
         newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
     }
-    let wanted = params.version.map_or(newest.version, Version);
-    let mut record = if wanted == newest.version {
-        newest.clone()
-    } else {
-        // A version that a session wrote privately stays private after the record was shared.
-        let owned = |record: &Record| reader.sees(record) || newest.owner().is_some();
-        let earlier = earlier(&view, id, wanted).await?.filter(owned);
-        let missing = || {
-            let newest = newest.version.0;
-            caller(&format!("{id} has no version {}; versions go from 1 to {newest}", wanted.0))
-        };
-        earlier.ok_or_else(missing)?
-    };
+    let mut record = asked_version(&view, &reader, &newest, params.version).await?;
     // A call that fails does not count as use of a record, so everything that can fail comes first.
     let code = match (params.expand, &record.body) {
         (false, _) => None,
         (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor, &record).await?),
         (true, _) => {
-            return Err(caller(&format!("{id} is not an anchor; only anchors can be expanded")));
+            return Err(failed(format!("{id} is not an anchor; only anchors can be expanded")));
         }
     };
-    let mut marks = hidden;
     let (asked, now) = (params.version.is_some(), clock::now());
-    if let Some(line) = render::currency(&view.memory, &reader, &record, &newest, asked, now) {
-        marks.push_str(&line);
-    }
-    if let Some(expires) = record.note().and_then(|note| note.expires)
-        && is_expired(&record, now)
-    {
-        let end = render::end(&record, expires);
-        let _ = writeln!(marks, "EXPIRED on {end}: check it before you rely on it.");
-    }
+    let currency = render::currency(&view.memory, &reader, &record, &newest, asked, now);
+    let marks = hidden + &currency.unwrap_or_default() + &expired(&record, now);
     let by = context.session.provenance(now);
     let wakes = plan_use(&view.memory, id, &by).is_some()
         && context.session.has_room_for(&context.sessions, &view.memory, &newest);
@@ -156,6 +135,40 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     }
     let answer = ToolAnswer::from(text).with_records([given]);
     Ok(answer.truncated(next.is_some()).with_rest(next, None))
+}
+
+fn failed(why: impl std::fmt::Display) -> ToolError {
+    ToolError::failed("get", why)
+}
+
+/// Returns the version of a record that a call asks for; the newest if it names none.
+async fn asked_version(
+    view: &View,
+    reader: &Reader,
+    newest: &Record,
+    version: Option<u32>,
+) -> Result<Record, ToolError> {
+    let version = version.map_or(newest.version, Version);
+    if version == newest.version {
+        return Ok(newest.clone());
+    }
+    // A version that a session wrote privately stays private after the record was shared.
+    let owned = |record: &Record| reader.sees(record) || newest.owner().is_some();
+    earlier(view, newest.id, version).await?.filter(owned).ok_or_else(|| {
+        let (id, last) = (newest.id, newest.version.0);
+        failed(format!("{id} has no version {}; versions go from 1 to {last}", version.0))
+    })
+}
+
+/// Returns the line that warns of an expired note, or an empty text.
+fn expired(record: &Record, now: Timestamp) -> String {
+    match record.note().and_then(|note| note.expires) {
+        Some(expires) if is_expired(record, now) => {
+            let end = render::end(record, expires);
+            format!("EXPIRED on {end}: check it before you rely on it.\n")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns a record after it was reactivated, so that an update can expect its version. `None` if
