@@ -26,7 +26,7 @@ pub(crate) async fn now(admin: &AdminService) -> NowReply {
         ids.and_then(|ids| ids.last()).map_or(id.clone(), ToString::to_string)
     };
     let approvals: Vec<WaitingApproval> = admin
-        .tools
+        .sessions
         .rules
         .pending()
         .into_iter()

@@ -41,7 +41,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     let mut directories = asked_in(projects, target.id);
     directories.push(admin.instance.logs().to_owned());
-    directories.push(admin.tools.rules.guard_logs());
+    directories.push(admin.sessions.rules.guard_logs());
     let surveying = {
         let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
         run_blocking(move || {
@@ -97,7 +97,7 @@ async fn leave_rules(admin: &AdminService, target: &Target, memory: &Memory) {
         return;
     }
     match find(&admin.sessions, &target.reference.root, Ok).await {
-        Ok(located) => admin.tools.rules.leave_copy(memory, Some(&located)).await,
+        Ok(located) => admin.sessions.rules.leave_copy(memory, Some(&located)).await,
         Err(error) => tracing::warn!(
             project = %target.id,
             error = error.error,

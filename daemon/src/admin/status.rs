@@ -51,7 +51,7 @@ pub(crate) async fn status(admin: &AdminService) -> Answer<StatusReply> {
             panics: admin.metrics.panics(),
         },
         outlines: outlines(&admin.metrics),
-        approvals_waiting: admin.tools.rules.pending().len() as u64,
+        approvals_waiting: admin.sessions.rules.pending().len() as u64,
         hooks: hooks(&admin.metrics),
         read_only: admin.sessions.projects.registry.health().read_only.clone(),
         config_ignored: admin.sessions.config.ignored.clone(),

@@ -65,7 +65,7 @@ async fn stopped(
     let command = begins.command.clone();
     let asked = IntendedAction { action: None, command, paths, writes, access, tool };
     let located = view.place.located();
-    let rules = &call.service.rules;
+    let rules = &call.service.sessions.rules;
     // A client that asks in its own prompt needs no approval here.
     let asks = (!arrival.asks).then_some(&call.session.id);
     let checked = rules.check(&view.memory, located, &asked, asks).await;

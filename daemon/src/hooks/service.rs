@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::state::HookState;
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
-use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The conversations that hooks have reported, and the parts below them.
@@ -13,7 +12,6 @@ use crate::sessions::SessionService;
 pub(crate) struct HookService {
     pub(crate) sessions: Arc<SessionService>,
     pub(crate) state: HookState,
-    pub(crate) rules: Arc<RuleService>,
     pub(super) outlines: Arc<OutlineService>,
     metrics: Arc<Metrics>,
 }
@@ -23,9 +21,8 @@ impl HookService {
         sessions: Arc<SessionService>,
         outlines: Arc<OutlineService>,
         metrics: Arc<Metrics>,
-        rules: Arc<RuleService>,
     ) -> Self {
-        Self { sessions, state: HookState::default(), rules, outlines, metrics }
+        Self { sessions, state: HookState::default(), outlines, metrics }
     }
 
     /// Returns the metrics.

@@ -64,7 +64,6 @@ pub(super) async fn call(
     let context = Context {
         sessions: Arc::clone(&service.sessions),
         merging: Arc::clone(&service.merging),
-        rules: Arc::clone(&service.rules),
         outlines: Arc::clone(&service.outlines),
         session: Arc::clone(&session),
         call: line,

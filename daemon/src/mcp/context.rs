@@ -15,7 +15,6 @@ use crate::config::Config;
 use crate::merging::MergeService;
 use crate::outlines::OutlineService;
 use crate::project::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError};
-use crate::rules::RuleService;
 use crate::sessions::{
     BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
     WriteOutcome, WritePlan,
@@ -29,8 +28,6 @@ pub(crate) struct Context {
     pub(crate) sessions: Arc<SessionService>,
     /// Merges texts by a model, if that is configured.
     pub(crate) merging: Arc<MergeService>,
-    /// Checks actions.
-    pub(crate) rules: Arc<RuleService>,
     /// Makes outlines of files.
     pub(crate) outlines: Arc<OutlineService>,
     /// The calling session.

@@ -8,7 +8,6 @@ use super::tools::ToolList;
 use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
-use crate::rules::RuleService;
 use crate::sessions::SessionService;
 
 /// The tools, and the parts below them.
@@ -18,8 +17,6 @@ pub(crate) struct ToolService {
     metrics: Arc<Metrics>,
     /// Merges texts by a model, if that is configured.
     pub(super) merging: Arc<MergeService>,
-    /// Checks actions.
-    pub(crate) rules: Arc<RuleService>,
     /// Makes outlines of files.
     pub(crate) outlines: Arc<OutlineService>,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
@@ -30,11 +27,10 @@ impl ToolService {
         sessions: Arc<SessionService>,
         metrics: Arc<Metrics>,
         merging: Arc<MergeService>,
-        rules: Arc<RuleService>,
         outlines: Arc<OutlineService>,
     ) -> Self {
         let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
-        Self { sessions, metrics, merging, rules, outlines, tools }
+        Self { sessions, metrics, merging, outlines, tools }
     }
 
     /// Returns the tools of a set.

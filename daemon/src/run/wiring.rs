@@ -85,11 +85,11 @@ impl Daemon {
             Arc::clone(&metrics),
         ));
         let guard = anchord_proto::instance::InstanceDir::named(instance.dir()).guard();
-        let rules = Arc::new(RuleService::new(Arc::clone(&metrics), guard));
+        let rules = RuleService::new(Arc::clone(&metrics), guard);
         let sessions = Arc::new(SessionService {
             shared: Arc::new(SharedService::new(Arc::clone(&projects))),
             anchors: Arc::default(),
-            rules: Arc::clone(&rules),
+            rules,
             gate: TeamGate::new(joining),
             projects: Arc::clone(&projects),
             table: Arc::<SessionTable>::default(),
@@ -101,13 +101,11 @@ impl Daemon {
             Arc::clone(&sessions),
             Arc::clone(&outlines),
             Arc::clone(&metrics),
-            Arc::clone(&rules),
         ));
         let tools = Arc::new(ToolService::new(
             Arc::clone(&sessions),
             Arc::clone(&metrics),
             Arc::clone(&merging),
-            Arc::clone(&rules),
             outlines,
         ));
         let admin = Arc::new(AdminService {

@@ -19,7 +19,7 @@ pub(crate) struct SessionService {
     pub(crate) surroundings: Surroundings,
     pub(crate) shared: Arc<SharedService>,
     pub(crate) anchors: Arc<AnchorService>,
-    pub(crate) rules: Arc<RuleService>,
+    pub(crate) rules: RuleService,
     pub(crate) gate: TeamGate,
     /// Whether the daemon before this one, or the machine, ended without an orderly stop.
     pub(crate) after_crash: bool,

@@ -75,7 +75,7 @@ async fn an_action_that_waits_names_its_session_until_it_is_approved() {
     assert_eq!(waiting.session, reply.lanes[0].session.id);
     let ids = vec![waiting.id.clone()];
     assert_eq!(reply.lanes[0].waits, Some(Waits::Approval { ids }));
-    world.daemon.admin.tools.rules.approve(&waiting.id).unwrap();
+    world.daemon.admin.sessions.rules.approve(&waiting.id).unwrap();
     let reply = now(&world.daemon.admin).await;
     assert_eq!((reply.lanes[0].waits.clone(), reply.approvals.len()), (None, 0));
 }

@@ -58,7 +58,8 @@ async fn run_check(context: Context, params: CheckParams) -> Result<ToolAnswer, 
     // A person who tries a rule needs nobody's approval.
     let by_agent = !matches!(*context.audience, Audience::Person(_));
     let asks = by_agent.then_some(&context.session.id);
-    let checked = context.rules.check(&view.memory, view.place.located(), &asked, asks).await;
+    let checked =
+        context.sessions.rules.check(&view.memory, view.place.located(), &asked, asks).await;
     let text = render::rule_check(&RuleVerdict {
         verdict: &checked.verdict,
         approval: checked.approval.as_deref(),
@@ -143,7 +144,7 @@ async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, Tool
 /// Leaves a copy of the rules for hooks that do not reach the daemon.
 async fn leave_copy(context: &Context) -> Result<(), ToolError> {
     let view = context.view().await?;
-    context.rules.leave_copy(&view.memory, view.place.located()).await;
+    context.sessions.rules.leave_copy(&view.memory, view.place.located()).await;
     Ok(())
 }
 
@@ -161,7 +162,7 @@ pub(super) fn list() -> ToolSpec {
 
 async fn run_list(context: Context, params: ListParams) -> Result<ToolAnswer, ToolError> {
     let view = context.view().await?;
-    let file = context.rules.file(view.place.located()).await;
+    let file = context.sessions.rules.file(view.place.located()).await;
     let mut text = if params.only_file {
         render::file_rules(&file.rules)
     } else {
@@ -211,13 +212,13 @@ pub(super) fn approve() -> ToolSpec {
 
 async fn run_approve(context: Context, params: ApproveParams) -> Result<ToolAnswer, ToolError> {
     let pending = || -> Vec<(String, String, String)> {
-        let pending = context.rules.pending().into_iter();
+        let pending = context.sessions.rules.pending().into_iter();
         pending.map(|(id, pending)| (id, pending.action, pending.rules.join(", "))).collect()
     };
     let Some(id) = params.id else {
         return Ok(ToolAnswer::from(render::approvals(&pending())));
     };
-    match context.rules.approve(id.trim()) {
+    match context.sessions.rules.approve(id.trim()) {
         Some(approval) => Ok(ToolAnswer::from(render::approved(&approval.action, approval.until))),
         None => Err(ToolError::failed(
             "approve",
