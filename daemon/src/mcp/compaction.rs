@@ -1,31 +1,19 @@
 //! Compaction for tools: on demand, and the words for what a write set aside to stay within a
 //! budget.
 
-use std::collections::BTreeSet;
-
-use anchord_memory::{
-    CompactionOutcome, CompactionPlan, Formula, Memory, NearDuplicates, Pool, Timestamp, render,
-};
+use anchord_memory::{CompactionOutcome, CompactionPlan, Memory, Pool, Timestamp, render};
 
 use super::answer::ToolAnswer;
 use super::context::Context;
 use super::error::ToolError;
 use crate::clock;
-use crate::project::{Compacted, plan_within};
+use crate::project::Compacted;
 use crate::sessions::{Compaction, View};
 
 impl Context {
     /// Plans how to bring a pool down to `percent` of its budget.
     pub(crate) async fn compaction(&self, view: &View, pool: Pool, percent: u8) -> CompactionPlan {
-        let (config, memory) = (&self.sessions.config, view.memory.clone());
-        let budget = self.session.in_force(&self.sessions, &memory, &pool).budget;
-        let formula = match pool {
-            Pool::Own(_) => self.holder().formula(budget),
-            Pool::Project => Formula::Own,
-        };
-        let (accesses, target) = (view.accesses(), budget.share(percent));
-        let (spare, mut near) = (BTreeSet::new(), NearDuplicates::default());
-        plan_within(config, memory, accesses, pool, target, spare, formula, &mut near).await
+        self.session.plan_compaction(&self.sessions, view, pool, percent).await
     }
 
     /// Carries out the parts of a plan that are still up to date. `words` renders the outcome for

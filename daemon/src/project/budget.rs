@@ -1,7 +1,7 @@
 //! Keeps notes within their budgets. Each compaction is planned on a snapshot, so that it delays
 //! nobody. It is committed as writes that leave alone the records that have changed since.
 //!
-//! Knows no sessions. The one who wrote passes which pools the write may have filled.
+//! Knows no sessions. The caller says which pools its write may have filled.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -125,10 +125,10 @@ impl<'a> BudgetKeeper<'a> {
         let own = written.records.iter().filter_map(|id| memory.record(*id));
         let own: Vec<Arc<Record>> =
             own.filter(|record| record.state.is_active() && pool.has(record)).cloned().collect();
-        let (accesses, target) = (project.accesses(), budget.share(budget.to));
-        let spare = written.records.clone();
-        let formula = self.formula(&memory, &pool);
-        let plan = plan(self.config, memory, accesses, pool, target, spare, formula, near).await;
+        let tokens = budget.share(budget.to);
+        let formula = formula(&pool, budget, self.own.as_ref().map(|own| &own.holder));
+        let target = PoolTarget { pool, tokens, spare: written.records.clone(), formula };
+        let plan = plan(self.config, memory, project.accesses(), target, near).await;
         let (outcome, append) = if plan.is_empty() {
             (CompactionOutcome::default(), None)
         } else {
@@ -143,7 +143,7 @@ impl<'a> BudgetKeeper<'a> {
             };
             carry_out(rounds, write).await?
         };
-        let full = (pinned > target && (begins || !own.is_empty())).then(|| {
+        let full = (pinned > tokens && (begins || !own.is_empty())).then(|| {
             let others = own.iter().filter(|record| !record.pinned).map(|record| record.id);
             let set_aside: BTreeSet<RecordId> = outcome.set_aside().into_iter().collect();
             let (archived, stays) = others.partition(|id| set_aside.contains(id));
@@ -156,13 +156,6 @@ impl<'a> BudgetKeeper<'a> {
     fn is_full_of_pinned(&self, memory: &Memory, pool: &Pool) -> bool {
         let budget = self.in_force(memory, pool).budget;
         pool.pinned(memory) > budget.share(budget.to)
-    }
-
-    fn formula(&self, memory: &Memory, pool: &Pool) -> Formula {
-        match (pool, &self.own) {
-            (Pool::Own(_), Some(own)) => own.holder.formula(self.in_force(memory, pool).budget),
-            _ => Formula::Own,
-        }
     }
 
     fn in_force(&self, memory: &Memory, pool: &Pool) -> InForce {
@@ -185,31 +178,45 @@ where
     let mut done = (CompactionOutcome::default(), None);
     for round in rounds {
         let written = write(Arc::new(move |memory, _| Ok(round.apply(memory).into()))).await?;
-        done = (written.outcome.after(&done.0), sum(done.1, written.append));
+        done = (written.outcome.after(&done.0), add_append_times(done.1, written.append));
     }
     Ok(done)
 }
 
-/// Plans how to bring a pool down to `target` tokens, by scores of this formula. Leaves out the
-/// records in `spare`. `near` is as for [`plan_compaction`]. It is left empty if the caller stops
-/// waiting.
-#[expect(clippy::too_many_arguments, reason = "each is a part of one plan")]
+/// Returns the formula by which a pool's records are scored.
+pub(crate) fn formula(pool: &Pool, budget: Budget, holder: Option<&Holder>) -> Formula {
+    match (pool, holder) {
+        (Pool::Own(_), Some(holder)) => holder.formula(budget),
+        _ => Formula::Own,
+    }
+}
+
+/// A pool, and what a compaction must bring it down to.
+#[derive(Debug)]
+pub(crate) struct PoolTarget {
+    pub(crate) pool: Pool,
+    pub(crate) tokens: u64,
+    /// The records to leave out.
+    pub(crate) spare: BTreeSet<RecordId>,
+    pub(crate) formula: Formula,
+}
+
+/// Plans how to bring a pool down to its target. `near` is as for [`plan_compaction`]. It is left
+/// empty if the caller stops waiting.
 pub(crate) async fn plan(
     config: &Config,
     memory: Arc<Memory>,
     accesses: Accesses,
-    pool: Pool,
-    target: u64,
-    spare: BTreeSet<RecordId>,
-    formula: Formula,
+    target: PoolTarget,
     near: &mut NearDuplicates,
 ) -> CompactionPlan {
     let half_life_factor = budgets::project_settings(&memory, config).half_life_factor();
+    let PoolTarget { pool, tokens, spare, formula } = target;
     let now = clock::now();
     let mut known = std::mem::take(near);
     let (plan, known) = run_blocking(move || {
         let scoring = Scoring { accesses: &accesses, half_life_factor, formula, now };
-        let plan = plan_compaction(&memory, &pool, target, scoring, &spare, &mut known);
+        let plan = plan_compaction(&memory, &pool, tokens, scoring, &spare, &mut known);
         (plan, known)
     })
     .await;
@@ -218,7 +225,7 @@ pub(crate) async fn plan(
 }
 
 /// Adds the journal times of two writes.
-pub(crate) fn sum(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+pub(crate) fn add_append_times(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),
         (one, other) => one.or(other),

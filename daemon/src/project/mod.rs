@@ -25,7 +25,8 @@ use tokio::runtime::Handle;
 
 use access_counts::AccessCounts;
 pub(crate) use budget::{
-    BudgetKeeper, Compacted, OwnNotes, WriteSet, carry_out, plan as plan_within, sum,
+    BudgetKeeper, Compacted, OwnNotes, PoolTarget, WriteSet, add_append_times, carry_out, formula,
+    plan as plan_within,
 };
 pub(crate) use held::{releasing, waits_for_team};
 pub use queue::QueuedSession;

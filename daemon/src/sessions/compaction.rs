@@ -3,22 +3,23 @@
 //! [`Session::write`] keeps to them after each write, by the project's [`BudgetKeeper`]. Nothing
 //! there calls back into a session.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::render::Tight;
 use anchord_memory::{
-    CompactionOutcome, CompactionPlan, Memory, Plan, Pool, Reader, Record, limits,
+    CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Plan, Pool, Reader, Record, limits,
 };
 use anchord_proto::hello::ToolSet;
 
 use super::error::BindError;
 use super::service::SessionService;
-use super::{Flags, Session};
+use super::{Flags, Session, View};
 use crate::budgets::{self, InForce};
 use crate::project::{
-    BudgetKeeper, Compacted, OpenProject, Operation, OwnNotes, Reply, Transition, WriteCommand,
-    WriteSet, carry_out, sum,
+    BudgetKeeper, Compacted, OpenProject, Operation, OwnNotes, PoolTarget, Reply, Transition,
+    WriteCommand, WriteSet, add_append_times, carry_out, formula, plan_within,
 };
 use crate::store::Call;
 
@@ -47,6 +48,23 @@ impl Session {
         keeper.keep(project, written).await
     }
 
+    /// Plans how to bring a pool down to `percent` of its budget.
+    pub(crate) async fn plan_compaction(
+        &self,
+        service: &SessionService,
+        view: &View,
+        pool: Pool,
+        percent: u8,
+    ) -> CompactionPlan {
+        let memory = Arc::clone(&view.memory);
+        let budget = self.in_force(service, &memory, &pool).budget;
+        let formula = formula(&pool, budget, Some(&self.holder()));
+        let (tokens, spare) = (budget.share(percent), BTreeSet::new());
+        let target = PoolTarget { pool, tokens, spare, formula };
+        let mut near = NearDuplicates::default();
+        plan_within(&service.config, memory, view.accesses(), target, &mut near).await
+    }
+
     /// Carries out a plan that a call asked for, on those records that have not changed since. All
     /// rounds but the last may run twice; the last reports the outcome of all.
     pub(crate) async fn compact(
@@ -70,7 +88,10 @@ impl Session {
         });
         let written =
             self.write_alone(service, call, Operation::staying("compact"), command).await?;
-        Ok(Compaction { outcome: written.outcome, append: sum(append, written.append) })
+        Ok(Compaction {
+            outcome: written.outcome,
+            append: add_append_times(append, written.append),
+        })
     }
 
     /// Returns whether a note's budget has room for it: even as the only note, it would not be set

@@ -9,7 +9,8 @@ use super::error::BindError;
 use super::service::SessionService;
 use super::{Session, end};
 use crate::project::{
-    Compacted, OpenProject, Operation, Outcome, WriteCommand, WriteError, WriteSet, Written, sum,
+    Compacted, OpenProject, Operation, Outcome, WriteCommand, WriteError, WriteSet, Written,
+    add_append_times,
 };
 use crate::store::Call;
 
@@ -49,7 +50,7 @@ impl Session {
             Some(project) => self.keep_to_budget(service, &project, write_set).await,
             None => Vec::new(),
         };
-        let append = compacted.iter().fold(append, |all, more| sum(all, more.append));
+        let append = compacted.iter().fold(append, |all, more| add_append_times(all, more.append));
         Ok(WriteOutcome { outcome, records, append, compacted })
     }
 

@@ -13,12 +13,12 @@ async fn compaction_rounds_are_combined_into_one_outcome() {
         shim.call("memory_note", json!({ "content": content })).await;
     }
     let project = world.daemon.projects.open.all().remove(0);
-    let (memory, spare) = (project.memory(), BTreeSet::new());
+    let memory = project.memory();
     let config = &world.daemon.sessions.config;
     let (accesses, mut near) = (project.accesses(), NearDuplicates::default());
-    let (pool, formula) = (Pool::Project, Formula::Own);
-    let planned =
-        plan(config, Arc::clone(&memory), accesses, pool, 0, spare, formula, &mut near).await;
+    let (pool, formula, spare) = (Pool::Project, Formula::Own, BTreeSet::new());
+    let target = PoolTarget { pool, tokens: 0, spare, formula };
+    let planned = plan(config, Arc::clone(&memory), accesses, target, &mut near).await;
     let rounds = planned.rounds(&memory, 1);
     assert_eq!(rounds.len(), 3);
     let write = |command| project.owner.write(None, None, "compact", command);
