@@ -81,11 +81,11 @@ pub(crate) struct Connection {
     table: Arc<SessionTable>,
 }
 
-/// An open connection; it disconnects when dropped.
+/// Disconnects its connection when dropped.
 #[derive(Debug)]
-pub(crate) struct Open(pub(crate) Arc<Connection>);
+pub(crate) struct ConnectionGuard(pub(crate) Arc<Connection>);
 
-impl Drop for Open {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.table.disconnected(&self.0);
     }

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::hooks::{Handled, HookService};
 use crate::lines::{LineReader, Read};
 use crate::metrics::Metrics;
-use crate::sessions::Open;
+use crate::sessions::ConnectionGuard;
 use crate::{hooks, http, mcp};
 pub(crate) use peers::Peers;
 use peers::TooMany;
@@ -154,7 +154,7 @@ where
 
 /// The role in which a connection was admitted.
 enum Admitted {
-    Mcp(Open),
+    Mcp(ConnectionGuard),
     Hook(Box<Hello>),
     Http,
     Replace,
@@ -188,7 +188,7 @@ fn admit(
             let (connection, token) = service.connect(hello, tool_set);
             welcome.session = Some(connection.id.to_string());
             welcome.resume = Some(token);
-            Admitted::Mcp(Open(connection))
+            Admitted::Mcp(ConnectionGuard(connection))
         }
         Role::Hook => Admitted::Hook(Box::new(hello)),
         Role::Http => Admitted::Http,
