@@ -12,10 +12,10 @@ use std::sync::mpsc::{self, RecvError, RecvTimeoutError};
 use std::time::Duration;
 
 use anchord_daemon::api::{self, ErrorCode, ErrorReply, JournalLine, JournalQuery};
-use anchord_daemon::instance::{self, InstanceError as Unavailable};
+use anchord_daemon::instance::{self, InstanceError};
 use anchord_proto::hello::{Answer, RefusalCode, Refused, Role};
 use anchord_proto::host;
-use anchord_proto::instance::{InstanceDir, InstanceError};
+use anchord_proto::instance::{InstanceDir, InstanceDirError};
 use anchord_proto::limits::{RECONNECT_DEADLINE_MS, millis};
 use anchord_proto::socket::{self, ConnectError};
 use anchord_shim::link::{self, Search};
@@ -216,7 +216,7 @@ fn dial_or_start(dir: &InstanceDir, program: &Path) -> Result<UnixStream, Error>
 /// Refuses to wait for a suspended daemon, since only a person can continue it.
 pub(crate) fn refuse_stopped(dir: &InstanceDir) -> Result<(), Error> {
     match instance::ensure_free(dir) {
-        Err(Unavailable::Held { pid: Some(pid), .. })
+        Err(InstanceError::Held { pid: Some(pid), .. })
             if host::process_stopped(pid) == Some(true) =>
         {
             Err(stopped(pid))
@@ -270,7 +270,7 @@ fn nobody_listens(dir: &InstanceDir) -> Error {
         }
         Ok(()) => Error::new(Kind::NoDaemon, "no daemon is running")
             .with_action("It starts with the first agent that needs it, or by `anchord restart`."),
-        Err(Unavailable::Held { pid, .. }) => {
+        Err(InstanceError::Held { pid, .. }) => {
             let what = format!("{} does not listen: it starts or ends", the_daemon(pid));
             Error::new(Kind::Passing, what).with_action(wait_or_kill(pid))
         }
@@ -283,12 +283,12 @@ fn nobody_listens(dir: &InstanceDir) -> Error {
 fn silent(dir: &InstanceDir, why: &io::Error) -> Error {
     let error = |what: String| Error::new(Kind::Silent, format!("{what} ({why})"));
     match instance::ensure_free(dir) {
-        Err(Unavailable::Held { pid: Some(pid), .. })
+        Err(InstanceError::Held { pid: Some(pid), .. })
             if host::process_stopped(pid) == Some(true) =>
         {
             stopped(pid)
         }
-        Err(Unavailable::Held { pid, .. }) => {
+        Err(InstanceError::Held { pid, .. }) => {
             let what = format!("{} does not answer: it starts, ends or hangs", the_daemon(pid));
             error(what).with_action(wait_or_kill(pid))
         }
@@ -365,24 +365,24 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-impl From<&InstanceError> for Kind {
-    fn from(error: &InstanceError) -> Self {
+impl From<&InstanceDirError> for Kind {
+    fn from(error: &InstanceDirError) -> Self {
         match error {
-            InstanceError::TooNew { .. } | InstanceError::Taken { .. } => Self::Refused,
-            InstanceError::NoHome
-            | InstanceError::Relative { .. }
-            | InstanceError::Missing(_)
-            | InstanceError::NotADirectory(_)
-            | InstanceError::NotOurs { .. }
-            | InstanceError::Open { .. }
-            | InstanceError::Corrupt { .. }
-            | InstanceError::Io { .. } => Self::Unreachable,
+            InstanceDirError::TooNew { .. } | InstanceDirError::Taken { .. } => Self::Refused,
+            InstanceDirError::NoHome
+            | InstanceDirError::Relative { .. }
+            | InstanceDirError::Missing(_)
+            | InstanceDirError::NotADirectory(_)
+            | InstanceDirError::NotOurs { .. }
+            | InstanceDirError::Open { .. }
+            | InstanceDirError::Corrupt { .. }
+            | InstanceDirError::Io { .. } => Self::Unreachable,
         }
     }
 }
 
-impl From<InstanceError> for Error {
-    fn from(error: InstanceError) -> Self {
+impl From<InstanceDirError> for Error {
+    fn from(error: InstanceDirError) -> Self {
         Self::new(Kind::from(&error), error.to_string())
     }
 }

@@ -12,9 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anchord_proto::instance::{
-    INSTANCE_FORMAT, InstanceDir, InstanceError as Unusable, InstanceFile,
-};
+use anchord_proto::instance::{INSTANCE_FORMAT, InstanceDir, InstanceDirError, InstanceFile};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -113,7 +111,7 @@ pub enum InstanceError {
     },
     /// The directory or its `instance.json` cannot be used.
     #[error(transparent)]
-    Directory(#[from] Unusable),
+    Directory(#[from] InstanceDirError),
     /// A file is not what anchord wrote.
     #[error("read {}: {why}", path.display())]
     Damaged {
@@ -276,7 +274,7 @@ pub fn ensure_free(dir: &InstanceDir) -> Result<(), InstanceError> {
 /// nothing, so another daemon may hold the instance meanwhile.
 pub fn verify(dir: &InstanceDir) -> Result<(), InstanceError> {
     match dir.check() {
-        Err(Unusable::Missing(_)) => return Ok(()),
+        Err(InstanceDirError::Missing(_)) => return Ok(()),
         checked => drop(checked?),
     }
     if let Some(file) = InstanceFile::read(dir)? {

@@ -38,7 +38,7 @@ pub enum RunError {
     Instance(#[from] InstanceError),
     /// The directory of the instance cannot be used.
     #[error(transparent)]
-    Directory(#[from] anchord_proto::instance::InstanceError),
+    Directory(#[from] anchord_proto::instance::InstanceDirError),
     /// The logs cannot be written.
     #[error("cannot {0}")]
     Logs(#[from] LogsError),

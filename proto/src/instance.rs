@@ -30,7 +30,7 @@ pub struct InstanceDir {
 
 /// The reason why the instance directory cannot be used. Each says what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum InstanceError {
+pub enum InstanceDirError {
     /// Neither variable leads to a directory.
     #[error("no home directory: set HOME, or ANCHORD_HOME to an absolute path")]
     NoHome,
@@ -113,7 +113,7 @@ pub enum InstanceError {
 impl InstanceDir {
     /// Finds this user's instance: `$ANCHORD_HOME`, else `.local/state/anchord` in the home
     /// directory (`$HOME`, else the entry in the user database). An empty variable counts as unset.
-    pub fn locate() -> Result<Self, InstanceError> {
+    pub fn locate() -> Result<Self, InstanceDirError> {
         Self::locate_from(env::var_os("ANCHORD_HOME"), env::home_dir())
     }
 
@@ -123,18 +123,22 @@ impl InstanceDir {
         Self { path: path.as_ref().components().collect(), named: true }
     }
 
-    fn locate_from(named: Option<OsString>, home: Option<PathBuf>) -> Result<Self, InstanceError> {
+    fn locate_from(
+        named: Option<OsString>,
+        home: Option<PathBuf>,
+    ) -> Result<Self, InstanceDirError> {
         let absolute = |variable, path: PathBuf| {
             if path.is_absolute() {
                 Ok(path)
             } else {
-                Err(InstanceError::Relative { variable, path })
+                Err(InstanceDirError::Relative { variable, path })
             }
         };
         if let Some(path) = named.filter(|path| !path.is_empty()) {
             return Ok(Self::named(absolute("ANCHORD_HOME", path.into())?));
         }
-        let home = home.filter(|path| !path.as_os_str().is_empty()).ok_or(InstanceError::NoHome)?;
+        let home =
+            home.filter(|path| !path.as_os_str().is_empty()).ok_or(InstanceDirError::NoHome)?;
         let path = absolute("HOME", home)?.join(".local/state/anchord");
         Ok(Self { path, named: false })
     }
@@ -196,7 +200,7 @@ impl InstanceDir {
     }
 
     /// Creates the directory and its parents if needed, all 0700 as XDG asks. Then checks it.
-    pub fn ensure(&self) -> Result<OwnedFd, InstanceError> {
+    pub fn ensure(&self) -> Result<OwnedFd, InstanceDirError> {
         match make_directory(&self.path, Mode::RWXU) {
             // If something else has the path, the check says what.
             Err(Errno::EXIST) | Ok(()) => self.check(),
@@ -205,29 +209,33 @@ impl InstanceDir {
     }
 
     /// Checks the directory and returns it open, so that the checked directory is the one in use.
-    pub fn check(&self) -> Result<OwnedFd, InstanceError> {
+    pub fn check(&self) -> Result<OwnedFd, InstanceDirError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir =
             rustix::fs::open(&self.path, flags, Mode::empty()).map_err(|errno| match errno {
-                Errno::NOENT => InstanceError::Missing(self.path.clone()),
-                Errno::NOTDIR | Errno::LOOP => InstanceError::NotADirectory(self.path.clone()),
+                Errno::NOENT => InstanceDirError::Missing(self.path.clone()),
+                Errno::NOTDIR | Errno::LOOP => InstanceDirError::NotADirectory(self.path.clone()),
                 errno => self.io(errno.into()),
             })?;
         let dir = fs::File::from(dir);
         let found = dir.metadata().map_err(|reason| self.io(reason))?;
         let us = rustix::process::geteuid().as_raw();
         if found.uid() != us {
-            return Err(InstanceError::NotOurs { path: self.path.clone(), owner: found.uid(), us });
+            return Err(InstanceDirError::NotOurs {
+                path: self.path.clone(),
+                owner: found.uid(),
+                us,
+            });
         }
         let mode = found.mode() & 0o777;
         if mode & 0o022 != 0 {
-            return Err(InstanceError::Open { path: self.path.clone(), mode });
+            return Err(InstanceDirError::Open { path: self.path.clone(), mode });
         }
         Ok(dir.into())
     }
 
-    fn io(&self, reason: io::Error) -> InstanceError {
-        InstanceError::Io { path: self.path.clone(), reason }
+    fn io(&self, reason: io::Error) -> InstanceDirError {
+        InstanceDirError::Io { path: self.path.clone(), reason }
     }
 }
 
@@ -251,12 +259,12 @@ pub struct InstanceFile {
 
 impl InstanceFile {
     /// Reads the file of an instance. Returns `None` if it has none yet.
-    pub fn read(dir: &InstanceDir) -> Result<Option<Self>, InstanceError> {
+    pub fn read(dir: &InstanceDir) -> Result<Option<Self>, InstanceDirError> {
         let path = dir.instance_json();
         match fs::read(&path) {
             Ok(bytes) => Self::parse(&bytes, path).map(Some),
             Err(reason) if reason.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(reason) => Err(InstanceError::Io { path, reason }),
+            Err(reason) => Err(InstanceDirError::Io { path, reason }),
         }
     }
 
@@ -267,7 +275,7 @@ impl InstanceFile {
 
     /// Parses the file. The format is checked first: a newer file may lack fields that this build
     /// needs.
-    fn parse(bytes: &[u8], path: PathBuf) -> Result<Self, InstanceError> {
+    fn parse(bytes: &[u8], path: PathBuf) -> Result<Self, InstanceDirError> {
         #[derive(Deserialize)]
         struct Format {
             format: u32,
@@ -281,8 +289,8 @@ impl InstanceFile {
         };
         match read() {
             Ok(Ok(file)) => Ok(file),
-            Ok(Err(format)) => Err(InstanceError::TooNew { path, format }),
-            Err(reason) => Err(InstanceError::Corrupt { path, reason: reason.to_string() }),
+            Ok(Err(format)) => Err(InstanceDirError::TooNew { path, format }),
+            Err(reason) => Err(InstanceDirError::Corrupt { path, reason: reason.to_string() }),
         }
     }
 }

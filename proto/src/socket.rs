@@ -25,7 +25,7 @@ use interprocess::os::unix::uds_local_socket;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use crate::instance::{InstanceDir, InstanceError};
+use crate::instance::{InstanceDir, InstanceDirError};
 use crate::limits::ADDRESS_BYTES_MAX;
 use crate::limits::{BACKOFF_MAX_MS, millis};
 
@@ -40,7 +40,7 @@ pub enum ConnectError {
     NoDaemon(PathBuf),
     /// The directory must not be used: tell the user.
     #[error(transparent)]
-    Instance(#[from] InstanceError),
+    Instance(#[from] InstanceDirError),
     /// Another user's process listens: tell the user.
     #[error(transparent)]
     Peer(#[from] PeerError),
@@ -72,7 +72,7 @@ pub struct Peer {
 pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, ConnectError> {
     let no_daemon = || ConnectError::NoDaemon(dir.path().to_owned());
     let entered = match dir.check() {
-        Err(InstanceError::Missing(_)) => return Err(no_daemon()),
+        Err(InstanceDirError::Missing(_)) => return Err(no_daemon()),
         checked => checked?,
     };
     let connected = by_short_name(dir, &entered, |path| {
@@ -101,17 +101,17 @@ pub fn connect(dir: &InstanceDir, deadline: Duration) -> Result<UnixStream, Conn
 /// Binds the instance's socket, mode 0600, and removes a dead daemon's. Only the holder of the
 /// instance's lock may call this. A socket on which another process listens stays. That process is
 /// a service manager, which starts the daemon itself and would never learn of another socket.
-pub fn bind(dir: &InstanceDir) -> Result<UnixListener, InstanceError> {
+pub fn bind(dir: &InstanceDir) -> Result<UnixListener, InstanceDirError> {
     let entered = dir.check()?;
     match connect(dir, millis(BACKOFF_MAX_MS)) {
         Err(ConnectError::NoDaemon(_)) => {}
         Err(ConnectError::Instance(error)) => return Err(error),
         // A full queue also has a listener.
         Ok(_) | Err(ConnectError::Peer(_) | ConnectError::Io(_)) => {
-            return Err(InstanceError::Taken { path: dir.sock() });
+            return Err(InstanceDirError::Taken { path: dir.sock() });
         }
     }
-    bind_in(dir, &entered).map_err(|reason| InstanceError::Io { path: dir.sock(), reason })
+    bind_in(dir, &entered).map_err(|reason| InstanceDirError::Io { path: dir.sock(), reason })
 }
 
 fn bind_in(dir: &InstanceDir, entered: &OwnedFd) -> io::Result<UnixListener> {

@@ -11,7 +11,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anchord_proto::instance::{InstanceDir, InstanceError};
+use anchord_proto::instance::{InstanceDir, InstanceDirError};
 use anchord_proto::launch::{ARGUMENTS, PASSED_PREFIX, PASSED_VARIABLES, Report};
 use anchord_proto::limits::{REPORT_BYTES_MAX, STARTER_DEADLINE_MS, millis};
 use anchord_proto::line::{LineRead, LineSplitter};
@@ -55,13 +55,13 @@ impl Launcher {
         }
         dir.ensure()?;
         let lock = starter_lock(dir).map_err(|reason| {
-            StartError::Instance(InstanceError::Io { path: dir.starting(), reason })
+            StartError::Instance(InstanceDirError::Io { path: dir.starting(), reason })
         })?;
         if lock.try_lock().is_err() && since.elapsed() < millis(STARTER_DEADLINE_MS) {
             return Ok(None);
         }
         let inherited = lock.try_clone().map_err(|reason| {
-            StartError::Instance(InstanceError::Io { path: dir.starting(), reason })
+            StartError::Instance(InstanceDirError::Io { path: dir.starting(), reason })
         })?;
         let mut command = Command::new(&self.program);
         command
@@ -124,14 +124,14 @@ impl Starting {
 /// The reason that no daemon was started.
 #[derive(Debug)]
 pub(crate) enum StartError {
-    Instance(InstanceError),
+    Instance(InstanceDirError),
     Program { program: PathBuf, reason: io::Error },
     Silent,
     Removed,
 }
 
-impl From<InstanceError> for StartError {
-    fn from(error: InstanceError) -> Self {
+impl From<InstanceDirError> for StartError {
+    fn from(error: InstanceDirError) -> Self {
         Self::Instance(error)
     }
 }

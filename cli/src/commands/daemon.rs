@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anchord_daemon::instance::InstanceError;
 use anchord_daemon::{RunError, activation, detach};
-use anchord_proto::instance::{InstanceDir, InstanceError as Unusable};
+use anchord_proto::instance::{InstanceDir, InstanceDirError};
 use anchord_proto::launch::Report;
 
 use crate::exit::{Error, Kind};
@@ -76,7 +76,7 @@ fn allocator() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALLOCATOR.into_iter().filter(|(name, _)| std::env::var_os(name).is_none())
 }
 
-fn attached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
+fn attached(dir: Result<InstanceDir, InstanceDirError>) -> Result<(), RunError> {
     anchord_daemon::run(&dir?, given()?, Box::new(activation::notify_ready))
 }
 
@@ -92,7 +92,7 @@ fn leave_family() -> Result<(), RunError> {
 }
 
 /// Runs the daemon in a session of its own and reports the start on stdout.
-fn detached(dir: Result<InstanceDir, Unusable>) -> Result<(), RunError> {
+fn detached(dir: Result<InstanceDir, InstanceDirError>) -> Result<(), RunError> {
     let system = |what| move |source| RunError::System { what, source };
     let ended = detach::detach()
         .map_err(system("cannot leave the session of the caller"))

@@ -162,7 +162,7 @@ fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Erro
     let mut plan = Plan { units: !units.is_empty(), goes: units, ..Plan::default() };
     let file = match dir.check() {
         Ok(_) => InstanceFile::read(dir)?,
-        Err(anchord_proto::instance::InstanceError::Missing(_)) => None,
+        Err(anchord_proto::instance::InstanceDirError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
     let Some(file) = file else { return Ok(plan) };

@@ -138,7 +138,7 @@ fn a_directory_that_others_may_have_prepared_is_refused() {
         fs::set_permissions(&dir, Permissions::from_mode(bits)).unwrap();
         let error = acquire(&dir).unwrap_err();
         assert!(
-            matches!(error, InstanceError::Directory(Unusable::Open { .. })),
+            matches!(error, InstanceError::Directory(InstanceDirError::Open { .. })),
             "{bits:o}: {error}"
         );
     }
@@ -149,7 +149,10 @@ fn a_directory_that_others_may_have_prepared_is_refused() {
     let link = scratch.path().join("link");
     std::os::unix::fs::symlink(&dir, &link).unwrap();
     let linked = acquire(&link).unwrap_err();
-    assert!(matches!(linked, InstanceError::Directory(Unusable::NotADirectory(_))), "{linked}");
+    assert!(
+        matches!(linked, InstanceError::Directory(InstanceDirError::NotADirectory(_))),
+        "{linked}"
+    );
 
     fs::remove_file(dir.join("lock")).unwrap();
     let target = scratch.path().join("target");

@@ -38,7 +38,7 @@ fn without_a_home_the_error_says_what_to_set() {
 fn a_new_instance_directory_gets_its_parents_and_is_private() {
     let scratch = tempfile::tempdir().unwrap();
     let dir = InstanceDir::named(scratch.path().join("a/b/c"));
-    assert!(matches!(dir.check(), Err(InstanceError::Missing(_))));
+    assert!(matches!(dir.check(), Err(InstanceDirError::Missing(_))));
     dir.ensure().unwrap();
     dir.ensure().unwrap();
     assert_eq!(fs::metadata(dir.path()).unwrap().permissions().mode() & 0o777, 0o700);
@@ -52,18 +52,18 @@ fn links_files_and_open_directories_are_refused() {
 
     let link = scratch.path().join("link");
     symlink(real.path(), &link).unwrap();
-    assert!(matches!(InstanceDir::named(&link).check(), Err(InstanceError::NotADirectory(_))));
+    assert!(matches!(InstanceDir::named(&link).check(), Err(InstanceDirError::NotADirectory(_))));
     let slashed = format!("{}/", link.display());
-    assert!(matches!(InstanceDir::named(slashed).check(), Err(InstanceError::NotADirectory(_))));
-    assert!(matches!(InstanceDir::named(&link).ensure(), Err(InstanceError::NotADirectory(_))));
+    assert!(matches!(InstanceDir::named(slashed).check(), Err(InstanceDirError::NotADirectory(_))));
+    assert!(matches!(InstanceDir::named(&link).ensure(), Err(InstanceDirError::NotADirectory(_))));
 
     let file = scratch.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(matches!(InstanceDir::named(&file).check(), Err(InstanceError::NotADirectory(_))));
+    assert!(matches!(InstanceDir::named(&file).check(), Err(InstanceDirError::NotADirectory(_))));
 
     for mode in [0o720, 0o702, 0o777] {
         fs::set_permissions(real.path(), fs::Permissions::from_mode(mode)).unwrap();
-        assert!(matches!(real.check(), Err(InstanceError::Open { .. })), "{mode:o}");
+        assert!(matches!(real.check(), Err(InstanceDirError::Open { .. })), "{mode:o}");
     }
     fs::set_permissions(real.path(), fs::Permissions::from_mode(0o755)).unwrap();
     real.check().unwrap();
@@ -78,9 +78,9 @@ fn another_users_directory_is_refused() {
         let scratch = tempfile::tempdir().unwrap();
         std::os::unix::fs::chown(scratch.path(), Some(12_345), None).unwrap();
         let error = InstanceDir::named(scratch.path()).check();
-        assert!(matches!(error, Err(InstanceError::NotOurs { owner: 12_345, .. })));
+        assert!(matches!(error, Err(InstanceDirError::NotOurs { owner: 12_345, .. })));
     } else {
-        assert!(matches!(error, Err(InstanceError::NotOurs { owner: 0, .. })));
+        assert!(matches!(error, Err(InstanceDirError::NotOurs { owner: 0, .. })));
     }
 }
 
@@ -101,9 +101,9 @@ fn an_instance_file_is_read_as_written_and_a_newer_one_refused() {
     assert_eq!(InstanceFile::read(&dir).unwrap(), Some(file));
 
     fs::write(dir.instance_json(), r#"{"format":2,"shape":"another"}"#).unwrap();
-    assert!(matches!(InstanceFile::read(&dir), Err(InstanceError::TooNew { format: 2, .. })));
+    assert!(matches!(InstanceFile::read(&dir), Err(InstanceDirError::TooNew { format: 2, .. })));
     fs::write(dir.instance_json(), r#"{"format":1}"#).unwrap();
-    assert!(matches!(InstanceFile::read(&dir), Err(InstanceError::Corrupt { .. })));
+    assert!(matches!(InstanceFile::read(&dir), Err(InstanceDirError::Corrupt { .. })));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_live_socket_stays_and_the_error_says_how_to_start_its_daemon() {
     let listener = inside(&entered, || UnixListener::bind(NAME)).unwrap();
     let expect_taken = || {
         let error = bind(&dir).unwrap_err();
-        assert!(matches!(error, InstanceError::Taken { .. }), "{error}");
+        assert!(matches!(error, InstanceDirError::Taken { .. }), "{error}");
         let error = error.to_string();
         assert!(error.contains("service manager"), "{error}");
         assert!(error.contains("systemctl --user start anchord") || cfg!(target_os = "macos"));

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anchord_agents::setup::{Agent, Programs};
 use anchord_daemon::api::{self, HttpState, StatusReply};
 use anchord_proto::host;
-use anchord_proto::instance::{InstanceDir, InstanceError};
+use anchord_proto::instance::{InstanceDir, InstanceDirError};
 
 use super::agents::Named;
 use super::{Finding, Fix};
@@ -33,14 +33,14 @@ pub(super) fn findings(
     found: &mut Vec<Finding>,
 ) -> Option<StatusReply> {
     let usable = match dir.check() {
-        Err(InstanceError::Missing(path)) => {
+        Err(InstanceDirError::Missing(path)) => {
             let what = format!("{} is not there yet: the first agent makes it", path.display());
             found.push(Finding::note(ABOUT, what));
             true
         }
         Ok(_) => true,
         // The modes are checked below.
-        Err(InstanceError::Open { .. }) => false,
+        Err(InstanceDirError::Open { .. }) => false,
         Err(error) => {
             found.push(Finding::problem(
                 ABOUT,
