@@ -10,6 +10,7 @@ use anchord_proto::instance::InstanceDir;
 use anchord_proto::{limits as wire, socket as rendezvous};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,7 +20,7 @@ use crate::instance::{Host, Instance, InstanceError, Places};
 use crate::logs::{self, LOG_TO_VARIABLE, LOG_VARIABLE, LogsError};
 use crate::merging::MERGE_CALLS;
 use crate::outlines::Parser;
-use crate::project::OpenProjects;
+use crate::project::{OpenProjects, ProjectService};
 use crate::projects::Surroundings;
 use crate::registry_store::{RegistryStore, STOPPED_WELL};
 use crate::sessions::Joining;
@@ -183,7 +184,7 @@ async fn serve(
     let Daemon { projects, hooks, jobs, socket, shutdown, .. } = daemon;
     let draining: CancellationToken = shutdown.token();
     let connections = TaskTracker::new();
-    let mut jobs = tokio::spawn(jobs::run(jobs));
+    let jobs = tokio::spawn(jobs::run(jobs));
     started();
     tokio::select! {
         () = socket::accept(&socket, &listener, &peers, &connections, &draining) => {}
@@ -195,9 +196,17 @@ async fn serve(
     // for our lock.
     drop(listener);
     activation::notify_stopping();
+    drain(&connections, jobs).await;
+    stage_silent(&hooks, Duration::ZERO).await;
+    close(&projects).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Lets work in progress complete, until the deadline.
+async fn drain(connections: &TaskTracker, mut jobs: JoinHandle<()>) {
     connections.close();
     let drained = wire::millis(wire::DRAIN_DEADLINE_MS);
-    // Work in progress is completed, not dropped half-way.
     let ending = async {
         connections.wait().await;
         (&mut jobs).await
@@ -206,15 +215,16 @@ async fn serve(
         tracing::warn!(open = connections.len(), "something under way did not end in time");
         jobs.abort();
     }
-    stage_silent(&hooks, Duration::ZERO).await;
+}
+
+/// Closes all stores, and marks in the registry's that this daemon stopped in order.
+async fn close(projects: &ProjectService) {
     projects.open.close_all().await;
     if let Err(error) = projects.registry.ask(|store, _| store.mark(STOPPED_WELL, Some("1"))).await
     {
         tracing::warn!(%error, "the mark of a good end was lost");
     }
     projects.registry.close().await;
-    tracing::info!("stopped");
-    Ok(())
 }
 
 /// Logs the place of a panic but not its message, which may quote what a session wrote.
