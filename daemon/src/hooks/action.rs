@@ -13,7 +13,8 @@ use anchord_memory::rules::{Access, Effect};
 use anchord_memory::{FailureView, Record, remedies};
 use anchord_proto::hello::ToolSet;
 
-use super::{Arrival, Call, HookError, HookResponse, subagent};
+use super::response::HookResponse;
+use super::{Arrival, Call, HookError, subagent};
 use crate::outlines::FilesOf;
 use crate::rules::{self, IntendedAction};
 use crate::sessions::View;

@@ -6,7 +6,8 @@ use anchord_memory::render::hooks::{CompactionView, compaction_instructions, res
 
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
-use super::{Call, HookError, HookResponse};
+use super::response::HookResponse;
+use super::{Call, HookError};
 use crate::{clock, secrets};
 
 /// Stages pending activity. Binds a conversation without a topic to a new one, since it is long.

@@ -1,6 +1,7 @@
 //! Handles the end of a turn, of a conversation or of its context.
 
-use super::{Call, HookError, HookResponse};
+use super::response::HookResponse;
+use super::{Call, HookError};
 use crate::sessions;
 
 /// Stages the turn's pending activity.

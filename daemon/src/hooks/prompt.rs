@@ -6,7 +6,8 @@ use std::iter;
 
 use anchord_memory::render::hooks::{PromptContext, RenderedContext, prompt_context};
 
-use super::{Call, HookError, HookResponse};
+use super::response::HookResponse;
+use super::{Call, HookError};
 use crate::{budgets, clock};
 
 pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookResponse, HookError> {

@@ -10,7 +10,8 @@ use anchord_memory::render::hooks::{RenderedContext, not_open};
 use anchord_memory::render::{LoadText, LoadView};
 use anchord_memory::{Memory, Revision};
 
-use super::{Call, HookError, HookResponse};
+use super::response::HookResponse;
+use super::{Call, HookError};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::ANCHORS_TIME_MAX;

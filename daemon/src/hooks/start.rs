@@ -8,7 +8,8 @@ use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
-use super::{Call, HookError, HookResponse, compaction, subagent};
+use super::response::HookResponse;
+use super::{Call, HookError, compaction, subagent};
 use crate::clock;
 
 /// Answers a start with the framed load.

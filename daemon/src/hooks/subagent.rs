@@ -6,7 +6,8 @@
 use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
 
-use super::{Call, HookError, HookResponse};
+use super::response::HookResponse;
+use super::{Call, HookError};
 use crate::projects::ProjectId;
 use crate::{budgets, clock, sessions};
 
