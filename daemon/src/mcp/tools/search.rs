@@ -6,7 +6,8 @@ use anchord_memory::files::normalise;
 use anchord_memory::render::{self, PageCursor, ParseCursorError, SearchView, Tight};
 use anchord_memory::search::{Hit, Tuning};
 use anchord_memory::{
-    Kind, ParsePastError, Recall, Recalled, Record, limits, parse_past, parse_past_up_to, recall,
+    Kind, ParsePastError, Recall, Recalled, Record, Timestamp, limits, parse_past,
+    parse_past_up_to, recall,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,6 +21,7 @@ use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
+use crate::sessions::View;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
@@ -54,10 +56,8 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let caller = |error: &dyn std::fmt::Display| ToolError::failed("search", error);
-    let tokens_max = tokens_max(params.max_tokens).map_err(|refusal| caller(&refusal))?;
-    let limit = limit(params.limit, limits::HITS, limits::HITS_MAX);
-    let limit = limit.map_err(|refusal| caller(&refusal))?;
+    let tokens_max = tokens_max(params.max_tokens).map_err(failed)?;
+    let limit = limit(params.limit, limits::HITS, limits::HITS_MAX).map_err(failed)?;
     if let Some(key) = &params.key {
         return fact(&context, params.scope, key, tokens_max).await;
     }
@@ -68,53 +68,43 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let reader = if own == Some(true) { context.keeper() } else { context.reader() };
     let now = clock::now();
     let read = |cursor: &str| {
-        cursor.parse().map_err(|why: ParseCursorError| caller(&format!("`{cursor}` {why}")))
+        cursor.parse().map_err(|why: ParseCursorError| failed(format!("`{cursor}` {why}")))
     };
     let cursor: Option<PageCursor> = params.cursor.as_deref().map(read).transpose()?;
-    let refused = |name: &str, error: ParsePastError| caller(&format!("{name} {error}"));
-    let kinds: Vec<Kind> = params.kinds.into_iter().map(|kind| kind.0).collect();
-    let tags: Vec<String> = wanted_tags(&params.tags);
-    let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
-    let file = params.file.as_deref().map(|file| view.place.relative(file));
-    // The root itself means all files.
-    let file = file.filter(|file| *file != normalise(&root));
-    let since = params.since.as_deref().map(|text| parse_past(text, now)).transpose();
-    let until = params.until.as_deref().map(|text| parse_past_up_to(text, now)).transpose();
-    let since = since.map_err(|error| refused("since", error))?;
-    let until = until.map_err(|error| refused("until", error))?;
+    let criteria = Criteria::read(&params, view, now)?;
     let from = cursor.map_or(0, |cursor| cursor.from);
     // Only words have an index. Every other criterion checks each record.
-    let looks_at_all = file.is_some() || params.query.trim().is_empty();
+    let checks_each = criteria.file.is_some() || params.query.trim().is_empty();
     let (query, explain) = (params.query.clone(), params.explain);
     let ranking = context.ranking(view, view.now());
-    let beside_it = reading.personal.as_ref();
-    let beside_it = beside_it.map(|view| (Arc::clone(&view.memory), context.ranking(view, now)));
-    let personal = beside_it.as_ref().map_or_else(|| ranking.clone(), |(_, of_it)| of_it.clone());
+    let personal = reading.personal.as_ref();
+    let personal = personal.map(|view| (Arc::clone(&view.memory), context.ranking(view, now)));
+    let of_user = personal.as_ref().map_or_else(|| ranking.clone(), |(_, of_it)| of_it.clone());
     let searching = {
         let (searched, ranking) = (Arc::clone(&view.memory), ranking.clone());
         move || {
             let wanted = Recall {
                 reader: &reader,
                 query: &query,
-                kinds: &kinds,
-                tags: &tags,
+                kinds: &criteria.kinds,
+                tags: &criteria.tags,
                 any_tag: false,
                 own,
-                file: file.as_deref(),
-                since,
-                until,
+                file: criteria.file.as_deref(),
+                since: criteria.since,
+                until: criteria.until,
                 limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
                 tuning: &Tuning::default(),
                 prior: &|record| ranking.prior(record),
                 explain,
             };
             let found = recall(&searched, &wanted);
-            let Some((memory, ranking)) = beside_it else { return found };
+            let Some((memory, ranking)) = personal else { return found };
             let prior = |record: &Record| ranking.prior(record);
             found.with_personal(recall(&memory, &Recall { prior: &prior, ..wanted }))
         }
     };
-    let found = if looks_at_all { run_blocking(searching).await } else { searching() };
+    let found = if checks_each { run_blocking(searching).await } else { searching() };
     let context = context.clone();
     let hits = found.hits.iter().filter_map(|hit| reading.view.memory.record(hit.id));
     let hits: Vec<_> = hits.cloned().collect();
@@ -122,7 +112,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     reading.view = reading.view.with_anchors(sessions, ANCHORS_FEW_TIME_MAX, &hits).await;
     let view = &reading.view;
     let explain = |record: &Record| {
-        if record.is_personal() { personal.explain(record) } else { ranking.explain(record) }
+        if record.is_personal() { of_user.explain(record) } else { ranking.explain(record) }
     };
     let answer = render::search(
         reading.memories(),
@@ -144,6 +134,38 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     Ok(shown.truncated(answer.next.is_some()).with_rest(answer.next, Some(answer.left_out)))
 }
 
+fn failed(why: impl std::fmt::Display) -> ToolError {
+    ToolError::failed("search", why)
+}
+
+/// The criteria that a record must meet besides the words.
+struct Criteria {
+    kinds: Vec<Kind>,
+    tags: Vec<String>,
+    /// A path relative to the project's root; `None` for all files.
+    file: Option<String>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Criteria {
+    fn read(params: &Params, view: &View, now: Timestamp) -> Result<Self, ToolError> {
+        let refused = |name: &str, error: ParsePastError| failed(format!("{name} {error}"));
+        let root = view.place.root().map(|root| root.to_string_lossy()).unwrap_or_default();
+        let file = params.file.as_deref().map(|file| view.place.relative(file));
+        let since = params.since.as_deref().map(|text| parse_past(text, now)).transpose();
+        let until = params.until.as_deref().map(|text| parse_past_up_to(text, now)).transpose();
+        Ok(Self {
+            kinds: params.kinds.iter().map(|kind| kind.0).collect(),
+            tags: wanted_tags(&params.tags),
+            // The root itself means all files.
+            file: file.filter(|file| *file != normalise(&root)),
+            since: since.map_err(|error| refused("since", error))?,
+            until: until.map_err(|error| refused("until", error))?,
+        })
+    }
+}
+
 /// Answers with the fact that has a key, as the only hit of a search.
 async fn fact(
     context: &Context,
@@ -151,8 +173,7 @@ async fn fact(
     key: &str,
     tokens_max: Option<u32>,
 ) -> Result<ToolAnswer, ToolError> {
-    let caller = |error: String| ToolError::failed("search", error);
-    let found = of_key(context, scope, Context::reader, key).await?.map_err(caller)?;
+    let found = of_key(context, scope, Context::reader, key).await?.map_err(failed)?;
     let (context, now) = (&found.context, clock::now());
     let hit = Hit::certain(found.id, 1.0);
     let hits = Recalled { hits: vec![hit], matching: 1, ..Recalled::default() };
