@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anchord_memory::{
     Accesses, Audience, CheckpointOutcome, Formula, Memory, NewNote, NotesOutcome, Provenance,
     Reader, Record, RecordId, Refusal, RetentionParts, SaveOutcome, Staged, Timestamp, WriteLimits,
-    plan_notes, plan_use, render,
+    plan_notes, render,
 };
 
 use super::answer::ToolAnswer;
@@ -14,7 +14,7 @@ use crate::budgets::{self, InForce};
 use crate::config::Config;
 use crate::merging::MergeService;
 use crate::outlines::OutlineService;
-use crate::project::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError};
+use crate::project::{Operation, Outcome, Reply, WriteError};
 use crate::sessions::{
     BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
     WriteOutcome, WritePlan,
@@ -232,15 +232,10 @@ impl Context {
     /// Reactivates a record that was read, and words what was set aside to make room for it. A
     /// failure does not stop the read: at worst the record stays archived.
     pub(crate) async fn used(&self, id: RecordId) -> String {
-        let session = Arc::clone(&self.session);
-        let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
-            let plan = plan_use(memory, id, &session.provenance(now));
-            Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
-        });
-        match self.session.write(&self.sessions, None, Operation::staying("use"), command).await {
-            Ok(wrote) => {
+        match self.session.reactivate(&self.sessions, id).await {
+            Ok(compacted) => {
                 // The answer may have room only for the record itself.
-                let outcomes = wrote.compacted.iter().map(|compacted| &compacted.outcome);
+                let outcomes = compacted.iter().map(|compacted| &compacted.outcome);
                 outcomes.filter(|outcome| !outcome.is_nothing()).map(render::made_room).collect()
             }
             Err(error) => {

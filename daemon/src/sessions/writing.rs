@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Change, Memory, Provenance, Record, Timestamp};
+use anchord_memory::{Change, Memory, Provenance, Record, RecordId, Timestamp, plan_use};
 
 use super::error::BindError;
 use super::service::SessionService;
 use super::{Session, end};
 use crate::project::{
-    Compacted, OpenProject, Operation, Outcome, WriteCommand, WriteError, WriteSet, Written,
-    add_append_times,
+    Compacted, OpenProject, Operation, Outcome, Transition, WriteCommand, WriteError, WriteSet,
+    Written, add_append_times,
 };
 use crate::store::Call;
 
@@ -83,6 +83,22 @@ impl Session {
             end::after_write(service, self, id).await;
         }
         Ok(written)
+    }
+
+    /// Reactivates a record that was read, if it is archived or summarised. Returns what was set
+    /// aside to make room for it.
+    pub(crate) async fn reactivate(
+        self: &Arc<Self>,
+        service: &SessionService,
+        id: RecordId,
+    ) -> Result<Vec<Compacted>, BindError> {
+        let session = Arc::clone(self);
+        let command: WriteCommand<Memory> = Arc::new(move |memory, now| {
+            let plan = plan_use(memory, id, &session.provenance(now));
+            Ok(Transition::silent(plan.map(|plan| plan.changes).unwrap_or_default()))
+        });
+        let written = self.write(service, None, Operation::staying("use"), command).await?;
+        Ok(written.compacted)
     }
 
     /// Returns the provenance of this session's records.
