@@ -121,7 +121,8 @@ impl SessionCall<'_> {
             }
         };
         let written = self.commit_now(operation, part.clone(), in_order).await;
-        if !waits.load(Ordering::SeqCst) {
+        // It may have been decided again, after the earlier saves were folded.
+        if written.is_ok() || !waits.load(Ordering::SeqCst) {
             return written;
         }
         // What the session saved before and the team's database does not have yet comes first.
