@@ -186,20 +186,20 @@ impl Config {
 
     fn parse(file: &Path, text: &str) -> Result<Self, ConfigError> {
         no_lists(file, text)?;
-        let told: ConfigFile =
+        let parsed: ConfigFile =
             toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
         let mut config = Self::default();
         let bad = |key: String, value: &Value, allowed: String| {
             let origin = origin(file, text, &key);
             ConfigError::BadValue { origin, key, value: shown(value), allowed }
         };
-        config.http.enabled = told.http.enabled.unwrap_or(config.http.enabled);
-        if let Some(value) = &told.http.port {
+        config.http.enabled = parsed.http.enabled.unwrap_or(config.http.enabled);
+        if let Some(value) = &parsed.http.port {
             let port = value.as_integer().and_then(|port| u16::try_from(port).ok());
             let bad = || bad("http.port".to_owned(), value, PORTS.to_owned());
             config.http.port = port.ok_or_else(bad)?;
         }
-        if let Some(value) = &told.sessions.grace_seconds {
+        if let Some(value) = &parsed.sessions.grace_seconds {
             let seconds = value.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
             let seconds = seconds.filter(|s| (1..=SESSION_GRACE_SECONDS_MAX).contains(s));
             let allowed =
@@ -207,8 +207,8 @@ impl Config {
             let bad = || bad("sessions.grace_seconds".to_owned(), value, allowed());
             config.sessions.grace = Duration::from_secs(seconds.ok_or_else(bad)?);
         }
-        config.zipmem.mirror = told.zipmem.mirror.unwrap_or_default();
-        if let Some(value) = &told.files.additional_roots {
+        config.zipmem.mirror = parsed.zipmem.mirror.unwrap_or_default();
+        if let Some(value) = &parsed.files.additional_roots {
             let roots = additional_roots(value);
             let allowed = || {
                 format!(
@@ -218,12 +218,12 @@ impl Config {
             let bad = || bad("files.additional_roots".to_owned(), value, allowed());
             config.files.additional_roots = roots.ok_or_else(bad)?;
         }
-        config.topics.markdown = told.topics.markdown.unwrap_or_default();
-        config.memory = told.memory.settings();
-        config.session_memory = told.session_memory.settings();
+        config.topics.markdown = parsed.topics.markdown.unwrap_or_default();
+        config.memory = parsed.memory.settings();
+        config.session_memory = parsed.session_memory.settings();
         let hooks = Settings {
-            prompt_recall: told.hooks.prompt_recall,
-            subagent_skip: told.hooks.subagent_skip,
+            prompt_recall: parsed.hooks.prompt_recall,
+            subagent_skip: parsed.hooks.subagent_skip,
             ..Settings::default()
         };
         for (table, settings) in [
@@ -240,7 +240,7 @@ impl Config {
         }
         config.memory = config.memory.or(&hooks);
         let directory = file.parent().unwrap_or(file);
-        config.merge = told.merge.config(directory).map_err(|unfit| {
+        config.merge = parsed.merge.config(directory).map_err(|unfit| {
             let merge::Unfit { key, value, allowed } = unfit;
             let origin = origin(file, text, &key);
             ConfigError::BadValue { origin, key, value, allowed }
@@ -355,9 +355,9 @@ impl MemoryTable {
 /// Refuses a list in the place of a table, including `[[memory]]`. serde would take its items for
 /// the table's settings, in the order of declaration.
 fn no_lists(file: &Path, text: &str) -> Result<(), ConfigError> {
-    let told: BTreeMap<String, Spanned<Value>> =
+    let parsed: BTreeMap<String, Spanned<Value>> =
         toml::from_str(text).map_err(|error| wrong_line(file, text, &error))?;
-    match told.iter().find(|(_, value)| value.get_ref().is_array()) {
+    match parsed.iter().find(|(_, value)| value.get_ref().is_array()) {
         None => Ok(()),
         Some((name, value)) => {
             let message = format!("invalid type: sequence, expected a table, [{name}]");

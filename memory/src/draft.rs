@@ -83,13 +83,13 @@ impl<'a> Draft<'a> {
         // The time of each note is unknown; it is no earlier than the first checkpoint. An end that
         // was still in the future then stays: a note that lives forever is worse than one marked as
         // ended too soon.
-        let told = staged.first.min(origin.time);
+        let sent = staged.first.min(origin.time);
         for (_, item) in staged.items() {
             match item.rule() {
                 FoldRule::Keyed(item) => self.keyed(item, origin),
                 FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
                 FoldRule::Note(note) => {
-                    self.note_told(note, origin, told);
+                    self.note_sent_at(note, origin, sent);
                 }
             }
         }
@@ -165,12 +165,12 @@ impl<'a> Draft<'a> {
     /// Stores a note. A fact replaces the one with its key; without a key, the same content is one
     /// note.
     pub(crate) fn note(&mut self, new: &NewNote, origin: &Provenance) -> RecordId {
-        self.note_told(new, origin, origin.time)
+        self.note_sent_at(new, origin, origin.time)
     }
 
     /// Stores a note like [`Draft::note`], with the time at which it was sent, which may be before
     /// its write.
-    fn note_told(&mut self, new: &NewNote, origin: &Provenance, told: Timestamp) -> RecordId {
+    fn note_sent_at(&mut self, new: &NewNote, origin: &Provenance, sent: Timestamp) -> RecordId {
         let existing = self.existing_note(new, origin).map(|record| (record.id, record.clone()));
         let Some((id, stored)) = existing else {
             let id = self.create(Body::Note(new.note(&origin.session)), origin);
@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
         };
         let Body::Note(mut note) = stored.body else { return id };
         let (mut tags, mut pinned) = (stored.tags, stored.pinned);
-        note.rewrite(new, &mut tags, &mut pinned, told);
+        note.rewrite(new, &mut tags, &mut pinned, sent);
         self.merged += 1;
         let body = Body::Note(note);
         self.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);

@@ -105,7 +105,7 @@ pub fn recall(memory: &Memory, of: &Recall<'_>) -> Recalled {
     if !found.hits.is_empty() || !query.is_constrained() {
         return found;
     }
-    let found = recall_by(memory, of, &Query::told(of.query));
+    let found = recall_by(memory, of, &Query::plain(of.query));
     Recalled { relaxed: !found.hits.is_empty(), ..found }
 }
 

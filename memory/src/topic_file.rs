@@ -158,7 +158,7 @@ impl TopicFile {
     /// Returns a topic's file. Leaves out the line of history that repeats the status.
     pub fn of(record: &Record, topic: &Topic, shown: Shown) -> Self {
         let decisions = topic.decisions.iter().map(DecisionItem::of).collect::<Vec<_>>();
-        let history = topic.told().into_iter().map(HistoryItem::of).collect::<Vec<_>>();
+        let history = topic.distinct_history().into_iter().map(HistoryItem::of).collect::<Vec<_>>();
         Self {
             title: topic.name.clone(),
             created: Some(record.created.time.day_start()),

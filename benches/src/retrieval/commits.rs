@@ -82,8 +82,8 @@ pub(super) fn report(repository: &Path, commits: &Commits) -> Result<()> {
     println!("{} commits\n{}", notes.len(), Score::head());
     let readings: [Reading; 3] = [
         ("all quotes and minuses bind", |text| vec![Query::strict(text)]),
-        ("as shipped", |text| vec![Query::parse(text), Query::told(text)]),
-        ("words alone", |text| vec![Query::told(text)]),
+        ("as shipped", |text| vec![Query::parse(text), Query::plain(text)]),
+        ("words alone", |text| vec![Query::plain(text)]),
     ];
     for (name, read) in readings {
         let (mut all, mut signed) = (Score::default(), Score::default());

@@ -101,8 +101,8 @@ impl Session {
             })
             .collect();
         others.sort_by_key(|live| live.since);
-        let mut told = BTreeSet::new();
-        others.retain(|live| told.insert(live.key.clone()));
+        let mut seen = BTreeSet::new();
+        others.retain(|live| seen.insert(live.key.clone()));
         others
     }
 

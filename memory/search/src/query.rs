@@ -98,7 +98,7 @@ impl Query {
     }
 
     /// Reads a text as plain words: its quotes and minuses are not constraints.
-    pub fn told(text: &str) -> Self {
+    pub fn plain(text: &str) -> Self {
         Self::read(text, Manner::Plain)
     }
 
@@ -166,7 +166,7 @@ impl Query {
     /// Adds the words of another text after the query's own.
     #[must_use]
     pub fn with(mut self, text: &str) -> Self {
-        let more = Self::told(text).wanted.into_iter().filter(|wanted| !wanted.stop);
+        let more = Self::plain(text).wanted.into_iter().filter(|wanted| !wanted.stop);
         for wanted in more {
             if self.wanted.iter().all(|known| known.hash != wanted.hash) {
                 self.wanted.push(wanted);

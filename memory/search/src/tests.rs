@@ -186,7 +186,7 @@ fn only_clear_operators_constrain_a_query() {
 fn operators_are_ignored_in_a_plain_text_query() {
     for text in ["\"pool size\"", "pool -size", "pool\n-size", "-\"pool size\"", "“pool” size"]
     {
-        let query = Query::told(text);
+        let query = Query::plain(text);
         assert!(!query.is_constrained(), "{text}");
         assert_eq!(query.asked().collect::<Vec<_>>(), ["pool", "size"], "{text}");
     }

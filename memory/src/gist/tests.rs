@@ -55,7 +55,7 @@ fn the_gist_is_the_advice_or_the_answer_to_the_query() {
     for (text, advice) in cases {
         assert_eq!(gist(text, None), advice, "{text}");
     }
-    let query = Query::told("how long is the lease of the printer");
+    let query = Query::plain("how long is the lease of the printer");
     let text = "Never touch the router. The printer has a lease of nine days.";
     assert_eq!(gist(text, Some(&query)), "The printer has a lease of nine days.");
 }

@@ -388,13 +388,13 @@ impl Note {
     /// the new version leaves out.
     ///
     /// A repeated content gains what the new version adds. It keeps its expiry, unless the new
-    /// version sets or cancels it, or `told` is after it.
+    /// version sets or cancels it, or `sent` is after it.
     pub(crate) fn rewrite(
         &mut self,
         new: &NewNote,
         tags: &mut Vec<String>,
         pinned: &mut bool,
-        told: Timestamp,
+        sent: Timestamp,
     ) {
         let is_fact = self.key.is_some();
         if is_fact || !new.tags.is_empty() {
@@ -409,7 +409,7 @@ impl Note {
         self.set_content(new.content.clone());
         self.file_digest.clone_from(&new.file_digest);
         self.importance = new.importance.unwrap_or(self.importance);
-        let over = is_fact || new.lasts || self.is_expired(told);
+        let over = is_fact || new.lasts || self.is_expired(sent);
         self.expires = new.expires.or(self.expires.filter(|_| !over));
         *pinned |= new.pinned;
     }
@@ -417,7 +417,7 @@ impl Note {
 
 impl NewNote {
     /// Merges like [`Note::rewrite`], for a note that is not in memory yet.
-    pub(crate) fn unite(&mut self, later: &Self, told: Timestamp) {
+    pub(crate) fn unite(&mut self, later: &Self, sent: Timestamp) {
         let is_fact = self.key.is_some();
         if is_fact || !later.tags.is_empty() {
             self.tags.clone_from(&later.tags);
@@ -431,7 +431,7 @@ impl NewNote {
         self.content.clone_from(&later.content);
         self.file_digest.clone_from(&later.file_digest);
         self.importance = later.importance.or(self.importance);
-        let over = later.lasts || self.is_expired(told);
+        let over = later.lasts || self.is_expired(sent);
         self.lasts = later.lasts || (!is_fact && (self.lasts || over) && later.expires.is_none());
         self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !over));
         self.pinned |= later.pinned;

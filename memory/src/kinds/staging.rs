@@ -18,9 +18,9 @@ pub(crate) trait StagedItem {
     where
         Self: Sized;
 
-    /// Merges later items, written at `told`, so that nothing is lost that a fold needs. Returns
+    /// Merges later items, written at `sent`, so that nothing is lost that a fold needs. Returns
     /// those that it leaves out because an earlier one is to stay.
-    fn absorb(items: &mut Vec<Self>, later: &[Self], told: Timestamp) -> Vec<Body>
+    fn absorb(items: &mut Vec<Self>, later: &[Self], sent: Timestamp) -> Vec<Body>
     where
         Self: Sized;
 

@@ -241,16 +241,16 @@ impl Topic {
 
     /// Returns the history without lines that repeat the status. Of consecutive equal lines, only
     /// the last is kept.
-    pub(crate) fn told(&self) -> Vec<&HistoryLine> {
+    pub(crate) fn distinct_history(&self) -> Vec<&HistoryLine> {
         let status = HistoryLine::new(&self.status).text;
-        let mut told: Vec<&HistoryLine> = Vec::with_capacity(self.history.len());
+        let mut lines: Vec<&HistoryLine> = Vec::with_capacity(self.history.len());
         for line in self.history.iter().filter(|line| line.text != status) {
-            if told.last().is_some_and(|last| last.text == line.text) {
-                told.pop();
+            if lines.last().is_some_and(|last| last.text == line.text) {
+                lines.pop();
             }
-            told.push(line);
+            lines.push(line);
         }
-        told
+        lines
     }
 }
 

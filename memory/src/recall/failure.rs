@@ -169,7 +169,7 @@ impl Failure {
         let text = failure.line.as_ref().map(|line| line.text.clone()).unwrap_or_default();
         let mut known = BTreeSet::new();
         for word in text.split_whitespace() {
-            let terms = memory.search().term_rarities(&Query::told(word)).into_iter();
+            let terms = memory.search().term_rarities(&Query::plain(word)).into_iter();
             let says = |term: &str| !is_generic(term, &text) && !failure.is_program(term);
             let terms: Vec<(String, f32)> =
                 terms.filter(|(term, _)| says(term) && known.insert(term.clone())).collect();
@@ -202,7 +202,7 @@ impl Failure {
         let words = self.words.iter().flat_map(|word| &word.terms).map(|(term, _)| term);
         let words: Vec<&str> =
             words.chain(self.subjects.iter().flatten()).map(String::as_str).collect();
-        let query = Query::told(&words.join(" "));
+        let query = Query::plain(&words.join(" "));
         if query.is_empty() {
             return Vec::new();
         }

@@ -45,7 +45,7 @@ pub fn about_file(memory: &Memory, of: &FileQuery<'_>) -> Vec<RecordId> {
     let mut found: Vec<(Rank, RecordId)> = Vec::new();
     for query in place.queries() {
         // Only the path itself counts, so a word near it would lead nowhere.
-        let query = Query::told(&query).literally();
+        let query = Query::plain(&query).literally();
         let (tuning, limit) = (&Tuning::COMPACTOR, HITS);
         let find = Find { query: &query, tuning, keep: &keep, limit, explain: false };
         for hit in memory.search().find(&find).hits {

@@ -21,7 +21,7 @@ impl<'a> Naming<'a> {
     /// words. For a key, common words of requests count as well: "run" matches `command`.
     pub(super) fn share_of(&self, memory: &Memory, record: &Record, title: &str) -> f32 {
         // A key counts as its two words, and not also as the one that they form together.
-        let query = Query::told(&title.replace(|c: char| !c.is_alphanumeric(), " "));
+        let query = Query::plain(&title.replace(|c: char| !c.is_alphanumeric(), " "));
         let rarities = memory.search().rarities(&query);
         let all: f32 = rarities.iter().sum();
         if all <= 0.0 {

@@ -231,7 +231,7 @@ struct ClauseQuery<'a> {
 
 impl<'a> ClauseQuery<'a> {
     fn of(memory: &Memory, text: &'a str, stop_words: &[&str]) -> Self {
-        let own = Query::told(text).without(|word| stop_words.contains(&word));
+        let own = Query::plain(text).without(|word| stop_words.contains(&word));
         let own_count = own.len();
         let mut stand_ins = words::synonyms(text);
         if !stop_words.is_empty() {

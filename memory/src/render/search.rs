@@ -64,7 +64,7 @@ pub fn search<'a>(
     view: &SearchView<'_>,
 ) -> SearchText {
     let memory = memory.into();
-    let query = if found.relaxed { Query::told(view.query) } else { Query::parse(view.query) };
+    let query = if found.relaxed { Query::plain(view.query) } else { Query::parse(view.query) };
     let mut answer =
         SearchText { text: remarks(&memory, found, &query, view), ..SearchText::default() };
     let from = view.cursor.map_or(0, |cursor| cursor.from);

@@ -93,7 +93,7 @@ pub(super) fn full(
         let files: Vec<String> = topic.files.iter().rev().map(file).collect();
         lines.push(format!("  files: {}", files.join(", ")));
     }
-    let told = topic.told();
+    let told = topic.distinct_history();
     let shown = match detail {
         Detail::Loaded => last(&told, TOPIC_HISTORY_LOADED_MAX),
         Detail::All => last(&told, TOPIC_HISTORY_SHOWN_MAX),

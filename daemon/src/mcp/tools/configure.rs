@@ -51,7 +51,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         .map(|mode| mode.parse::<CheckpointMode>())
         .transpose()
         .map_err(|error| ToolError::failed("configure", error))?;
-    let told = Settings {
+    let settings = Settings {
         budget_tokens: params.budget_tokens,
         load_tokens: params.load_tokens,
         auto_compact: params.auto_compact,
@@ -63,13 +63,14 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         subagent_skip: params.subagent_skip,
     };
     let holder = context.holder();
-    if told == Settings::default() {
+    if settings == Settings::default() {
         let view = context.view().await?;
         return Ok(in_force(&view.memory, &context.sessions.config, &holder).into());
     }
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
-    let plan =
-        move |memory: &Memory, _: &Provenance, _| plan_configure(memory, client.as_deref(), &told);
+    let plan = move |memory: &Memory, _: &Provenance, _| {
+        plan_configure(memory, client.as_deref(), &settings)
+    };
     let written = context.commit("configure", Staged::default(), plan).await?;
     let view = context.view().await?;
     let now = in_force(&view.memory, &context.sessions.config, &holder);

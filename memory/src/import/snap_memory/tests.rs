@@ -68,8 +68,11 @@ fn a_folder_becomes_topics_and_bindings() {
     assert_eq!(topic.pending().count(), 0);
     let decisions: Vec<&str> = topic.decisions.iter().map(|it| it.question.as_str()).collect();
     assert_eq!(decisions, ["LRU", "Warm at start"]);
-    let told: Vec<(String, &str)> =
-        topic.told().iter().map(|line| (line.time.date(), line.text.as_str())).collect();
+    let told: Vec<(String, &str)> = topic
+        .distinct_history()
+        .iter()
+        .map(|line| (line.time.date(), line.text.as_str()))
+        .collect();
     assert_eq!(
         told,
         [("2026-01-02".to_owned(), "Context created"), ("2026-01-02".to_owned(), "Began")]
@@ -102,7 +105,7 @@ fn the_same_folder_again_changes_nothing_and_a_file_that_has_grown_adds_what_is_
     import(&mut memory, &[file("context-cache.md", &grown)]);
     let (record, topic) = topic(&memory, "cache");
     assert_eq!((topic.status.as_str(), topic.decisions.len()), ("done", 2));
-    let told: Vec<&str> = topic.told().iter().map(|line| line.text.as_str()).collect();
+    let told: Vec<&str> = topic.distinct_history().iter().map(|line| line.text.as_str()).collect();
     assert_eq!(told, ["Began", "half way", "Went on"]);
     // Another spelling of the same content brings nothing new.
     let version = record.version;

@@ -111,11 +111,11 @@ impl StagedItem for NewNote {
             .collect()
     }
 
-    fn absorb(items: &mut Vec<Self>, later: &[Self], told: Timestamp) -> Vec<Body> {
+    fn absorb(items: &mut Vec<Self>, later: &[Self], sent: Timestamp) -> Vec<Body> {
         let name = |note: &Self| {
             (note.private, note.key.clone(), note.key.is_none().then(|| note.content.clone()))
         };
-        absorb_by_key(items, later, name, |_, staged, note| staged.unite(note, told));
+        absorb_by_key(items, later, name, |_, staged, note| staged.unite(note, sent));
         Vec::new()
     }
 

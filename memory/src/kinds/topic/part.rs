@@ -154,18 +154,18 @@ fn accept_topic(mut part: TopicPart) -> Result<TopicPart, Refusal> {
             decision.decided = Some(decided).filter(|decided| !decided.is_empty());
         }
     }
-    for (at, told) in part.history.iter_mut().enumerate() {
-        told.text = one_line(&told.text);
-        let length = told.text.chars().count();
+    for (at, line) in part.history.iter_mut().enumerate() {
+        line.text = one_line(&line.text);
+        let length = line.text.chars().count();
         if length > TOPIC_LINE_WRITTEN_CHARS_MAX {
             let place = field(&format!("history[{at}]"));
             let refusal = Refusal::too_long(place, length, TOPIC_LINE_WRITTEN_CHARS_MAX);
             return Err(refusal.advising("split it, or note the rest"));
         }
         let place = || field(&format!("history[{at}].files"));
-        told.files = files(place(), &told.files, TOPIC_FILES_MAX)?;
+        line.files = files(place(), &line.files, TOPIC_FILES_MAX)?;
     }
-    part.history.retain(|told| !told.text.is_empty());
+    part.history.retain(|line| !line.text.is_empty());
     part.files = files("topic.files", &part.files, TOPIC_FILES_MAX)?;
     Ok(part)
 }

@@ -82,7 +82,7 @@ impl OutlineOffer {
 
 /// Renders the records about a failure.
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
-    let query = Query::told(&format!("{} {}", view.command, view.output));
+    let query = Query::plain(&format!("{} {}", view.command, view.output));
     few(page(), memory, "Memory has on this failure:", view.remedies, &query)
 }
 

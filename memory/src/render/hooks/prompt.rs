@@ -60,7 +60,7 @@ pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedCont
 /// record that does not fit whole begins with the sentence that matters.
 pub(super) fn records(page: &mut Page, memory: &Memory, of: &PromptQuery<'_>) {
     let chosen = for_prompt(memory, of).given;
-    let query = Query::told(of.prompt);
+    let query = Query::plain(of.prompt);
     let mut tokens_left = PROMPT_RECORDS_TOKENS_MAX;
     let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
     for (id, waiting) in chosen.into_iter().zip((1..=count).rev()) {

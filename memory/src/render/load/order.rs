@@ -14,7 +14,7 @@ use crate::search::{Find, Query, Tuning};
 /// Scores how much each record is about the task, in thousandths. Records that do not match are
 /// absent.
 pub(super) fn relevance(memory: &Memory, view: &LoadView<'_>) -> BTreeMap<RecordId, i64> {
-    let query = Query::told(view.task.unwrap_or_default());
+    let query = Query::plain(view.task.unwrap_or_default());
     if query.is_empty() {
         return BTreeMap::new();
     }

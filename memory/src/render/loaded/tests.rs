@@ -71,7 +71,7 @@ fn an_excerpt_reports_whether_it_is_complete() {
     let text = format!("{} The lease is nine days. {}", "Talk. ".repeat(90), "More. ".repeat(90));
     save(&mut memory, &origin("one", 2), blueprints([blueprint("Leases", &text)]));
     let record = memory.records().next().unwrap();
-    let query = Query::told("how long is the lease");
+    let query = Query::plain("how long is the lease");
     let (cut, is_whole) = excerpt(record, &query, 200);
     assert!(cut.starts_with("b1 [decision] Leases: The lease is nine days."), "{cut}");
     assert!(!is_whole && cut.ends_with('…') && cut.chars().count() <= 200, "{cut}");

@@ -119,7 +119,7 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<ToolAnsw
     let threshold = params
         .auto_compact_threshold
         .map(|part| percent("auto_compact_threshold", part, limits::COMPACT_ABOVE_PERCENT_MIN));
-    let told = Settings {
+    let settings = Settings {
         budget_tokens: budget,
         auto_compact: params.auto_compact,
         compact_above: threshold.transpose()?,
@@ -128,6 +128,6 @@ async fn configure(context: Context, params: ConfigureParams) -> Result<ToolAnsw
     let caller = Caller::of(&context);
     let client = context.holder().client;
     let plan =
-        move |memory: &Memory, _: &Provenance, _| plan_configure(memory, Some(&client), &told);
+        move |memory: &Memory, _: &Provenance, _| plan_configure(memory, Some(&client), &settings);
     caller.write(&context, "configure", plan, |_, usage, _| form::configure(usage)).await
 }
