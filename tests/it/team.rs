@@ -256,8 +256,10 @@ fn a_compaction_is_told_what_to_keep_while_the_database_is_silent() {
     let (ada, _bob) = two_by(&proxy.url("ada"), &server);
     let kept = "The release key is in the safe.";
     ada.agent().tool("memory_note", &json!({ "content": kept, "pinned": true }));
-    let event = json!({ "hook_event_name": "PreCompact", "session_id": "a", "trigger": "auto" });
-    let told = || {
+    let told = |trigger| {
+        let event = json!({
+            "hook_event_name": "PreCompact", "session_id": "a", "trigger": trigger,
+        });
         let mut hook = ada.instance.command(&anchord_tests::binaries().anchord_hook);
         hook.arg("claude-code").current_dir(ada.project.path());
         let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -265,10 +267,10 @@ fn a_compaction_is_told_what_to_keep_while_the_database_is_silent() {
         String::from_utf8(hook.wait_with_output().unwrap().stdout).unwrap()
     };
     // The first compaction binds the conversation to a topic. The next has nothing to write.
-    let first = told();
+    let first = told("manual");
     assert!(first.contains(kept), "{first}");
     proxy.stall();
-    let next = told();
+    let next = told("auto");
     assert!(next.contains(kept), "a hook that changes nothing waits for nobody: {next:?}");
 }
 
