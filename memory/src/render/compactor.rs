@@ -214,9 +214,10 @@ pub fn export(items: &[&Record], summaries_only: bool, shown: Shown) -> String {
     if items.is_empty() {
         return "No items to export.\n".to_owned();
     }
-    let (text, mark) = match summaries_only {
-        true => (Text::Exported, " (summaries where available)"),
-        false => (Text::Whole, ""),
+    let (text, mark) = if summaries_only {
+        (Text::Exported, " (summaries where available)")
+    } else {
+        (Text::Whole, "")
     };
     with_items(&format!("Exported {} items{mark}:", items.len()), items, text, shown)
 }

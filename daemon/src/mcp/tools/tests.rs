@@ -66,7 +66,7 @@ that go on with the same conversation, as an agent does that resumes it; `memory
 its ended sessions left](compactor.md).)
 "#;
 
-const NAMES: &str = r#"
+const NAMES: &str = "
 ## Other names
 
 A name that is a field of the call is that field. Any other is the first field of the call that has
@@ -74,7 +74,7 @@ it here and is not given.
 
 | field | other names |
 | --- | --- |
-"#;
+";
 
 /// Returns the expected content of `docs/mcp-tools.md`.
 fn document() -> String {
