@@ -393,8 +393,13 @@ fn meant(key: &str, known: &[String]) -> String {
         return format!("it belongs in {}", tables.join(" or "));
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    match spelling::nearest(&known, key) {
-        Some(near) => format!("did you mean {near}?"),
+    if let Some(near) = spelling::nearest(&known, key) {
+        return format!("did you mean {near}?");
+    }
+    match lines::nearest_anywhere(key) {
+        Some(near) => {
+            format!("did you mean {near}, in {}?", lines::tables_with(&near).join(" or "))
+        }
         None => format!("known here: {}", known.join(", ")),
     }
 }

@@ -3,6 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{ConfigFile, unknown_key};
+use crate::spelling;
 
 /// Returns the line of a key, counted from 1. `path` has its tables, with dots between them. For a
 /// key that is missing, this is the line of its table; `None` if that is missing, too.
@@ -28,10 +29,20 @@ pub(super) fn line(text: &str, path: &str) -> Option<usize> {
 
 /// Returns the tables that have a key of this name, as `[memory]`.
 pub(super) fn tables_with(key: &str) -> Vec<String> {
-    let mut tables = keys("");
-    tables.push("merge.provider.NAME".to_owned());
-    tables.retain(|table| keys(&format!("[{table}]")).iter().any(|known| known == key));
-    tables.iter().map(|table| format!("[{table}]")).collect()
+    headers().filter(|header| keys(header).iter().any(|known| known == key)).collect()
+}
+
+/// Returns the key of any table that a key is probably a misspelling of.
+pub(super) fn nearest_anywhere(key: &str) -> Option<String> {
+    let known: Vec<String> = headers().flat_map(|header| keys(&header)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    spelling::nearest(&known, key).map(str::to_owned)
+}
+
+/// Yields the lines that begin a table.
+fn headers() -> impl Iterator<Item = String> {
+    let tables = keys("").into_iter().chain(["merge.provider.NAME".to_owned()]);
+    tables.map(|table| format!("[{table}]"))
 }
 
 /// Returns the keys that may be in a table. serde alone knows them. Its error about a key that

@@ -193,6 +193,12 @@ fn a_known_key_in_the_wrong_place_is_reported_with_its_table() {
         ("[memory]\nport = 1", "port; it belongs in [http]"),
         ("[merge]\nmodel = \"x\"", "model; it belongs in [merge.provider.NAME]"),
         ("[http]\norder = []", "order; it belongs in [merge]"),
+        // Misspelled as well.
+        (
+            "# mine\nload_token = 900",
+            "line 2: unknown key load_token; did you mean load_tokens, in [memory] or [session_memory]?",
+        ),
+        ("[memory]\nprot = 1", "prot; did you mean port, in [http]?"),
     ] {
         let error = load(text, None).unwrap_err();
         assert!(error.ends_with(belongs), "{error}");
