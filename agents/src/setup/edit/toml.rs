@@ -20,7 +20,7 @@ impl Toml {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (mark, text) = without_mark(text);
         let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
-        let document = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+        let document = text.parse().map_err(|error| reason(text, &error))?;
         let open = !text.is_empty() && !text.ends_with('\n');
         Ok(Self { document, mark, crlf, open })
     }
@@ -109,6 +109,14 @@ fn put(table: &mut dyn TableLike, key: &str, value: &Value) {
         }
         None => drop(table.insert(key, Item::Value(fresh))),
     }
+}
+
+/// Words a parser's error on one line. Its own form shows the file's line beneath.
+fn reason(text: &str, error: &toml_edit::TomlError) -> String {
+    let words = error.message().lines().collect::<Vec<_>>().join(", ");
+    let before = error.span().and_then(|at| text.get(..at.start));
+    let line = before.map(|before| before.matches('\n').count() + 1);
+    line.map_or(words.clone(), |line| format!("{words} on line {line}"))
 }
 
 fn scalar(value: &Value) -> toml_edit::Value {
