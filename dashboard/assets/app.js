@@ -56,6 +56,14 @@ if (before !== null && document.querySelector(".said p")) {
   all[Math.min(Number(before), all.length - 1)]?.focus();
 }
 
+// Who opens a form goes on to write.
+const field = document.querySelector("form.edit textarea")
+  ?? document.querySelector("form.edit input:not([type=hidden])");
+if (field) {
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
 document.querySelectorAll("[data-submits]").forEach((select) => {
   select.addEventListener("change", () => select.form.submit());
 });
@@ -92,7 +100,8 @@ function show(live, html) {
     const details = live.querySelector(`details[data-id="${CSS.escape(id)}"]`);
     if (details) details.open = true;
   }
-  if (focus) live.querySelector(`[data-id="${CSS.escape(focus)}"] summary`)?.focus();
+  const again = focus && live.querySelector(`[data-id="${CSS.escape(focus)}"]`);
+  if (again) again.querySelector("summary, a, button")?.focus();
 }
 
 const live = document.querySelector("[data-events]");

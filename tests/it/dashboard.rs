@@ -129,10 +129,14 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
         click(&page, "details[data-source] summary").await;
         until(&page, "place 1 for “fixture”").await;
 
-        // What an agent does appears by itself, and what was opened stays open.
+        // What an agent does appears by itself. What was opened stays open, and the focus stays.
+        let script = "document.querySelector('.lane li a').focus()";
+        page.execute(script, Vec::new()).await.unwrap();
         let content = "Retries have jitter";
         agent.tool("memory_note", &json!({"content": content}));
         until(&page, content).await;
+        let focused = page.active_element().await.unwrap().text().await.unwrap();
+        assert_eq!(focused, "Deploys happen before noon");
         let open = page.find_all(Locator::Css("details[data-source][open]")).await.unwrap();
         assert_eq!(open.len(), 1);
 
@@ -151,8 +155,10 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
         // The newest card is edited with keys.
         press(&page, 'j').await;
         press(&page, 'e').await;
-        let text = page.wait().for_element(Locator::Css("textarea[name=content]")).await.unwrap();
-        text.send_keys(" of 20 %").await.unwrap();
+        page.wait().for_element(Locator::Css("textarea[name=content]")).await.unwrap();
+        for key in " of 20 %".chars() {
+            press(&page, key).await;
+        }
         click(&page, "form.edit button").await;
         until(&page, "Changed n3.").await;
         until(&page, "Retries have jitter of 20 %").await;

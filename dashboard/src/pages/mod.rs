@@ -247,7 +247,7 @@ fn style() -> Markup {
 }
 
 /// The keys, as the script has them.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 13] = [
     ("1 … 5", "go to a view"),
     ("j, ↓", "next record"),
     ("k, ↑", "previous record"),
@@ -259,6 +259,7 @@ const KEYS: [(&str, &str); 12] = [
     ("u", "undo the last change"),
     ("o", "open it, with its versions"),
     ("/", "search"),
+    ("Esc", "leave a field, so that keys act again"),
     ("?", "show these keys"),
 ];
 

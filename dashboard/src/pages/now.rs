@@ -66,7 +66,7 @@ fn is_idle(lane: &Lane) -> bool {
 
 fn waiting(scene: &Scene<'_>, lanes: &[Lane], approval: &WaitingApproval) -> Markup {
     html! {
-        div.problem {
+        div.problem data-id=(approval.id) {
             p {
                 strong { (name(lanes, &approval.session)) } " waits for you: " code { (approval.action) }
             }
@@ -115,8 +115,8 @@ fn session(scene: &Scene<'_>, lanes: &[Lane], lane: &Lane, texts: &Texts) -> Mar
                     @if lane.saved.is_empty() { p.faint { "nothing" } }
                     ul {
                         @for saved in &lane.saved {
-                            li {
-                                @let id = saved.id.to_string();
+                            @let id = saved.id.to_string();
+                            li data-id={ (session.id) "/" (id) } {
                                 @let project = session.project.as_ref().map_or("", |it| it.id.as_str());
                                 @if scene.is_file { (saved.title) }
                                 @else {
