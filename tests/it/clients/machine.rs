@@ -25,6 +25,7 @@ pub(super) enum Client {
     Qwen,
     Gemini,
     Opencode,
+    Kilo,
     Cline,
     Droid,
     Pi,
@@ -32,13 +33,14 @@ pub(super) enum Client {
 
 impl Client {
     /// Those that load memory by themselves, and whose hooks stop a tool.
-    pub(super) const WITH_RULES: [Self; 9] = [
+    pub(super) const WITH_RULES: [Self; 10] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Copilot,
         Self::Qwen,
         Self::Gemini,
         Self::Opencode,
+        Self::Kilo,
         Self::Cline,
         Self::Droid,
         Self::Pi,
@@ -54,6 +56,7 @@ impl Client {
             Self::Qwen => "qwen",
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
+            Self::Kilo => "kilo",
             Self::Cline => "cline",
             Self::Droid => "droid",
             Self::Pi => "pi",
@@ -75,6 +78,7 @@ impl Client {
             Self::Qwen => ("QWEN_BIN", "qwen"),
             Self::Gemini => ("GEMINI_BIN", "gemini"),
             Self::Opencode => ("OPENCODE_BIN", "opencode"),
+            Self::Kilo => ("KILO_BIN", "kilo"),
             Self::Cline => ("CLINE_BIN", "cline"),
             Self::Droid => ("DROID_BIN", "droid"),
             Self::Pi => ("PI_BIN", "pi"),
@@ -105,7 +109,7 @@ impl Machine {
     pub(super) fn new(client: Client, program: PathBuf, model: Model) -> Self {
         let root = tempfile::Builder::new().prefix("machine-").tempdir().unwrap();
         let clients = [".claude", ".codex", ".openclaw", ".copilot", ".qwen", ".gemini"];
-        let others = [".config/anchord", ".config/opencode", "../bin", "../tmp"];
+        let others = [".config/anchord", ".config/opencode", ".config/kilo", "../bin", "../tmp"];
         let more = [".cline/data/settings", ".factory", ".pi/agent"];
         for folder in clients.into_iter().chain(others).chain(more) {
             std::fs::create_dir_all(root.path().join("home").join(folder)).unwrap();
@@ -120,7 +124,8 @@ impl Machine {
             Client::ClaudeCode | Client::Copilot | Client::Qwen => {}
             Client::Codex => machine.configure_codex(),
             Client::Gemini => machine.configure_gemini(),
-            Client::Opencode => machine.configure_opencode(),
+            Client::Opencode => machine.configure_opencode(".config/opencode/opencode.json"),
+            Client::Kilo => machine.configure_opencode(".config/kilo/kilo.json"),
             Client::OpenClaw => machine.configure_openclaw(),
             Client::Cline => machine.configure_cline(),
             Client::Droid => machine.configure_droid(),
@@ -156,7 +161,8 @@ impl Machine {
         std::fs::write(self.home().join(".gemini/settings.json"), settings.to_string()).unwrap();
     }
 
-    fn configure_opencode(&self) {
+    /// Configures opencode, or Kilo, which has the same settings in another file.
+    fn configure_opencode(&self, file: &str) {
         let config = json!({
             "autoupdate": false,
             "share": "disabled",
@@ -177,8 +183,7 @@ impl Machine {
                 },
             } },
         });
-        let path = self.home().join(".config/opencode/opencode.json");
-        std::fs::write(path, config.to_string()).unwrap();
+        std::fs::write(self.home().join(file), config.to_string()).unwrap();
     }
 
     /// Configures the model, a gateway on loopback, and the project as the agent's workspace. Tools
@@ -390,6 +395,12 @@ impl Machine {
                     .envs([("OPENCODE_DISABLE_AUTOUPDATE", "1")])
                     .envs([("OPENCODE_DISABLE_MODELS_FETCH", "1")])
                     .envs([("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")])
+                    .args(["run", "--format", "json", "--title", "script", prompt]);
+            }
+            Client::Kilo => {
+                command
+                    .envs([("KILO_DISABLE_AUTOUPDATE", "1"), ("KILO_DISABLE_MODELS_FETCH", "1")])
+                    .envs([("KILO_DISABLE_LSP_DOWNLOAD", "1")])
                     .args(["run", "--format", "json", "--title", "script", prompt]);
             }
             Client::Cline => {

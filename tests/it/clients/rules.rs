@@ -21,7 +21,7 @@ fn script(client: Client) -> Vec<Turn> {
                 "riskLevelReason": "as said"}),
         ),
         Client::Gemini => ("run_shell_command", json!({"command": line})),
-        Client::Opencode | Client::Pi => {
+        Client::Opencode | Client::Kilo | Client::Pi => {
             ("bash", json!({"command": line, "description": "as said"}))
         }
         Client::Qwen => ("run_shell_command", json!({"command": line, "is_background": false})),
