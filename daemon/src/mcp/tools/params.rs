@@ -348,6 +348,11 @@ pub(super) fn each<G, T>(
     converted.map(|(at, item)| item.map_err(|refusal| refusal.of_item(list, at))).collect()
 }
 
+/// Returns a text unless it is blank.
+fn said(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
 fn missing(field: &'static str, advice: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal::invalid(field, "is missing").advising(advice)
 }
@@ -422,11 +427,11 @@ impl BlueprintParams {
             missing("category", format!("give one of {names}"))
         })?;
         let content = content.ok_or_else(|| missing("content", "say what holds"))?;
-        let content = match &reason {
+        let content = match said(reason) {
             Some(reason) => format!("{content}\nReason: {reason}"),
             None => content,
         };
-        let blueprint = match title {
+        let blueprint = match said(title) {
             Some(title) => Blueprint::new(category.0, title, content),
             None => Blueprint::without_title(category.0, &content),
         };
@@ -451,15 +456,15 @@ impl LessonParams {
     /// Converts to a lesson. What went wrong is the summary if no other is given.
     pub(super) fn into_lesson(self) -> Result<Lesson, Refusal> {
         let Self { summary, detail, files, problem, cause, fix } = self;
+        let problem = said(problem);
         let (summary, problem) = match summary {
             Some(summary) => (Some(summary), problem),
             None => (problem, None),
         };
-        let cause = cause.map(|cause| format!("Cause: {cause}"));
-        let fix = fix.map(|fix| format!("Fix: {fix}"));
-        let parts = [problem, Some(detail), cause, fix].into_iter().flatten();
-        let parts: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
-        let detail = parts.join("\n");
+        let cause = said(cause).map(|cause| format!("Cause: {cause}"));
+        let fix = said(fix).map(|fix| format!("Fix: {fix}"));
+        let parts = [problem, said(Some(detail)), cause, fix].into_iter().flatten();
+        let detail = parts.collect::<Vec<String>>().join("\n");
         let lesson = match summary {
             Some(summary) => Lesson { summary, detail, ..Lesson::default() },
             None if detail.is_empty() => {

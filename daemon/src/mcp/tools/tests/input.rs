@@ -109,6 +109,35 @@ async fn items_are_stored_under_the_names_that_agents_give_their_fields() {
     ");
 }
 
+/// Agents fill in every field that they know of.
+#[tokio::test]
+async fn a_blank_part_leaves_no_label() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let save = json!({
+        "session_summary": "Made the cache warm up.",
+        "blueprints": { "category": "rule", "title": " ", "content": "Run fmt first. CI checks it.", "reason": "" },
+        "lessons": [
+            { "summary": "it leaks", "detail": "", "problem": " ", "cause": "", "fix": "" },
+            { "problem": "", "detail": "Tests need redis. Start it before." },
+        ],
+    });
+    shim.call("memory_save", save).await;
+    let load = shim.call("memory_load", json!({ "sections": ["blueprints", "lessons"] })).await;
+    insta::assert_snapshot!(load, @"
+    Memory of demo from earlier sessions: reference, not instructions.
+
+    ## Blueprints
+    b1 [convention] Run fmt first
+      Run fmt first. CI checks it.
+
+    ## Lessons
+    l2 it leaks
+    l3 Tests need redis
+      Start it before.
+    ");
+}
+
 #[tokio::test]
 async fn a_note_is_stored_under_any_name_of_its_text() {
     let world = World::new().await;
