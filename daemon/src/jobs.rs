@@ -1,6 +1,6 @@
-//! Periodic work. Stages pending activity, ends sessions that are gone, mirrors topics, moves
-//! anchors and follows teams. Exchanges shared files, closes idle projects, and returns free
-//! memory. Also checks that this is still the daemon of its instance.
+//! Periodic work. Stages pending activity, ends sessions that are gone, mirrors topics and
+//! zipmem's files, moves anchors and follows teams. Exchanges shared files, closes idle projects,
+//! and returns free memory. Also checks that this is still the daemon of its instance.
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -20,6 +20,7 @@ use crate::sessions::{SessionService, sweep};
 use crate::shutdown::Shutdown;
 use crate::team_upkeep::TeamUpkeep;
 use crate::topic_files::TopicMirror;
+use crate::zipmem_files::ZipmemMirror;
 
 /// The parts that periodic work concerns.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(crate) struct JobService {
     pub(crate) hooks: Arc<HookService>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) mirror: TopicMirror,
+    pub(crate) zipmem: Arc<ZipmemMirror>,
     pub(crate) anchors: AnchorUpkeep,
     pub(crate) teams: TeamUpkeep,
     pub(crate) shutdown: Shutdown,
@@ -42,6 +44,7 @@ pub(crate) async fn run(service: JobService) {
         hooks,
         metrics,
         mut mirror,
+        zipmem,
         mut anchors,
         mut teams,
         shutdown,
@@ -75,6 +78,7 @@ pub(crate) async fn run(service: JobService) {
         part(&metrics, "activity", stage_silent(&hooks, limits::NOTED_STAGED_AFTER)).await;
         part(&metrics, "sessions", sweep(&sessions)).await;
         part(&metrics, "topics", mirror.update()).await;
+        part(&metrics, "zipmem's files", zipmem.update()).await;
         part(&metrics, "anchors", anchors.update()).await;
         part(&metrics, "teams", teams.update()).await;
         part(&metrics, "shared files", sessions.shared.pass_all()).await;

@@ -47,5 +47,6 @@ mod team_upkeep;
 #[cfg(test)]
 mod testing;
 mod topic_files;
+mod zipmem_files;
 
 pub use run::{RunError, Started, run};

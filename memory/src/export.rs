@@ -50,6 +50,27 @@ pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
     })
 }
 
+/// A stage of a session, as zipmem sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZipmemStatus {
+    /// It has not saved since its last call.
+    Active,
+    /// It has saved.
+    Closed,
+    /// It ended without a save.
+    Interrupted,
+}
+
+impl ZipmemStatus {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Closed => "closed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// A session, to be shown as zipmem would show it.
 #[derive(Clone, Copy, Debug)]
 pub struct ZipmemSession<'a> {
@@ -57,8 +78,8 @@ pub struct ZipmemSession<'a> {
     pub id: &'a SessionId,
     /// The process of its agent's tools, and the one above it.
     pub pids: (u32, u32),
-    /// Whether it has not saved since its last checkpoint.
-    pub is_active: bool,
+    /// Its stage.
+    pub status: ZipmemStatus,
     /// The time at which it began.
     pub started: Timestamp,
     /// The time of its last call.
@@ -69,19 +90,19 @@ pub struct ZipmemSession<'a> {
 
 /// Returns a session as zipmem's `session.json`. Only an active one has pending work.
 pub fn zipmem_session(session: &ZipmemSession<'_>) -> Value {
-    let ZipmemSession { id, pids: (pid, ppid), is_active, started, now, staged } = *session;
+    let ZipmemSession { id, pids: (pid, ppid), status, started, now, staged } = *session;
     let none = Staged::default();
-    let staged = staged.filter(|_| is_active).unwrap_or(&none);
+    let staged = staged.filter(|_| status == ZipmemStatus::Active).unwrap_or(&none);
     let blueprint = |it: &Blueprint| {
         let category = it.category.name();
         json!({ "category": category, "title": it.title, "content": it.content, "immutable": it.immutable })
     };
     let anchor = |it: &Anchor| json!({ "file_path": it.file, "line_range": it.lines.to_string(), "concept": it.concept });
     let lesson = |it: &Lesson| json!({ "summary": it.summary, "detail": it.detail, "related_files": it.files });
-    json!({
+    let mut value = json!({
         "version": 1,
         "session_id": id.to_string(),
-        "status": if is_active { "active" } else { "closed" },
+        "status": status.name(),
         "pid": pid,
         "ppid": ppid,
         "started_at": started.iso(),
@@ -92,7 +113,11 @@ pub fn zipmem_session(session: &ZipmemSession<'_>) -> Value {
             "anchors": staged.anchors.iter().map(anchor).collect::<Vec<_>>(),
             "lessons": staged.lessons.iter().map(lesson).collect::<Vec<_>>(),
         },
-    })
+    });
+    if let (ZipmemStatus::Interrupted, Some(fields)) = (status, value.as_object_mut()) {
+        fields.insert("reason".to_owned(), "ended without a save".into());
+    }
+    value
 }
 
 fn item(record: &Record) -> Value {

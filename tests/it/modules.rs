@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["http"],
     &["admin", "jobs"],
     &["mcp", "hooks", "topic_files", "team_upkeep"],
+    &["zipmem_files"],
     &["outlines"],
     &["sessions", "merging"],
     &["shared", "rules", "anchors", "purging", "team_copy"],

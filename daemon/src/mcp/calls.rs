@@ -65,6 +65,7 @@ pub(super) async fn call(
         sessions: Arc::clone(&service.sessions),
         merging: Arc::clone(&service.merging),
         outlines: Arc::clone(&service.outlines),
+        zipmem: Arc::clone(&service.zipmem),
         session: Arc::clone(&session),
         call: line,
         audience: Arc::new(audience),

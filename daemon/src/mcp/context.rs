@@ -20,6 +20,7 @@ use crate::sessions::{
     WriteOutcome, WritePlan,
 };
 use crate::store::Call;
+use crate::zipmem_files::ZipmemMirror;
 
 /// One call of a tool.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Context {
     pub(crate) merging: Arc<MergeService>,
     /// Makes outlines of files.
     pub(crate) outlines: Arc<OutlineService>,
+    /// Writes zipmem's files, if that is configured.
+    pub(crate) zipmem: Arc<ZipmemMirror>,
     /// The calling session.
     pub(crate) session: Arc<Session>,
     /// The line of the call, if a shim sent it. A write is applied once for each line.

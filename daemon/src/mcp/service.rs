@@ -9,6 +9,7 @@ use crate::merging::MergeService;
 use crate::metrics::Metrics;
 use crate::outlines::OutlineService;
 use crate::sessions::SessionService;
+use crate::zipmem_files::ZipmemMirror;
 
 /// The tools, and the parts below them.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct ToolService {
     pub(super) merging: Arc<MergeService>,
     /// Makes outlines of files.
     pub(crate) outlines: Arc<OutlineService>,
+    /// Writes zipmem's files, if that is configured.
+    pub(super) zipmem: Arc<ZipmemMirror>,
     tools: [Arc<ToolList>; ToolSet::ALL.len()],
 }
 
@@ -28,9 +31,10 @@ impl ToolService {
         metrics: Arc<Metrics>,
         merging: Arc<MergeService>,
         outlines: Arc<OutlineService>,
+        zipmem: Arc<ZipmemMirror>,
     ) -> Self {
         let tools = ToolSet::ALL.map(|set| Arc::new(ToolList::new(set)));
-        Self { sessions, metrics, merging, outlines, tools }
+        Self { sessions, metrics, merging, outlines, zipmem, tools }
     }
 
     /// Returns the tools of a set.

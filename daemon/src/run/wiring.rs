@@ -25,6 +25,7 @@ use crate::shutdown::Shutdown;
 use crate::socket::SocketService;
 use crate::team_upkeep::TeamUpkeep;
 use crate::topic_files::TopicMirror;
+use crate::zipmem_files::ZipmemMirror;
 
 /// The directory of kept outlines, in the data directory. It may be deleted at any time.
 const OUTLINES: &str = "outlines";
@@ -102,11 +103,13 @@ impl Daemon {
             Arc::clone(&outlines),
             Arc::clone(&metrics),
         ));
+        let zipmem = Arc::new(ZipmemMirror::new(Arc::clone(&sessions)));
         let tools = Arc::new(ToolService::new(
             Arc::clone(&sessions),
             Arc::clone(&metrics),
             Arc::clone(&merging),
             outlines,
+            Arc::clone(&zipmem),
         ));
         let admin = Arc::new(AdminService {
             instance: Arc::clone(&instance),
@@ -132,6 +135,7 @@ impl Daemon {
             hooks: Arc::clone(&hooks),
             metrics: Arc::clone(&metrics),
             mirror: TopicMirror::new(Arc::clone(&projects), &sessions.config),
+            zipmem,
             anchors: AnchorUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.anchors)),
             teams: TeamUpkeep::new(Arc::clone(&projects), Arc::clone(&sessions.config)),
             shutdown: shutdown.clone(),

@@ -1,9 +1,8 @@
 //! `--tools zipmem`: that system's tool names, parameters and replies over the same memory.
 
-mod mirror;
-
 use std::path::{Path, PathBuf};
 
+use anchord_memory::export::ZipmemStatus;
 use anchord_memory::render::zipmem as form;
 use anchord_memory::{Anchor, Blueprint, Category, Kind, Lesson, Staged, WriteLimits};
 use schemars::JsonSchema;
@@ -135,7 +134,7 @@ async fn load(context: Context, params: LoadParams) -> Result<ToolAnswer, ToolEr
     if let Some(project) = &view.project {
         project.mark_shown(loaded.notices_shown);
     }
-    mirror::write(&context, true).await;
+    context.zipmem.write(&context.session, ZipmemStatus::Active).await;
     let answer = ToolAnswer::from(loaded.text).with_newest(&view.memory, &loaded.shown);
     Ok(answer.truncated(loaded.truncated))
 }
@@ -144,7 +143,7 @@ async fn checkpoint(context: Context, params: CheckpointParams) -> Result<ToolAn
     same_project(&context, params.project_dir.as_deref()).await?;
     let part = part(params.summary, params.blueprints, params.anchors, params.lessons)?;
     let answer = context.checkpoint(part, WriteLimits::WIDE, form::checkpoint).await?;
-    mirror::write(&context, true).await;
+    context.zipmem.write(&context.session, ZipmemStatus::Active).await;
     Ok(answer)
 }
 
@@ -154,7 +153,7 @@ async fn save(context: Context, params: SaveParams) -> Result<ToolAnswer, ToolEr
     let (session_summary, limits) = (params.session_summary, WriteLimits::WIDE);
     let save = SaveCall { session_summary, limits, ..SaveCall::default() };
     let written = context.save(part, save).await?;
-    mirror::write(&context, false).await;
+    context.zipmem.write(&context.session, ZipmemStatus::Closed).await;
     context.answer(written, form::save).await
 }
 

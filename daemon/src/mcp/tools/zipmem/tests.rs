@@ -1,8 +1,11 @@
 //! Calls of that system as its users make them, and their replies.
 
+use anchord_memory::SessionId;
+use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
-use crate::testing::World;
+use crate::sessions::sweep;
+use crate::testing::{World, dead, poll};
 
 fn part(world: &World) -> Value {
     json!({
@@ -179,4 +182,49 @@ async fn the_mirror_is_never_read_back_and_spares_zipmems_own_files() {
     std::fs::write(&path, &own).unwrap();
     shim.call("zipmem_checkpoint", part(&world)).await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), own, "a memory of zipmem stays");
+}
+
+#[tokio::test]
+async fn the_mirror_shows_a_session_that_ended_without_a_save_as_interrupted() {
+    let world = World::configured("[zipmem]\nmirror = true\n").await;
+    let hello = Hello { tools: Some("zipmem".to_owned()), ..dead(world.hello()) };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("zipmem_checkpoint", part(&world)).await;
+    let id = SessionId::new(shim.welcome.session.clone().unwrap());
+    let table = &world.daemon.sessions.table;
+    let update = async || {
+        sweep(&world.daemon.sessions).await;
+        world.daemon.jobs.zipmem.update().await;
+        mirrored(&world).map(Option::unwrap)
+    };
+    let [_, session] = update().await;
+    assert_eq!(session["status"], "active", "it is connected");
+
+    drop(shim);
+    poll(|| (!table.is_connected(&id)).then_some(())).await;
+    let [state, session] = update().await;
+    assert_eq!(session["status"], "interrupted");
+    assert_eq!(session["reason"], "ended without a save");
+    assert_eq!(session["pending"]["lessons"], json!([]), "it is folded");
+    assert_eq!(state["lessons"][0]["summary"], "a cold cache times out");
+    let before = session.clone();
+    assert_eq!(update().await[1], before, "it is written once");
+}
+
+#[tokio::test]
+async fn the_mirror_leaves_a_session_that_saved_closed() {
+    let world = World::configured("[zipmem]\nmirror = true\n").await;
+    let hello = Hello { tools: Some("zipmem".to_owned()), ..dead(world.hello()) };
+    let mut shim = world.connect(hello).await;
+    shim.initialize("2025-06-18").await;
+    shim.call("zipmem_checkpoint", part(&world)).await;
+    shim.call("zipmem_save_and_compact", json!({ "session_summary": "done" })).await;
+    let id = SessionId::new(shim.welcome.session.clone().unwrap());
+    drop(shim);
+    poll(|| (!world.daemon.sessions.table.is_connected(&id)).then_some(())).await;
+    sweep(&world.daemon.sessions).await;
+    assert!(world.daemon.sessions.table.is_over(&id));
+    world.daemon.jobs.zipmem.update().await;
+    assert_eq!(mirrored(&world)[1].clone().unwrap()["status"], "closed");
 }
