@@ -511,6 +511,9 @@ pub const APPROVAL_WAITS_MINUTES: u32 = 60;
 /// Bytes of the log of checks without the daemon; then a new one begins, and one older stays.
 pub const GUARD_LOG_BYTES_MAX: u64 = 1 << 20;
 
+/// Ids in one `memory_get`.
+pub const GET_IDS_MAX: usize = 20;
+
 /// Time for the states of a load's anchors. Those that are not reached are unchecked.
 pub const ANCHORS_TIME_MAX: Duration = Duration::from_millis(50);
 /// Time for the states of the few anchors of another answer.

@@ -115,7 +115,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Array(items) => {
                 visitor.visit_seq(Items { items: items.into_iter().enumerate(), path, report })
             }
-            Value::String(_) | Value::Object(_) => {
+            Value::String(_) | Value::Number(_) | Value::Object(_) => {
                 visitor.visit_seq(Single { value: Some(value), path, report })
             }
             value => value.deserialize_seq(visitor),

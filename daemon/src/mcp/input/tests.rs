@@ -122,7 +122,11 @@ fn a_single_value_is_accepted_as_a_list() {
         refused(json!({ "anchors": "a.rs" })),
         "anchors: invalid type: string \"a.rs\", expected an object with file, lines"
     );
-    assert_eq!(refused(json!({ "tags": 7 })), "tags: invalid type: integer `7`, expected a list");
+    assert_eq!(call(json!({ "tags": 7 })).tags, ["7"], "as in a list of one");
+    assert_eq!(
+        refused(json!({ "tags": true })),
+        "tags: invalid type: boolean `true`, expected a list"
+    );
 }
 
 #[derive(Debug, Deserialize)]

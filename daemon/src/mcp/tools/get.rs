@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
 use anchord_memory::{
-    Anchor, AnchorState, Body, Reader, Record, RecordId, Timestamp, Version, find, is_expired,
-    limits, plan_use, render, tokens,
+    Anchor, AnchorState, Body, Kind, Reader, Record, RecordId, Timestamp, Version, find,
+    is_expired, limits, plan_use, render, tokens,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use super::personal::of_key;
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
 use crate::clock;
-use crate::limits::ANCHOR_TIME_MAX;
+use crate::limits::{ANCHOR_TIME_MAX, GET_IDS_MAX};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
@@ -28,8 +28,10 @@ use crate::sessions::{SessionLocation, View};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Params {
-    /// As b12
-    id: Option<String>,
+    /// As b12, or several
+    #[serde(default, rename = "id")]
+    #[schemars(with = "Option<String>")]
+    ids: Vec<String>,
     key: Option<String>,
     version: Option<u32>,
     #[serde(default)]
@@ -53,23 +55,122 @@ const MARKS_CHARS: usize = 400;
 /// The number of characters kept to name what made room for an archived record.
 const ROOM_CHARS: usize = 1_000;
 
+/// The room kept to name records that did not fit, in characters and in tokens.
+const LEFT_OUT_CHARS: usize = 400;
+const LEFT_OUT_TOKENS: u32 = 150;
+
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
-    let tokens_max = tokens_max(params.max_tokens).map_err(failed)?;
-    let (context, view, id, hidden) = match (&params.id, &params.key) {
-        (Some(id), _) => {
-            let id: RecordId = id.parse().map_err(failed)?;
-            let context = if id.is_personal() { context.personal() } else { context };
-            let view = context.view().await?;
-            (context, view, id, String::new())
-        }
-        (None, Some(key)) => {
-            let fact = of_key(&context, None, Context::keeper, key).await?;
+    let tokens = tokens_max(params.max_tokens).map_err(failed)?;
+    let room = Room { chars: limits::ANSWER_CHARS_MAX, tokens };
+    // Agents also write several ids into one text.
+    let texts = params.ids.iter().flat_map(|text| text.split([',', ';', ' ', '\n']));
+    let texts = texts.map(str::trim).filter(|text| !text.is_empty());
+    let ids: Vec<RecordId> = texts.map(str::parse).collect::<Result<_, _>>().map_err(failed)?;
+    let Params { version, expand, cursor, .. } = params;
+    let asked = Asked { version, expand, cursor };
+    match (ids.as_slice(), params.key) {
+        ([], Some(key)) => {
+            let fact = of_key(&context, None, Context::keeper, &key).await?;
             let fact = fact.map_err(failed)?;
             let hidden = fact.hidden();
-            (fact.context, fact.view, fact.id, hidden)
+            let target = Target { context: fact.context, view: fact.view, id: fact.id };
+            one(target, asked, room, hidden).await
         }
-        (None, None) => return Err(failed("give an id, or a fact's key")),
-    };
+        ([], None) => Err(failed("give an id, or a fact's key")),
+        ([id], _) => one(Target::new(&context, *id).await?, asked, room, String::new()).await,
+        (ids, _) => several(&context, ids, asked, room).await,
+    }
+}
+
+/// The part of a record that a call asks for.
+#[derive(Default)]
+struct Asked {
+    /// The newest version, if it names none.
+    version: Option<u32>,
+    /// Whether an anchor's code is wanted.
+    expand: bool,
+    /// The place in the text, if it does not begin at the start.
+    cursor: Option<String>,
+}
+
+/// The record that a call asks for, and the memory that holds it.
+struct Target {
+    context: Context,
+    view: View,
+    id: RecordId,
+}
+
+impl Target {
+    async fn new(context: &Context, id: RecordId) -> Result<Self, ToolError> {
+        let context = if id.is_personal() { context.personal() } else { context.clone() };
+        let view = context.view().await?;
+        Ok(Self { context, view, id })
+    }
+}
+
+/// Returns as many of these records as there is room for, and names the others. Fails only if none
+/// of them can be given.
+async fn several(
+    context: &Context,
+    ids: &[RecordId],
+    asked: Asked,
+    room: Room,
+) -> Result<ToolAnswer, ToolError> {
+    if ids.len() > GET_IDS_MAX {
+        return Err(failed(format!("{} ids are too many; give at most {GET_IDS_MAX}", ids.len())));
+    }
+    if asked.version.is_some() || asked.cursor.is_some() {
+        return Err(failed("version and cursor are of one record; give its id alone"));
+    }
+    let (mut all, mut refused) = (ToolAnswer::default(), Vec::new());
+    let mut waiting = ids.iter();
+    for id in waiting.by_ref() {
+        let left = room.after(&all.text).without(LEFT_OUT_CHARS, LEFT_OUT_TOKENS);
+        let target = Target::new(context, *id).await?;
+        let expand = asked.expand && id.kind == Kind::Anchor;
+        let asked = Asked { expand, ..Asked::default() };
+        match one(target, asked, left, String::new()).await {
+            Ok(answer) => {
+                if !all.text.is_empty() {
+                    all.text.push('\n');
+                }
+                all.text.push_str(&answer.text);
+                all.records.extend(answer.records);
+                all.truncated |= answer.truncated;
+            }
+            Err(ToolError::Caller(mistake)) => refused.push(mistake),
+            Err(error) => return Err(error),
+        }
+        if !room.after(&all.text).without(LEFT_OUT_CHARS, LEFT_OUT_TOKENS).is_enough() {
+            break;
+        }
+    }
+    if all.records.is_empty()
+        && let Some(mistake) = refused.pop()
+    {
+        return Err(ToolError::Caller(mistake));
+    }
+    for mistake in refused {
+        let _ = writeln!(all.text, "{mistake}");
+    }
+    let left_out: Vec<String> = waiting.map(ToString::to_string).collect();
+    if !left_out.is_empty() {
+        all.truncated = true;
+        let _ =
+            writeln!(all.text, "No room for {}: get them in another call.", left_out.join(", "));
+    }
+    Ok(all)
+}
+
+/// Returns one record, or the page of it that there is room for. `hidden` says what its key also
+/// stands for.
+async fn one(
+    target: Target,
+    asked: Asked,
+    room: Room,
+    hidden: String,
+) -> Result<ToolAnswer, ToolError> {
+    let Target { context, view, id } = target;
     let reader = context.keeper();
     let it: Vec<_> = view.memory.record(id).cloned().into_iter().collect();
     let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, &it).await;
@@ -80,32 +181,32 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     if newest.is_head {
         newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
     }
-    let mut record = asked_version(&view, &reader, &newest, params.version).await?;
+    let mut record = asked_version(&view, &reader, &newest, asked.version).await?;
     // A call that fails does not count as use of a record, so everything that can fail comes first.
-    let code = match (params.expand, &record.body) {
+    let code = match (asked.expand, &record.body) {
         (false, _) => None,
         (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor, &record).await?),
         (true, _) => {
             return Err(failed(format!("{id} is not an anchor; only anchors can be expanded")));
         }
     };
-    let (asked, now) = (params.version.is_some(), clock::now());
-    let currency = render::currency(&view.memory, &reader, &record, &newest, asked, now);
+    let (is_asked, now) = (asked.version.is_some(), clock::now());
+    let currency = render::currency(&view.memory, &reader, &record, &newest, is_asked, now);
     let marks = hidden + &currency.unwrap_or_default() + &expired(&record, now);
     let by = context.session.provenance(now);
     let wakes = plan_use(&view.memory, id, &by).is_some()
         && context.session.has_room_for(&context.sessions, &view.memory, &newest);
     let page = |record: &Record| {
-        let room = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
-        let tokens_left = tokens_max.map(|max| max.saturating_sub(tokens::count(&marks)));
-        let (cursor, chars_max) = (params.cursor.as_deref(), limits::ANSWER_CHARS_MAX - room);
-        render::record_page(record, cursor, chars_max, tokens_left, &context.audience)
+        let kept = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
+        let Room { chars, tokens } = room.without(kept, tokens::count(&marks));
+        render::record_page(record, asked.cursor.as_deref(), chars, tokens, &context.audience)
             .map_err(|refusal| context.refused("get", &refusal))
     };
     let (mut text, mut next) = page(&record)?;
-    let (mut said, mut stands) = (String::new(), view.memory.record(id).cloned());
+    let mut stands = view.memory.record(id).cloned();
+    let mut made_room = String::new();
     if wakes {
-        said = context.used(id).await;
+        made_room = context.used(id).await;
         if let Some(woken) = woken(&context, &newest).await {
             if record.version == newest.version {
                 record.version = woken.version;
@@ -115,25 +216,17 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         }
     }
     text.push_str(&marks);
-    let given = stands.filter(|stands| stands.content_eq(&record));
-    let given = given.unwrap_or_else(|| Arc::new(record.clone()));
     if let Some(project) = &view.project {
         project.accessed(&[id], clock::now());
     }
-    if wakes {
-        let count = || tokens::count(&text) + tokens::count(&said);
-        if tokens_max.is_none_or(|max| count() <= max) {
-            text.push_str(&said);
-        }
+    if room.after(&text).holds(&made_room) {
+        text.push_str(&made_room);
     }
     if let Some(code) = code {
-        let room = Room {
-            chars: limits::ANSWER_CHARS_MAX.saturating_sub(text.chars().count()),
-            tokens: tokens_max.map(|max| max.saturating_sub(tokens::count(&text))),
-        };
-        text.push_str(&code.text(room));
+        text.push_str(&code.text(room.after(&text)));
     }
-    let answer = ToolAnswer::from(text).with_records([given]);
+    let given = stands.filter(|stands| stands.content_eq(&record));
+    let answer = ToolAnswer::from(text).with_records([given.unwrap_or_else(|| record.into())]);
     Ok(answer.truncated(next.is_some()).with_rest(next, None))
 }
 
@@ -200,6 +293,32 @@ struct Room {
     chars: usize,
     /// The tokens left; `None` if they are not limited.
     tokens: Option<u32>,
+}
+
+impl Room {
+    /// Returns the room that is left beside so much more.
+    fn without(self, chars: usize, tokens: u32) -> Self {
+        Self {
+            chars: self.chars.saturating_sub(chars),
+            tokens: self.tokens.map(|left| left.saturating_sub(tokens)),
+        }
+    }
+
+    /// Returns the room that is left after a text.
+    fn after(self, text: &str) -> Self {
+        self.without(text.chars().count(), tokens::count(text))
+    }
+
+    /// Returns whether a text's tokens fit. Characters are kept for it beforehand.
+    fn holds(self, text: &str) -> bool {
+        self.tokens.is_none_or(|left| tokens::count(text) <= left)
+    }
+
+    /// Returns whether another record fits, or a page of it.
+    fn is_enough(self) -> bool {
+        self.chars >= limits::ANSWER_CHARS_MIN + MARKS_CHARS + ROOM_CHARS
+            && self.tokens.is_none_or(|left| left >= limits::ANSWER_TOKENS_MIN)
+    }
 }
 
 /// The room kept for the line that says where an anchor's lines were cut, in characters and in

@@ -17,6 +17,7 @@ mod notes;
 mod outline;
 mod pages;
 mod personal;
+mod several;
 mod topics;
 
 /// The variable that makes the test write the document instead of comparing it.
