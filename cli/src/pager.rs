@@ -44,20 +44,31 @@ fn wanted(pager: Option<&str>, is_terminal: bool) -> Option<&str> {
     (is_terminal && !pager.is_empty() && pager != "cat").then_some(pager)
 }
 
+/// Variables of pagers with the values they get, unless one of the names is set.
+const DEFAULTS: [(&[&str], &str); 3] = [
+    // As git does: leave at once if all fits on a screen, pass colours on, keep the screen.
+    (&["LESS"], "FRX"),
+    (&["LV"], "-c"),
+    // The text is UTF-8 in every locale. In another one less shows its bytes.
+    (&["LESSCHARSET", "LESSCHARDEF"], "utf-8"),
+];
+
 /// Starts the pager. Returns `None` if it cannot run; the text is then printed.
 fn start(pager: &str) -> Option<Child> {
+    prepared(pager, |name| std::env::var_os(name).is_some())?.spawn().ok()
+}
+
+fn prepared(pager: &str, is_set: impl Fn(&str) -> bool) -> Option<Command> {
     // A shell would start even if the pager does not exist.
     let mut words = shlex::split(pager)?.into_iter();
     let mut command = Command::new(words.next()?);
     command.args(words).stdin(Stdio::piped());
-    // As git does: leave at once if all fits on a screen, pass colours on, keep the screen.
-    if std::env::var_os("LESS").is_none() {
-        command.env("LESS", "FRX");
+    for (names, value) in DEFAULTS {
+        if !names.iter().any(|name| is_set(name)) {
+            command.envs(names.first().map(|name| (name, value)));
+        }
     }
-    if std::env::var_os("LV").is_none() {
-        command.env("LV", "-c");
-    }
-    command.spawn().ok()
+    Some(command)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use anchord_memory::defuse::{defuse, defuse_line};
 pub use anchord_memory::render::{ago, duration};
 pub use anchord_memory::shell_line;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Formats a number with its noun: `1 session`, `2 sessions`.
 pub fn count(number: u64, noun: &str) -> String {
@@ -77,22 +78,36 @@ pub fn plain_lines(text: &str) -> String {
     defuse(text).into_owned()
 }
 
-/// Wraps a line at spaces to at most `chars_max` characters, and indents all lines but the first. A
+/// Cuts a line to at most this many columns of a terminal. `…` is in place of what is cut.
+pub fn cut(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let mut room = columns.saturating_sub(1);
+    let fits = |char: &char| {
+        let left = room.checked_sub(char.width().unwrap_or(0));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// Wraps a line at spaces to at most `columns_max` columns, and indents all lines but the first. A
 /// longer word stays whole, so that it can be copied.
-pub fn wrapped(line: &str, chars_max: usize, indent: &str) -> String {
+pub fn wrapped(line: &str, columns_max: usize, indent: &str) -> String {
     let mut lines = String::new();
-    let mut room = chars_max;
+    let mut room = columns_max;
     for word in line.split(' ') {
-        let chars = word.chars().count();
+        let columns = word.width();
         if lines.is_empty() {
-            room = room.saturating_sub(chars);
-        } else if chars < room {
+            room = room.saturating_sub(columns);
+        } else if columns < room {
             lines.push(' ');
-            room = room.saturating_sub(chars + 1);
+            room = room.saturating_sub(columns + 1);
         } else {
             lines.push('\n');
             lines.push_str(indent);
-            room = chars_max.saturating_sub(indent.chars().count() + chars);
+            room = columns_max.saturating_sub(indent.width() + columns);
         }
         lines.push_str(word);
     }

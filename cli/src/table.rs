@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use owo_colors::OwoColorize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::show;
 
@@ -70,7 +71,7 @@ impl Table {
 }
 
 fn width(cell: &str) -> usize {
-    cell.chars().count()
+    cell.width()
 }
 
 #[cfg(test)]

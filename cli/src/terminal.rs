@@ -1,4 +1,5 @@
-//! Standard output on a terminal: only our own colours reach it as control sequences.
+//! Standard output on a terminal: its width, and that only our own colours reach it as control
+//! sequences.
 //!
 //! Commands make stored text safe themselves, also for readers of a pipe. This is a safety net. It
 //! is the only protection for documents such as an export, which a file gets unchanged.
@@ -6,6 +7,14 @@
 use std::io::{self, Write};
 
 use anchord_memory::defuse::defuse;
+
+/// Returns the width that lines on standard output should fit: $COLUMNS if it is set, or else the
+/// terminal's. `None` for a pipe or a file, whose reader wants lines whole.
+pub(crate) fn columns() -> Option<usize> {
+    let wanted = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let own = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    wanted.filter(|columns| *columns > 0).or_else(own)
+}
 
 /// A terminal that is written to line by line.
 pub(crate) struct Terminal<W: Write> {

@@ -10,18 +10,20 @@ use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
 use owo_colors::OwoColorize;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::search::past;
 use super::{MemoryArg, journal};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::LOG_PAGE_LINES_MAX;
-use crate::show;
+use crate::{show, terminal};
 
 /// Show what agents asked of the memory and what they were given, newest last
 ///
 /// Every answer of a tool that reads is a line: who asked, with what, and which records were given.
-/// It also has the number of tokens and the time it took. The log is bounded and stays on this
+/// It also has the number of tokens and the time it took. Lines are cut to the terminal's width, or
+/// to $COLUMNS; a pipe without $COLUMNS gets them whole. The log is bounded and stays on this
 /// machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -170,44 +172,47 @@ const LINES: u32 = 20;
 /// The number of checks without the daemon that are shown.
 const GUARD_LINES: usize = 20;
 
-/// The number of characters shown of a call's arguments where the line may be long, and of a
-/// record's ids.
-const ASKED_CHARS: usize = 60;
+/// The most ids of records that a line of limited width shows.
 const IDS: usize = 6;
-/// The least characters of a call's arguments that are shown beside what was given.
-const ASKED_CHARS_MIN: usize = 12;
+/// The least columns for a call's arguments where a line is limited.
+const ASKED_COLUMNS_MIN: usize = 12;
 
 /// The form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// Every column, for a pipe or a wide terminal.
-    Wide,
-    /// The columns that matter most, and no more than this many characters.
-    Narrow(usize),
+    /// Every column, each text whole: for a pipe or a file, in which somebody searches.
+    Whole,
+    /// No wider than this many columns.
+    Fitted(usize),
 }
 
 impl Layout {
-    /// The width from which a terminal shows every column.
-    const WIDE_CHARS: usize = 140;
+    /// The width from which a line also has its session and its time in ms.
+    const WIDE_COLUMNS: usize = 140;
 
     /// Chooses the form for standard output.
     fn here() -> Self {
-        terminal_size::terminal_size_of(std::io::stdout())
-            .map(|(width, _)| usize::from(width.0))
-            .filter(|width| *width < Self::WIDE_CHARS)
-            .map_or(Self::Wide, Self::Narrow)
+        terminal::columns().map_or(Self::Whole, Self::Fitted)
+    }
+
+    fn is_wide(self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Fitted(columns) => columns >= Self::WIDE_COLUMNS,
+        }
     }
 
     fn head(self) -> String {
-        let line = match self {
-            Self::Wide => format!(
+        let line = if self.is_wide() {
+            format!(
                 "{:19}  {:8}  {:14}  {:15}  {:>6}  {:>8}  asked -> given",
                 "time (UTC)", "session", "client", "tool", "tokens", "ms"
-            ),
-            Self::Narrow(_) => format!(
+            )
+        } else {
+            format!(
                 "{:11}  {:11}  {:11}  {:>6}  asked -> given",
                 "time (UTC)", "client", "tool", "tokens"
-            ),
+            )
         };
         self.fitted(line)
     }
@@ -215,51 +220,67 @@ impl Layout {
     fn words(self, line: &Retrieval) -> String {
         let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
         let time = journal::time(line.time);
-        let text = match self {
-            Self::Wide => {
-                let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
-                format!(
-                    "{time}  {:8}  {:14}  {:15}  {:>6}  {:>8.2}  {}",
-                    journal::short(&line.session),
-                    clipped(&line.client, 14),
-                    clipped(tool, 15),
-                    line.tokens,
-                    f64::from(micros) / 1000.0,
-                    exchange(line, ASKED_CHARS),
-                )
-            }
-            Self::Narrow(width) => {
-                // The month, the day and the minute.
-                let time: String = time.chars().skip(5).take(11).collect();
-                let start = format!(
-                    "{time}  {:11}  {:11}  {:>6}  ",
-                    clipped(&line.client, 11),
-                    clipped(tool, 11),
-                    line.tokens,
-                );
-                let rest = width.saturating_sub(start.chars().count());
-                let asked = rest.saturating_sub(given(line).chars().count() + ARROW.len());
-                start + &exchange(line, asked.max(ASKED_CHARS_MIN))
-            }
+        let start = if self.is_wide() {
+            let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
+            format!(
+                "{time}  {:8}  {}  {}  {:>6}  {:>8.2}  ",
+                show::plain(&journal::short(&line.session)),
+                self.cell(&line.client, 14),
+                self.cell(tool, 15),
+                line.tokens,
+                f64::from(micros) / 1000.0,
+            )
+        } else {
+            // The month, the day and the minute.
+            let time: String = time.chars().skip(5).take(11).collect();
+            let (client, tool) = (self.cell(&line.client, 11), self.cell(tool, 11));
+            format!("{time}  {client}  {tool}  {:>6}  ", line.tokens)
         };
-        self.fitted(show::plain(&text))
+        let (asked, given) = (show::plain(&asked(&line.asked)), self.given(line));
+        let asked = match self {
+            Self::Fitted(columns) => {
+                let rest = columns.saturating_sub(start.width() + ARROW.width() + given.width());
+                show::cut(&asked, rest.max(ASKED_COLUMNS_MIN))
+            }
+            Self::Whole => asked,
+        };
+        let arrow = if asked.is_empty() { "" } else { ARROW };
+        self.fitted(format!("{start}{asked}{arrow}{given}"))
+    }
+
+    /// Fills a cell up to its column. Only a pipe's cell may be longer.
+    fn cell(self, text: &str, columns: usize) -> String {
+        let text = show::plain(text);
+        let text = if self == Self::Whole { text } else { show::cut(&text, columns) };
+        let fill = columns.saturating_sub(text.width());
+        text + &" ".repeat(fill)
+    }
+
+    fn given(self, line: &Retrieval) -> String {
+        let shown = if self == Self::Whole { usize::MAX } else { IDS };
+        let mut words: Vec<String> = line.ids.iter().take(shown).cloned().collect();
+        let more = line.ids.len().saturating_sub(shown) as u64 + line.more;
+        match (line.refused, words.is_empty(), more) {
+            (true, ..) => words.push("refused".to_owned()),
+            (_, true, _) => words.push("nothing".to_owned()),
+            (_, _, 0) => {}
+            (_, _, more) => words.push(format!("and {more} more")),
+        }
+        if line.truncated {
+            words.push("(truncated)".to_owned());
+        }
+        show::plain(&words.join(" "))
     }
 
     fn fitted(self, line: String) -> String {
         match self {
-            Self::Wide => line,
-            Self::Narrow(width) => clipped(&line, width),
+            Self::Whole => line,
+            Self::Fitted(columns) => show::cut(&line, columns),
         }
     }
 }
 
 const ARROW: &str = " -> ";
-
-/// Words what was asked, at most `asked_chars` characters of it, and what was given.
-fn exchange(line: &Retrieval, asked_chars: usize) -> String {
-    let (asked, given) = (asked(&line.asked), given(line));
-    if asked.is_empty() { given } else { clipped(&asked, asked_chars) + ARROW + &given }
-}
 
 /// Returns the query itself, followed by the other arguments; empty if there are none.
 fn asked(arguments: &Value) -> String {
@@ -277,28 +298,6 @@ fn asked(arguments: &Value) -> String {
         .chain(rest.map(|(name, value)| format!("{name}={}", text(value))))
         .collect();
     words.join(" ")
-}
-
-fn given(line: &Retrieval) -> String {
-    let mut words: Vec<String> = line.ids.iter().take(IDS).cloned().collect();
-    let more = line.ids.len().saturating_sub(IDS) as u64 + line.more;
-    match (line.refused, words.is_empty(), more) {
-        (true, ..) => words.push("refused".to_owned()),
-        (_, true, _) => words.push("nothing".to_owned()),
-        (_, _, 0) => {}
-        (_, _, more) => words.push(format!("and {more} more")),
-    }
-    if line.truncated {
-        words.push("(truncated)".to_owned());
-    }
-    words.join(" ")
-}
-
-fn clipped(text: &str, chars: usize) -> String {
-    if text.chars().count() <= chars {
-        return text.to_owned();
-    }
-    text.chars().take(chars.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]

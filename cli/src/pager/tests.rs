@@ -28,3 +28,16 @@ fn without_a_pager_the_text_goes_out_as_it_is() {
         assert_eq!(out, b"text\n");
     }
 }
+
+/// In a locale without UTF-8, less shows `…` as three bytes unless it is told.
+#[test]
+fn a_pager_reads_utf_8_in_every_locale_unless_its_user_says_otherwise() {
+    let given = |set: &'static [&str]| {
+        let command = prepared("less", |name| set.contains(&name)).unwrap();
+        let charset = command.get_envs().find(|(name, _)| *name == "LESSCHARSET");
+        charset.and_then(|(_, value)| value).map(|value| value.to_string_lossy().into_owned())
+    };
+    assert_eq!(given(&["LESS"]).as_deref(), Some("utf-8"));
+    assert_eq!(given(&["LESSCHARSET"]), None);
+    assert_eq!(given(&["LESSCHARDEF"]), None);
+}

@@ -86,3 +86,12 @@ fn a_long_line_is_broken_at_spaces() {
     assert_eq!(wrapped("all fits", 8, "  "), "all fits");
     assert_eq!(wrapped("ä ö", 3, " "), "ä ö", "characters, not bytes");
 }
+
+#[test]
+fn a_cut_line_is_no_wider_than_its_columns() {
+    assert_eq!(cut("retries", 7), "retries");
+    assert_eq!(cut("retries", 5), "retr…");
+    assert_eq!(cut("再試行は五回", 12), "再試行は五回");
+    assert_eq!(cut("再試行は五回", 8), "再試行…", "a character of two columns has no room left");
+    assert_eq!(cut("retries", 0), "…");
+}

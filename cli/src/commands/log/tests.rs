@@ -35,13 +35,20 @@ fn a_line_says_who_asked_what_and_got_what() {
         ids: Vec::new(),
         ..line.clone()
     };
-    for layout in [Layout::Wide, Layout::Narrow(80)] {
-        let lines: Vec<String> =
-            [&line, &many, &none, &refused].map(|line| layout.words(line)).into_iter().collect();
-        if let Layout::Narrow(width) = layout {
-            assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
+    let wide =
+        Retrieval { asked: json!({"query": "再試行は五回まで".repeat(9)}), ..line.clone() };
+    let shown = |layout: Layout| {
+        let lines = [&line, &many, &none, &refused, &wide].map(|line| layout.words(line));
+        [[layout.head()].as_slice(), &lines].concat()
+    };
+    for layout in [Layout::Whole, Layout::Fitted(80), Layout::Fitted(150)] {
+        insta::assert_snapshot!(shown(layout).join("\n"));
+    }
+    for columns in 20..=220 {
+        for line in shown(Layout::Fitted(columns)) {
+            assert!(line.width() <= columns, "{columns}: {line}");
+            assert!(!line.contains("- ->"), "{line}");
         }
-        insta::assert_snapshot!(format!("{}\n{}", layout.head(), lines.join("\n")));
     }
 }
 
