@@ -130,6 +130,71 @@ fn commands_note_find_and_forget_as_agents_do() {
     assert_eq!(status["sessions"].as_array().unwrap().len(), 1, "the agent's: {status}");
 }
 
+/// Bare `anchord` is what a person types first.
+#[test]
+fn anchord_alone_says_what_to_do_first() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let (code, text) = Shell::new(&instance, project.path()).said(&[]);
+    assert_eq!(code, 2, "it did nothing: {text}");
+    let first = text.split_once("\nFirst steps:\n").unwrap().1;
+    assert!(first.trim_start().starts_with("setup "), "{text}");
+    let groups = text.lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
+    assert!(groups.count() > 5 && text.contains("\nRead the memory:\n"), "{text}");
+    assert!(!text.contains("\nCommands:\n"), "no flat list: {text}");
+    assert_eq!(instance.daemon_pid(), None);
+}
+
+/// An id that does not exist is no misspelled one, so nothing is near it.
+#[test]
+fn an_unknown_id_gets_no_hint_of_others() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "retries are bounded to five"]);
+    shell.done(&["note", "--key", "n7", "a key that looks like an id"]);
+    for command in ["forget", "get", "pin"] {
+        let (code, text) = shell.said(&[command, "n77"]);
+        assert!(code == 1 && text.contains("no record n77"), "{command}: {text}");
+        assert!(!text.contains("near it"), "{command}: {text}");
+        assert!(!text.contains("n1") && !text.contains("n2"), "{command}: {text}");
+    }
+}
+
+/// Nothing given at a prompt may be something given at the start.
+#[test]
+fn why_also_names_what_a_start_shows() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    let why = ["why", "--prompt", "paint it green"];
+    assert_eq!(shell.done(&why), "Nothing is given: no record has a word of this prompt.\n");
+    shell.done(&["note", "retries are bounded to five"]);
+    shell.done(&["note", "--key", "test.command", "cargo test"]);
+    let start = "start shows these without a prompt (`anchord load`): n1, n2.";
+    let text = shell.done(&why);
+    assert!(text.starts_with("Nothing is given: ") && text.contains(start), "{text}");
+    let text = shell.done(&["why", "--file", "src/paint.rs"]);
+    assert!(text.starts_with("Nothing is given: ") && text.contains(start), "{text}");
+}
+
+/// The words that agents' tools take for a category are taken at a shell, too.
+#[test]
+fn a_category_is_written_as_agents_write_it() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["add", "blueprint", "Retries", "At most five", "--category", "rule"]);
+    let category =
+        |id: &str| shell.json(&["get", id])["records"][0]["body"]["blueprint"]["category"].clone();
+    assert_eq!(category("b1"), "convention");
+    shell.done(&["edit", "b1", "--category", "ARCH"]);
+    assert_eq!(category("b1"), "architecture");
+    let all = "architecture, schema, decision, convention, dependency";
+    for command in [&["add", "blueprint"][..], &["edit"]] {
+        let help = shell.done(&[command, &["--help"]].concat());
+        assert!(help.contains(&format!("[possible values: {all}]")), "{help}");
+    }
+    let (code, text) = shell.said(&["edit", "b1", "--category", "law"]);
+    assert!(code == 2 && text.contains(all), "{text}");
+}
+
 #[test]
 fn json_output_has_a_cursor_and_names_commands() {
     let (instance, project) = (Instance::new(), Project::git());
@@ -228,6 +293,10 @@ fn the_log_shows_each_query_and_can_be_followed() {
     assert_eq!((code, text.lines().count()), (0, 3), "{text}");
     assert!(text.lines().nth(1).unwrap().ends_with("bounded retry -> n1"), "{text}");
     assert!(text.lines().nth(2).unwrap().contains("anchord-cli     get "), "{text}");
+    let narrow = shell.command(&["log"]).env("COLUMNS", "60").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
+    assert!(narrow.contains("search") && narrow.contains("-> n1"), "{narrow}");
 
     let mut follow = shell.command(&["log", "-n", "1", "--follow", "--json"]);
     let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();

@@ -1,10 +1,12 @@
 //! `anchord add`: blueprints, lessons and anchors, as commits that all sessions see at once.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
 use anchord_memory::limits::TEXT_BYTES_MAX;
-use clap::builder::NonEmptyStringValueParser;
+use anchord_memory::{Category, ParseCategoryError};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::ProjectArg;
@@ -36,8 +38,8 @@ pub(crate) struct Blueprint {
     /// The text; - reads standard input, and so does omitting it when input is piped in
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// Kind of statement
-    #[arg(long, value_enum, value_name = "CATEGORY")]
+    /// Kind of statement; words such as rule, design or library are taken, too
+    #[arg(long, value_name = "CATEGORY", value_parser = CategoryParser)]
     category: Category,
     /// Let a later blueprint with this category and title replace it
     #[arg(long)]
@@ -102,15 +104,26 @@ struct Shared {
     json: bool,
 }
 
-/// Kind of statement that a blueprint makes.
-#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Category {
-    Architecture,
-    Schema,
-    Decision,
-    Convention,
-    Dependency,
+/// Parses a category as agents' tools do. The help lists the five names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CategoryParser;
+
+impl TypedValueParser for CategoryParser {
+    type Value = Category;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Category, clap::Error> {
+        let parse: fn(&str) -> Result<Category, ParseCategoryError> = str::parse;
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Category::ALL.into_iter().map(|category| category.name().into())))
+    }
 }
 
 impl Command {

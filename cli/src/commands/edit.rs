@@ -6,11 +6,11 @@ use std::io::Write;
 
 use anchord_daemon::api::ToolReply;
 use anchord_memory::limits::{NOTE_BYTES_MAX, TEXT_BYTES_MAX};
-use anchord_memory::{Body, Record, RecordId};
+use anchord_memory::{Body, Category, Record, RecordId};
 use serde_json::{Map, Value, json};
 
 use super::MemoryArg;
-use super::add::Category;
+use super::add::CategoryParser;
 use crate::exit::Error;
 use crate::text::{self, Source};
 use crate::tool::{self, Caller};
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Category of a blueprint
-    #[arg(long, value_enum, value_name = "CATEGORY")]
+    #[arg(long, value_name = "CATEGORY", value_parser = CategoryParser)]
     category: Option<Category>,
     /// Summary of a note or lesson; '' removes that of a note
     #[arg(long, value_name = "TEXT")]

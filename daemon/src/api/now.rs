@@ -38,6 +38,16 @@ pub struct Lane {
     pub waits: Option<Waits>,
 }
 
+impl Lane {
+    /// Returns whether the session is away and has nothing to show.
+    pub fn is_idle(&self) -> bool {
+        !self.session.connected
+            && self.staged.is_empty()
+            && self.saved.is_empty()
+            && self.given.is_empty()
+    }
+}
+
 /// A record that a session wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedRecord {

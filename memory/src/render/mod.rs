@@ -61,7 +61,7 @@ pub use search::{SearchText, SearchView, search};
 pub use team::team;
 pub use time::{ago, duration};
 pub use topic::{BoundSession, bind, decided, topic, topic_written, topics};
-pub use why::{why_file, why_prompt};
+pub use why::{why_file, why_prompt, why_start};
 pub use written::{AddReply, ForgetReply, UpdateReply};
 
 use std::cmp::Reverse;

@@ -3,7 +3,7 @@
 
 use super::hooks::{FileContext, PromptContext, file_context, prompt_context};
 use super::{append, loaded};
-use crate::ids::SessionId;
+use crate::ids::{RecordId, SessionId};
 use crate::limits::WHY_CANDIDATES_MAX;
 use crate::memory::Memory;
 use crate::recall::{Candidate, PromptChoice, PromptQuery, for_prompt};
@@ -66,6 +66,23 @@ pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> String {
         return format!("Nothing is given: no record names {} or its directory.\n", of.file);
     }
     text
+}
+
+/// Renders what a session is shown at its start, whatever the prompt. Empty if that is nothing.
+pub fn why_start(shown: &[RecordId]) -> String {
+    if shown.is_empty() {
+        return String::new();
+    }
+    let named: Vec<String> =
+        shown.iter().take(WHY_CANDIDATES_MAX).map(ToString::to_string).collect();
+    let more = match shown.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "\nA session's start shows these without a prompt (`anchord load`): {}{more}.\n",
+        named.join(", ")
+    )
 }
 
 /// Renders a candidate's title, its score and the parts of that score.

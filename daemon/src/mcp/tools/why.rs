@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use anchord_memory::PromptQuery;
 use anchord_memory::render::hooks::FileContext;
-use anchord_memory::render::{why_file, why_prompt};
+use anchord_memory::render::{self, why_file, why_prompt};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,18 +28,23 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let view = context.view().await?;
     let (reader, given, now) = (context.reader(), BTreeSet::new(), clock::now());
     let (reader, given) = (&reader, &given);
-    match (params.prompt, params.file) {
+    let why = match (params.prompt, params.file) {
         (Some(prompt), None) => {
             let of = PromptQuery { reader, prompt: &prompt, given, now };
-            Ok(why_prompt(&view.memory, &of))
+            why_prompt(&view.memory, &of)
         }
         (None, Some(file)) => {
             let file = view.place.relative(&file);
-            Ok(why_file(
+            why_file(
                 &view.memory,
                 &FileContext { reader, file: &file, given, is_told: false, now, offer: None },
-            ))
+            )
         }
-        _ => Err(ToolError::failed("explain", "give a prompt or a file")),
-    }
+        _ => return Err(ToolError::failed("explain", "give a prompt or a file")),
+    };
+    // A person may miss here what a session has from its start.
+    let loading = context.session.loading(&context.sessions, &view, None).await;
+    let load = render::load(&view.memory, &loading.view());
+    let load = load.map_err(|refusal| context.refused("explain", &refusal))?;
+    Ok(why + &render::why_start(&load.shown))
 }
