@@ -83,9 +83,13 @@ impl Screen {
 
     /// Reads the sessions, and the text of the chosen answer once. Starts no daemon.
     fn look(&mut self, dir: &InstanceDir) {
-        let asked = Client::running(dir).and_then(|mut client| client.get(api::NOW, &()));
+        let asked: Result<NowReply, Error> =
+            Client::running(dir).and_then(|mut client| client.get(api::NOW, &()));
         match asked {
-            Ok(now) => (self.now, self.failure) = (now, None),
+            Ok(mut now) => {
+                now.lanes.retain(|lane| !lane.is_idle());
+                (self.now, self.failure) = (now, None);
+            }
             Err(error) => self.failure = Some(error.to_string()),
         }
         self.session = self.session.min(self.now.lanes.len().saturating_sub(1));
@@ -141,27 +145,19 @@ impl Screen {
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
-        let height = u16::try_from(self.now.lanes.len()).unwrap_or(u16::MAX).saturating_add(3);
+        let height = frame.area().height;
+        let lanes = u16::try_from(self.now.lanes.len()).unwrap_or(u16::MAX).saturating_add(3);
         let [head, sessions, detail, text] = Layout::vertical([
             Constraint::Length(1 + u16::try_from(self.now.approvals.len()).unwrap_or(1)),
-            Constraint::Length(height.clamp(4, 12)),
-            Constraint::Length(8),
+            Constraint::Length(lanes.clamp(4, (height / 3).clamp(4, 12))),
+            Constraint::Length((height / 3).clamp(5, 8)),
             Constraint::Min(4),
         ])
         .areas(frame.area());
         frame.render_widget(self.head(), head);
         self.sessions(frame, sessions);
-        let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).areas(detail);
         if let Some(lane) = self.lane() {
-            let saved = lane.saved.iter().map(|saved| saved.title.clone()).collect();
-            let lists = [
-                ("Staged", lane.staged.clone(), None),
-                ("Saved", saved, None),
-                ("Given", lane.given.iter().map(given).collect(), Some(self.answer)),
-            ];
-            for ((title, items, chosen), area) in lists.into_iter().zip(columns) {
-                frame.render_widget(list(title, &items, chosen), area);
-            }
+            self.detail(frame, detail, lane);
         }
         let shown = self.text.as_ref().map_or("", |(_, text)| text.as_str());
         let shown = Paragraph::new(show::plain_lines(shown))
@@ -169,6 +165,34 @@ impl Screen {
             .scroll((self.scroll, 0))
             .block(Block::bordered().title("Text of the chosen answer"));
         frame.render_widget(shown, text);
+    }
+
+    /// Draws three lists side by side, or one list where each would be too narrow to read.
+    fn detail(&self, frame: &mut Frame<'_>, area: Rect, lane: &Lane) {
+        let item = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        let given: Vec<String> = lane.given.iter().map(given).collect();
+        let staged: Vec<String> = lane.staged.iter().map(|staged| item(staged)).collect();
+        let saved: Vec<String> = lane.saved.iter().map(|saved| item(&saved.title)).collect();
+        if area.width < SIDE_BY_SIDE_COLUMNS {
+            let kinds = [("given", &given), ("staged", &staged), ("saved", &saved)];
+            let named = kinds.into_iter().flat_map(|(kind, items)| {
+                items.iter().map(move |item| format!("{kind:6}  {item}"))
+            });
+            list(
+                frame,
+                area,
+                "Given, staged, saved",
+                &named.collect::<Vec<_>>(),
+                Some(self.answer),
+            );
+            return;
+        }
+        let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).areas(area);
+        let lists =
+            [("Staged", staged, None), ("Saved", saved, None), ("Given", given, Some(self.answer))];
+        for ((title, items, chosen), area) in lists.into_iter().zip(columns) {
+            list(frame, area, title, &items, chosen);
+        }
     }
 
     fn head(&self) -> Paragraph<'static> {
@@ -185,31 +209,45 @@ impl Screen {
     }
 
     fn sessions(&self, frame: &mut Frame<'_>, area: Rect) {
+        let inner = Block::bordered().inner(area);
+        let (time, date) = if inner.width < SIDE_BY_SIDE_COLUMNS { (11, 5) } else { (16, 0) };
+        // A narrow terminal has no room for the time.
+        let time = if inner.width < TIME_COLUMNS { 0 } else { time };
+        let widths = [
+            Constraint::Length(if time == 0 { 11 } else { 16 }),
+            Constraint::Fill(2),
+            Constraint::Length(time),
+            Constraint::Length(6),
+            Constraint::Length(5),
+            Constraint::Length(7),
+            Constraint::Fill(3),
+        ];
+        let widths: Vec<u16> = Layout::horizontal(widths)
+            .spacing(1)
+            .split(inner)
+            .iter()
+            .map(|cell| cell.width)
+            .collect();
+        let cell = |(text, width): (String, &u16)| show::cut(&show::plain(&text), (*width).into());
         let rows = self.now.lanes.iter().map(|lane| {
             let session = &lane.session;
             let root = session.project.as_ref().map_or("", |project| project.root.as_str());
             let name = Path::new(root).file_name().map(|name| name.to_string_lossy().into_owned());
-            Row::new([
-                show::plain(&session.client),
-                show::plain(&name.unwrap_or_else(|| "-".to_owned())),
-                Timestamp(session.since).minute(),
+            let since = Timestamp(session.since).minute();
+            let cells = [
+                session.client.clone(),
+                name.unwrap_or_else(|| "-".to_owned()),
+                since.get(date..16).unwrap_or_default().to_owned(),
                 (lane.staged.len() + lane.staged_more).to_string(),
                 lane.saved.len().to_string(),
                 lane.given.iter().map(|line| u64::from(line.tokens)).sum::<u64>().to_string(),
                 lane.waits.as_ref().map_or_else(String::new, waits),
-            ])
+            ];
+            Row::new(cells.into_iter().zip(&widths).map(cell))
         });
-        let widths = [
-            Constraint::Min(16),
-            Constraint::Min(10),
-            Constraint::Length(20),
-            Constraint::Length(6),
-            Constraint::Length(5),
-            Constraint::Length(8),
-            Constraint::Min(16),
-        ];
         let head = ["client", "project", "since", "staged", "saved", "tokens", "waits for"];
-        let table = Table::new(rows, widths)
+        let head = head.map(str::to_owned).into_iter().zip(&widths).map(cell);
+        let table = Table::new(rows, widths.iter().copied().map(Constraint::Length))
             .header(Row::new(head).style(Style::from(Modifier::DIM)))
             .row_highlight_style(Modifier::REVERSED)
             .block(Block::bordered());
@@ -218,16 +256,30 @@ impl Screen {
     }
 }
 
-fn list(title: &'static str, items: &[String], chosen: Option<usize>) -> Paragraph<'static> {
+/// The width from which three lists fit side by side.
+const SIDE_BY_SIDE_COLUMNS: u16 = 100;
+/// The width from which a session's start is shown.
+const TIME_COLUMNS: u16 = 76;
+
+/// Draws a list. The chosen item is in sight.
+fn list(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &'static str,
+    items: &[String],
+    chosen: Option<usize>,
+) {
+    let block = Block::bordered().title(title);
+    let inner = block.inner(area);
     let line = |(at, item): (usize, &String)| {
         let style = if chosen == Some(at) { Modifier::REVERSED } else { Modifier::empty() };
-        let first = item.lines().next().unwrap_or_default();
-        Line::styled(show::plain(first), style)
+        Line::styled(show::cut(&show::plain(item), inner.width.into()), style)
     };
-    let lines: Vec<Line<'_>> = items.iter().enumerate().map(line).collect();
+    let hidden = (chosen.unwrap_or(0) + 1).saturating_sub(inner.height.into());
+    let lines: Vec<Line<'_>> = items.iter().enumerate().skip(hidden).map(line).collect();
     let none = vec![Line::styled("nothing", Modifier::DIM)];
     let shown = if lines.is_empty() { none } else { lines };
-    Paragraph::new(shown).block(Block::bordered().title(title))
+    frame.render_widget(Paragraph::new(shown).block(block), area);
 }
 
 fn given(line: &Retrieval) -> String {

@@ -42,7 +42,7 @@ async fn sessions(scene: &Scene<'_>) -> Markup {
     }
     html! {
         @for approval in &approvals { (waiting(scene, &all, approval)) }
-        @let (idle, lanes): (Vec<&Lane>, Vec<&Lane>) = all.iter().partition(|lane| is_idle(lane));
+        @let (idle, lanes): (Vec<&Lane>, Vec<&Lane>) = all.iter().partition(|lane| lane.is_idle());
         @if lanes.is_empty() {
             p { "No session is live. One appears here as soon as an agent starts in a project." }
         }
@@ -54,14 +54,6 @@ async fn sessions(scene: &Scene<'_>) -> Markup {
             }
         }
     }
-}
-
-/// Returns whether a session is away and has nothing to show.
-fn is_idle(lane: &Lane) -> bool {
-    !lane.session.connected
-        && lane.staged.is_empty()
-        && lane.saved.is_empty()
-        && lane.given.is_empty()
 }
 
 fn waiting(scene: &Scene<'_>, lanes: &[Lane], approval: &WaitingApproval) -> Markup {

@@ -59,7 +59,11 @@ fn screen() -> Screen {
 }
 
 fn drawn(screen: &Screen) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(130, 30)).unwrap();
+    drawn_at(screen, 130, 30)
+}
+
+fn drawn_at(screen: &Screen, columns: u16, rows: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal.draw(|frame| screen.draw(frame)).unwrap();
     terminal.backend().to_string()
 }
@@ -81,6 +85,37 @@ fn sessions_lists_and_the_text_are_shown() {
         assert!(shown.contains(wanted), "{wanted}\n{shown}");
     }
     assert!(!shown.contains("second line"), "an item has one line\n{shown}");
+}
+
+#[test]
+fn a_small_terminal_shows_all_that_a_session_has_and_cuts_no_word_off() {
+    let mut screen = screen();
+    screen.now.approvals.clear();
+    let shown = drawn_at(&screen, 60, 20);
+    for wanted in [
+        "client      project",
+        "staged saved tokens  waits for",
+        "claude-code -",
+        "3 writes behi…",
+        "given   ",
+        "hook prompt · 1 record, 120 tokens",
+        "staged  - blueprint: Ports",
+        "saved   A lesson",
+        "has deploy of the prompt",
+        "The text",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
+    assert!(!shown.contains("since"), "{shown}");
+    // Of many answers, the chosen one is in sight.
+    screen.now.lanes[0] = lane("claude-code", 30);
+    screen.now.lanes[0].given[29].tool = "search".to_owned();
+    screen.answer = 29;
+    let shown = drawn_at(&screen, 60, 20);
+    assert!(shown.contains("search · 1 record"), "{shown}");
+    for (columns, rows) in [(20, 6), (1, 1), (80, 24), (100, 12), (200, 60)] {
+        drawn_at(&screen, columns, rows);
+    }
 }
 
 #[test]
