@@ -32,6 +32,7 @@ class Anchord < Formula
     bash_completion.install "share/completions/anchord.bash" => "anchord"
     zsh_completion.install "share/completions/_anchord"
     fish_completion.install "share/completions/anchord.fish"
+    doc.install "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.html"
   end
 
   test do

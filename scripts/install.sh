@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs anchord for the user who runs it: its programs, man pages and completions. Nothing runs
-# as root, and nothing is started.
+# Installs anchord for the user who runs it: its programs, man pages, completions and licences.
+# Nothing runs as root, and nothing is started.
 #
 #   curl -fsSL RELEASES/latest/download/install.sh | sh
 #   sh install.sh --version 0.2.0 --dir ~/bin
@@ -13,7 +13,7 @@ releases="${ANCHORD_RELEASES:-@RELEASES@}"
 
 usage() {
   cat <<'END'
-Install anchord: its programs, man pages and completions, for you alone
+Install anchord: its programs, man pages, completions and licences, for you alone
 
 Usage: install.sh [--version VERSION] [--dir DIR]
        install.sh --uninstall [--dir DIR]
@@ -59,8 +59,10 @@ done
 [ -n "${HOME:-}" ] || fail "HOME is not set"
 bin="${bin:-$HOME/.local/bin}"
 case "$bin" in /*) ;; *) bin="$PWD/$bin" ;; esac
+data="${XDG_DATA_HOME:-$HOME/.local/share}"
+docs="$data/doc/anchord"
 # One line for each file that was installed, so that exactly these are removed.
-list="${XDG_DATA_HOME:-$HOME/.local/share}/anchord-install/files"
+list="$data/anchord-install/files"
 
 remove_files() {
   [ -f "$list" ] || return 0
@@ -68,7 +70,7 @@ remove_files() {
     [ -z "$file" ] || rm -f "$file"
   done <"$list"
   rm -f "$list"
-  rmdir "$(dirname "$list")" 2>/dev/null || true
+  rmdir "$(dirname "$list")" "$docs" 2>/dev/null || true
 }
 
 if [ -n "$uninstall" ]; then
@@ -141,7 +143,6 @@ parts="$scratch/anchord-$target"
 "$parts/bin/anchord" --version >/dev/null || fail "the program does not run on this machine" \
   "nothing was installed"
 
-data="${XDG_DATA_HOME:-$HOME/.local/share}"
 config="${XDG_CONFIG_HOME:-$HOME/.config}"
 mkdir -p "$(dirname "$list")"
 [ -f "$list" ] || : >"$list"
@@ -162,6 +163,10 @@ done
 place "$parts/share/completions/anchord.bash" "$data/bash-completion/completions/anchord"
 place "$parts/share/completions/_anchord" "$data/zsh/site-functions/_anchord"
 place "$parts/share/completions/anchord.fish" "$config/fish/completions/anchord.fish"
+for notice in "$parts"/LICENSE-* "$parts"/THIRD-PARTY*; do
+  # An archive that was made by hand may have no notices of libraries.
+  [ ! -f "$notice" ] || place "$notice" "$docs/$(basename "$notice")"
+done
 
 printf 'installed %s in %s\n' "$("$bin/anchord" --version)" "$bin"
 case ":$PATH:" in

@@ -117,6 +117,8 @@ fn a_release_is_installed_used_and_removed() {
         ".local/share/bash-completion/completions/anchord",
         ".local/share/zsh/site-functions/_anchord",
         ".config/fish/completions/anchord.fish",
+        ".local/share/doc/anchord/LICENSE-MIT",
+        ".local/share/doc/anchord/LICENSE-APACHE",
     ] {
         assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
     }
@@ -170,4 +172,40 @@ fn nothing_is_installed_that_is_not_what_was_released() {
     assert!(code == 2 && text.contains("unknown option --verison"), "{text}");
     let (code, text) = releases.install(&["--help"]);
     assert!(code == 0 && text.contains("Usage: install.sh"), "{text}");
+}
+
+/// A licence asks that its text goes with the program, so no package is made without.
+#[test]
+fn deb_and_rpm_have_programs_pages_completions_licences_and_notices() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().unwrap();
+    let package = metadata.packages.iter().find(|package| package.name.as_str() == "anchord");
+    let metadata = &package.unwrap().metadata;
+    let deb = metadata["deb"]["assets"].as_array().unwrap();
+    let deb: Vec<(&str, &str)> =
+        deb.iter().map(|it| (it[0].as_str().unwrap(), it[1].as_str().unwrap())).collect();
+    let rpm = metadata["generate-rpm"]["assets"].as_array().unwrap();
+    let rpm: Vec<(&str, &str)> = rpm
+        .iter()
+        .map(|it| (it["source"].as_str().unwrap(), it["dest"].as_str().unwrap()))
+        .collect();
+    for (assets, licences) in
+        [(deb, "usr/share/doc/anchord/"), (rpm, "/usr/share/licenses/anchord/")]
+    {
+        for (source, place) in [
+            ("release/anchord", "usr/bin/"),
+            ("release/anchord-mcp", "usr/bin/"),
+            ("release/anchord-hook", "usr/bin/"),
+            ("share/man/man1/*", "usr/share/man/man1/"),
+            ("anchord.bash", "usr/share/bash-completion/completions/anchord"),
+            ("_anchord", "/_anchord"),
+            ("anchord.fish", "usr/share/fish/vendor_completions.d/anchord.fish"),
+            ("LICENSE-MIT", licences),
+            ("LICENSE-APACHE", licences),
+            ("target/THIRD-PARTY.html", licences),
+        ] {
+            let is_there =
+                assets.iter().any(|(from, to)| from.ends_with(source) && to.contains(place));
+            assert!(is_there, "{source}: {assets:?}");
+        }
+    }
 }
