@@ -86,10 +86,7 @@ impl Screen {
         let asked: Result<NowReply, Error> =
             Client::running(dir).and_then(|mut client| client.get(api::NOW, &()));
         match asked {
-            Ok(mut now) => {
-                now.lanes.retain(|lane| !lane.is_idle());
-                (self.now, self.failure) = (now, None);
-            }
+            Ok(now) => self.show(now),
             Err(error) => self.failure = Some(error.to_string()),
         }
         self.session = self.session.min(self.now.lanes.len().saturating_sub(1));
@@ -104,6 +101,12 @@ impl Screen {
             let text = asked.map_or_else(|error| error.to_string(), |given| words(&given));
             (self.text, self.scroll) = (Some((wanted, text)), 0);
         }
+    }
+
+    /// Takes the sessions over, but none that is away and has nothing to show.
+    fn show(&mut self, now: NowReply) {
+        (self.now, self.failure) = (now, None);
+        self.now.lanes.retain(|lane| !lane.is_idle());
     }
 
     fn lane(&self) -> Option<&Lane> {

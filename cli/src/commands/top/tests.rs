@@ -119,6 +119,20 @@ fn a_small_terminal_shows_all_that_a_session_has_and_cuts_no_word_off() {
 }
 
 #[test]
+fn sessions_that_are_away_with_nothing_are_left_out() {
+    let mut now = screen().now;
+    for lane in &mut now.lanes {
+        lane.session.connected = false;
+    }
+    now.lanes[1].staged.clear();
+    now.lanes[1].saved.clear();
+    let mut screen = Screen { failure: Some("it was away".to_owned()), ..Screen::default() };
+    screen.show(now);
+    assert_eq!(screen.now.lanes.len(), 1);
+    assert_eq!((&*screen.now.lanes[0].session.client, screen.failure), ("claude-code", None));
+}
+
+#[test]
 fn keys_choose_within_what_is_there_and_end_the_view() {
     let mut screen = screen();
     let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
