@@ -8,6 +8,7 @@ use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, skip};
 use fantoccini::error::NewSessionError;
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// A process that is ended with the test.
 struct Running {
@@ -102,6 +103,62 @@ async fn press(page: &Client, key: char) {
     body.send_keys(&key.to_string()).await.unwrap();
 }
 
+/// Changes of which one must be shown in time.
+const ATTEMPTS: usize = 10;
+
+/// Expects one of a few changes to be in the page within a second of the daemon's commit. Any one may
+/// be late on a busy machine. By a clock without load, the server's own test expects it of each.
+async fn shows_a_change_within_a_second(page: &Client, agent: &mut Agent, shell: &Shell<'_>) {
+    let script = "window.shownAt = {};
+        const live = document.getElementById('live');
+        new MutationObserver(() => {
+          for (const [word] of live.textContent.matchAll(/change-[0-9]+/g))
+            window.shownAt[word] ??= Date.now();
+        }).observe(live, { childList: true, subtree: true })";
+    page.execute(script, Vec::new()).await.unwrap();
+    let mut took = Vec::new();
+    for number in 0..ATTEMPTS {
+        let word = format!("change-{number}");
+        agent.tool("memory_note", &json!({"content": word}));
+        until(page, &word).await;
+        let newest = shell.json(&["list", "--kind", "note", "--limit", "1"]);
+        let committed = newest["records"][0]["updated"]["time"].as_i64().unwrap();
+        let script = format!("return window.shownAt['{word}']");
+        let shown = page.execute(&script, Vec::new()).await.unwrap().as_i64().unwrap();
+        took.push(shown - committed);
+        if shown - committed <= 1_000 {
+            return;
+        }
+    }
+    panic!("milliseconds from each commit to the page: {took:?}");
+}
+
+/// Serves a page on another port of this machine, until the runtime ends. Returns its address.
+async fn foreign_server(page: String) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let page = page.clone();
+            // A browser also opens connections in advance, and asks for an icon.
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                let read = stream.read(&mut request).await.unwrap_or(0);
+                if read > 0 {
+                    let length = page.len();
+                    let reply = format!(
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\
+                         Connection: close\r\n\r\n{page}"
+                    );
+                    // The browser may have gone on already.
+                    let _ = stream.write_all(reply.as_bytes()).await;
+                }
+            });
+        }
+    });
+    address
+}
+
 #[test]
 fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
     let Some((_driver, address)) = driver() else {
@@ -129,12 +186,15 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
         click(&page, "details[data-source] summary").await;
         until(&page, "place 1 for “fixture”").await;
 
-        // What an agent does appears by itself. What was opened stays open, and the focus stays.
-        let script = "document.querySelector('.lane li a').focus()";
+        // What an agent does appears by itself, in the page that is open. What was opened stays
+        // open, and the focus stays.
+        let script = "window.isFirst = true; document.querySelector('.lane li a').focus()";
         page.execute(script, Vec::new()).await.unwrap();
         let content = "Retries have jitter";
         agent.tool("memory_note", &json!({"content": content}));
         until(&page, content).await;
+        let is_first = page.execute("return window.isFirst === true", Vec::new()).await.unwrap();
+        assert_eq!(is_first, true, "no page was loaded again");
         let focused = page.active_element().await.unwrap().text().await.unwrap();
         assert_eq!(focused, "Deploys happen before noon");
         let open = page.find_all(Locator::Css("details[data-source][open]")).await.unwrap();
@@ -187,7 +247,25 @@ fn a_person_reads_edits_forgets_and_undoes_in_chromium() {
             }
         }
 
-        // Another site's form changes nothing: it has no cookie, no origin and no token.
+        page.goto(&format!("{base}/now")).await.unwrap();
+        shows_a_change_within_a_second(&page, &mut agent, &shell).await;
+
+        // A page of another server here is of the same site, so its form has the cookie. This one
+        // also has the token of the pages.
+        page.goto(&format!("{base}/memory?id=n1")).await.unwrap();
+        let script = "const form = document.querySelector('form[action=\"/do/forget\"]');
+            return form.outerHTML";
+        let form = page.execute(script, Vec::new()).await.unwrap();
+        let form = form.as_str().unwrap().replace("\"/do/", &format!("\"{base}/do/"));
+        assert!(form.contains("name=\"csrf\""), "{form}");
+        let other = foreign_server(format!(
+            "<!doctype html><p>foreign</p>{form}<script>document.forms[0].submit()</script>"
+        ))
+        .await;
+        page.goto(&other).await.unwrap();
+        until(&page, "Another site asked for a change. Nothing was changed.").await;
+
+        // The form of a page elsewhere has no cookie, no origin and no token.
         let form = format!(
             "data:text/html,<form method=post action={base}/do/forget>\
              <input name=id value=n1><input name=project value=x></form>\
@@ -237,6 +315,32 @@ fn the_address_works_once_and_nothing_is_shown_without_it() {
     assert!(seen.starts_with("HTTP/1.1 200") && seen.contains("a secret plan"), "{seen}");
     let again = get(path, "");
     assert!(again.starts_with("HTTP/1.1 403"), "{again}");
+
+    // Cookie and token are not enough for a change: it must come from the pages' own origin.
+    let (_, csrf) = seen.split_once("name=\"csrf\" value=\"").unwrap();
+    let (csrf, _) = csrf.split_once('"').unwrap();
+    let project = shell.json(&["project", "list"])["projects"][0]["id"].to_string();
+    let body = format!("csrf={csrf}&project={}&id=n1", project.trim_matches('"'));
+    let post = |origin: &str| {
+        let length = body.len();
+        request(
+            base,
+            &format!(
+                "POST /do/forget HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{cookie}\
+                 Origin: {origin}\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+                 Content-Length: {length}\r\n\r\n{body}"
+            ),
+        )
+    };
+    for origin in ["https://example.com", "null", "http://127.0.0.1:1"] {
+        let foreign = post(origin);
+        assert!(foreign.starts_with("HTTP/1.1 403"), "{origin}: {foreign}");
+        assert!(foreign.contains("Another site asked for a change."), "{foreign}");
+    }
+    assert!(shell.said(&["search", "plan"]).1.contains("n1"), "it is still there");
+    let own = post(base);
+    assert!(own.starts_with("HTTP/1.1 303"), "{own}");
+    assert_eq!(shell.said(&["search", "plan"]).0, 1, "it is forgotten");
 
     // A daemon that a person stops stays stopped, and the page says so.
     shell.done(&["stop"]);

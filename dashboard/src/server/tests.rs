@@ -18,6 +18,8 @@ const HOST: &str = "127.0.0.1:40321";
 struct Scripted {
     changes: Mutex<Vec<Value>>,
     is_gone: bool,
+    /// What the live session staged last.
+    staged: Mutex<String>,
 }
 
 fn record(id: &str, title: &str) -> Value {
@@ -53,7 +55,7 @@ impl Daemon for Scripted {
             }),
             api::NOW => json!({
                 "lanes": [{
-                    "session": session, "staged": ["a staged lesson"], "given": [given],
+                    "session": session, "staged": ["a staged lesson", *self.staged.lock()], "given": [given],
                     "saved": [{"id": "n1", "title": HOSTILE, "time": 0}],
                     "waits": {"for": "writer", "jobs": 2, "behind": ["other-session"]},
                 }],
@@ -237,6 +239,29 @@ async fn only_a_browser_that_was_let_in_sees_a_page() {
     let policy = reply.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(reply.headers["cache-control"], "no-store");
+}
+
+/// By a clock that stands still while anything is done, so the machine's load does not count.
+#[tokio::test(start_paused = true)]
+async fn a_change_is_sent_to_an_open_page_within_a_second() {
+    let browser = Browser::over(Scripted::default()).await;
+    let request = Request::builder().uri("/now/events").header("host", HOST);
+    let request = request.header("cookie", &browser.cookie).body(Body::empty()).unwrap();
+    let reply = router(Arc::clone(&browser.app)).oneshot(request).await.unwrap();
+    let mut events = reply.into_body();
+    let mut next = async || {
+        let event = events.frame().await.unwrap().unwrap().into_data().unwrap();
+        String::from_utf8(event.to_vec()).unwrap()
+    };
+    assert!(next().await.contains("a staged lesson"), "it begins with what is there");
+    for word in ["first change", "second change"] {
+        // The page has looked just before.
+        tokio::time::advance(Duration::from_millis(1)).await;
+        word.clone_into(&mut browser.daemon.staged.lock());
+        let event = tokio::time::timeout(Duration::from_secs(1), next()).await;
+        let event = event.expect("an event within a second");
+        assert!(event.starts_with("event: now\n") && event.contains(word), "{event}");
+    }
 }
 
 #[tokio::test]
