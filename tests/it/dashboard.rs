@@ -106,8 +106,8 @@ async fn press(page: &Client, key: char) {
 /// Changes of which one must be shown in time.
 const ATTEMPTS: usize = 10;
 
-/// Expects one of a few changes to be in the page within a second of the daemon's commit. Any one may
-/// be late on a busy machine. By a clock without load, the server's own test expects it of each.
+/// Expects one of a few changes to be in the page within a second of the daemon's commit. Any one
+/// may be late on a busy machine. By a clock without load, the server's test expects it of each.
 async fn shows_a_change_within_a_second(page: &Client, agent: &mut Agent, shell: &Shell<'_>) {
     let script = "window.shownAt = {};
         const live = document.getElementById('live');

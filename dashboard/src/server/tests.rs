@@ -18,7 +18,7 @@ const HOST: &str = "127.0.0.1:40321";
 struct Scripted {
     changes: Mutex<Vec<Value>>,
     is_gone: bool,
-    /// What the live session staged last.
+    /// The work that the live session staged last.
     staged: Mutex<String>,
 }
 
