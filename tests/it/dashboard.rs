@@ -122,15 +122,16 @@ async fn shows_a_change_within_a_second(page: &Client, agent: &mut Agent, shell:
         agent.tool("memory_note", &json!({"content": word}));
         until(page, &word).await;
         let newest = shell.json(&["list", "--kind", "note", "--limit", "1"]);
-        let committed = newest["records"][0]["updated"]["time"].as_i64().unwrap();
+        let committed = newest.pointer("/records/0/updated/time").unwrap().as_i64().unwrap();
         let script = format!("return window.shownAt['{word}']");
         let shown = page.execute(&script, Vec::new()).await.unwrap().as_i64().unwrap();
         took.push(shown - committed);
         if shown - committed <= 1_000 {
-            return;
+            break;
         }
     }
-    panic!("milliseconds from each commit to the page: {took:?}");
+    let is_in_time = took.iter().any(|millis| *millis <= 1_000);
+    assert!(is_in_time, "milliseconds from each commit to the page: {took:?}");
 }
 
 /// Serves a page on another port of this machine, until the runtime ends. Returns its address.

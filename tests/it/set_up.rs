@@ -312,6 +312,31 @@ fn a_broken_file_of_one_agent_stops_neither_set_up_nor_removal_of_the_others() {
     assert_eq!((code, machine.files()), (0, before), "{text}");
 }
 
+/// A file that nobody can read has one cause and one remedy, which only a person has.
+#[test]
+fn doctor_names_a_broken_file_once_and_promises_no_repair() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let (code, text) = machine.said(&["setup", "--yes"], &home);
+    assert_eq!(code, 0, "{text}");
+    fs::write(home.join(".codex/config.toml"), "x = [").unwrap();
+    fs::write(home.join(".gemini/settings.json"), "{\"mcpServers\": {\"anchord\": ]").unwrap();
+    for command in [&["doctor"][..], &["doctor", "--fix"]] {
+        let (code, text) = machine.said(command, &home);
+        assert_eq!(code, 1, "{text}");
+        for broken in [
+            "✗ Codex: ~/.codex/config.toml cannot be read: ",
+            "✗ Gemini CLI: ~/.gemini/settings.json cannot be read: ",
+        ] {
+            assert!(text.contains(broken), "{text}");
+        }
+        assert!(text.contains("\n2 problems, ") && text.matches('✗').count() == 2, "{text}");
+        for unwanted in ["no server is registered", "anchord setup", "--fix"] {
+            assert!(!text.contains(unwanted), "{unwanted}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_program_in_a_build_folder_is_not_set_up() {
     let machine = Machine::new();
