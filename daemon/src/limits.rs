@@ -54,18 +54,19 @@ pub const OUTLINE_TIME_MAX: Duration = Duration::from_secs(4);
 /// Processes that parse at once.
 pub const OUTLINES_AT_ONCE_MAX: usize = 2;
 
-/// Sessions whose looks at outlines are remembered. A further one displaces the one that looked
-/// longest ago.
-pub const LOOKING_SESSIONS_MAX: usize = 256;
+/// Sessions of which it is remembered which outlines they saw. A further one displaces the one that
+/// saw its last outline longest ago.
+pub const SEEN_SESSIONS_MAX: usize = 256;
 
 /// Files whose outlines are remembered as seen by one session.
-pub const LOOKED_FILES_MAX: usize = 500;
+pub const SEEN_FILES_MAX: usize = 500;
 
-/// Lines of the file with a session's looks. In a longer one, the last look at each file is left.
-pub const LOOK_LINES_MAX: usize = LOOKED_FILES_MAX * 2;
+/// Lines of the record of what a session saw. A longer one is shortened to the last line of each
+/// file.
+pub const SEEN_LINES_MAX: usize = SEEN_FILES_MAX * 2;
 
-/// The most bytes that are read of the file with a session's looks.
-pub const LOOKS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The most bytes that are read of the record of what a session saw.
+pub const SEEN_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Directories besides projects that may be outlined.
 pub const ADDITIONAL_ROOTS_MAX: usize = 32;

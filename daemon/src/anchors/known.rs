@@ -50,7 +50,7 @@ pub(super) struct KnownOutcome {
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     pub(super) found: Option<FoundElsewhere>,
-    pub(super) looked: Instant,
+    pub(super) checked: Instant,
 }
 
 /// A place in another file.
@@ -65,7 +65,7 @@ pub(super) struct FoundElsewhere {
 }
 
 impl KnownRoots {
-    /// Takes out what is known beneath a root. Whoever asks meanwhile looks for itself.
+    /// Takes out what is known beneath a root. A check that runs meanwhile reads the files itself.
     pub(super) fn take(&mut self, root: &Path) -> KnownFiles {
         self.roots.remove(root).unwrap_or_default()
     }

@@ -6,8 +6,8 @@
 //! unchecked, which claims nothing. Lines that are not in their own file are looked for in the
 //! files that are near it.
 
+mod check;
 mod known;
-mod look;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -25,8 +25,8 @@ use anchord_memory::{
 };
 use parking_lot::Mutex;
 
+use self::check::{AnchorCheck, digest};
 use self::known::KnownRoots;
-use self::look::{Look, digest};
 use crate::bounded_fs;
 use crate::clock;
 use crate::projects::{FileRefusal, ProjectFiles};
@@ -73,7 +73,7 @@ struct NamedFiles {
     digests: BTreeMap<String, u64>,
 }
 
-/// The subjects of a look.
+/// The subjects of a check.
 #[derive(Clone, Debug, Default)]
 struct Wants {
     printed: Vec<Wanted>,
@@ -81,7 +81,7 @@ struct Wants {
     named: Vec<NamedFiles>,
 }
 
-/// The outcome of a look.
+/// The outcome of a check.
 #[derive(Debug)]
 struct Found {
     anchors: Vec<CheckedCode>,
@@ -117,7 +117,7 @@ impl AnchorService {
             return Arc::clone(memory);
         }
         let Found { anchors, files } = match place {
-            Some(place) => self.look(place, wants, time_max).await,
+            Some(place) => self.check(place, wants, time_max).await,
             None => wants.unchecked(),
         };
         let anchors = anchors.into_iter().filter_map(|seen| {
@@ -142,31 +142,32 @@ impl AnchorService {
         time_max: Duration,
     ) -> Vec<CheckedCode> {
         let wants = Wants::of(memory.active_with_code().map(AsRef::as_ref));
-        self.look(place, wants, time_max).await.anchors
+        self.check(place, wants, time_max).await.anchors
     }
 
     /// Returns the state of each anchor and of each record's files. Those that the disk or the time
     /// did not allow to look for are unchecked.
-    async fn look(&self, place: ProjectRoots<'_>, wants: Wants, time_max: Duration) -> Found {
+    async fn check(&self, place: ProjectRoots<'_>, wants: Wants, time_max: Duration) -> Found {
         let until = clock::start() + time_max;
         let unchecked = wants.unchecked();
         let (root, repository) = (place.root.to_owned(), place.repository.map(Path::to_owned));
         let kept = Arc::clone(&self.known);
-        let looking = bounded_fs::run(place.root, move || {
+        let checking = bounded_fs::run(place.root, move || {
             let files = ProjectFiles::open(&root).ok()?;
             // What is known is taken out, so that no lock is held while files are read.
             let known = kept.lock().take(&root);
-            let mut look = Look { files: &files, repository: repository.as_deref(), until, known };
-            let mut anchors = look.all(&wants.printed);
-            anchors.extend(look.unprinted(&wants.unprinted));
-            let found = Found { anchors, files: look.files(&wants.named) };
-            let known = look.known;
+            let mut check =
+                AnchorCheck { files: &files, repository: repository.as_deref(), until, known };
+            let mut anchors = check.all(&wants.printed);
+            anchors.extend(check.unprinted(&wants.unprinted));
+            let found = Found { anchors, files: check.files(&wants.named) };
+            let known = check.known;
             kept.lock().put(&root, known);
             Some(found)
         });
         // One file may take longer. The next answer then knows what it says.
         let late = until + time_max;
-        match tokio::time::timeout_at(late.into(), looking).await {
+        match tokio::time::timeout_at(late.into(), checking).await {
             Ok(Ok(Some(found))) => found,
             _ => unchecked,
         }

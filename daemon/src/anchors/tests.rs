@@ -70,7 +70,7 @@ fn one(id: RecordId) -> Wanted {
 async fn seen(service: &AnchorService, root: &Path, it: &Wanted, time: Duration) -> CheckedCode {
     let place = ProjectRoots { root, repository: None };
     let wants = Wants { printed: vec![it.clone()], ..Wants::default() };
-    service.look(place, wants, time).await.anchors.remove(0)
+    service.check(place, wants, time).await.anchors.remove(0)
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn lines_without_a_fingerprint_are_gone_changed_or_unchecked_unless_they_e
         let it = Unprinted { id, version, file: file.to_owned(), lines };
         let wants = Wants { unprinted: vec![it], ..Wants::default() };
         let place = ProjectRoots { root: &root, repository: None };
-        let found = service.look(place, wants, LONG).await.anchors.pop();
+        let found = service.check(place, wants, LONG).await.anchors.pop();
         found.map(|seen| (seen.state, seen.lines.to_string()))
     };
     let said = |state: AnchorState, lines: &str| Some((state, lines.to_owned()));
@@ -255,7 +255,7 @@ async fn files_that_changed_or_went_are_counted_and_others_are_unchecked() {
     let became = async |time: Duration| {
         let place = ProjectRoots { root: &root, repository: None };
         let wants = Wants { named: vec![it.clone()], ..Wants::default() };
-        let found = service.look(place, wants, time).await;
+        let found = service.check(place, wants, time).await;
         let (_, Staleness { changed, unchecked }) = found.files.first().unwrap();
         (*changed, *unchecked)
     };

@@ -23,25 +23,25 @@ pub(crate) const OPERATION: &str = "anchor upkeep";
 pub(crate) struct AnchorUpkeep {
     projects: Arc<ProjectService>,
     anchors: Arc<AnchorService>,
-    /// The time of each project's last look.
-    looked: HashMap<ProjectId, std::time::Instant>,
+    /// The time of each project's last check.
+    checked: HashMap<ProjectId, std::time::Instant>,
 }
 
 impl AnchorUpkeep {
     pub(crate) fn new(projects: Arc<ProjectService>, anchors: Arc<AnchorService>) -> Self {
-        Self { projects, anchors, looked: HashMap::new() }
+        Self { projects, anchors, checked: HashMap::new() }
     }
 
     /// Looks at the anchors of each open project now and then, and commits those that moved.
     pub(crate) async fn update(&mut self) {
         let open = self.projects.open.all();
-        self.looked.retain(|id, _| open.iter().any(|project| project.id == *id));
+        self.checked.retain(|id, _| open.iter().any(|project| project.id == *id));
         for project in open.iter().filter(|project| !project.id.is_personal()) {
-            let last = self.looked.get(&project.id);
+            let last = self.checked.get(&project.id);
             if last.is_some_and(|last| last.elapsed() < ANCHORS_EVERY) {
                 continue;
             }
-            self.looked.insert(project.id, clock::start());
+            self.checked.insert(project.id, clock::start());
             let registry = self.projects.registry.snapshot();
             let is_shared = project.owner.team().is_some();
             let record = registry.project(project.id).filter(|it| !it.shared && !is_shared);
@@ -57,7 +57,7 @@ impl AnchorUpkeep {
                     tracing::warn!(project = %project.id, error, "anchors were not moved");
                 }
                 Err(_elapsed) => {
-                    tracing::warn!(project = %project.id, "anchors were not looked at in time");
+                    tracing::warn!(project = %project.id, "anchors were not checked in time");
                 }
             }
         }

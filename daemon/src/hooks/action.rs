@@ -14,7 +14,7 @@ use anchord_memory::{FailureView, Record, remedies};
 use anchord_proto::hello::ToolSet;
 
 use super::response::HookResponse;
-use super::{Arrival, Call, HookError, subagent};
+use super::{Arrival, HookCall, HookError, subagent};
 use crate::outlines::FilesOf;
 use crate::rules::{self, IntendedAction};
 use crate::sessions::View;
@@ -23,7 +23,7 @@ use crate::{budgets, clock, limits};
 /// Stops a tool that a rule stops. Otherwise returns what memory has on the call's files. Records
 /// which subagent makes the call, and the task that the call starts a subagent with.
 pub(super) async fn begins(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     begins: &ToolUse,
     arrival: &Arrival<'_>,
 ) -> Result<HookResponse, HookError> {
@@ -51,7 +51,7 @@ pub(super) async fn begins(
 /// Checks a tool against the rules. Some clients ask nobody by themselves. There, a tool to ask
 /// about is denied, with the command by which a person approves it.
 async fn stopped(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     begins: &ToolUse,
     arrival: &Arrival<'_>,
 ) -> Result<Option<Answer>, HookError> {
@@ -88,7 +88,7 @@ async fn stopped(
 
 /// Records a tool's run. Returns what helps after a failed command. Otherwise returns what memory
 /// has on files that the client reports only after the tool.
-pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<HookResponse, HookError> {
+pub(super) async fn ran(call: &HookCall<'_>, run: &ToolRun) -> Result<HookResponse, HookError> {
     call.note();
     if let Some(CommandRun { command, outcome: CommandOutcome::Failed { output } }) = &run.command {
         return failed(call, command, output).await;
@@ -98,7 +98,11 @@ pub(super) async fn ran(call: &Call<'_>, run: &ToolRun) -> Result<HookResponse, 
 }
 
 /// Returns what was learned from this failure before. No record is given twice.
-async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResponse, HookError> {
+async fn failed(
+    call: &HookCall<'_>,
+    command: &str,
+    output: &str,
+) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if !settings.prompt_recall.unwrap_or(true) {
@@ -128,7 +132,7 @@ async fn failed(call: &Call<'_>, command: &str, output: &str) -> Result<HookResp
 /// once for a context. Offers the outline of a long file that is about to be read whole. Such a
 /// file need not be new: a part of it may have been read before.
 async fn about_files(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     files: &[String],
     reads_whole: bool,
 ) -> Result<HookResponse, HookError> {
@@ -190,7 +194,7 @@ async fn about_files(
 }
 
 /// Returns the outline of a file that the agent could read instead.
-async fn offer(call: &Call<'_>, view: &View, file: &str) -> Option<OutlineOffer> {
+async fn offer(call: &HookCall<'_>, view: &View, file: &str) -> Option<OutlineOffer> {
     let files = FilesOf { root: view.place.root()?, repository: view.place.repository() };
     let has_tool = call.session.tool_set() == ToolSet::All;
     let offer = call.service.outlines.offer(files, file).await?;

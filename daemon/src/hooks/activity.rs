@@ -13,14 +13,14 @@ use futures::future::join_all;
 
 use super::conversations::Name;
 use super::service::HookService;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::blocking::join_or_resume_panic;
 use crate::project::{Operation, Transition, WriteCommand};
 use crate::projects::ProjectId;
 use crate::sessions::{BindError, Session, session_key};
 use crate::{budgets, clock, limits};
 
-impl Call<'_> {
+impl HookCall<'_> {
     /// Adds the event to the pending activity.
     pub(super) fn note(&self) {
         let event = &self.envelope.event;

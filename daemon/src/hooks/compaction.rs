@@ -7,13 +7,13 @@ use anchord_memory::render::hooks::{CompactionView, compaction_instructions, res
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
 use super::response::HookResponse;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::{clock, secrets};
 
 /// Stages pending activity. Binds a conversation without a topic to a new one, since it is long.
 /// Returns what the summary must keep.
 pub(super) async fn begins(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
     call.stage_pending_activity().await?;
@@ -33,7 +33,7 @@ pub(super) async fn begins(
 
 /// Records the client's own summary as the client's statement, never as fact.
 pub(super) async fn ended(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     summary: Option<&str>,
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
@@ -59,7 +59,7 @@ pub(super) async fn ended(
 }
 
 /// Restores what a compaction removed: the load, and the conversation's work in progress.
-pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> {
+pub(super) async fn restore(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     // Some clients report a compaction only afterwards, so nothing was forgotten at its beginning.
     call.conversations().with(&call.name, ConversationState::forget_given);
     let (activity, reader) = (call.pending_activity(), call.session.reader(&call.service.sessions));
@@ -77,7 +77,7 @@ pub(super) async fn restore(call: &Call<'_>) -> Result<HookResponse, HookError> 
 }
 
 fn conversation<'a>(
-    call: &'a Call<'_>,
+    call: &'a HookCall<'_>,
     activity: &'a SessionActivity,
     reader: &'a Reader,
 ) -> CompactionView<'a> {

@@ -1,11 +1,11 @@
 //! Handles the end of a turn, of a conversation or of its context.
 
 use super::response::HookResponse;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::sessions;
 
 /// Stages the turn's pending activity.
-pub(super) async fn turn(call: &Call<'_>) -> Result<HookResponse, HookError> {
+pub(super) async fn turn(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     call.note();
     call.stage_pending_activity().await?;
     Ok(HookResponse::default())
@@ -13,7 +13,7 @@ pub(super) async fn turn(call: &Call<'_>) -> Result<HookResponse, HookError> {
 
 /// Folds the session's staged work into memory and ends the session. A later event or call begins
 /// again.
-pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> {
+pub(super) async fn session(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     let _announced = call.service.sessions.table.announce_end(&call.session.id);
     let asked = call.noted_so_far().await;
     let mut staged = call.stage_pending_activity().await;
@@ -31,7 +31,7 @@ pub(super) async fn session(call: &Call<'_>) -> Result<HookResponse, HookError> 
     Ok(HookResponse::default())
 }
 
-impl Call<'_> {
+impl HookCall<'_> {
     /// Returns the history line that an ending session leaves in its topic: its first request.
     async fn noted_so_far(&self) -> Option<String> {
         let view = self.session.view(&self.service.sessions).await.ok()?;

@@ -54,7 +54,7 @@ enum HookError {
 }
 
 /// One event while its policy handles it.
-struct Call<'a> {
+struct HookCall<'a> {
     service: &'a Arc<HookService>,
     envelope: &'a Envelope,
     session: Arc<Session>,
@@ -62,7 +62,7 @@ struct Call<'a> {
     name: Name,
 }
 
-impl Call<'_> {
+impl HookCall<'_> {
     fn conversations(&self) -> &Conversations {
         &self.service.state.conversations
     }
@@ -212,7 +212,7 @@ async fn answer(
         }
         None => {}
     }
-    let call = Call { service, envelope, session, confidence, name };
+    let call = HookCall { service, envelope, session, confidence, name };
     let known = call.conversations().with(&call.name, |conversation| {
         conversation.session = Some(Arc::clone(&call.session));
         conversation.revision_known

@@ -7,10 +7,13 @@ use std::iter;
 use anchord_memory::render::hooks::{PromptContext, RenderedContext, prompt_context};
 
 use super::response::HookResponse;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::{budgets, clock};
 
-pub(super) async fn submitted(call: &Call<'_>, prompt: &str) -> Result<HookResponse, HookError> {
+pub(super) async fn submitted(
+    call: &HookCall<'_>,
+    prompt: &str,
+) -> Result<HookResponse, HookError> {
     // No person writes a subagent's task, and news is only for the conversation.
     let is_task = call.envelope.agent.is_some();
     if !is_task {

@@ -11,7 +11,7 @@ use anchord_memory::render::{LoadText, LoadView};
 use anchord_memory::{Memory, Revision};
 
 use super::response::HookResponse;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::ANCHORS_TIME_MAX;
@@ -28,7 +28,7 @@ pub(super) struct ReadyLoad {
 impl ReadyLoad {
     /// Records what the context now holds. After a partial load, `memory_load` still gives
     /// everything.
-    pub(super) fn answer(self, call: &Call<'_>) -> HookResponse {
+    pub(super) fn answer(self, call: &HookCall<'_>) -> HookResponse {
         let Self { text, revision, is_whole } = self;
         call.session.set_revision_seen(Some(revision));
         call.session.set_injected(Some(revision).filter(|_| is_whole));
@@ -41,7 +41,7 @@ impl ReadyLoad {
 }
 
 /// Answers that the memory is not open yet.
-pub(super) fn answer_not_open(call: &Call<'_>) -> HookResponse {
+pub(super) fn answer_not_open(call: &HookCall<'_>) -> HookResponse {
     call.session.set_injected(None);
     HookResponse::context(RenderedContext { text: not_open(), ..RenderedContext::default() })
 }
@@ -49,7 +49,7 @@ pub(super) fn answer_not_open(call: &Call<'_>) -> HookResponse {
 /// Renders as much of a load as is possible in time; `None` if the memory is not open by then.
 /// `task` is the subject of the conversation, if it is known.
 pub(super) async fn ready_load(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     task: Option<String>,
     render: impl Fn(&Memory, &LoadView<'_>) -> LoadText + Send + Sync + 'static,
 ) -> Result<Option<ReadyLoad>, HookError> {

@@ -9,12 +9,12 @@ use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
 use super::response::HookResponse;
-use super::{Call, HookError, compaction, subagent};
+use super::{HookCall, HookError, compaction, subagent};
 use crate::clock;
 
 /// Answers a start with the framed load.
 pub(super) async fn started(
-    call: &Call<'_>,
+    call: &HookCall<'_>,
     source: StartSource,
 ) -> Result<HookResponse, HookError> {
     match source {
@@ -33,7 +33,7 @@ pub(super) async fn started(
 }
 
 /// Answers a rebuilt system prompt with the same bytes as before. Later changes come with a prompt.
-async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
+async fn rebuilt(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     let of = call.envelope.agent.as_ref().map(|agent| agent.id.clone()).unwrap_or_default();
     let before = call
         .conversations()
@@ -61,7 +61,7 @@ async fn rebuilt(call: &Call<'_>) -> Result<HookResponse, HookError> {
 }
 
 /// Renders a load and records that the model's context has it. Returns whether the load is whole.
-async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
+async fn loaded(call: &HookCall<'_>) -> Result<(HookResponse, bool), HookError> {
     // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.conversations().with(&call.name, |conversation| conversation.asked.clone());
     let Some(load) = ready_load(call, asked, session_start).await? else {
@@ -73,7 +73,7 @@ async fn loaded(call: &Call<'_>) -> Result<(HookResponse, bool), HookError> {
 
 /// Answers a resumed conversation. It still has its load, so it gets only what others changed
 /// since. A conversation unknown to anchord gets the load.
-async fn resumes(call: &Call<'_>) -> Result<HookResponse, HookError> {
+async fn resumes(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
     let known = call.conversations().with(&call.name, |conversation| conversation.revision_known);
     let key = format!("{}:{}", call.name.0, call.envelope.agent_session);

@@ -7,11 +7,14 @@ use anchord_memory::lifecycle::Subagent;
 use anchord_memory::render::hooks::{SubagentContext, subagent_context};
 
 use super::response::HookResponse;
-use super::{Call, HookError};
+use super::{HookCall, HookError};
 use crate::projects::ProjectId;
 use crate::{budgets, clock, sessions};
 
-pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookResponse, HookError> {
+pub(super) async fn started(
+    call: &HookCall<'_>,
+    agent: &Subagent,
+) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
@@ -36,13 +39,16 @@ pub(super) async fn started(call: &Call<'_>, agent: &Subagent) -> Result<HookRes
 }
 
 /// Assigns the call with this id to the subagent of the event, once the call arrives.
-pub(super) fn calls(call: &Call<'_>, id: &str) {
+pub(super) fn calls(call: &HookCall<'_>, id: &str) {
     if let Some(agent) = &call.envelope.agent {
         call.service.sessions.table.expect_call(&call.session, &agent.id, id);
     }
 }
 
-pub(super) async fn ended(call: &Call<'_>, agent: &Subagent) -> Result<HookResponse, HookError> {
+pub(super) async fn ended(
+    call: &HookCall<'_>,
+    agent: &Subagent,
+) -> Result<HookResponse, HookError> {
     if let Some(session) = call.service.sessions.table.subagent(&call.session, &agent.id) {
         sessions::keep_and_end(&call.service.sessions, &session).await?;
     }

@@ -149,8 +149,9 @@ impl Cache {
     }
 
     fn remove_other_formats(&self) {
-        let others = entries(&self.directory)
-            .filter(|entry| ![FORMAT, super::LOOKS].iter().any(|name| entry.file_name() == *name));
+        let others = entries(&self.directory).filter(|entry| {
+            ![FORMAT, super::SEEN_DIRECTORY].iter().any(|name| entry.file_name() == *name)
+        });
         for entry in others {
             if let Err(error) = fs::remove_dir_all(entry.path()) {
                 tracing::warn!(%error, "could not remove outlines of another format");
@@ -201,13 +202,13 @@ fn write(path: &Path, outline: &Outline) -> io::Result<u64> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.{}", uuid::Uuid::new_v4()));
-    let written = File::create(&beside)
+    let temporary = folder.join(format!(".{name}.{}", uuid::Uuid::new_v4()));
+    let written = File::create(&temporary)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&beside, path));
+        .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // It may not even have been created.
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     written.map(|()| bytes)
 }

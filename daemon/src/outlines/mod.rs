@@ -6,8 +6,8 @@
 //! kept.
 
 mod cache;
-mod looks;
 mod parser;
+mod seen_files;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ use anchord_outline::{
 use serde::{Deserialize, Serialize};
 
 use self::cache::{Cache, Key};
-use self::looks::Looks;
 pub(crate) use self::parser::Parser;
+use self::seen_files::SeenFiles;
 use crate::blocking::run_blocking;
 use crate::bounded_fs::{self, DiskTimeout};
 use crate::limits::{HOOK_OUTLINE_TIME_MAX, OFFERED_LINES_MIN, PROJECT_FILE_BYTES_MAX};
@@ -43,8 +43,8 @@ pub(crate) enum OutlineError {
     Timeout(#[from] DiskTimeout),
 }
 
-/// The directory of what sessions looked at, next to the outlines.
-const LOOKS: &str = "looks";
+/// The directory with what sessions saw, next to the outlines.
+const SEEN_DIRECTORY: &str = "looks";
 
 /// A file at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(crate) struct FilesOf<'a> {
 pub(crate) struct OutlineService {
     parser: Parser,
     cache: Arc<Cache>,
-    looks: Arc<Looks>,
+    seen_files: Arc<SeenFiles>,
     metrics: Arc<Metrics>,
     roots: Arc<[PathBuf]>,
 }
@@ -118,9 +118,9 @@ impl OutlineService {
         additional_roots: &[PathBuf],
         metrics: Arc<Metrics>,
     ) -> Self {
-        let looks = Arc::new(Looks::new(directory.join(LOOKS)));
+        let seen_files = Arc::new(SeenFiles::new(directory.join(SEEN_DIRECTORY)));
         let cache = Arc::new(Cache::new(directory));
-        Self { parser, cache, looks, metrics, roots: additional_roots.into() }
+        Self { parser, cache, seen_files, metrics, roots: additional_roots.into() }
     }
 
     /// Returns the metrics.
@@ -270,34 +270,34 @@ impl OutlineService {
     }
 
     /// Returns what a session saw last of a file, and remembers that it sees this now.
-    pub(crate) async fn look(
+    pub(crate) async fn record_seen(
         &self,
         session: &SessionId,
         call: Option<&Call>,
         seen: &Outlined,
         now: Timestamp,
-    ) -> Option<Look> {
+    ) -> Option<SeenVersion> {
         let language = match seen.outline.form {
             Form::Code(language) => Some(language),
             Form::Text | Form::Binary(_) => None,
         };
         let call = call.map(|call| (call.instance.to_string(), call.number));
-        let look = Look { digest: seen.digest.clone(), language, time: now, call };
-        let (looks, session) = (Arc::clone(&self.looks), session.clone());
+        let version = SeenVersion { digest: seen.digest.clone(), language, time: now, call };
+        let (seen_files, session) = (Arc::clone(&self.seen_files), session.clone());
         let path = seen.path.clone();
-        run_blocking(move || looks.replace(&session, &path, look)).await
+        run_blocking(move || seen_files.replace(&session, &path, version)).await
     }
 
     /// Returns the outline that a session saw, if it is still kept.
-    pub(crate) async fn seen(&self, look: &Look) -> Option<Outline> {
-        self.kept(Key::new(look.digest.as_str(), look.language)).await
+    pub(crate) async fn seen_outline(&self, version: &SeenVersion) -> Option<Outline> {
+        self.kept(Key::new(version.digest.as_str(), version.language)).await
     }
 
     /// Removes every kept outline, because something was purged that they may name.
     pub(crate) async fn forget_all(&self) {
-        let (cache, looks) = (Arc::clone(&self.cache), Arc::clone(&self.looks));
+        let (cache, seen_files) = (Arc::clone(&self.cache), Arc::clone(&self.seen_files));
         run_blocking(move || {
-            looks.clear();
+            seen_files.clear();
             cache.clear();
         })
         .await;
@@ -306,7 +306,7 @@ impl OutlineService {
 
 /// The version of a file that a session saw.
 #[derive(Serialize, Deserialize, Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct SeenVersion {
     pub(crate) digest: FileDigest,
     pub(crate) language: Option<&'static Language>,
     pub(crate) time: Timestamp,

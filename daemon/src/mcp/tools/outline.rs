@@ -16,7 +16,7 @@ use crate::mcp::answer::{OutlineAnswer, ToolAnswer};
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
-use crate::outlines::{FileFacts, FilesOf, Look, Outlined, PathContent};
+use crate::outlines::{FileFacts, FilesOf, Outlined, PathContent, SeenVersion};
 use crate::projects::{Entry, FileDigest, Listing};
 use crate::sessions::View;
 
@@ -93,9 +93,9 @@ async fn of_file(
     let now = clock::now();
     // A command's session ends with the call.
     let is_lasting = !context.session.is_ephemeral();
-    let look = if is_lasting {
+    let seen = if is_lasting {
         let (session, call) = (&context.session.id, context.call.as_ref());
-        context.outlines.look(session, call, file, now).await
+        context.outlines.record_seen(session, call, file, now).await
     } else {
         None
     };
@@ -119,7 +119,7 @@ async fn of_file(
         },
     };
     let rendered = if asked.since_last {
-        since(context, file, look, &room).await
+        since(context, file, seen, &room).await
     } else {
         outline::render(&file.outline, &room)
     };
@@ -176,7 +176,7 @@ fn head(file: &Outlined) -> String {
 async fn since(
     context: &Context,
     file: &Outlined,
-    look: Option<Look>,
+    seen: Option<SeenVersion>,
     room: &Shown<'_>,
 ) -> Rendered {
     let whole = |why: &str| {
@@ -184,15 +184,15 @@ async fn since(
         let Rendered { text, is_cut } = outline::render(&file.outline, &room);
         Rendered { text: format!("{why}{text}"), is_cut }
     };
-    let Some(look) = look else {
+    let Some(seen) = seen else {
         return whole("This session has not looked at it before; this is the whole outline.\n");
     };
-    let time = look.time.minute();
-    if look.digest == file.digest {
+    let time = seen.time.minute();
+    if seen.digest == file.digest {
         let text = format!("Unchanged since your last look, {time}.\n");
         return Rendered { text, is_cut: false };
     }
-    let Some(before) = context.outlines.seen(&look).await else {
+    let Some(before) = context.outlines.seen_outline(&seen).await else {
         return whole("Changed, but the outline you saw is no longer kept; this is the whole.\n");
     };
     let difference = outline::compare(&before, &file.outline);

@@ -1,4 +1,4 @@
-//! Looks for the code of anchors in files.
+//! Checks anchors against files: whether their code is unchanged, has moved, changed, or is gone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -24,8 +24,8 @@ enum LineCount {
     Lines(u32),
 }
 
-/// One look at a project's files.
-pub(super) struct Look<'a> {
+/// One check of a project's anchors.
+pub(super) struct AnchorCheck<'a> {
     pub(super) files: &'a ProjectFiles,
     pub(super) repository: Option<&'a Path>,
     /// The time at which it ends.
@@ -33,7 +33,7 @@ pub(super) struct Look<'a> {
     pub(super) known: KnownFiles,
 }
 
-impl Look<'_> {
+impl AnchorCheck<'_> {
     /// Returns the state of each anchor.
     pub(super) fn all(&mut self, wanted: &[Wanted]) -> Vec<CheckedCode> {
         let mut files: BTreeMap<&str, Vec<&Wanted>> = BTreeMap::new();
@@ -186,7 +186,7 @@ impl Look<'_> {
         let now = clock::start();
         known.elsewhere.retain(|_, it| match &it.found {
             Some(found) => self.files.stamp(found.file.as_ref()).ok() == Some(found.stamp),
-            None => now.duration_since(it.looked) < ANCHOR_GONE_FOR,
+            None => now.duration_since(it.checked) < ANCHOR_GONE_FOR,
         });
         let missing: Vec<&&Wanted> = wanted
             .iter()
@@ -233,8 +233,8 @@ impl Look<'_> {
         for (it, (_, found)) in missing.iter().zip(best) {
             // Without a list of all files, nothing is known to be gone.
             if found.is_some() || is_complete {
-                let looked = clock::start();
-                known.elsewhere.insert((it.id, it.version), Elsewhere { found, looked });
+                let checked = clock::start();
+                known.elsewhere.insert((it.id, it.version), Elsewhere { found, checked });
             }
         }
     }
