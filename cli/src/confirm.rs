@@ -10,9 +10,11 @@ use crate::show::plain_lines;
 /// Returns whether the user agrees. `yes` is an answer given beforehand. Fails without it if there
 /// is no terminal to ask on.
 pub(crate) fn confirmed(question: &str, yes: bool) -> Result<bool, Error> {
-    if yes {
-        return Ok(true);
-    }
+    if yes { Ok(true) } else { asked(question) }
+}
+
+/// Asks the user, and returns whether they agree. Fails if there is no terminal to ask on.
+pub(crate) fn asked(question: &str) -> Result<bool, Error> {
     if !can_ask() {
         return Err(Error::usage("there is no terminal to ask on")
             .with_action("Add --yes to do it without being asked."));

@@ -48,6 +48,17 @@ struct Slot {
     last: Mutex<Option<(Instant, bool)>>,
 }
 
+/// The side that a conflict is decided for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptSide {
+    /// The memory's record. The file is written again.
+    Memory,
+    /// The file. The record takes its content.
+    File,
+}
+
+const NOT_A_PROJECT: &str = "only a project's memory can be shared";
+
 impl SharedService {
     pub(crate) fn new(projects: Arc<ProjectService>) -> Self {
         Self { projects, slots: Mutex::default() }
@@ -147,7 +158,7 @@ impl SharedService {
         &self,
         project: &Arc<OpenProject>,
         record: RecordId,
-        keep_file: bool,
+        keep: KeptSide,
     ) -> Result<String, String> {
         let registry = self.projects.registry.snapshot();
         let known = registry.project(project.id).filter(|record| record.shared);
@@ -156,41 +167,45 @@ impl SharedService {
         let slot = self.slot(project);
         let path = {
             let mut mirror = slot.mirror.lock().await;
-            mirror.resolve(project, &root, record, keep_file).await?
+            mirror.resolve(project, &root, record, keep).await?
         };
         self.look(project).await;
         Ok(path)
     }
 
-    /// Shares a memory from now on, or stops sharing it. Files stay as they are. Returns a remark
-    /// for the user.
-    pub(crate) async fn switch(
-        &self,
-        project: &Arc<OpenProject>,
-        on: bool,
-    ) -> Result<Option<String>, String> {
+    /// Shares a memory from now on. Returns a remark for the user.
+    pub(crate) async fn share(&self, project: &Arc<OpenProject>) -> Result<Option<String>, String> {
         let registry = self.projects.registry.snapshot();
-        let known = registry.project(project.id).ok_or("only a project's memory can be shared")?;
-        let mut remark = None;
-        if on {
-            let root = self.root(known).await?;
-            let at = root.clone();
-            let prepared = bounded_fs::run(&root, move || place::prepare(&at)).await;
-            let prepared = prepared.map_err(|error| error.to_string())?;
-            remark = prepared.map_err(|error| format!("failed to {error}"))?;
-        }
+        let known = registry.project(project.id).ok_or(NOT_A_PROJECT)?;
+        let root = self.root(known).await?;
+        let at = root.clone();
+        let prepared = bounded_fs::run(&root, move || place::prepare(&at)).await;
+        let prepared = prepared.map_err(|error| error.to_string())?;
+        let remark = prepared.map_err(|error| format!("failed to {error}"))?;
+        self.set_shared(project, true).await?;
+        Ok(remark)
+    }
+
+    /// Stops sharing a memory. Files stay as they are.
+    pub(crate) async fn unshare(&self, project: &Arc<OpenProject>) -> Result<(), String> {
+        self.projects.registry.snapshot().project(project.id).ok_or(NOT_A_PROJECT)?;
+        self.set_shared(project, false).await
+    }
+
+    /// Remembers in the registry whether a memory is shared, and exchanges files accordingly.
+    async fn set_shared(&self, project: &Arc<OpenProject>, shared: bool) -> Result<(), String> {
         let id = project.id;
         let command: WriteCommand<Registry> = Arc::new(move |registry, _| {
-            let known = registry.project(id).filter(|known| known.shared != on);
+            let known = registry.project(id).filter(|known| known.shared != shared);
             let changed = known
-                .map(|known| ProjectRecord { shared: on, ..ProjectRecord::clone(known) })
+                .map(|known| ProjectRecord { shared, ..ProjectRecord::clone(known) })
                 .map(RegistryChange::ProjectSeen);
             Ok(Transition::silent(changed.into_iter().collect()))
         });
         let written = self.projects.registry.write(None, None, "share", command).await;
         written.map_err(|error| error.to_string())?;
         self.look(project).await;
-        Ok(remark)
+        Ok(())
     }
 
     /// Returns the directory of a project's files, if it is still the one that the registry knows.

@@ -21,7 +21,9 @@ use crate::bounded_fs;
 use crate::config::Config;
 use crate::limits::{JOB_TIME_MAX, MIRRORED_TOPICS_MAX};
 use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
-use crate::projects::{FileDigest, MirrorDir, ProjectFiles, ProjectId, ProjectRecord};
+use crate::projects::{
+    FileDigest, MirrorDir, MissingDirectory, ProjectFiles, ProjectId, ProjectRecord,
+};
 use crate::secrets;
 
 use known::{Edit, EditPlace, MirrorState, MirroredFile, said};
@@ -281,10 +283,10 @@ fn topic_of(memory: &Memory, file: &str, title: &str) -> Option<String> {
 }
 
 /// Opens the directory of a project's files.
-fn directory(root: &Path, create: bool) -> Result<Option<MirrorDir>, String> {
+fn directory(root: &Path, missing: MissingDirectory) -> Result<Option<MirrorDir>, String> {
     let files = ProjectFiles::open(root);
     let files = files.map_err(|error| format!("failed to open {}: {error}", root.display()))?;
-    said(files.mirror_dir(Path::new(FOLDER), create))
+    said(files.mirror_dir(Path::new(FOLDER), missing))
 }
 
 #[cfg(test)]

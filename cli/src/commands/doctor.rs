@@ -236,7 +236,7 @@ fn checked_again(repaired: Vec<Repaired>, mut found: Vec<Finding>) -> Vec<Findin
 /// Returns the root of the working directory's project, where agents may be set up as well.
 fn project(dir: &InstanceDir) -> Option<PathBuf> {
     let surroundings = Surroundings::here(Some(dir.path().to_owned()));
-    let located = locate(&directory(Path::new(".")).ok()?, false, &surroundings).ok()?;
+    let located = locate(&directory(Path::new(".")).ok()?, &surroundings).ok()?;
     Some(located.root)
 }
 

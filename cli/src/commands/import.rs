@@ -175,7 +175,7 @@ impl Args {
 
     fn root(&self) -> Result<PathBuf, Error> {
         let directory = self.memory.project.directory()?;
-        let located = locate(&directory, false, &super::surroundings());
+        let located = locate(&directory, &super::surroundings());
         Ok(located.map_err(|error| Error::usage(format!("failed to {error}")))?.root)
     }
 
@@ -190,7 +190,7 @@ impl Args {
         let folder = named.ancestors().take(2).find(|path| path.ends_with(".zipmem"));
         let Some(package) = folder.and_then(Path::parent) else { return Ok(None) };
         let surroundings = super::surroundings();
-        let located = locate(package, false, &surroundings);
+        let located = locate(package, &surroundings);
         let located = located.map_err(|error| Error::usage(format!("failed to {error}")))?;
         let is_project = located.root == package;
         let is_part = located.git.is_some() && (!is_project || located.part.is_some());

@@ -8,9 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anchord_agents::setup::{Agent, instruction_files};
-use anchord_daemon::projects::{
-    Located, Surroundings, locate, locate_part, make_marker, workspace,
-};
+use anchord_daemon::projects::{Located, Surroundings, locate_part, make_marker, workspace};
 use anchord_memory::guide::{self, CheckpointMode, DirectiveTools, Loading};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -185,9 +183,7 @@ impl Args {
 impl Args {
     /// Shares the memory, and lets git see its files.
     fn share(&self, surroundings: &Surroundings, out: &mut dyn Write) -> Result<(), Error> {
-        let named = self.project.named().is_some();
-        let located = locate(&self.project.directory()?, named, surroundings);
-        let located = located.map_err(|error| Error::usage(format!("failed to {error}")))?;
+        let located = self.project.locate(surroundings)?;
         if located.git.is_none() {
             writeln!(out, "Without git, the files are shared in whatever way the directory is.")?;
         }
@@ -211,14 +207,13 @@ impl Args {
     }
 
     fn located(&self, surroundings: &Surroundings) -> Result<Located, Error> {
-        let named = self.project.named().is_some();
-        let directory = self.project.directory()?;
+        let located = self.project.locate(surroundings)?;
+        if located.git.is_none() {
+            return Ok(located);
+        }
         // Where the user runs this in a part of a repository, that part is meant.
-        let located = match locate(&directory, named, surroundings) {
-            Ok(located) if located.git.is_some() => locate_part(&directory, surroundings),
-            located => located,
-        };
-        located.map_err(|error| Error::usage(format!("failed to {error}")))
+        locate_part(&self.project.directory()?, surroundings)
+            .map_err(|error| Error::usage(format!("failed to {error}")))
     }
 
     /// Makes a part of a repository a project of its own.

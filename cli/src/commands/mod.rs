@@ -55,7 +55,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anchord_daemon::api;
-use anchord_daemon::projects::Surroundings;
+use anchord_daemon::projects::{Located, Surroundings, locate, locate_named};
 use anchord_memory::RecordId;
 use anchord_memory::defuse::defuse_json;
 use anchord_proto::instance::InstanceDir;
@@ -241,6 +241,13 @@ impl ProjectArg {
     /// Returns the named directory as an absolute path. The daemon follows its links.
     fn directory(&self) -> Result<PathBuf, Error> {
         directory(Path::new(self.named().unwrap_or(".")))
+    }
+
+    /// Finds the project by searching from the directory, without the daemon.
+    fn locate(&self, surroundings: &Surroundings) -> Result<Located, Error> {
+        let search = if self.named().is_some() { locate_named } else { locate };
+        let located = search(&self.directory()?, surroundings);
+        located.map_err(|error| Error::usage(format!("failed to {error}")))
     }
 
     /// Returns whether the command names a project. `$ANCHORD_PROJECT` applies to all commands, so

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anchord_agents::events::{Adapter, Envelope, ParsedEvent};
 use anchord_daemon::clock;
-use anchord_daemon::projects::locate;
 use anchord_daemon::rules::{guard, log_guarded};
 use anchord_memory::defuse::defuse;
 use anchord_memory::lifecycle::{Answer, Event};
@@ -327,9 +326,7 @@ impl TestArgs {
 
 impl LintArgs {
     fn run(self, out: &mut dyn Write) -> Result<ExitCode, Error> {
-        let named = self.project.named().is_some();
-        let located = locate(&self.project.directory()?, named, &surroundings());
-        let root = located.map_err(|error| Error::usage(format!("failed to {error}")))?.root;
+        let root = self.project.locate(&surroundings())?.root;
         let text = match fs::read_to_string(root.join(FILE)) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -21,7 +21,7 @@ use crate::agents::plan::{self, FilePlan, Plans, RealDisk, Refusal};
 use crate::agents::state::State;
 use crate::agents::user_environment;
 use crate::client::Client;
-use crate::confirm::{can_ask, confirmed};
+use crate::confirm::{asked, can_ask, confirmed};
 use crate::exit::{Error, Kind};
 use crate::show;
 
@@ -117,7 +117,7 @@ impl Args {
             return Ok(Scope::User);
         }
         let surroundings = super::surroundings();
-        let located = locate(&directory(Path::new("."))?, false, &surroundings)
+        let located = locate(&directory(Path::new("."))?, &surroundings)
             .map_err(|error| Error::usage(format!("failed to {error}")))?;
         Ok(Scope::Project(located.root))
     }
@@ -201,7 +201,7 @@ impl Args {
                     READ_TOOLS.join(", "),
                     names(&run.listing_reads())
                 );
-                wishes.reads = confirmed(&question, false)?;
+                wishes.reads = asked(&question)?;
                 let again = run.plan(wishes)?;
                 plans = again.files;
                 refused.extend(again.refused);
@@ -245,7 +245,7 @@ impl Args {
             return Ok(writeln!(out, "{found}: `anchord import sessions` brings them over")?);
         }
         out.flush()?;
-        if confirmed(&format!("{found}; import?"), false)? {
+        if asked(&format!("{found}; import?"))? {
             match import::past_sessions(project, out) {
                 // Set-up itself is complete.
                 Err(error) if error.kind == Kind::Damaged => writeln!(out, "{}", error.message)?,

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use anchord_memory::render;
+use anchord_memory::render::{self, StyledLine};
 use anchord_memory::{HistoryView, UndoEnd, UndoOutcome};
 use serde_json::{Value, json};
 
 use super::{MemoryArg, print_json};
-use crate::confirm::{can_ask, confirmed};
+use crate::confirm::{asked, can_ask};
 use crate::exit::{Error, Kind};
 use crate::history;
 use crate::show;
@@ -88,10 +88,11 @@ pub(super) fn roll_back(
     let (plan, _) = call(json!({ "dry_run": true, "force": how.force }))?;
     let mut force = how.force;
     if how.dry_run {
-        return print(out, &plan, true, how.json);
+        let lines = render::planned_rollback(&plan, &history::person());
+        return print(out, &plan, &lines, how.json);
     }
     if plan.end == UndoEnd::Conflicts {
-        let lines = render::rollback(&plan, true, &history::person());
+        let lines = render::planned_rollback(&plan, &history::person());
         let named: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         let named = named.join("\n");
         if how.json || !can_ask() {
@@ -99,7 +100,7 @@ pub(super) fn roll_back(
                 .with_action("Add --force to take these back too; `anchord show` prints them."));
         }
         let question = format!("{named}\nTake these back too?");
-        force = confirmed(&question, false)?;
+        force = asked(&question)?;
         if !force {
             return Ok(writeln!(out, "Nothing was changed.")?);
         }
@@ -107,7 +108,8 @@ pub(super) fn roll_back(
     // It applies to what was shown, or not at all.
     let (outcome, text) = call(json!({ "force": force, "expected_revision": plan.base }))?;
     if how.json || !matches!(outcome.end, UndoEnd::Done { .. }) {
-        return print(out, &outcome, false, how.json);
+        let lines = render::rollback(&outcome, &history::person());
+        return print(out, &outcome, &lines, how.json);
     }
     // The text also names what a budget set aside.
     Ok(write!(out, "{}", show::plain_lines(&text))?)
@@ -116,13 +118,13 @@ pub(super) fn roll_back(
 fn print(
     out: &mut dyn Write,
     outcome: &UndoOutcome,
-    planned: bool,
+    lines: &[StyledLine],
     json: bool,
 ) -> Result<(), Error> {
     if json {
         return print_json(out, outcome);
     }
-    history::print_lines(out, &render::rollback(outcome, planned, &history::person()))
+    history::print_lines(out, lines)
 }
 
 /// Begins a text in lower case, as error messages do.

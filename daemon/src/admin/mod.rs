@@ -122,7 +122,7 @@ pub(super) async fn target(service: &SessionService, project: &str) -> Answer<Ta
 }
 
 pub(super) async fn ask(service: &SessionService, project: &str) -> Answer<NamedProject> {
-    ask_by(service, project, from_here).await
+    ask_by(service, project, locate).await
 }
 
 /// Finds the project that a directory is once it has a marker.
@@ -132,11 +132,6 @@ pub(super) async fn ask_part(service: &SessionService, project: &str) -> Answer<
 
 /// A way to find the project of a directory.
 type Locate = fn(&Path, &Surroundings) -> Result<Located, NotAProject>;
-
-/// Finds the project that somebody who works in a directory has.
-fn from_here(directory: &Path, surroundings: &Surroundings) -> Result<Located, NotAProject> {
-    locate(directory, false, surroundings)
-}
 
 async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<NamedProject> {
     if project == api::USER {
@@ -167,10 +162,8 @@ async fn ask_by(service: &SessionService, project: &str, by: Locate) -> Answer<N
 
 /// Returns whether a directory is the user's home.
 pub(super) async fn is_home(service: &SessionService, directory: &str) -> Answer<bool> {
-    look_for(service, directory, from_here, |located| {
-        Ok(located.is_err_and(|error| error.is_home()))
-    })
-    .await
+    look_for(service, directory, locate, |located| Ok(located.is_err_and(|error| error.is_home())))
+        .await
 }
 
 /// Finds the project of a directory and passes it to `and`, which may read more of its files.
@@ -180,7 +173,7 @@ pub(super) async fn find<T: Send + 'static>(
     and: impl FnOnce(Located) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     let found = |located: Result<_, _>| and(located.map_err(|error| bad_request(&error))?);
-    look_for(service, directory, from_here, found).await
+    look_for(service, directory, locate, found).await
 }
 
 /// Searches for the project of a directory and passes the result to `and`.

@@ -79,7 +79,7 @@ fn cleaned(
 
 async fn located(service: &SessionService, cwd: &str) -> Answer<Result<Located, NotAProject>> {
     let (start, surroundings) = (PathBuf::from(cwd), service.surroundings.clone());
-    let looked = bounded_fs::run(Path::new(cwd), move || locate(&start, false, &surroundings));
+    let looked = bounded_fs::run(Path::new(cwd), move || locate(&start, &surroundings));
     looked.await.map_err(hangs)
 }
 

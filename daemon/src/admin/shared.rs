@@ -8,7 +8,7 @@ use crate::bounded_fs;
 use crate::project::OpenProject;
 use crate::projects::ProjectId;
 use crate::sessions::{self, SessionService};
-use crate::shared::{DIRECTORY, count_files, has_shared_files};
+use crate::shared::{DIRECTORY, KeptSide, count_files, has_shared_files};
 
 /// Reports or changes how a memory is shared.
 pub(crate) async fn shared_files(
@@ -49,18 +49,20 @@ pub(crate) async fn shared_files(
             });
         }
         (SharedAction::Share, Some(open)) => {
-            let remark = service.shared.switch(open, true).await.map_err(refused)?;
+            let remark = service.shared.share(open).await.map_err(refused)?;
             reply.remark = reply.remark.or(remark);
         }
         (SharedAction::Unshare, Some(open)) => {
-            service.shared.switch(open, false).await.map_err(refused)?;
+            service.shared.unshare(open).await.map_err(refused)?;
         }
         (SharedAction::KeepMemory(record), Some(open)) => {
-            let file = service.shared.resolve(open, record, false).await.map_err(refused)?;
+            let resolved = service.shared.resolve(open, record, KeptSide::Memory).await;
+            let file = resolved.map_err(refused)?;
             reply.remark = Some(format!("{file} has what the memory has"));
         }
         (SharedAction::KeepFile(record), Some(open)) => {
-            let file = service.shared.resolve(open, record, true).await.map_err(refused)?;
+            let resolved = service.shared.resolve(open, record, KeptSide::File).await;
+            let file = resolved.map_err(refused)?;
             reply.remark = Some(format!("{record} has what {file} has"));
         }
         (_, None) => return Err(refused("nothing is remembered there yet".to_owned())),

@@ -224,7 +224,7 @@ async fn leads_to(
         (service.projects.registry.snapshot(), service.surroundings.clone());
     let start = directory.to_owned();
     let looking = bounded_fs::run(directory, move || {
-        let located = locate(&start, false, &surroundings).ok()?;
+        let located = locate(&start, &surroundings).ok()?;
         let id = identify(&located, &registry).ok()?.id;
         Some((located, id))
     });

@@ -45,7 +45,8 @@ pub(super) async fn begins(
     if !begins.takes_context {
         return Ok(HookResponse::default());
     }
-    about_files(call, &begins.files, begins.reads_whole).await
+    let outlines = if begins.reads_whole { Outlines::Offer } else { Outlines::Withhold };
+    about_files(call, &begins.files, outlines).await
 }
 
 /// Checks a tool against the rules. Some clients ask nobody by themselves. There, a tool to ask
@@ -94,7 +95,7 @@ pub(super) async fn ran(call: &HookCall<'_>, run: &ToolRun) -> Result<HookRespon
         return failed(call, command, output).await;
     }
     let files: Vec<String> = run.read.iter().chain(&run.edited).cloned().collect();
-    about_files(call, &files, false).await
+    about_files(call, &files, Outlines::Withhold).await
 }
 
 /// Returns what was learned from this failure before. No record is given twice.
@@ -128,18 +129,27 @@ async fn failed(
     Ok(HookResponse::context(context))
 }
 
+/// Whether to offer the outlines of long files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outlines {
+    /// The files are about to be read whole.
+    Offer,
+    Withhold,
+}
+
 /// Returns what memory has on the first new file on which it has something. Each file is looked up
-/// once for a context. Offers the outline of a long file that is about to be read whole. Such a
-/// file need not be new: a part of it may have been read before.
+/// once for a context. Offers outlines of long files if asked to. Such a file need not be new: a
+/// part of it may have been read before.
 async fn about_files(
     call: &HookCall<'_>,
     files: &[String],
-    reads_whole: bool,
+    outlines: Outlines,
 ) -> Result<HookResponse, HookError> {
     let is_new =
         |file: &String| call.with_context(|conversation| !conversation.files.contains(file));
     let may_offer = |file: &String| {
-        reads_whole && call.with_context(|conversation| !conversation.offered.contains(file))
+        outlines == Outlines::Offer
+            && call.with_context(|conversation| !conversation.offered.contains(file))
     };
     let due = files.iter().filter(|file| is_new(file) || may_offer(file));
     let due: Vec<&String> = due.take(limits::ACTION_FILES_MAX).collect();

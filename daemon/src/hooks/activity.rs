@@ -50,16 +50,18 @@ impl HookCall<'_> {
         Ok(stage(self.service, &self.name, &self.session, Which::Significant).await?)
     }
 
-    /// Stages a line for the history of the conversation's topic. Binds a conversation without a
-    /// topic to a new one if `binds` is set. Without a topic there is no history to write.
+    /// Stages a line for the history of the conversation's topic. Without a topic there is no
+    /// history to write.
     pub(super) async fn stage_history(
         &self,
         line: Option<String>,
-        binds: bool,
+        without_topic: WithoutTopic,
     ) -> Result<(), HookError> {
         let memory = self.session.view(&self.service.sessions).await?.memory;
         let key = session_key(&self.session);
-        if only_shows(self.service, &memory) || (!binds && memory.bound(&key).is_none()) {
+        if only_shows(self.service, &memory)
+            || (without_topic == WithoutTopic::Skip && memory.bound(&key).is_none())
+        {
             return Ok(());
         }
         let session = Arc::clone(&self.session);
@@ -71,6 +73,15 @@ impl HookCall<'_> {
         self.session.write(&self.service.sessions, None, operation, command).await?;
         Ok(())
     }
+}
+
+/// How to stage a history for a conversation without a topic.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WithoutTopic {
+    /// It is bound to a new topic.
+    Bind,
+    /// Nothing is staged.
+    Skip,
 }
 
 /// Returns whether hooks store nothing in this project.

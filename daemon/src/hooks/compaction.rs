@@ -4,6 +4,7 @@ use anchord_memory::Reader;
 use anchord_memory::SessionActivity;
 use anchord_memory::render::hooks::{CompactionView, compaction_instructions, restored};
 
+use super::activity::WithoutTopic;
 use super::conversations::ConversationState;
 use super::ready::{answer_not_open, ready_load};
 use super::response::HookResponse;
@@ -17,7 +18,7 @@ pub(super) async fn begins(
     messages: Option<u32>,
 ) -> Result<HookResponse, HookError> {
     call.stage_pending_activity().await?;
-    call.stage_history(None, true).await?;
+    call.stage_history(None, WithoutTopic::Bind).await?;
     // The context is about to be emptied. Its records may be shown again, and a load has to give
     // everything.
     call.session.set_injected(None);
@@ -53,7 +54,7 @@ pub(super) async fn ended(
         _ => String::new(),
     };
     if !(counts.is_empty() && said.is_empty()) {
-        call.stage_history(Some(format!("Compacted{counts}{said}")), true).await?;
+        call.stage_history(Some(format!("Compacted{counts}{said}")), WithoutTopic::Bind).await?;
     }
     Ok(HookResponse::default())
 }

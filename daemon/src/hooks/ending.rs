@@ -1,5 +1,6 @@
 //! Handles the end of a turn, of a conversation or of its context.
 
+use super::activity::WithoutTopic;
 use super::response::HookResponse;
 use super::{HookCall, HookError};
 use crate::sessions;
@@ -19,7 +20,7 @@ pub(super) async fn session(call: &HookCall<'_>) -> Result<HookResponse, HookErr
     let mut staged = call.stage_pending_activity().await;
     let is_pending = staged.is_err();
     if let Some(asked) = asked {
-        staged = staged.and(call.stage_history(Some(asked), false).await);
+        staged = staged.and(call.stage_history(Some(asked), WithoutTopic::Skip).await);
     }
     // Activity that cannot be staged yet stays, and is staged with a later pass.
     if !is_pending {

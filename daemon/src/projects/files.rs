@@ -29,7 +29,7 @@ mod whole;
 
 pub use changed::Changed;
 pub use mirror::{FileDigest, FileRead, FileStamp, Listed, MirrorError};
-pub(crate) use mirror::{MirrorDir, name_of_displaced};
+pub(crate) use mirror::{MirrorDir, MissingDirectory, name_of_displaced};
 pub(crate) use visible::{Entry, FileBytes, Listing, Visible};
 
 /// The reason why a file was not read.

@@ -90,7 +90,7 @@ impl Scratch {
 
     /// Locates the project of a directory, in these surroundings and not named explicitly.
     pub(super) fn locate(&self, start: &Path) -> Located {
-        locate(start, false, &self.surroundings()).unwrap()
+        locate(start, &self.surroundings()).unwrap()
     }
 
     /// Returns surroundings whose home is the scratch directory itself.

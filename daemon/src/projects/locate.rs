@@ -163,15 +163,34 @@ impl NotAProject {
     }
 }
 
-/// Finds the project of `start`. `explicit` says that the user named `start` as a project's
-/// directory, rather than merely working in it.
-pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Located, NotAProject> {
+/// Finds the project of a directory in which somebody works.
+pub fn locate(start: &Path, facts: &Surroundings) -> Result<Located, NotAProject> {
+    search(start, Start::Current, facts)
+}
+
+/// Finds the project of a directory that the user named. It is one even where no project would be
+/// looked for, as in the home directory.
+pub fn locate_named(start: &Path, facts: &Surroundings) -> Result<Located, NotAProject> {
+    search(start, Start::Named, facts)
+}
+
+/// How the user came to the directory in which a search starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// They work there.
+    Current,
+    /// They named it.
+    Named,
+}
+
+fn search(start: &Path, how: Start, facts: &Surroundings) -> Result<Located, NotAProject> {
+    let is_named = how == Start::Named;
     let start = directory(start)
         .map_err(|source| NotAProject::Unreadable { path: start.to_owned(), source })?;
     let excluded = Excluded::new(facts);
     let candidates: Vec<&Path> = start
         .ancestors()
-        .filter(|path| (explicit && *path == start) || excluded.why(path).is_none())
+        .filter(|path| (is_named && *path == start) || excluded.why(path).is_none())
         .collect();
 
     let mut walk = Walk::of(facts.uid);
@@ -180,7 +199,7 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
     let located = match found {
         Some(located) => located,
         None => match excluded.why(&start) {
-            Some(what) if !explicit => {
+            Some(what) if !is_named => {
                 return Err(NotAProject::Excluded { path: start, what });
             }
             _ => Located::plain(&start, facts.uid),
@@ -192,7 +211,7 @@ pub fn locate(start: &Path, explicit: bool, facts: &Surroundings) -> Result<Loca
 /// Returns the project that a directory is once it has a marker: in a repository, the part that
 /// begins there.
 pub fn locate_part(directory: &Path, facts: &Surroundings) -> Result<Located, NotAProject> {
-    let located = locate(directory, false, facts)?;
+    let located = locate(directory, facts)?;
     let root = self::directory(directory)
         .map_err(|source| NotAProject::Unreadable { path: directory.to_owned(), source })?;
     match &located.git {

@@ -28,14 +28,16 @@ pub use files::{
     Changed, Excerpt, FileDigest, FileRead, FileRefusal, FileStamp, Listed, MirrorError, Presence,
     ProjectFiles,
 };
-pub(crate) use files::{Entry, FileBytes, Listing, MirrorDir, Visible, name_of_displaced};
+pub(crate) use files::{
+    Entry, FileBytes, Listing, MirrorDir, MissingDirectory, Visible, name_of_displaced,
+};
 pub use identity::{
     EstablishError, Established, IdPlace, Resolution, Status, establish, identify, link,
 };
 pub(crate) use locate::branch;
 pub use locate::{
     ForeignMark, GitPlace, Located, NotAProject, PassedOver, Surroundings, locate, locate_exactly,
-    locate_part,
+    locate_named, locate_part,
 };
 pub use marker::make_marker;
 pub use nested::Unknown;

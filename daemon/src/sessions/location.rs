@@ -13,6 +13,7 @@ use super::service::SessionService;
 use crate::bounded_fs;
 use crate::projects::{
     Located, ProjectFiles, ProjectId, Registry, Surroundings, identify, locate, locate_exactly,
+    locate_named,
 };
 
 /// The location of a session's work.
@@ -40,7 +41,7 @@ impl SessionLocation {
         let is_it = |located: &Located| {
             identify(located, registry).is_ok_and(|resolution| resolution.id == Some(id))
         };
-        let located = locate(root, true, surroundings).ok().filter(is_it);
+        let located = locate_named(root, surroundings).ok().filter(is_it);
         Some(located.map_or(Self::Foreign(id), Self::Here))
     }
 
@@ -157,7 +158,9 @@ fn find(
     if let Some(named) = named.filter(|_| hello.exact) {
         return Ok(SessionLocation::Here(locate_exactly(Path::new(named), surroundings.uid)?));
     }
-    Ok(SessionLocation::Here(locate(Path::new(start(hello)), named.is_some(), surroundings)?))
+    let start = Path::new(start(hello));
+    let search = if named.is_some() { locate_named } else { locate };
+    Ok(SessionLocation::Here(search(start, surroundings)?))
 }
 
 /// Returns the directory in which to search for a session's project.

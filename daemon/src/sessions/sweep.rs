@@ -19,7 +19,7 @@ use super::table::SessionStatus;
 use super::{Session, SessionLocation};
 use crate::bounded_fs::{self, DiskTimeout};
 use crate::limits;
-use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate};
+use crate::projects::{Changed, ProjectId, SessionRecord, identify, locate_named};
 
 /// Restores the sessions that were open when an earlier daemon ended; they may reconnect.
 pub(crate) fn recover(service: &SessionService) {
@@ -173,7 +173,7 @@ async fn changed_files(
     let starts = [named, Some(record.cwd.clone()), root];
     let looking = bounded_fs::run(&record.cwd, move || {
         let located = starts.into_iter().flatten().find_map(|start| {
-            let located = locate(&start, true, &surroundings).ok()?;
+            let located = locate_named(&start, &surroundings).ok()?;
             (identify(&located, &registry).ok()?.id == Some(project)).then_some(located)
         });
         let place = located.map(SessionLocation::Here);

@@ -19,7 +19,7 @@ use super::decide::decide;
 use super::decision::{Base, Bases, ExchangePlan, HeldFiles, Remove, Take, Write};
 use super::place::file;
 use super::scan::{Scan, ScannedFiles, scan};
-use super::topics;
+use super::{KeptSide, topics};
 use crate::api::{SharedRemark, SharedStatus};
 use crate::blocking::run_blocking;
 use crate::bounded_fs;
@@ -148,14 +148,14 @@ impl Mirror {
         project: &OpenProject,
         root: &Path,
         record: RecordId,
-        keep_file: bool,
+        keep: KeptSide,
     ) -> Result<String, String> {
         let name = project.id.to_string();
         let memory = project.memory();
         let stored = memory.record(record).filter(|stored| stored.is_shared());
         let stored = stored.ok_or_else(|| format!("{record} is not a shared record"))?;
         if record.kind == Kind::Topic {
-            return self.resolve_topic(project, root, &name, stored, keep_file).await;
+            return self.resolve_topic(project, root, &name, stored, keep).await;
         }
         let id = FileNames::id(stored, &name);
         self.seen = self.scan(root).await?.files;
@@ -167,7 +167,7 @@ impl Mirror {
         let unread = || format!("{path} cannot be read");
         let digest = digest.ok_or_else(unread)?;
         // The side that goes counts as what both last agreed on.
-        if keep_file {
+        if keep == KeptSide::File {
             let form =
                 seen.form.clone().map_err(|unusable| format!("{path}: {}", unusable.what))?;
             let base = Some(SharedContent::of(stored));
@@ -202,7 +202,7 @@ impl Mirror {
         root: &Path,
         name: &str,
         stored: &Record,
-        keep_file: bool,
+        keep: KeptSide,
     ) -> Result<String, String> {
         let mut scan = self.scan(root).await?;
         let files = topics::files_of(stored, &scan.files);
@@ -218,7 +218,7 @@ impl Mirror {
         let version = bases.filter(|base| base.record == stored.id).map(|base| base.version).min();
         let ours = SharedContent::of(stored);
         let changes = match stored.topic() {
-            Some(topic) if !keep_file => together.keep_descriptions(Some(topic)),
+            Some(topic) if keep == KeptSide::Memory => together.keep_descriptions(Some(topic)),
             // The files agree with the record, and with each other they do not.
             _ if all.content.describes_the_same(&ours) => together.keep_descriptions(None),
             _ => ChangedTopicFiles::new(),
@@ -233,7 +233,7 @@ impl Mirror {
         };
         self.seen = scan.files;
         written?;
-        if keep_file {
+        if keep == KeptSide::File {
             let base = match version {
                 Some(version) => self.content_at(project, stored.id, version).await?,
                 None => None,

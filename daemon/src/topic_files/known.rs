@@ -13,7 +13,8 @@ use crate::clock;
 use crate::limits::{MIRROR_ENTRIES_MAX, MIRROR_SETTLED_MILLIS, PROJECT_FILE_BYTES_MAX};
 use crate::project::OpenProject;
 use crate::projects::{
-    FileDigest, FileRead, FileStamp, Listed, MirrorDir, MirrorError, name_of_displaced,
+    FileDigest, FileRead, FileStamp, Listed, MirrorDir, MirrorError, MissingDirectory,
+    name_of_displaced,
 };
 
 /// The beginning of the soft marks that remember what was written.
@@ -97,7 +98,7 @@ pub(super) fn look(
 ) -> Result<MirrorState, String> {
     let mut look =
         MirrorState { missing: known.keys().cloned().collect(), ..MirrorState::default() };
-    let Some(dir) = directory(root, false)? else { return Ok(look) };
+    let Some(dir) = directory(root, MissingDirectory::Leave)? else { return Ok(look) };
     let now = clock::now();
     let listed = said(dir.list(MIRROR_ENTRIES_MAX))?;
     for (name, _) in &listed {
@@ -170,7 +171,7 @@ pub(super) async fn taken_in(
     match edit.place {
         EditPlace::Displaced => {
             let dropping = bounded_fs::run(root, move || {
-                let Some(dir) = directory(&at, false)? else { return Ok(()) };
+                let Some(dir) = directory(&at, MissingDirectory::Leave)? else { return Ok(()) };
                 said(dir.drop_displaced(&name))
             });
             dropping.await.map_err(|error| error.to_string())?
@@ -210,7 +211,7 @@ pub(super) fn write(
             continue;
         }
         let replaced = || {
-            let dir = directory(root, true)?.ok_or("it cannot be created")?;
+            let dir = directory(root, MissingDirectory::Create)?.ok_or("it cannot be created")?;
             said(dir.replace(&name, text.as_bytes()))
         };
         match replaced() {
@@ -229,7 +230,7 @@ pub(super) fn write(
         }
     }
     for name in gone {
-        let taken = directory(root, false).and_then(|dir| match dir {
+        let taken = directory(root, MissingDirectory::Leave).and_then(|dir| match dir {
             Some(dir) => take_away(&dir, name, known.get(name)),
             None => Ok(()),
         });

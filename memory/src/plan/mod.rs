@@ -40,15 +40,17 @@ pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};
 pub(crate) use rule::{Proposed, propose};
-pub use rule::{RuleOutcome, plan_rule, plan_rule_standing, refuse_rule_changes, rules_in_force};
+pub use rule::{
+    RuleAuthor, RuleOutcome, plan_rule, plan_rule_standing, refuse_rule_changes, rules_in_force,
+};
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
 pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals, why_refused};
 pub use team::{plan_leave, plan_team, plan_withhold, shared_part};
 pub use topic::{BriefOutcome, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
-    LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord,
-    WhyLeft, plan_undo,
+    LaterChanges, LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
+    UndoneRecord, WhyLeft, plan_undo,
 };
 pub use update::{Update, UpdateOutcome, is_expired, plan_update, plan_use};
 pub use upkeep::{AnchorMove, plan_upkeep};

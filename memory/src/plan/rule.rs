@@ -30,6 +30,15 @@ pub struct RuleOutcome {
     pub warnings: Vec<String>,
 }
 
+/// Who writes a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleAuthor {
+    /// An agent, with a tool.
+    Agent,
+    /// A person, at the command line.
+    Person,
+}
+
 /// Stores a rule, or replaces the one with its title. What an agent writes is proposed; what a
 /// person writes is in force.
 ///
@@ -39,13 +48,16 @@ pub struct RuleOutcome {
 pub fn plan_rule(
     memory: &Memory,
     rule: Rule,
-    by_person: bool,
+    author: RuleAuthor,
     origin: &Provenance,
 ) -> Result<Plan<RuleOutcome>, Refusal> {
     let mut rule = checked(memory, rule)?;
     let stored = find(memory, &rule);
-    rule.standing = if by_person { Standing::Accepted } else { Standing::Proposed };
-    if let Some((record, stored)) = stored.filter(|_| !by_person)
+    rule.standing = match author {
+        RuleAuthor::Agent => Standing::Proposed,
+        RuleAuthor::Person => Standing::Accepted,
+    };
+    if let Some((record, stored)) = stored.filter(|_| author == RuleAuthor::Agent)
         && record.state != RecordState::Forgotten
         && stored.standing != Standing::Proposed
     {

@@ -30,16 +30,15 @@ use crate::purge::Tombstones;
 use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 
-/// Plans what takes the commits of a basis back. With `force`, later changes of the same records go
-/// too. The plan has no changes if the records have changed since the basis was read, or if later
-/// commits are in the way.
+/// Plans what takes the commits of a basis back. The plan has no changes if the records have changed since the basis was read, or if later
+/// commits are in the way and not taken back too.
 ///
 /// # Errors
 /// Fails if memory is not at the expected revision.
 pub fn plan_undo(
     memory: &Memory,
     basis: &UndoBasis,
-    force: bool,
+    later: LaterChanges,
     expected_revision: Option<Revision>,
     origin: &Provenance,
 ) -> Result<Plan<UndoOutcome>, Refusal> {
@@ -52,7 +51,7 @@ pub fn plan_undo(
         outcome.end = UndoEnd::Moved;
         return Ok(Plan { changes: Vec::new(), outcome });
     }
-    let mut undo = Undo { memory, basis, force, origin, draft: Draft::new(memory), outcome };
+    let mut undo = Undo { memory, basis, later, origin, draft: Draft::new(memory), outcome };
     for id in basis.ids() {
         undo.record(id);
     }
@@ -60,10 +59,19 @@ pub fn plan_undo(
     Ok(undo.finish())
 }
 
+/// How an undo treats later changes of the same records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaterChanges {
+    /// They are conflicts, and nothing is taken back.
+    Keep,
+    /// They are taken back too.
+    TakeBack,
+}
+
 struct Undo<'a> {
     memory: &'a Memory,
     basis: &'a UndoBasis,
-    force: bool,
+    later: LaterChanges,
     origin: &'a Provenance,
     draft: Draft<'a>,
     outcome: UndoOutcome,
@@ -86,7 +94,7 @@ impl Undo<'_> {
             is_dated |= before.as_ref().is_none_or(|before| before.updated != after.updated);
             let content = match take_back(before.as_deref(), &after, &target) {
                 Ok(content) => content,
-                Err(_) if self.force => {
+                Err(_) if self.later == LaterChanges::TakeBack => {
                     is_conflict = true;
                     let hidden =
                         || Content { state: RecordState::Forgotten, ..Content::of(&after) };
@@ -172,7 +180,7 @@ impl Undo<'_> {
                     self.draft.set_state(record.id, RecordState::Forgotten, self.origin);
                     continue;
                 }
-                if self.force {
+                if self.later == LaterChanges::TakeBack {
                     let name = name(&rival);
                     let (id, done) = (rival.id, Undone::Forgotten);
                     self.outcome.records.retain(|it| it.id != id);

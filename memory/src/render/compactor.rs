@@ -325,10 +325,14 @@ pub fn update(id: &str) -> String {
     format!("Updated summary for [{id}]\n")
 }
 
-/// Renders the reply to `pin` and `unpin`.
-pub fn pin(id: &str, pinned: bool) -> String {
-    let verb = if pinned { "Pinned" } else { "Unpinned" };
-    format!("{verb} [{id}]\n")
+/// Renders the reply to `pin`.
+pub fn pin(id: &str) -> String {
+    format!("Pinned [{id}]\n")
+}
+
+/// Renders the reply to `unpin`.
+pub fn unpin(id: &str) -> String {
+    format!("Unpinned [{id}]\n")
 }
 
 /// Renders the reply to `forget`.

@@ -51,16 +51,30 @@ pub fn history(view: &HistoryView, audience: &Audience) -> Vec<StyledLine> {
         HistoryView::Commit(commit) => text.commit(commit),
         HistoryView::Versions(versions) => text.versions(versions),
         HistoryView::Diff(diff) => text.difference(diff),
-        HistoryView::Rollback(outcome) => text.rollback(outcome, false),
+        HistoryView::Rollback(outcome) => text.rollback(outcome, Rollback::Done),
     }
     text.lines
 }
 
-/// Words the plan of a rollback, or its outcome.
-pub fn rollback(outcome: &UndoOutcome, planned: bool, audience: &Audience) -> Vec<StyledLine> {
+/// Words the plan of a rollback.
+pub fn planned_rollback(plan: &UndoOutcome, audience: &Audience) -> Vec<StyledLine> {
     let mut text = Text { lines: Vec::new(), audience };
-    text.rollback(outcome, planned);
+    text.rollback(plan, Rollback::Planned);
     text.lines
+}
+
+/// Words the outcome of a rollback.
+pub fn rollback(outcome: &UndoOutcome, audience: &Audience) -> Vec<StyledLine> {
+    let mut text = Text { lines: Vec::new(), audience };
+    text.rollback(outcome, Rollback::Done);
+    text.lines
+}
+
+/// Whether a rollback was made or only planned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rollback {
+    Planned,
+    Done,
 }
 
 /// Returns the words that name a record, on one line.
@@ -235,7 +249,8 @@ impl Text<'_> {
         self.records(&diff.records, diff.more);
     }
 
-    fn rollback(&mut self, outcome: &UndoOutcome, planned: bool) {
+    fn rollback(&mut self, outcome: &UndoOutcome, rollback: Rollback) {
+        let planned = rollback == Rollback::Planned;
         let what = target(outcome);
         match outcome.end {
             UndoEnd::Nothing => {

@@ -45,7 +45,7 @@ pub use changes::{already_loaded, changes_since};
 pub use compact::{FullOfPinned, compaction, compaction_plan, full_of_pinned, made_room};
 pub use cursor::{PageCursor, ParseCursorError};
 pub use ended::{EndedSession, EndedText, ended};
-pub use history::{Style, StyledLine, history, joined, plain_name, rollback};
+pub use history::{Style, StyledLine, history, joined, plain_name, planned_rollback, rollback};
 pub use kinds::end;
 pub use list::{ListText, ListView, list};
 pub use load::{FileRulesView, LoadText, LoadView, load};

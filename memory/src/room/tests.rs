@@ -12,9 +12,9 @@ use crate::testing::{
     save,
 };
 use crate::{
-    Change, NoticeCause, Reader, RecordId, Rewrite, Save, Seq, Update, Version, plan_add,
-    plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_rule, plan_save,
-    plan_update,
+    Change, NoticeCause, Reader, RecordId, Rewrite, RuleAuthor, Save, Seq, Update, Version,
+    plan_add, plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_rule,
+    plan_save, plan_update,
 };
 
 /// A memory in which records of one kind take all bytes but `left`. Copies of the record that
@@ -252,7 +252,7 @@ fn counts_follow_every_write() {
     }
     let plan = plan_notes(&memory, &by, vec![Ok(note("a note"))]).unwrap();
     apply(&mut memory, plan);
-    let plan = plan_rule(&memory, rule("No force push", "why"), true, &by).unwrap();
+    let plan = plan_rule(&memory, rule("No force push", "why"), RuleAuthor::Person, &by).unwrap();
     apply(&mut memory, plan);
     let mut counted = Sizes::default();
     memory.records().for_each(|record| counted.count_in(record));

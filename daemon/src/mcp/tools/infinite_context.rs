@@ -11,8 +11,8 @@ use anchord_memory::brief::Brief;
 use anchord_memory::render::StateCall;
 use anchord_memory::render::infinite_context::{self as form, Checkpointed, StatusView};
 use anchord_memory::{
-    BriefOutcome, MAIN, Memory, Provenance, Record, RecordId, Revision, Staged, Timestamp,
-    UndoOutcome, UndoTarget, Undone, Version, import, limits, plan_bind, plan_brief,
+    BriefOutcome, LaterChanges, MAIN, Memory, Provenance, Record, RecordId, Revision, Staged,
+    Timestamp, UndoOutcome, UndoTarget, Undone, Version, import, limits, plan_bind, plan_brief,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -216,7 +216,7 @@ async fn rollback(context: Context, params: RollbackParams) -> Result<ToolAnswer
     let revision = reach.revision(target.version).ok_or_else(|| {
         ToolError::caller(format!("version {} is not in the journal any more", target.version.0))
     })?;
-    let undo = Undo { operation: ROLLBACK, force: true, expected: None };
+    let undo = Undo { operation: ROLLBACK, later: LaterChanges::TakeBack, expected: None };
     let written = take_back(&context, &UndoTarget::Record(id, revision), undo).await?;
     let now = version(&context.view().await?);
     context.answer(written, |outcome| words(outcome, &reach, Some(target), now)).await

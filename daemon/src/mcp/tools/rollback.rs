@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anchord_memory::{
-    Audience, HistoryView, Memory, Provenance, RecordId, Revision, SessionId, Staged, UndoBasis,
-    UndoEnd, UndoOutcome, UndoTarget, limits, parse_past_up_to, plan_undo, render,
+    Audience, HistoryView, LaterChanges, Memory, Provenance, RecordId, Revision, SessionId, Staged,
+    UndoBasis, UndoEnd, UndoOutcome, UndoTarget, limits, parse_past_up_to, plan_undo, render,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,15 +79,15 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         UndoTarget::Project(_) | UndoTarget::Record(..) | UndoTarget::Steps(..) => "restore",
         _ => "undo",
     };
-    let undo =
-        Undo { operation, force: params.force, expected: params.expected_revision.map(Revision) };
+    let later = if params.force { LaterChanges::TakeBack } else { LaterChanges::Keep };
+    let undo = Undo { operation, later, expected: params.expected_revision.map(Revision) };
     if params.dry_run {
         let plan = undo.plan(basis(&context, &view, &target).await?);
         let by = context.session.provenance(clock::now());
         let planned = plan(&view.memory, &by, Staged::default());
         let outcome = planned.map_err(|refusal| context.refused(operation, &refusal))?.outcome;
         meant(&outcome.end)?;
-        return Ok(answered(words(&outcome, true, &context), outcome));
+        return Ok(answered(words_of_plan(&outcome, &context), outcome));
     }
     let written = take_back(&context, &target, undo).await?;
     let outcome = match &written.outcome {
@@ -96,11 +96,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     };
     outcome.as_ref().map_or(Ok(()), |outcome| meant(&outcome.end))?;
     if let Some(outcome) = outcome.as_ref().filter(|outcome| outcome.end == UndoEnd::Conflicts) {
-        let text = words(outcome, false, &context);
+        let text = words(outcome, &context);
         let next = "Nothing was written. With force these changes are taken back too.";
         return Err(ToolError::caller(format!("{text}{next}")));
     }
-    let mut answer = context.answer(written, |outcome| words(outcome, false, &context)).await?;
+    let mut answer = context.answer(written, |outcome| words(outcome, &context)).await?;
     answer.history = outcome.map(|outcome| Arc::new(HistoryView::Rollback(outcome)));
     answer.records.truncate(limits::ROLLBACK_NAMED_MAX);
     Ok(answer)
@@ -111,16 +111,15 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
 pub(super) struct Undo {
     /// The operation in the journal.
     pub(super) operation: &'static str,
-    /// Whether later changes are taken back, too.
-    pub(super) force: bool,
+    pub(super) later: LaterChanges,
     /// The revision that memory must be at.
     pub(super) expected: Option<Revision>,
 }
 
 impl Undo {
     fn plan(self, basis: Arc<UndoBasis>) -> impl WritePlan<UndoOutcome> {
-        let Self { force, expected, .. } = self;
-        move |memory: &Memory, by: &Provenance, _| plan_undo(memory, &basis, force, expected, by)
+        let Self { later, expected, .. } = self;
+        move |memory: &Memory, by: &Provenance, _| plan_undo(memory, &basis, later, expected, by)
     }
 }
 
@@ -160,7 +159,7 @@ async fn repeated(context: &Context) -> Result<Option<String>, ToolError> {
         if context.view().await.is_ok()
             && let Some(reply) = context.answered::<UndoOutcome>().await?
         {
-            return Ok(Some(reply.in_words(|outcome| words(outcome, false, &context))));
+            return Ok(Some(reply.in_words(|outcome| words(outcome, &context))));
         }
     }
     Ok(None)
@@ -170,8 +169,13 @@ fn failed(why: impl std::fmt::Display) -> ToolError {
     ToolError::failed("roll back", why)
 }
 
-fn words(outcome: &UndoOutcome, planned: bool, context: &Context) -> String {
-    let lines = render::rollback(outcome, planned, &context.audience);
+fn words(outcome: &UndoOutcome, context: &Context) -> String {
+    let lines = render::rollback(outcome, &context.audience);
+    render::joined(&lines, limits::ANSWER_CHARS_MAX).0
+}
+
+fn words_of_plan(plan: &UndoOutcome, context: &Context) -> String {
+    let lines = render::planned_rollback(plan, &context.audience);
     render::joined(&lines, limits::ANSWER_CHARS_MAX).0
 }
 

@@ -4,7 +4,7 @@
 use anchord_memory::render::{self, RuleVerdict};
 use anchord_memory::rules::{Access, Effect as RuleEffect, Matches, Window};
 use anchord_memory::{
-    Audience, Expires, Memory, Provenance, RecordId, Rule, Staged, Standing, plan_rule,
+    Audience, Expires, Memory, Provenance, RecordId, Rule, RuleAuthor, Staged, Standing, plan_rule,
     plan_rule_standing,
 };
 use schemars::JsonSchema;
@@ -114,7 +114,10 @@ pub(super) fn set() -> ToolSpec {
 }
 
 async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, ToolError> {
-    let by_person = matches!(*context.audience, Audience::Person(_));
+    let author = match *context.audience {
+        Audience::Person(_) => RuleAuthor::Person,
+        Audience::Agent | Audience::Compactor => RuleAuthor::Agent,
+    };
     let expires = params::expires(params.expires.as_deref(), clock::now())
         .map_err(|refusal| context.refused("set the rule", &refusal))?;
     let rule = Rule {
@@ -135,7 +138,7 @@ async fn run_set(context: Context, params: SetParams) -> Result<ToolAnswer, Tool
         standing: Standing::Proposed,
     };
     let plan =
-        move |memory: &Memory, by: &Provenance, _| plan_rule(memory, rule.clone(), by_person, by);
+        move |memory: &Memory, by: &Provenance, _| plan_rule(memory, rule.clone(), author, by);
     let answer = context.write("set the rule", Staged::default(), plan, render::rule_set).await?;
     leave_copy(&context).await?;
     Ok(answer)

@@ -123,11 +123,11 @@ impl Walk {
     fn entry(&mut self, dir: &OwnedFd, name: &OsStr, path: PathBuf, meta: &Stat, depth: usize) {
         match FileType::from_raw_mode(meta.st_mode) {
             FileType::RegularFile
-                if modified(meta) > self.since.0 && !self.ignores.has(&path, false) =>
+                if modified(meta) > self.since.0 && !self.ignores.has_file(&path) =>
             {
                 self.files.push(path);
             }
-            FileType::Directory if !self.ignores.has(&path, true) => {
+            FileType::Directory if !self.ignores.has_directory(&path) => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 match rustix::fs::openat(dir, name, flags, Mode::empty()) {
                     Ok(next) if depth < CHANGED_DEPTH_MAX => {

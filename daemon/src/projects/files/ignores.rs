@@ -37,8 +37,17 @@ impl Ignores {
         self.0.pop();
     }
 
-    /// Returns whether a path in the directory entered last is ignored.
-    pub(super) fn has(&self, path: &Path, is_dir: bool) -> bool {
+    /// Returns whether a file in the directory entered last is ignored.
+    pub(super) fn has_file(&self, path: &Path) -> bool {
+        self.has(path, false)
+    }
+
+    /// Returns whether a directory in the directory entered last is ignored.
+    pub(super) fn has_directory(&self, path: &Path) -> bool {
+        self.has(path, true)
+    }
+
+    fn has(&self, path: &Path, is_dir: bool) -> bool {
         let verdicts = self.0.iter().rev().map(|ignore| ignore.matched(path, is_dir));
         matches!(verdicts.into_iter().find(|verdict| !verdict.is_none()), Some(Match::Ignore(_)))
     }

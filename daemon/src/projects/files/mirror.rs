@@ -138,12 +138,21 @@ pub(crate) struct MirrorDir {
     mode: u32,
 }
 
+/// How a directory is opened that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingDirectory {
+    /// It is not opened.
+    Leave,
+    /// It is created, with those above it.
+    Create,
+}
+
 impl ProjectFiles {
-    /// Opens a directory for mirrored files. `None` if it does not exist and is not to be created.
+    /// Opens a directory for mirrored files. Returns `None` if it is missing and left so.
     pub(crate) fn mirror_dir(
         &self,
         directory: &Path,
-        create: bool,
+        missing: MissingDirectory,
     ) -> Result<Option<MirrorDir>, MirrorError> {
         let path = directory.display().to_string();
         let not_plain = || MirrorError::NotPlain(path.clone());
@@ -158,7 +167,7 @@ impl ProjectFiles {
             }
             dir = match open_directory(&dir, name) {
                 Ok(next) => next,
-                Err(Errno::NOENT) if !create => return Ok(None),
+                Err(Errno::NOENT) if missing == MissingDirectory::Leave => return Ok(None),
                 Err(Errno::NOENT) => {
                     make_directory(&dir, name, mode).map_err(|errno| fail(errno.into()))?
                 }

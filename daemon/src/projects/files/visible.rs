@@ -95,7 +95,7 @@ impl ProjectFiles {
         let mut path = self.path.clone();
         for (name, dir) in &dirs {
             path.push(name);
-            if ignores.has(&path, true) {
+            if ignores.has_directory(&path) {
                 return Err(FileRefusal::Ignored(asked()));
             }
             ignores.enter(dir, &path);
@@ -112,7 +112,7 @@ impl ProjectFiles {
         if is_secret_file(&inside.to_string_lossy()) {
             return Err(FileRefusal::Secret(asked()));
         }
-        if ignores.has(&path, false) {
+        if ignores.has_file(&path) {
             return Err(FileRefusal::Ignored(asked()));
         }
         let (file, size) = open_regular(dir, &name)
@@ -159,7 +159,11 @@ impl Walk<'_> {
                 continue;
             };
             let kind = FileType::from_raw_mode(meta.st_mode);
-            if self.ignores.has(&path, kind == FileType::Directory) {
+            let is_ignored = match kind {
+                FileType::Directory => self.ignores.has_directory(&path),
+                _ => self.ignores.has_file(&path),
+            };
+            if is_ignored {
                 ignored += 1;
                 continue;
             }

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use super::ProjectFiles;
 use super::mirror::{
-    FileDigest, FileRead, FileStamp, Listed, MirrorDir, MirrorError, displaced_name,
+    FileDigest, FileRead, FileStamp, Listed, MirrorDir, MirrorError, MissingDirectory,
+    displaced_name,
 };
 use crate::limits::PROJECT_FILE_BYTES_MAX;
 
@@ -18,13 +19,15 @@ impl ProjectFiles {
         directory: &Path,
         entries_max: usize,
     ) -> Result<Option<Vec<(String, Listed)>>, MirrorError> {
-        let opened = self.mirror_dir(directory, false)?;
+        let opened = self.mirror_dir(directory, MissingDirectory::Leave)?;
         opened.map(|dir| dir.list(entries_max)).transpose()
     }
 
     /// Reads a file of at most `bytes_max` bytes. Returns `None` if there is none.
     pub fn read_whole(&self, file: &Path, bytes_max: u64) -> Result<Option<FileRead>, MirrorError> {
-        let Some((dir, name)) = self.parent(file, false)? else { return Ok(None) };
+        let Some((dir, name)) = self.parent(file, MissingDirectory::Leave)? else {
+            return Ok(None);
+        };
         dir.read(name, bytes_max)
     }
 
@@ -36,7 +39,7 @@ impl ProjectFiles {
         bytes: &[u8],
         expected: Option<&FileDigest>,
     ) -> Result<FileStamp, MirrorError> {
-        let Some((dir, name)) = self.parent(file, true)? else {
+        let Some((dir, name)) = self.parent(file, MissingDirectory::Create)? else {
             return Err(MirrorError::Changed(file.display().to_string()));
         };
         let new = FileDigest::of(bytes);
@@ -47,7 +50,9 @@ impl ProjectFiles {
 
     /// Removes a file that has `expected`. Returns whether there was one.
     pub fn remove_whole(&self, file: &Path, expected: &FileDigest) -> Result<bool, MirrorError> {
-        let Some((dir, name)) = self.parent(file, false)? else { return Ok(false) };
+        let Some((dir, name)) = self.parent(file, MissingDirectory::Leave)? else {
+            return Ok(false);
+        };
         clear_displaced(&dir, name, &[Some(expected)])?;
         if dir.stamp(name)?.is_none() {
             return Ok(false);
@@ -60,11 +65,11 @@ impl ProjectFiles {
     fn parent<'f>(
         &self,
         file: &'f Path,
-        create: bool,
+        missing: MissingDirectory,
     ) -> Result<Option<(MirrorDir, &'f str)>, MirrorError> {
         let name = file.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| MirrorError::NotPlain(file.display().to_string()))?;
-        let dir = self.mirror_dir(file.parent().unwrap_or(Path::new("")), create)?;
+        let dir = self.mirror_dir(file.parent().unwrap_or(Path::new("")), missing)?;
         Ok(dir.map(|dir| (dir, name)))
     }
 }

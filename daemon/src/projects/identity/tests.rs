@@ -544,7 +544,7 @@ fn another_users_id_file_is_not_read_and_its_directory_not_written() {
     let mut daemon = Daemon::default();
     let id = daemon.write(&scratch.locate(&dir)).id;
     let stranger = Surroundings { uid: STRANGER, ..scratch.surroundings() };
-    let theirs = locate(&dir, false, &stranger).unwrap();
+    let theirs = locate(&dir, &stranger).unwrap();
     let here = theirs.place().unwrap();
     assert_eq!(id_file::read(&here, theirs.uid).unwrap(), Kept::Nothing);
     let error = id_file::write(&here, id, None, theirs.uid).unwrap_err();

@@ -117,7 +117,7 @@ fn a_git_root_ends_the_search_and_outside_git_a_marker_does() {
         (located.root, located.passed.marked.as_deref()),
         (app.clone(), Some(folder.as_path()))
     );
-    assert_eq!(locate(&app, true, &scratch.surroundings()).unwrap().root, app);
+    assert_eq!(locate_named(&app, &scratch.surroundings()).unwrap().root, app);
     assert_eq!(scratch.locate(&scratch.dir("work/notes/old")).root, folder);
 
     let outer = scratch.repository("outer");
@@ -197,7 +197,7 @@ fn nothing_of_another_user_counts() {
         (scratch.dir("side/src"), side.join(".git")),
         (scratch.dir("app.git/src"), bare),
     ] {
-        let located = locate(&start, false, &stranger).unwrap();
+        let located = locate(&start, &stranger).unwrap();
         assert_eq!((located.root, located.git), (start, None));
         assert_eq!(located.passed.foreign.first().map(|foreign| &foreign.path), Some(&mark));
     }
@@ -247,7 +247,7 @@ fn the_search_skips_home_temporary_and_instance_directories() {
         ..Surroundings::here(Some(instance_dir.clone()))
     };
     for excluded in [&home, &tmp, &instance_dir, Path::new("/"), Path::new("/tmp")] {
-        let error = locate(excluded, false, &facts).unwrap_err();
+        let error = locate(excluded, &facts).unwrap_err();
         assert!(matches!(error, NotAProject::Excluded { .. }), "{error}");
         for way_out in ["--project DIR", "ANCHORD_PROJECT"] {
             assert!(error.to_string().contains(way_out), "{error}");
@@ -256,9 +256,9 @@ fn the_search_skips_home_temporary_and_instance_directories() {
         let beneath = excluded.join("beneath");
         if excluded.starts_with(&scratch.path) {
             fs::create_dir(&beneath).unwrap();
-            assert_eq!(locate(&beneath, false, &facts).unwrap().root, beneath);
-            assert_eq!(locate(&beneath, true, &facts).unwrap().root, beneath);
-            assert_eq!(locate(excluded, true, &facts).unwrap().root, *excluded);
+            assert_eq!(locate(&beneath, &facts).unwrap().root, beneath);
+            assert_eq!(locate_named(&beneath, &facts).unwrap().root, beneath);
+            assert_eq!(locate_named(excluded, &facts).unwrap().root, *excluded);
         }
     }
 }
@@ -373,7 +373,7 @@ fn only_a_directory_can_be_a_project() {
     let scratch = Scratch::new();
     let file = scratch.file("file", "");
     for start in [file, scratch.path.join("missing")] {
-        let error = locate(&start, true, &scratch.surroundings()).unwrap_err();
+        let error = locate_named(&start, &scratch.surroundings()).unwrap_err();
         assert!(matches!(error, NotAProject::Unreadable { .. }), "{error}");
     }
 }

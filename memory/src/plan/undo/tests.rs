@@ -18,7 +18,9 @@ use crate::testing::{
     Step, anchor, anchors, any_steps, blueprint, blueprints, changes_of, lesson, lessons, mutable,
     note, origin, rule,
 };
-use crate::{NewNote, Save, Update, plan_forget, plan_notes, plan_rule, plan_save, plan_update};
+use crate::{
+    NewNote, RuleAuthor, Save, Update, plan_forget, plan_notes, plan_rule, plan_save, plan_update,
+};
 
 /// A journal in memory, with the session of each entry.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +137,8 @@ impl Past {
         let (wanted, known) = (basis.wanted(&self.memory), self.versions());
         let found = known.into_iter().filter(|(key, _)| wanted.contains(key)).collect();
         basis.complete(&self.memory, found);
-        plan_undo(&self.memory, &basis, force, None, &origin("undoer", self.on())).unwrap()
+        let later = if force { LaterChanges::TakeBack } else { LaterChanges::Keep };
+        plan_undo(&self.memory, &basis, later, None, &origin("undoer", self.on())).unwrap()
     }
 
     fn undo(&mut self, target: UndoTarget, force: bool) -> UndoOutcome {
@@ -398,9 +401,10 @@ fn a_plan_on_records_that_have_moved_writes_nothing() {
     basis.complete(&past.memory, Versions::new());
     past.note("two", fact("port", "2"));
     let by = origin("one", 9);
-    let plan = plan_undo(&past.memory, &basis, true, None, &by).unwrap();
+    let plan = plan_undo(&past.memory, &basis, LaterChanges::TakeBack, None, &by).unwrap();
     assert_eq!((plan.outcome.end, plan.changes), (UndoEnd::Moved, Vec::new()));
-    let refused = plan_undo(&past.memory, &basis, true, Some(Revision(1)), &by).unwrap_err();
+    let refused = plan_undo(&past.memory, &basis, LaterChanges::TakeBack, Some(Revision(1)), &by)
+        .unwrap_err();
     insta::assert_snapshot!(refused, @r"
     memory is at 2 now, not at 1; nothing was written. Changed since:
     changed n1 port: 2
@@ -493,8 +497,9 @@ proptest! {
                 }
                 Move::Rule(title, by_person) => {
                     let rule = rule(title, &long(title));
+                    let author = if by_person { RuleAuthor::Person } else { RuleAuthor::Agent };
                     let by = origin("one", past.on());
-                    if let Ok(plan) = plan_rule(&past.memory, rule, by_person, &by) {
+                    if let Ok(plan) = plan_rule(&past.memory, rule, author, &by) {
                         past.write("one", plan.changes);
                     }
                 }
@@ -552,7 +557,8 @@ fn no_kind_is_left_out_of_the_laws() {
     let mut past = Past::default();
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut kinds = std::collections::BTreeSet::new();
-    let plan = plan_rule(&past.memory, rule("a", "why"), true, &origin("one", past.on()));
+    let plan =
+        plan_rule(&past.memory, rule("a", "why"), RuleAuthor::Person, &origin("one", past.on()));
     past.write("one", plan.unwrap().changes);
     for _ in 0..50 {
         let steps = any_steps().new_tree(&mut runner).unwrap().current();

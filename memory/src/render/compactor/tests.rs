@@ -238,7 +238,7 @@ fn writes_are_answered_with_the_budget() {
     apply(&mut memory, plan);
     let usage = Usage::of(&memory, &one(), budget(1_000));
     insta::assert_snapshot!(forget(&IDS.show(forgotten), &usage), @"Removed [b6bf613dbebb45dc]. Budget: 80 tokens (8%), 5 items");
-    insta::assert_snapshot!(update("e220a8397b1dcdaf") + &pin("a", true) + &pin("b", false), @r"
+    insta::assert_snapshot!(update("e220a8397b1dcdaf") + &pin("a") + &unpin("b"), @r"
     Updated summary for [e220a8397b1dcdaf]
     Pinned [a]
     Unpinned [b]

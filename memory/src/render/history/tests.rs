@@ -8,7 +8,8 @@ fn outcome(target: UndoTarget, end: UndoEnd) -> UndoOutcome {
 }
 
 fn worded(outcome: &UndoOutcome, planned: bool) -> String {
-    joined(&rollback(outcome, planned, &Audience::Agent), 9_000).0
+    let word = if planned { planned_rollback } else { rollback };
+    joined(&word(outcome, &Audience::Agent), 9_000).0
 }
 
 #[test]

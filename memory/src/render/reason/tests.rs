@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{
     anchor, anchors, apply, blueprint, blueprints, day, lesson, lessons, note, origin, rule, save,
 };
-use crate::{NewNote, Update, plan_notes, plan_rule, plan_update};
+use crate::{NewNote, RuleAuthor, Update, plan_notes, plan_rule, plan_update};
 
 /// Returns the reasons for these records, without titles.
 fn why(memory: &Memory, cause: Cause<'_>, ids: &[&str]) -> Vec<String> {
@@ -25,7 +25,8 @@ fn memory() -> Memory {
     ];
     let plan = plan_notes(&memory, &by, notes);
     apply(&mut memory, plan.unwrap());
-    let plan = plan_rule(&memory, rule("No force push", "History is shared"), true, &by);
+    let plan =
+        plan_rule(&memory, rule("No force push", "History is shared"), RuleAuthor::Person, &by);
     apply(&mut memory, plan.unwrap());
     memory
 }

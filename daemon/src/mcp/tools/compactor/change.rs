@@ -68,12 +68,12 @@ async fn update(context: Context, params: UpdateParams) -> Result<ToolAnswer, To
 
 async fn pin(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let update = Update { pinned: Some(true), ..Update::default() };
-    changed(context, "pin", params.id, update, |id| form::pin(id, true)).await
+    changed(context, "pin", params.id, update, form::pin).await
 }
 
 async fn unpin(context: Context, params: IdParams) -> Result<ToolAnswer, ToolError> {
     let update = Update { pinned: Some(false), ..Update::default() };
-    changed(context, "unpin", params.id, update, |id| form::pin(id, false)).await
+    changed(context, "unpin", params.id, update, form::unpin).await
 }
 
 async fn changed(

@@ -9,7 +9,7 @@ use super::*;
 
 fn dir(root: &Path) -> MirrorDir {
     let files = ProjectFiles::open(root).unwrap();
-    files.mirror_dir(Path::new(".anchord/topics"), true).unwrap().unwrap()
+    files.mirror_dir(Path::new(".anchord/topics"), MissingDirectory::Create).unwrap().unwrap()
 }
 
 #[test]
@@ -51,11 +51,11 @@ fn links_are_not_followed_and_git_is_not_entered() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("a.md"), "theirs").unwrap();
     let files = ProjectFiles::open(root.path()).unwrap();
-    assert!(files.mirror_dir(Path::new(".git/topics"), true).is_err());
-    assert!(files.mirror_dir(Path::new("../topics"), true).is_err());
-    assert!(files.mirror_dir(Path::new("none"), false).unwrap().is_none());
+    assert!(files.mirror_dir(Path::new(".git/topics"), MissingDirectory::Create).is_err());
+    assert!(files.mirror_dir(Path::new("../topics"), MissingDirectory::Create).is_err());
+    assert!(files.mirror_dir(Path::new("none"), MissingDirectory::Leave).unwrap().is_none());
     symlink(outside.path(), root.path().join("linked")).unwrap();
-    assert!(files.mirror_dir(Path::new("linked"), true).is_err());
+    assert!(files.mirror_dir(Path::new("linked"), MissingDirectory::Create).is_err());
     let dir = dir(root.path());
     symlink(outside.path().join("a.md"), root.path().join(".anchord/topics/a.md")).unwrap();
     assert!(dir.read("a.md", 100).is_err());

@@ -54,7 +54,7 @@ fn an_edit_meanwhile_is_never_overwritten_or_removed() {
 
 /// Opens the directory of the file, for what happens between the look and the write.
 fn directory(files: &ProjectFiles) -> MirrorDir {
-    files.mirror_dir(Path::new(FILE).parent().unwrap(), true).unwrap().unwrap()
+    files.mirror_dir(Path::new(FILE).parent().unwrap(), MissingDirectory::Create).unwrap().unwrap()
 }
 
 fn names(dir: &tempfile::TempDir) -> Vec<String> {

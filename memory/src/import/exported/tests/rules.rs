@@ -3,13 +3,14 @@
 use super::*;
 use crate::kinds::Standing;
 use crate::testing::rule;
-use crate::{plan_rule, rules_in_force};
+use crate::{RuleAuthor, plan_rule, rules_in_force};
 
 /// Returns a memory with rules that a person has put in force.
 fn with_rules<const N: usize>(rules: [(&str, &str); N]) -> Memory {
     let mut memory = Memory::default();
     for (title, reason) in rules {
-        let plan = plan_rule(&memory, rule(title, reason), true, &origin("there", 1)).unwrap();
+        let plan = plan_rule(&memory, rule(title, reason), RuleAuthor::Person, &origin("there", 1))
+            .unwrap();
         apply(&mut memory, plan);
     }
     memory

@@ -1,10 +1,10 @@
 //! The rules of a project's file, in every load.
 
 use super::*;
-use crate::plan_rule;
 use crate::render::FileRulesView;
 use crate::rules::{Rule, parse_rules_file};
 use crate::testing::rule;
+use crate::{RuleAuthor, plan_rule};
 
 /// The rules of a file, under the ids that they have in a load.
 fn of_file(text: &str) -> &'static [Rule] {
@@ -44,7 +44,9 @@ static FRIDAY: LazyLock<&[Rule]> = LazyLock::new(|| {
 fn rules_of_the_file_come_first_and_in_full() {
     let mut memory = some_memory();
     let by = origin("me", 1);
-    let plan = plan_rule(&memory, rule("No force push", "History is shared."), true, &by).unwrap();
+    let plan =
+        plan_rule(&memory, rule("No force push", "History is shared."), RuleAuthor::Person, &by)
+            .unwrap();
     apply(&mut memory, plan);
     let asked = of(*FRIDAY);
     let text = loaded(&memory, &asked).text;
