@@ -158,7 +158,7 @@ pub fn plan_import(
     }
     let mut sessions = 0;
     for row in &source.rows {
-        if stored_row(&draft, &row.session, false).is_some() {
+        if stored_row(&draft, &row.session).is_some() {
             continue;
         }
         let more = Size { records: 1, bytes: row.summary.len() as u64 };

@@ -329,8 +329,8 @@ fn read(text: &str, format: Format) -> Result<Box<dyn Document>, PartError> {
     let read: Result<Box<dyn Document>, String> = match format {
         Format::Toml => Toml::parse(text).map(|toml| Box::new(toml) as _),
         Format::Yaml => Yaml::parse(text).map(|yaml| Box::new(yaml) as _),
-        Format::Json5 => Json::parse(text, true).map(|json| Box::new(json) as _),
-        Format::Jsonc | Format::Whole => Json::parse(text, false).map(|json| Box::new(json) as _),
+        Format::Json5 => Json::parse_json5(text).map(|json| Box::new(json) as _),
+        Format::Jsonc | Format::Whole => Json::parse(text).map(|json| Box::new(json) as _),
     };
     read.map_err(PartError::Invalid)
 }

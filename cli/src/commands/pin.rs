@@ -34,13 +34,21 @@ pub(super) struct Records {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        self.records.set(out, true)
+        self.records.pin(out)
     }
 }
 
 impl Records {
-    /// Pins or unpins the records.
-    pub(super) fn set(self, out: &mut dyn Write, pinned: bool) -> Result<(), Error> {
+    fn pin(self, out: &mut dyn Write) -> Result<(), Error> {
+        self.set(out, true)
+    }
+
+    /// Unpins the records.
+    pub(super) fn unpin(self, out: &mut dyn Write) -> Result<(), Error> {
+        self.set(out, false)
+    }
+
+    fn set(self, out: &mut dyn Write, pinned: bool) -> Result<(), Error> {
         let memory = |name: &str| self.memory.resolve_for(name);
         tool::for_each(out, &self.names, self.json, memory, |caller, name| {
             caller.send("memory_update", json!({ "id": name, "pinned": pinned }))

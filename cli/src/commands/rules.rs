@@ -216,8 +216,8 @@ impl Command {
             }
             Self::Test(args) => args.run(out),
             Self::Lint(args) => args.run(out),
-            Self::Accept(args) => args.run(out, false).map(|()| done),
-            Self::Disable(args) => args.run(out, true).map(|()| done),
+            Self::Accept(args) => args.accept(out).map(|()| done),
+            Self::Disable(args) => args.disable(out).map(|()| done),
             Self::Guard(args) => args.run(out).map(|()| done),
         }
     }
@@ -359,7 +359,15 @@ impl LintArgs {
 }
 
 impl StandArgs {
-    fn run(self, out: &mut dyn Write, disable: bool) -> Result<(), Error> {
+    fn accept(self, out: &mut dyn Write) -> Result<(), Error> {
+        self.set(out, false)
+    }
+
+    fn disable(self, out: &mut dyn Write) -> Result<(), Error> {
+        self.set(out, true)
+    }
+
+    fn set(self, out: &mut dyn Write, disable: bool) -> Result<(), Error> {
         let arguments = json!({ "id": self.id, "disable": disable });
         let reply = Caller::new(self.project.resolve()?)?.send("memory_rule_stand", arguments)?;
         tool::print(out, &reply, self.json)

@@ -17,6 +17,6 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        self.records.set(out, false)
+        self.records.unpin(out)
     }
 }

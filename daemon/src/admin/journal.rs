@@ -66,15 +66,15 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
         for CheckedSnapshot { file, state } in read_snapshots() {
             match state {
                 Ok(state) => snapshots.push((file, state)),
-                Err(Uncheckable::Damaged(what)) => bad.push(whole_file(file, what, false)),
-                Err(Uncheckable::Unread(what)) => bad.push(whole_file(file, what, true)),
+                Err(Uncheckable::Damaged(what)) => bad.push(damaged_file(file, what)),
+                Err(Uncheckable::Unread(what)) => bad.push(unread_file(file, what)),
             }
         }
         let mut compare = |replayed: &Memory| {
             let here = snapshots.iter().filter(|(_, state)| state.seq() == replayed.seq());
             let other = here.filter(|(_, state)| state != replayed);
             let what = "it is not what the entries lead to";
-            bad.extend(other.map(|(file, _)| whole_file(file.clone(), what.to_owned(), false)));
+            bad.extend(other.map(|(file, _)| damaged_file(file.clone(), what.to_owned())));
         };
         let read = reading(Seq(1), &mut |entry| {
             replayed.apply(entry.seq, &entry.changes);
@@ -88,12 +88,12 @@ pub(crate) async fn verify(service: &SessionService, project: &str) -> Answer<Ve
         problems.push(problem(error));
     } else if !is_same {
         let what = "the entries do not lead to the memory that is served".to_owned();
-        problems.push(whole_file(String::new(), what, false));
+        problems.push(damaged_file(String::new(), what));
     }
     // A bad place makes the journal read-only. That is no further problem where reading has met it.
     let known = read.err().map(|error| error.to_string());
     if let Some(why) = health.read_only.filter(|why| known.as_ref() != Some(why)) {
-        problems.push(whole_file(String::new(), why, false));
+        problems.push(damaged_file(String::new(), why));
     }
     let index = match health.index {
         Some(reason) => IndexState::OutOfUse { reason },
@@ -200,8 +200,12 @@ fn problem(error: &StoreError) -> Problem {
     Problem { file: file.to_owned(), line, what, is_unread }
 }
 
-fn whole_file(file: String, what: String, is_unread: bool) -> Problem {
-    Problem { file, line: 0, what, is_unread }
+fn damaged_file(file: String, what: String) -> Problem {
+    Problem { file, line: 0, what, is_unread: false }
+}
+
+fn unread_file(file: String, what: String) -> Problem {
+    Problem { file, line: 0, what, is_unread: true }
 }
 
 #[cfg(test)]

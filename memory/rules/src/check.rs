@@ -94,7 +94,12 @@ impl Subject<'_> {
     fn of_tool(&self, patterns: &[String]) -> Found {
         let Some(tool) = self.action.tool else { return (Match::No, None) };
         best(patterns.iter().map(|pattern| {
-            (Wild::word(pattern, true).matches(&syms(tool)), Field::Tool, pattern, tool.to_owned())
+            (
+                Wild::word_in_any_case(pattern).matches(&syms(tool)),
+                Field::Tool,
+                pattern,
+                tool.to_owned(),
+            )
         }))
     }
 

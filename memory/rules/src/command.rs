@@ -55,7 +55,7 @@ impl CommandPattern {
         let readings =
             subsets.iter().map(|paired| PatternReading::new(&name, &rest, paired)).collect();
         let has_path = first.contains('/');
-        Some(Self { program: Wild::word(first, true), has_path, readings })
+        Some(Self { program: Wild::word_in_any_case(first), has_path, readings })
     }
 
     /// Matches a command.
@@ -121,7 +121,7 @@ impl PatternReading {
             } else if is_option(word) {
                 reading.flags.push(Flag::of_pattern(word));
             } else {
-                reading.operands.push(Wild::word(word, false));
+                reading.operands.push(Wild::word(word));
                 reading.written.push((*word).to_owned());
             }
         }

@@ -38,15 +38,15 @@ pub(crate) struct GivenOptions<'c> {
 impl Flag {
     /// Creates an option without a value.
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), wild: Wild::word(text, false), value: None }
+        Self { text: text.to_owned(), wild: Wild::word(text), value: None }
     }
 
     /// Creates the option of a pattern's word, which may have a value behind a `=`.
     pub(crate) fn of_pattern(word: &str) -> Self {
         match word.split_once('=') {
             Some((name, value)) if name.len() > 1 => {
-                let whole = Some(Wild::word(word, false));
-                let value = Value { wild: Wild::word(value, false), whole };
+                let whole = Some(Wild::word(word));
+                let value = Value { wild: Wild::word(value), whole };
                 Self { value: Some(value), ..Self::new(name) }
             }
             _ => Self::new(word),
@@ -55,7 +55,7 @@ impl Flag {
 
     /// Creates an option whose value is the pattern's next word.
     pub(crate) fn with_value(name: &str, value: &str) -> Self {
-        let value = Value { wild: Wild::word(value, false), whole: None };
+        let value = Value { wild: Wild::word(value), whole: None };
         Self { value: Some(value), ..Self::new(name) }
     }
 
@@ -233,7 +233,7 @@ impl<'c> GivenOptions<'c> {
             }
         });
         let joined = option.joined.chars().map(|letter| self.in_letters(letter));
-        let operand = option.operand.map(|first| Wild::word(&format!("{first}*"), false));
+        let operand = option.operand.map(|first| Wild::word(&format!("{first}*")));
         let operand = operand.into_iter().flat_map(|form| {
             let words = self.words.iter().filter(|(word, _)| word.syms.len() > 1);
             words.map(move |(word, _)| form.matches(&word.syms))

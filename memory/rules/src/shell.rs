@@ -79,7 +79,7 @@ impl Word {
             Sym::Any => "*".to_owned(),
         };
         let pattern: String = self.syms.iter().map(known).collect();
-        Wild::word(&pattern, false).matches(&syms(text)) == Match::Yes
+        Wild::word(&pattern).matches(&syms(text)) == Match::Yes
     }
 
     pub(crate) fn is_flag(&self) -> bool {

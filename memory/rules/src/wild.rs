@@ -78,7 +78,16 @@ pub(crate) struct Wild {
 
 impl Wild {
     /// Compiles a pattern of a word: `*` stands for any characters, and everything else for itself.
-    pub(crate) fn word(pattern: &str, fold: bool) -> Self {
+    pub(crate) fn word(pattern: &str) -> Self {
+        Self::of_word(pattern, false)
+    }
+
+    /// Compiles a pattern of a word that matches in upper and lower case alike.
+    pub(crate) fn word_in_any_case(pattern: &str) -> Self {
+        Self::of_word(pattern, true)
+    }
+
+    fn of_word(pattern: &str, fold: bool) -> Self {
         let tok = |c| if c == '*' { Tok::Deep } else { Tok::Char(folded(c, fold)) };
         Self { alternatives: vec![pattern.chars().map(tok).collect()], fold }
     }

@@ -21,7 +21,7 @@ use crate::kinds::topic::topic_name;
 use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, WIDE_TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
-use crate::plan::{Plan, Proposed, Row, propose, put_row, stored_row};
+use crate::plan::{Plan, Proposed, Row, propose, put_row, stored_row_of};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
 use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
@@ -332,7 +332,7 @@ pub(super) fn put(
     check_items(draft.head(), &items, &items, origin)?;
     let mut put = Put::Done;
     if let Body::SessionRow(row) = &record.body {
-        if stored_row(draft, &bounded(&row.session), row.on_behalf).is_none() {
+        if stored_row_of(draft, &bounded(&row.session), row.on_behalf).is_none() {
             let more = Size { records: 1, bytes: record.text_bytes() as u64 };
             has_room(&draft.head().totals().kept, Kind::SessionRow, more)?;
         }
@@ -378,7 +378,7 @@ fn put_session(
         return Put::SeveralSessions;
     }
     let session = bounded(&row.session);
-    if stored_row(draft, &session, row.on_behalf).is_some() {
+    if stored_row_of(draft, &session, row.on_behalf).is_some() {
         return Put::Done;
     }
     let tombstones = draft.head().tombstones();

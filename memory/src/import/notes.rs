@@ -155,7 +155,7 @@ impl Import<'_> {
             let part = Staged { summary: Some(row.summary.clone()), ..Staged::default() };
             let part = self.fitting(&row.session.0, part, &origin);
             let Some(summary) = part.and_then(|part| part.summary) else { continue };
-            let stored = stored_row(&self.draft, &row.session, false);
+            let stored = stored_row(&self.draft, &row.session);
             if stored.as_ref().is_some_and(|(_, here)| here.ended >= origin.time) {
                 self.stayed += 1;
                 continue;

@@ -2,7 +2,7 @@
 //! session's successor.
 
 use super::held::hold;
-use super::{Plan, Row, put_fixes, put_row, stored_row};
+use super::{Plan, Row, put_fixes, put_row, stored_row_of};
 use crate::activity::{SAID, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
@@ -40,7 +40,7 @@ pub fn plan_keep(
     let origin = Provenance::new(session.clone(), client.clone(), origin.time);
 
     let mut draft = Draft::new(memory);
-    let rows = [true, false].map(|private| stored_row(&draft, session, private));
+    let rows = [true, false].map(|on_behalf| stored_row_of(&draft, session, on_behalf));
     let before = rows.into_iter().flatten().map(|(_, row)| row).max_by_key(|row| row.ended);
     // A topic's history may have been written by rule, so there may be something to fold without
     // any work.

@@ -29,7 +29,7 @@ pub(crate) struct Row {
 /// Adds an entry to a session's row, and adds up the counts of new records.
 pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> RecordId {
     let is_private = row.on_behalf || row.captured.is_some();
-    let stored = stored_row(draft, &row.session, is_private);
+    let stored = stored_row_of(draft, &row.session, is_private);
     let before = stored.as_ref().map(|(_, before)| before);
     let add = |before: Option<u32>, added: u32| before.unwrap_or(0).saturating_add(added);
     let mut earlier = row.earlier;
@@ -88,15 +88,20 @@ fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
     earlier.insert(0, line);
 }
 
-/// Returns a session's own row. In a team it has two. All see that of its saves, and that of what
-/// was written on its behalf stays on this machine.
-pub(crate) fn stored_row(
+/// Returns the row of a session's own saves.
+pub(crate) fn stored_row(draft: &Draft<'_>, session: &SessionId) -> Option<(RecordId, SessionRow)> {
+    stored_row_of(draft, session, false)
+}
+
+/// Returns a session's row. In a team it has two. All see that of its saves, and that of what was
+/// written on its behalf stays on this machine.
+pub(crate) fn stored_row_of(
     draft: &Draft<'_>,
     session: &SessionId,
-    is_private: bool,
+    on_behalf: bool,
 ) -> Option<(RecordId, SessionRow)> {
     let (head, key) = (draft.head(), MergeKey::SessionRow(session.clone()));
-    let is_it = |record: &&Arc<Record>| head.team().is_none() || record.is_private() == is_private;
+    let is_it = |record: &&Arc<Record>| head.team().is_none() || record.is_private() == on_behalf;
     let record = head.keyed(&key).find(is_it)?;
     match &record.body {
         Body::SessionRow(row) => Some((record.id, row.clone())),

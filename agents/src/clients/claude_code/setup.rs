@@ -78,7 +78,7 @@ fn own_command(program: PathBuf, server: &Server) -> OwnCommand {
 fn plugin(place: &UserEnvironment) -> bool {
     let settings = place.folder(&CLIENT, ".claude").join("settings.json");
     let text = text_of(&settings);
-    let json = text.and_then(|text| Json::parse(&text, false).ok());
+    let json = text.and_then(|text| Json::parse(&text).ok());
     let plugins = json.and_then(|json| json.get(&["enabledPlugins".into()]));
     plugins.as_ref().and_then(Value::as_object).into_iter().flatten().any(|(name, on)| {
         // The name is `anchord@` and the plugin's marketplace.
@@ -93,7 +93,7 @@ fn hooks_off(setting: &Setting<'_>) -> Vec<String> {
         Scope::Project(root) => root.join(".claude"),
     };
     let is_off = |file: &PathBuf| {
-        let json = text_of(file).and_then(|text| Json::parse(&text, false).ok());
+        let json = text_of(file).and_then(|text| Json::parse(&text).ok());
         json.and_then(|json| json.get(&["disableAllHooks".into()])) == Some(Value::Bool(true))
     };
     let files = ["settings.json", "settings.local.json"].map(|name| folder.join(name));

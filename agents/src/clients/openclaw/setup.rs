@@ -64,7 +64,7 @@ fn remarks(place: &UserEnvironment) -> Vec<String> {
 fn leftovers(setting: &Setting<'_>) -> Vec<String> {
     let config = folder(setting.place).join("openclaw.json");
     let text = text_of(&config);
-    let document = text.and_then(|text| Json::parse(&text, true).ok());
+    let document = text.and_then(|text| Json::parse_json5(&text).ok());
     let plugins = document.and_then(|document| document.get(&["plugins".into()]));
     let linked = plugin(setting.place);
     let mut found = Vec::new();

@@ -10,6 +10,15 @@ use super::{Clash, Document, Step, clash, without_mark};
 const ORDER: [&str; 9] =
     ["type", "name", "matcher", "hooks", "command", "args", "env", "enabled", "timeout"];
 
+/// What a file may have besides JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// Comments and trailing commas.
+    Jsonc,
+    /// Everything of JSON5.
+    Json5,
+}
+
 /// A JSON file.
 pub(crate) struct Json {
     root: CstRootNode,
@@ -17,8 +26,18 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Parses a file's text. An empty one is an empty object. `loose` accepts what JSON5 adds.
-    pub(crate) fn parse(text: &str, loose: bool) -> Result<Self, String> {
+    /// Parses a file's text, with comments and trailing commas. An empty one is an empty object.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, Dialect::Jsonc)
+    }
+
+    /// Parses a file's text, with all that JSON5 adds. An empty one is an empty object.
+    pub(crate) fn parse_json5(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, Dialect::Json5)
+    }
+
+    fn parse_with(text: &str, dialect: Dialect) -> Result<Self, String> {
+        let loose = dialect == Dialect::Json5;
         let (mark, text) = without_mark(text);
         let options = ParseOptions {
             allow_comments: true,
