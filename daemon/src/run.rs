@@ -128,14 +128,8 @@ async fn serve(
     let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot handle signals"))?;
 
     let stores = Arc::new(FileStores::new(instance.data().to_owned()));
-    let (registry, report, marks) = RegistryStore::open(stores.clone()).await?;
-    report.log("the daemon's own records");
-    let stopped_well = marks.contains_key(STOPPED_WELL);
-    // A store that is read-only at its start may not show the mark.
-    let after_crash = !report.created && !stopped_well && report.read_only.is_none();
-    if stopped_well {
-        registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
-    }
+    let OwnRecords { registry, merge_calls, before } = open_own_records(&stores).await?;
+    let after_crash = before == EndBefore::Crashed;
     let surroundings = Surroundings::here(Some(instance.dir().to_owned()));
     let daemon = Daemon::wire(Parts {
         projects: OpenProjects::new(stores, Arc::new(TeamLinks::new(instance.id()))),
@@ -144,7 +138,7 @@ async fn serve(
         surroundings,
         registry,
         after_crash,
-        merge_calls: marks.get(MERGE_CALLS).cloned(),
+        merge_calls,
         outline_parser: Parser::of_this_program(),
         joining: match &order {
             Ok(None) => Joining::Done,
@@ -152,23 +146,9 @@ async fn serve(
             Err(why) => Joining::Failed(why.clone()),
         },
     });
-    match order {
-        Ok(None) => {}
-        Ok(Some(order)) => {
-            let (sessions, stopping) = (Arc::clone(&daemon.sessions), daemon.shutdown.token());
-            tokio::spawn(admin::keep_joining(sessions, order, stopping));
-        }
-        Err(why) => tracing::error!(why, "the environment names no team that can be joined"),
-    }
-    if stopped_well {
-        // This daemon may be killed soon, so the flush starts at once; but nobody waits for the
-        // disk.
-        let projects = Arc::clone(&daemon.projects);
-        tokio::spawn(async move {
-            if let Err(error) = projects.registry.ask(|store, _| store.flush()).await {
-                tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
-            }
-        });
+    begin_joining(&daemon, order);
+    if before == EndBefore::Stopped {
+        flush_own_records(&daemon.projects);
     }
     sessions::recover(&daemon.sessions);
     let http_state = http::listen(&daemon.status, &daemon.sessions.config.http).await;
@@ -201,6 +181,65 @@ async fn serve(
     close(&projects).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// How the daemon before this one ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EndBefore {
+    /// It stopped in order.
+    Stopped,
+    /// It left no mark of a good end.
+    Crashed,
+    /// There was none, or its records cannot show a mark.
+    Unknown,
+}
+
+/// The daemon's own records, and what they say when it starts.
+struct OwnRecords {
+    registry: RegistryStore,
+    /// The mark with a day's calls of models.
+    merge_calls: Option<String>,
+    before: EndBefore,
+}
+
+/// Opens the daemon's own records. Removes the mark of a good end, which this daemon sets again
+/// when it stops.
+async fn open_own_records(stores: &Arc<FileStores>) -> Result<OwnRecords, RunError> {
+    let (registry, report, marks) = RegistryStore::open(Arc::clone(stores) as _).await?;
+    report.log("the daemon's own records");
+    let before = if marks.contains_key(STOPPED_WELL) {
+        registry.ask(|store, _| store.mark(STOPPED_WELL, None)).await.map_err(not_open)?;
+        EndBefore::Stopped
+    } else if report.created || report.read_only.is_some() {
+        // A store that is read-only at its start may not show the mark.
+        EndBefore::Unknown
+    } else {
+        EndBefore::Crashed
+    };
+    Ok(OwnRecords { registry, merge_calls: marks.get(MERGE_CALLS).cloned(), before })
+}
+
+/// Brings the removal of the mark to disk. This daemon may be killed soon, so the flush starts at
+/// once; but nobody waits for the disk.
+fn flush_own_records(projects: &Arc<ProjectService>) {
+    let projects = Arc::clone(projects);
+    tokio::spawn(async move {
+        if let Err(error) = projects.registry.ask(|store, _| store.flush()).await {
+            tracing::warn!(%error, "a kill of this daemon may not be noticed by the next");
+        }
+    });
+}
+
+/// Begins to join the team that the environment names, if it names one.
+fn begin_joining(daemon: &Daemon, order: Result<Option<TeamOrder>, String>) {
+    match order {
+        Ok(None) => {}
+        Ok(Some(order)) => {
+            let (sessions, stopping) = (Arc::clone(&daemon.sessions), daemon.shutdown.token());
+            tokio::spawn(admin::keep_joining(sessions, order, stopping));
+        }
+        Err(why) => tracing::error!(why, "the environment names no team that can be joined"),
+    }
 }
 
 /// Lets work in progress complete, until the deadline.

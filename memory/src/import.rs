@@ -121,74 +121,19 @@ pub fn plan_import(
         let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
         return Plan { changes: Vec::new(), outcome };
     }
-    let at = |session: &SessionId, time: Option<Timestamp>| {
-        Provenance::new(
-            session.clone(),
-            ZIPMEM.into(),
-            time.filter(|time| *time < origin.time).unwrap_or(origin.time),
-        )
-    };
     let mut notes = source.notes.clone();
     let source = &usable(memory, source, &mut notes);
-    let mut draft = Draft::new(memory);
-    let mut full = Vec::new();
-    for blueprint in &source.blueprints {
-        let origin = at(&origin.session, blueprint.time);
-        let part = Staged { blueprints: vec![blueprint.item.clone()], ..Staged::default() };
-        match check_items(draft.head(), &part, &part, &origin) {
-            Ok(()) => put_blueprint(&mut draft, &blueprint.item, &origin),
-            Err(refusal) => full.push(left_out(&blueprint.item.title, &refusal)),
-        }
-    }
-    for anchor in &source.anchors {
-        let origin = at(&origin.session, anchor.time);
-        let part = Staged { anchors: vec![anchor.item.clone()], ..Staged::default() };
-        match check_items(draft.head(), &part, &part, &origin) {
-            Ok(()) => put_anchor(&mut draft, &anchor.item, &origin),
-            Err(refusal) => full.push(left_out(&anchor.item.file, &refusal)),
-        }
-    }
-    for lesson in &source.lessons {
-        let origin = at(&origin.session, lesson.time);
-        let part = Staged { lessons: vec![lesson.item.clone()], ..Staged::default() };
-        match check_items(draft.head(), &part, &part, &origin) {
-            Ok(()) => draft.keyed(&lesson.item, &origin),
-            Err(refusal) => full.push(left_out(&lesson.item.summary, &refusal)),
-        }
-    }
-    let mut sessions = 0;
-    for row in &source.rows {
-        if stored_row(&draft, &row.session).is_some() {
-            continue;
-        }
-        let more = Size { records: 1, bytes: row.summary.len() as u64 };
-        if let Err(refusal) = has_room(&draft.head().totals().kept, Kind::SessionRow, more) {
-            full.push(left_out(&row.session.to_string(), &refusal));
-            continue;
-        }
-        let origin = at(&row.session, row.ended.or(row.started));
-        let row = Row {
-            session: row.session.clone(),
-            started: row.started.unwrap_or(origin.time),
-            ended: origin.time,
-            summary: row.summary.clone(),
-            on_behalf: false,
-            captured: None,
-            earlier: Vec::new(),
-            rewrites: false,
-            added: row.added,
-        };
-        put_row(&mut draft, row, &origin);
-        sessions += 1;
-    }
+    let mut import = ZipmemImport { draft: Draft::new(memory), origin, no_room: Vec::new() };
+    import.items(source);
+    let sessions = import.rows(&source.rows);
     let notice = source.pending.as_ref().map(|pending| {
-        let origin = at(&pending.session, pending.updated);
-        keep_pending(&mut draft, memory, pending, &origin)
+        let origin = import.origin_at(&pending.session, pending.updated);
+        keep_pending(&mut import.draft, memory, pending, &origin)
     });
 
-    let is_whole = full.is_empty();
-    notes.append(&mut full);
-    let written = draft.finish();
+    let is_whole = import.no_room.is_empty();
+    notes.append(&mut import.no_room);
+    let written = import.draft.finish();
     let outcome = ImportOutcome {
         before: None,
         added: written.added,
@@ -202,6 +147,91 @@ pub fn plan_import(
     let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
     let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
     Plan { changes, outcome }
+}
+
+/// An import of zipmem's memory under way.
+struct ZipmemImport<'a> {
+    draft: Draft<'a>,
+    origin: &'a Provenance,
+    /// A line for each item for which there was no room.
+    no_room: Vec<String>,
+}
+
+impl ZipmemImport<'_> {
+    fn items(&mut self, source: &Zipmem) {
+        for Dated { time, item } in &source.blueprints {
+            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.title, &part) {
+                put_blueprint(&mut self.draft, item, &origin);
+            }
+        }
+        for Dated { time, item } in &source.anchors {
+            let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.file, &part) {
+                put_anchor(&mut self.draft, item, &origin);
+            }
+        }
+        for Dated { time, item } in &source.lessons {
+            let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.summary, &part) {
+                self.draft.keyed(item, &origin);
+            }
+        }
+    }
+
+    /// Adds rows of sessions that have none here. Returns their number.
+    fn rows(&mut self, rows: &[SourceRow]) -> u32 {
+        let mut added = 0;
+        for row in rows {
+            if stored_row(&self.draft, &row.session).is_some() {
+                continue;
+            }
+            let more = Size { records: 1, bytes: row.summary.len() as u64 };
+            let kept = self.draft.head().totals().kept;
+            if let Err(refusal) = has_room(&kept, Kind::SessionRow, more) {
+                self.no_room.push(left_out(&row.session.to_string(), &refusal));
+                continue;
+            }
+            let origin = self.origin_at(&row.session, row.ended.or(row.started));
+            let row = Row {
+                session: row.session.clone(),
+                started: row.started.unwrap_or(origin.time),
+                ended: origin.time,
+                summary: row.summary.clone(),
+                on_behalf: false,
+                captured: None,
+                earlier: Vec::new(),
+                rewrites: false,
+                added: row.added,
+            };
+            put_row(&mut self.draft, row, &origin);
+            added += 1;
+        }
+        added
+    }
+
+    /// Returns the provenance of an item, or notes that there is no room for it.
+    fn origin_if_room(
+        &mut self,
+        time: Option<Timestamp>,
+        name: &str,
+        part: &Staged,
+    ) -> Option<Provenance> {
+        let origin = self.origin_at(&self.origin.session, time);
+        match check_items(self.draft.head(), part, part, &origin) {
+            Ok(()) => Some(origin),
+            Err(refusal) => {
+                self.no_room.push(left_out(name, &refusal));
+                None
+            }
+        }
+    }
+
+    /// Returns the provenance of something that was written at a time there, if that is past.
+    fn origin_at(&self, session: &SessionId, time: Option<Timestamp>) -> Provenance {
+        let time = time.filter(|time| *time < self.origin.time).unwrap_or(self.origin.time);
+        Provenance::new(session.clone(), ZIPMEM.into(), time)
+    }
 }
 
 /// Sets the source's checkpoint mode, unless the project has one or it is the default.

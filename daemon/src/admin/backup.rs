@@ -16,7 +16,7 @@ use crate::api::{
 use crate::blocking::run_blocking;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
-use crate::sessions::{self, SessionService};
+use crate::sessions::SessionService;
 use crate::store::{BackupError, Entry, Opened, StoreError, backup_line, read_backup};
 use crate::{hooks, limits};
 
@@ -90,6 +90,21 @@ struct Compared {
     is_related: bool,
 }
 
+/// Opens the memory that is here, with all that agents did.
+async fn existing(admin: &AdminService, id: Option<ProjectId>) -> Answer<Option<Arc<OpenProject>>> {
+    let Some(id) = id else { return Ok(None) };
+    let open = match admin.sessions.projects.open_known(id).await {
+        // This is what a backup is for.
+        Err(StoreError::Missing { .. }) => None,
+        opened => opened.map_err(store_error)?,
+    };
+    if let Some(open) = &open {
+        // What agents did and nobody wrote yet belongs to the memory that is here.
+        hooks::stage_of(&admin.hooks, open.id).await.map_err(bind_error)?;
+    }
+    Ok(open)
+}
+
 /// Restores a backup, or plans that.
 pub(crate) async fn restore_backup(
     admin: &AdminService,
@@ -97,18 +112,7 @@ pub(crate) async fn restore_backup(
 ) -> Answer<RestoreReply> {
     let service = &admin.sessions;
     let asked = ask(service, &params.project).await?;
-    let existing = match asked.id {
-        None => None,
-        Some(id) => match service.projects.open_known(id).await {
-            // This is what a backup is for.
-            Err(StoreError::Missing { .. }) => None,
-            opened => opened.map_err(store_error)?,
-        },
-    };
-    if let Some(open) = &existing {
-        // What agents did and nobody wrote yet belongs to the memory that is here.
-        hooks::stage_of(&admin.hooks, open.id).await.map_err(bind_error)?;
-    }
+    let existing = existing(admin, asked.id).await?;
     let last = existing.as_ref().map_or(Seq(0), |open| open.memory().seq());
     let path = PathBuf::from(&params.file);
     let reading = path.clone();
@@ -132,15 +136,8 @@ pub(crate) async fn restore_backup(
     if let MemoryHere::Later { .. } = plan.here {
         return Err(refused("this memory continues the backup; set it back to that revision"));
     }
-    let id = match (&asked.located, asked.id) {
-        (Some(located), _) => {
-            let registry = &service.projects.registry;
-            let established = sessions::establish_in_registry(registry, located.clone()).await;
-            established.map_err(bind_error)?.0
-        }
-        (None, Some(id)) => id,
-        (None, None) => return Err(not_found(&params.project)),
-    };
+    let established = asked.establish(service).await?;
+    let (id, _) = established.ok_or_else(|| not_found(&params.project))?;
     let before = existing.map(|open| open.memory()).unwrap_or_default();
     replace(service, id, path, last).await?;
     admin.hooks.state.forget_given_of(id);

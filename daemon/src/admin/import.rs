@@ -8,15 +8,14 @@ use anchord_memory::{Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, re
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Answer, ask, ask_part, bad_request, bind_error, not_found, store_error, write_error};
+use super::{Answer, ask, ask_part, bad_request, not_found, store_error, write_error};
 use crate::api::{ByKind, ErrorCode, ErrorReply, ImportCounts, ImportParams, ImportReply};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::{IMPORT_NAME_CHARS_MAX, IMPORT_TEXTS_MAX};
-use crate::project::{BudgetKeeper, Transition, WriteCommand, WriteSet};
+use crate::project::{BudgetKeeper, OpenProject, Transition, WriteCommand, WriteSet};
 use crate::projects::ProjectId;
 use crate::secrets::{self, Removed};
-use crate::sessions;
 use crate::sessions::SessionService;
 
 /// Imports another system's memory, or shows what that would do.
@@ -62,36 +61,40 @@ pub(crate) async fn import_memory(
     if dry_run || reply.nothing {
         return Ok(reply);
     }
-    let id = match (&asked.located, asked.id) {
-        (Some(located), _) => {
-            let established =
-                sessions::establish_in_registry(&service.projects.registry, located.clone()).await;
-            let (id, notice) = established.map_err(bind_error)?;
-            reply.remarks.extend(notice);
-            id
-        }
-        (None, Some(id)) => id,
-        (None, None) => return Err(not_found(&named)),
-    };
+    let established = asked.establish(service).await?;
+    let (id, notice) = established.ok_or_else(|| not_found(&named))?;
+    reply.remarks.extend(notice);
     let open = service.projects.open_project(id).await.map_err(store_error)?;
+    write_steps(&open, &read, &by).await?;
+    reply.remarks.extend(keep_budget(service, &open).await);
+    reply.applied = true;
+    reply.revision = Some(open.memory().revision().0);
+    reply.project = Some(asked.reference(service, id));
+    Ok(reply)
+}
+
+/// Writes the steps of an import, a commit each.
+async fn write_steps(open: &OpenProject, read: &Arc<SourceSteps>, by: &Provenance) -> Answer<()> {
     for at in 0..read.steps.len() {
-        let (read, by) = (Arc::clone(&read), by.clone());
+        let (read, by) = (Arc::clone(read), by.clone());
         let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
             let plan = read.plan(at, memory, &Provenance { time: now, ..by.clone() });
             Ok(Transition::silent(plan.changes))
         });
         open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
     }
+    Ok(())
+}
+
+/// Brings the notes to their budget after an import. Returns a remark for each pool in which
+/// something made room.
+async fn keep_budget(service: &SessionService, open: &OpenProject) -> Vec<String> {
     // Nothing of the import has been used here yet, so existing notes compete with it on equal
     // terms.
-    let compacted = BudgetKeeper::of_daemon(&service.config).keep(&open, WriteSet::default()).await;
-    let made_room = compacted.iter().map(|compacted| &compacted.outcome);
-    let made_room = made_room.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
-    reply.remarks.extend(made_room.map(|said| said.trim_end().to_owned()));
-    reply.applied = true;
-    reply.revision = Some(open.memory().revision().0);
-    reply.project = Some(asked.reference(service, id));
-    Ok(reply)
+    let compacted = BudgetKeeper::of_daemon(&service.config).keep(open, WriteSet::default()).await;
+    let outcomes = compacted.iter().map(|compacted| &compacted.outcome);
+    let made_room = outcomes.filter(|outcome| !outcome.is_nothing()).map(render::made_room);
+    made_room.map(|text| text.trim_end().to_owned()).collect()
 }
 
 /// Checks the limits of a request, and returns its source.

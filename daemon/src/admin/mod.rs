@@ -50,7 +50,7 @@ use crate::project::{OpenProject, WriteError};
 use crate::projects::{
     Located, NotAProject, ProjectId, ProjectRecord, Surroundings, identify, locate, locate_part,
 };
-use crate::sessions::{BindError, PERSONAL_NAME, SessionService};
+use crate::sessions::{BindError, PERSONAL_NAME, SessionService, establish_in_registry};
 use crate::store::StoreError;
 
 /// The answer to an admin request.
@@ -80,6 +80,18 @@ impl NamedProject {
             (None, None) => String::new(),
         };
         ProjectRef { id: id.to_string(), root }
+    }
+
+    /// Gives the project an id if it has none, and remembers it. Returns the id and a notice for
+    /// the user, or `None` if a request named nothing that could have one.
+    pub(super) async fn establish(
+        &self,
+        service: &SessionService,
+    ) -> Answer<Option<(ProjectId, Option<String>)>> {
+        let Some(located) = &self.located else { return Ok(self.id.map(|id| (id, None))) };
+        let registry = &service.projects.registry;
+        let established = establish_in_registry(registry, located.clone()).await;
+        established.map(Some).map_err(bind_error)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Answer, ask, bad_request, bind_error, hangs, internal, store_error, text};
+use super::{Answer, ask, bad_request, hangs, internal, store_error, text};
 use crate::api::{ErrorCode, ErrorReply, SharedAction, SharedParams, SharedReply};
 use crate::bounded_fs;
 use crate::project::OpenProject;
 use crate::projects::ProjectId;
-use crate::sessions::{self, SessionService};
+use crate::sessions::SessionService;
 use crate::shared::{DIRECTORY, KeptSide, count_files, has_shared_files};
 
 /// Reports or changes how a memory is shared.
@@ -19,11 +19,8 @@ pub(crate) async fn shared_files(
     let mut reply = SharedReply { directory: DIRECTORY.to_owned(), ..SharedReply::default() };
     let mut id = asked.id;
     if params.action == SharedAction::Share
-        && let Some(located) = &asked.located
+        && let Some((established, notice)) = asked.establish(service).await?
     {
-        let established =
-            sessions::establish_in_registry(&service.projects.registry, located.clone()).await;
-        let (established, notice) = established.map_err(bind_error)?;
         (id, reply.remark) = (Some(established), notice);
     }
     let registry = service.projects.registry.snapshot();
@@ -37,35 +34,13 @@ pub(crate) async fn shared_files(
         Some(id) => opened(service, id, params.action).await?,
         None => None,
     };
-    match (params.action, &open) {
-        (SharedAction::Look, None) => {}
-        (SharedAction::Look, Some(open)) => service.shared.look(open).await,
-        (SharedAction::Share, Some(open)) if open.owner.team().is_some() => {
-            let action = "`anchord team leave --keep` makes it this machine's own";
-            let error = "a team shares this memory through its database already";
-            return Err(ErrorReply {
-                action: Some(action.to_owned()),
-                ..refused(error.to_owned())
-            });
-        }
-        (SharedAction::Share, Some(open)) => {
-            let remark = service.shared.share(open).await.map_err(refused)?;
+    match &open {
+        Some(open) => {
+            let remark = act(service, open, params.action).await?;
             reply.remark = reply.remark.or(remark);
         }
-        (SharedAction::Unshare, Some(open)) => {
-            service.shared.unshare(open).await.map_err(refused)?;
-        }
-        (SharedAction::KeepMemory(record), Some(open)) => {
-            let resolved = service.shared.resolve(open, record, KeptSide::Memory).await;
-            let file = resolved.map_err(refused)?;
-            reply.remark = Some(format!("{file} has what the memory has"));
-        }
-        (SharedAction::KeepFile(record), Some(open)) => {
-            let resolved = service.shared.resolve(open, record, KeptSide::File).await;
-            let file = resolved.map_err(refused)?;
-            reply.remark = Some(format!("{record} has what {file} has"));
-        }
-        (_, None) => return Err(refused("nothing is remembered there yet".to_owned())),
+        None if params.action == SharedAction::Look => {}
+        None => return Err(refused("nothing is remembered there yet".to_owned())),
     }
     let at = root.clone();
     let looking = bounded_fs::run(&root, move || {
@@ -82,6 +57,35 @@ pub(crate) async fn shared_files(
         reply.status = service.shared.reported(open.id);
     }
     Ok(reply)
+}
+
+/// Carries an action out. Returns a remark for the user.
+async fn act(
+    service: &SessionService,
+    open: &Arc<OpenProject>,
+    action: SharedAction,
+) -> Answer<Option<String>> {
+    let shared = &service.shared;
+    match action {
+        SharedAction::Look => {
+            shared.look(open).await;
+            Ok(None)
+        }
+        SharedAction::Share if open.owner.team().is_some() => Err(ErrorReply {
+            action: Some("`anchord team leave --keep` makes it this machine's own".to_owned()),
+            ..refused("a team shares this memory through its database already".to_owned())
+        }),
+        SharedAction::Share => shared.share(open).await.map_err(refused),
+        SharedAction::Unshare => shared.unshare(open).await.map(|()| None).map_err(refused),
+        SharedAction::KeepMemory(record) => {
+            let resolved = shared.resolve(open, record, KeptSide::Memory).await;
+            resolved.map(|file| Some(format!("{file} has what the memory has"))).map_err(refused)
+        }
+        SharedAction::KeepFile(record) => {
+            let resolved = shared.resolve(open, record, KeptSide::File).await;
+            resolved.map(|file| Some(format!("{record} has what {file} has"))).map_err(refused)
+        }
+    }
 }
 
 /// Opens the memory. Only sharing creates one.

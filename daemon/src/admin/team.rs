@@ -14,9 +14,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::{
-    Answer, NamedProject, ask, bind_error, export_document, import_memory, internal, store_error,
-};
+use super::{Answer, NamedProject, ask, export_document, import_memory, internal, store_error};
 use crate::api::{
     ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
     TeamPlace, TeamProjectsReply, TeamReply, TeamState,
@@ -28,7 +26,7 @@ use crate::private_file;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
 use crate::secrets::{Removed, clean_json};
-use crate::sessions::{self, SessionService};
+use crate::sessions::SessionService;
 use crate::store::{
     Arrived, Entry, EntryKey, Opened, Replies, StateMachine, Store, StoreError, TeamAppended,
     TeamEntry, TeamJournal, TeamPoint,
@@ -103,15 +101,8 @@ async fn names_in(database: &Database) -> Answer<Vec<String>> {
 
 /// Returns the project, and gives it an id if it has none.
 async fn established(service: &SessionService, asked: &NamedProject) -> Answer<ProjectId> {
-    match (&asked.located, asked.id) {
-        (Some(located), _) => {
-            let registry = &service.projects.registry;
-            let established = sessions::establish_in_registry(registry, located.clone()).await;
-            Ok(established.map_err(bind_error)?.0)
-        }
-        (None, Some(id)) => Ok(id),
-        (None, None) => Err(nothing_here()),
-    }
+    let (id, _) = asked.establish(service).await?.ok_or_else(nothing_here)?;
+    Ok(id)
 }
 
 /// Returns the team's database of a project.

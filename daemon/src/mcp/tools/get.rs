@@ -73,11 +73,11 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
             let fact = of_key(&context, None, Context::keeper, &key).await?;
             let fact = fact.map_err(failed)?;
             let hidden = fact.hidden();
-            let target = Target { context: fact.context, view: fact.view, id: fact.id };
-            one(target, asked, room, hidden).await
+            let named = NamedRecord::new(fact.context, fact.view, fact.id, hidden).await?;
+            one(named, asked, room).await
         }
         ([], None) => Err(failed("give an id, or a fact's key")),
-        ([id], _) => one(Target::new(&context, *id).await?, asked, room, String::new()).await,
+        ([id], _) => one(NamedRecord::by_id(&context, *id).await?, asked, room).await,
         (ids, _) => several(&context, ids, asked, room).await,
     }
 }
@@ -93,18 +93,37 @@ struct Asked {
     cursor: Option<String>,
 }
 
-/// The record that a call asks for, and the memory that holds it.
-struct Target {
+/// The record that a call names, in its memory.
+struct NamedRecord {
+    /// The call, made in that memory.
     context: Context,
     view: View,
-    id: RecordId,
+    newest: Record,
+    /// A remark if the key has a fact of the user's own too, or an empty text.
+    hidden: String,
 }
 
-impl Target {
-    async fn new(context: &Context, id: RecordId) -> Result<Self, ToolError> {
+impl NamedRecord {
+    async fn by_id(context: &Context, id: RecordId) -> Result<Self, ToolError> {
         let context = if id.is_personal() { context.personal() } else { context.clone() };
         let view = context.view().await?;
-        Ok(Self { context, view, id })
+        Self::new(context, view, id, String::new()).await
+    }
+
+    async fn new(
+        context: Context,
+        view: View,
+        id: RecordId,
+        hidden: String,
+    ) -> Result<Self, ToolError> {
+        let shown: Vec<_> = view.memory.record(id).cloned().into_iter().collect();
+        let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, &shown).await;
+        let found = find(&view.memory, &context.keeper(), id);
+        let mut newest = Record::clone(found.map_err(|refusal| context.refused("get", &refusal))?);
+        if newest.is_head {
+            newest = earlier(&view, newest.id, newest.version).await?.unwrap_or(newest);
+        }
+        Ok(Self { context, view, newest, hidden })
     }
 }
 
@@ -126,10 +145,13 @@ async fn several(
     let mut waiting = ids.iter();
     for id in waiting.by_ref() {
         let left = room.after(&all.text).without(LEFT_OUT_CHARS, LEFT_OUT_TOKENS);
-        let target = Target::new(context, *id).await?;
         let expand = asked.expand && id.kind == Kind::Anchor;
         let asked = Asked { expand, ..Asked::default() };
-        match one(target, asked, left, String::new()).await {
+        let given = match NamedRecord::by_id(context, *id).await {
+            Ok(named) => one(named, asked, left).await,
+            Err(error) => Err(error),
+        };
+        match given {
             Ok(answer) => {
                 if !all.text.is_empty() {
                     all.text.push('\n');
@@ -162,57 +184,36 @@ async fn several(
     Ok(all)
 }
 
-/// Returns one record, or the page of it that there is room for. `hidden` says what its key also
-/// stands for.
-async fn one(
-    target: Target,
-    asked: Asked,
-    room: Room,
-    hidden: String,
-) -> Result<ToolAnswer, ToolError> {
-    let Target { context, view, id } = target;
-    let reader = context.keeper();
-    let it: Vec<_> = view.memory.record(id).cloned().into_iter().collect();
-    let view = view.with_anchors(&context.sessions, ANCHOR_TIME_MAX, &it).await;
-    let found = find(&view.memory, &reader, id);
-    let found = found.map_err(|refusal| context.refused("get", &refusal))?;
-    let mut newest = Record::clone(found);
-    let id = newest.id;
-    if newest.is_head {
-        newest = earlier(&view, id, newest.version).await?.unwrap_or(newest);
-    }
+/// Returns one record, or the page of it that there is room for.
+async fn one(named: NamedRecord, asked: Asked, room: Room) -> Result<ToolAnswer, ToolError> {
+    let NamedRecord { context, view, newest, hidden } = named;
+    let (reader, id) = (context.keeper(), newest.id);
     let mut record = asked_version(&view, &reader, &newest, asked.version).await?;
     // A call that fails does not count as use of a record, so everything that can fail comes first.
-    let code = match (asked.expand, &record.body) {
-        (false, _) => None,
-        (true, Body::Anchor(anchor)) => Some(Code::read(&view.place, anchor, &record).await?),
-        (true, _) => {
-            return Err(failed(format!("{id} is not an anchor; only anchors can be expanded")));
-        }
-    };
+    let code = if asked.expand { Some(code(&view, &record).await?) } else { None };
     let (is_asked, now) = (asked.version.is_some(), clock::now());
     let currency = render::currency(&view.memory, &reader, &record, &newest, is_asked, now);
     let marks = hidden + &currency.unwrap_or_default() + &expired(&record, now);
     let by = context.session.provenance(now);
-    let wakes = plan_use(&view.memory, id, &by).is_some()
+    let is_reactivated = plan_use(&view.memory, id, &by).is_some()
         && context.session.has_room_for(&context.sessions, &view.memory, &newest);
     let page = |record: &Record| {
-        let kept = MARKS_CHARS + if wakes { ROOM_CHARS } else { 0 };
+        let kept = MARKS_CHARS + if is_reactivated { ROOM_CHARS } else { 0 };
         let Room { chars, tokens } = room.without(kept, tokens::count(&marks));
         render::record_page(record, asked.cursor.as_deref(), chars, tokens, &context.audience)
             .map_err(|refusal| context.refused("get", &refusal))
     };
     let (mut text, mut next) = page(&record)?;
-    let mut stands = view.memory.record(id).cloned();
+    let mut current = view.memory.record(id).cloned();
     let mut made_room = String::new();
-    if wakes {
+    if is_reactivated {
         made_room = context.used(id).await;
-        if let Some(woken) = woken(&context, &newest).await {
+        if let Some(reactivated) = reactivated(&context, &newest).await {
             if record.version == newest.version {
-                record.version = woken.version;
+                record.version = reactivated.version;
                 (text, next) = page(&record)?;
             }
-            stands = Some(woken);
+            current = Some(reactivated);
         }
     }
     text.push_str(&marks);
@@ -225,13 +226,21 @@ async fn one(
     if let Some(code) = code {
         text.push_str(&code.text(room.after(&text)));
     }
-    let given = stands.filter(|stands| stands.content_eq(&record));
+    let given = current.filter(|current| current.content_eq(&record));
     let answer = ToolAnswer::from(text).with_records([given.unwrap_or_else(|| record.into())]);
     Ok(answer.truncated(next.is_some()).with_rest(next, None))
 }
 
 fn failed(why: impl std::fmt::Display) -> ToolError {
     ToolError::failed("get", why)
+}
+
+/// Reads the code of an anchor that a call expands.
+async fn code(view: &View, record: &Record) -> Result<Code, ToolError> {
+    match &record.body {
+        Body::Anchor(anchor) => Code::read(&view.place, anchor, record).await,
+        _ => Err(failed(format!("{} is not an anchor; only anchors can be expanded", record.id))),
+    }
 }
 
 /// Returns the version of a record that a call asks for; the newest if it names none.
@@ -266,7 +275,7 @@ fn expired(record: &Record, now: Timestamp) -> String {
 
 /// Returns a record after it was reactivated, so that an update can expect its version. `None` if
 /// someone else changed it meanwhile, or if it cannot be read.
-async fn woken(context: &Context, before: &Record) -> Option<Arc<Record>> {
+async fn reactivated(context: &Context, before: &Record) -> Option<Arc<Record>> {
     let view = context.view().await.ok()?;
     view.memory.record(before.id).filter(|now| now.content_eq(before)).cloned()
 }

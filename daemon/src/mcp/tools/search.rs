@@ -13,12 +13,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::params::{KindParams, ScopeParams, limit, tokens_max, wanted_tags};
-use super::personal::{of_key, own, reading};
+use super::personal::{Reading, of_key, own, reading};
 use crate::blocking::run_blocking;
 use crate::clock;
 use crate::limits::ANCHORS_FEW_TIME_MAX;
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::context::Context;
+use crate::mcp::context::{Context, Ranking};
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
 use crate::sessions::View;
@@ -62,58 +62,23 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         return fact(&context, params.scope, key, tokens_max).await;
     }
     let mut reading = reading(&context, params.scope).await?;
-    let (context, view) = (&reading.context, &reading.view);
-    let own = own(params.scope);
-    // A command has no private notes of its own, so this means the private notes of all sessions.
-    let reader = if own == Some(true) { context.keeper() } else { context.reader() };
     let now = clock::now();
     let read = |cursor: &str| {
         cursor.parse().map_err(|why: ParseCursorError| failed(format!("`{cursor}` {why}")))
     };
     let cursor: Option<PageCursor> = params.cursor.as_deref().map(read).transpose()?;
-    let criteria = Criteria::read(&params, view, now)?;
+    let criteria = Criteria::read(&params, &reading.view, now)?;
+    let rankings = Rankings::of(&reading, now);
     let from = cursor.map_or(0, |cursor| cursor.from);
-    // Only words have an index. Every other criterion checks each record.
-    let checks_each = criteria.file.is_some() || params.query.trim().is_empty();
-    let (query, explain) = (params.query.clone(), params.explain);
-    let ranking = context.ranking(view, view.now());
-    let personal = reading.personal.as_ref();
-    let personal = personal.map(|view| (Arc::clone(&view.memory), context.ranking(view, now)));
-    let of_user = personal.as_ref().map_or_else(|| ranking.clone(), |(_, of_it)| of_it.clone());
-    let searching = {
-        let (searched, ranking) = (Arc::clone(&view.memory), ranking.clone());
-        move || {
-            let wanted = Recall {
-                reader: &reader,
-                query: &query,
-                kinds: &criteria.kinds,
-                tags: &criteria.tags,
-                any_tag: false,
-                own,
-                file: criteria.file.as_deref(),
-                since: criteria.since,
-                until: criteria.until,
-                limit: from.saturating_add(limit + limits::HITS_NAMED_MAX + 1),
-                tuning: &Tuning::default(),
-                prior: &|record| ranking.prior(record),
-                explain,
-            };
-            let found = recall(&searched, &wanted);
-            let Some((memory, ranking)) = personal else { return found };
-            let prior = |record: &Record| ranking.prior(record);
-            found.with_personal(recall(&memory, &Recall { prior: &prior, ..wanted }))
-        }
-    };
-    let found = if checks_each { run_blocking(searching).await } else { searching() };
-    let context = context.clone();
+    let hits_max = from.saturating_add(limit + limits::HITS_NAMED_MAX + 1);
+    let found = find(&reading, &params, criteria, &rankings, hits_max).await;
+    let context = reading.context.clone();
     let hits = found.hits.iter().filter_map(|hit| reading.view.memory.record(hit.id));
     let hits: Vec<_> = hits.cloned().collect();
     let sessions = &context.sessions;
     reading.view = reading.view.with_anchors(sessions, ANCHORS_FEW_TIME_MAX, &hits).await;
     let view = &reading.view;
-    let explain = |record: &Record| {
-        if record.is_personal() { of_user.explain(record) } else { ranking.explain(record) }
-    };
+    let explain = |record: &Record| rankings.of_record(record).explain(record);
     let answer = render::search(
         reading.memories(),
         &found,
@@ -136,6 +101,71 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
 
 fn failed(why: impl std::fmt::Display) -> ToolError {
     ToolError::failed("search", why)
+}
+
+/// The data by which retention ranks a project's records and the user's own.
+#[derive(Clone)]
+struct Rankings {
+    project: Ranking,
+    /// `None` if no memory of the user's own is searched next to the project's.
+    personal: Option<Ranking>,
+}
+
+impl Rankings {
+    fn of(reading: &Reading, now: Timestamp) -> Self {
+        let (context, view) = (&reading.context, &reading.view);
+        Self {
+            project: context.ranking(view, view.now()),
+            personal: reading.personal.as_ref().map(|view| context.ranking(view, now)),
+        }
+    }
+
+    fn of_record(&self, record: &Record) -> &Ranking {
+        self.personal.as_ref().filter(|_| record.is_personal()).unwrap_or(&self.project)
+    }
+}
+
+/// Finds records of the project and, next to them, of the user, best first.
+async fn find(
+    reading: &Reading,
+    params: &Params,
+    criteria: Criteria,
+    rankings: &Rankings,
+    hits_max: usize,
+) -> Recalled {
+    let own = own(params.scope);
+    // A command has no private notes of its own, so this means the private notes of all sessions.
+    let context = &reading.context;
+    let reader = if own == Some(true) { context.keeper() } else { context.reader() };
+    // Only words have an index. Every other criterion checks each record.
+    let checks_each = criteria.file.is_some() || params.query.trim().is_empty();
+    let (query, explain) = (params.query.clone(), params.explain);
+    let memory = Arc::clone(&reading.view.memory);
+    let personal = reading.personal.as_ref().map(|view| Arc::clone(&view.memory));
+    let rankings = rankings.clone();
+    let search = move || {
+        let wanted = Recall {
+            reader: &reader,
+            query: &query,
+            kinds: &criteria.kinds,
+            tags: &criteria.tags,
+            any_tag: false,
+            own,
+            file: criteria.file.as_deref(),
+            since: criteria.since,
+            until: criteria.until,
+            limit: hits_max,
+            tuning: &Tuning::default(),
+            prior: &|record| rankings.of_record(record).prior(record),
+            explain,
+        };
+        let found = recall(&memory, &wanted);
+        match personal {
+            Some(personal) => found.with_personal(recall(&personal, &wanted)),
+            None => found,
+        }
+    };
+    if checks_each { run_blocking(search).await } else { search() }
 }
 
 /// The criteria that a record must meet besides the words.
