@@ -231,12 +231,7 @@ impl Config {
             ("session_memory", &config.session_memory),
             ("hooks", &hooks),
         ] {
-            settings.check().map_err(|unfit| {
-                let key = format!("{table}.{}", unfit.field);
-                let origin = origin(file, text, &key);
-                let value = written(text, table, unfit.field).unwrap_or(unfit.value);
-                ConfigError::BadValue { origin, key, value, allowed: unfit.allowed }
-            })?;
+            check(file, text, table, settings)?;
         }
         config.memory = config.memory.or(&hooks);
         let directory = file.parent().unwrap_or(file);
@@ -247,6 +242,16 @@ impl Config {
         })?;
         Ok(config)
     }
+}
+
+/// Checks the settings of a table.
+fn check(file: &Path, text: &str, table: &str, settings: &Settings) -> Result<(), ConfigError> {
+    settings.check().map_err(|unfit| {
+        let key = format!("{table}.{}", unfit.field);
+        let origin = origin(file, text, &key);
+        let value = written(text, table, unfit.field).unwrap_or(unfit.value);
+        ConfigError::BadValue { origin, key, value, allowed: unfit.allowed }
+    })
 }
 
 /// The file as it is written. A number may be any value at first, so that the error for one of

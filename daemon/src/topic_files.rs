@@ -113,10 +113,10 @@ impl Mirror {
         let looking = bounded_fs::run(root, move || {
             if is_there(&at)? { known::look(&at.root, &before).map(Some) } else { Ok(None) }
         });
-        let look = looking.await.map_err(|error| error.to_string())??;
+        let state = looking.await.map_err(|error| error.to_string())??;
         // Another project is at this path by now, or none.
-        let Some(look) = look else { return Ok(()) };
-        let MirrorState { edits, unsettled, stamps, missing } = look;
+        let Some(state) = state else { return Ok(()) };
+        let MirrorState { edits, unsettled, stamps, missing } = state;
         for (name, stamp) in stamps {
             if let Some(known) = known.get_mut(&name) {
                 known.stamp = Some(stamp);
@@ -133,25 +133,7 @@ impl Mirror {
         // These files are not written until their content is in memory.
         let mut waiting: BTreeSet<String> = unsettled;
         let is_edited = !edits.is_empty();
-        for edit in edits {
-            let key = (edit.name.clone(), edit.place);
-            if self.refused.get(&key) == Some(&edit.digest()) {
-                waiting.insert(edit.name);
-                continue;
-            }
-            match take_in(project, known, &edit).await {
-                Ok(()) => {
-                    self.refused.remove(&key);
-                    known::taken_in(root, known, &edit).await?;
-                }
-                Err(why) => {
-                    let file = root.join(FOLDER).join(&edit.name);
-                    tracing::warn!(file = %file.display(), why, "an edited topic is not taken in, and its file stays as it is");
-                    self.refused.insert(key, edit.digest());
-                    waiting.insert(edit.name);
-                }
-            }
-        }
+        waiting.extend(self.take_in_all(project, root, known, edits).await?);
         let memory = project.memory();
         let is_same = self.revision == Some(memory.revision()) && again.is_empty();
         if is_same && !is_edited && waiting.is_empty() {
@@ -172,6 +154,37 @@ impl Mirror {
         }
         self.revision = is_whole.then(|| memory.revision());
         Ok(())
+    }
+
+    /// Takes edits in. Returns the names of files whose edits are refused.
+    async fn take_in_all(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+        known: &mut BTreeMap<String, MirroredFile>,
+        edits: Vec<Edit>,
+    ) -> Result<BTreeSet<String>, String> {
+        let mut refused = BTreeSet::new();
+        for edit in edits {
+            let key = (edit.name.clone(), edit.place);
+            if self.refused.get(&key) == Some(&edit.digest()) {
+                refused.insert(edit.name);
+                continue;
+            }
+            match take_in(project, known, &edit).await {
+                Ok(()) => {
+                    self.refused.remove(&key);
+                    known::taken_in(root, known, &edit).await?;
+                }
+                Err(why) => {
+                    let file = root.join(FOLDER).join(&edit.name);
+                    tracing::warn!(file = %file.display(), why, "an edited topic is not taken in, and its file stays as it is");
+                    self.refused.insert(key, edit.digest());
+                    refused.insert(edit.name);
+                }
+            }
+        }
+        Ok(refused)
     }
 
     /// Returns the files of topics that changed since the last time, with their status, and the

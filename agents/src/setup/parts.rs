@@ -222,14 +222,7 @@ pub fn take_out(
     before: Before<'_>,
 ) -> Result<Outcome, PartError> {
     if let [Part::Whole(ours)] = parts {
-        let mut outcome = Outcome { text: Some(text.to_owned()), ..Outcome::default() };
-        if text == ours {
-            outcome.text = None;
-            outcome.changes.push(PartChange::new(EditKind::Removed, "the whole file"));
-        } else {
-            outcome.remarks.push("it was changed by hand: remove it by hand".to_owned());
-        }
-        return Ok(outcome);
+        return Ok(take_out_whole(text, ours));
     }
     let mut document = read(text, format)?;
     let old = match before {
@@ -258,18 +251,7 @@ pub fn take_out(
             }
             Part::Allowed { list, names } => {
                 let list = steps(list, &[]);
-                let kept = old.as_ref().and_then(|old| old.get(&list)).unwrap_or_default();
-                let ours = |value: &Value| {
-                    let ours = value.as_str().is_some_and(|name| names.iter().any(|n| n == name));
-                    ours && !kept.as_array().is_some_and(|kept| kept.contains(value))
-                };
-                for (index, value) in indexed(&*document, &list).into_iter().rev() {
-                    if ours(&value) {
-                        document.remove(&with(&list, Step::Index(index)));
-                        let words = format!("{}: {value}", dotted(&list));
-                        outcome.changes.push(PartChange::new(EditKind::Removed, words));
-                    }
-                }
+                take_out_names(&mut *document, old.as_deref(), &list, names, &mut outcome);
                 prune(&mut *document, old.as_deref(), &list);
             }
             // They were removed with the server.
@@ -283,6 +265,40 @@ pub fn take_out(
         Some(document.text()).filter(|rest| !(made_here && matches!(rest.trim(), "" | "{}")))
     };
     Ok(outcome)
+}
+
+/// Removes a file that is anchord's alone, unless somebody changed it.
+fn take_out_whole(text: &str, ours: &str) -> Outcome {
+    let mut outcome = Outcome { text: Some(text.to_owned()), ..Outcome::default() };
+    if text == ours {
+        outcome.text = None;
+        outcome.changes.push(PartChange::new(EditKind::Removed, "the whole file"));
+    } else {
+        outcome.remarks.push("it was changed by hand: remove it by hand".to_owned());
+    }
+    outcome
+}
+
+/// Removes names from a list, except those that were in it before.
+fn take_out_names(
+    document: &mut dyn Document,
+    old: Option<&dyn Document>,
+    list: &[Step],
+    names: &[String],
+    outcome: &mut Outcome,
+) {
+    let kept = old.and_then(|old| old.get(list)).unwrap_or_default();
+    let is_ours = |value: &Value| {
+        let is_named = value.as_str().is_some_and(|name| names.iter().any(|n| n == name));
+        is_named && !kept.as_array().is_some_and(|kept| kept.contains(value))
+    };
+    for (index, value) in indexed(document, list).into_iter().rev() {
+        if is_ours(&value) {
+            document.remove(&with(list, Step::Index(index)));
+            let words = format!("{}: {value}", dotted(list));
+            outcome.changes.push(PartChange::new(EditKind::Removed, words));
+        }
+    }
 }
 
 /// Names what these parts add to a file, so that a person can remove it. Fits after "remove".

@@ -156,6 +156,17 @@ impl Args {
                 "The memory itself stays: `anchord project delete` removes it."
             )?);
         }
+        self.suggest(root, &edits, &agents, out)
+    }
+
+    /// Names what a user may want to do next.
+    fn suggest(
+        &self,
+        root: &Path,
+        edits: &[Edit],
+        agents: &Manifest,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         if self.tools.is_none() && edits.iter().any(has_zipmems_block) {
             writeln!(
                 out,

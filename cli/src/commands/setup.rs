@@ -175,14 +175,7 @@ impl Args {
         if changes == 0 {
             writeln!(out, "Already set up: there is nothing to write.")?;
         }
-        let twice = run.in_both_scopes();
-        if !twice.is_empty() {
-            let twice = names(&twice);
-            let remark = format!(
-                "! for all your projects already: {twice}. With this project's as well each event comes twice."
-            );
-            writeln!(out, "{}\n", remark.yellow())?;
-        }
+        warn_of_both_scopes(&run, out)?;
         if self.dry_run {
             writeln!(out, "Nothing was written: this was a dry run.")?;
             return not_set_up(&refused).map_or(Ok(ExitCode::SUCCESS), Err);

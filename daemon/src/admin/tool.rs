@@ -85,28 +85,7 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
         });
     };
     match outcome {
-        Ok(ToolAnswer {
-            text, records, truncated, rest, plan, history, outline, passes, ..
-        }) => Ok(ToolReply {
-            text,
-            remark,
-            records: records.iter().map(|record| record.as_ref().clone()).collect(),
-            truncated,
-            cursor: rest.as_ref().map(|rest| rest.cursor.clone()),
-            left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
-            plan: plan.as_deref().map(PlannedCompaction::from),
-            history: history.map(Arc::unwrap_or_clone),
-            passes,
-            outline: outline.map(|of| api::FileOutline {
-                path: of.path,
-                digest: of.digest,
-                cached: of.is_cached,
-                tokens_given: of.tokens_given,
-                tokens_saved: of.tokens_saved,
-                outline: Arc::unwrap_or_clone(of.outline),
-            }),
-            as_of,
-        }),
+        Ok(answer) => Ok(ToolReply { remark, as_of, ..reply(answer) }),
         Err(ToolError::Caller(mistake)) => {
             let error = mistake.to_string();
             Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
@@ -119,6 +98,31 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
             error: internal_text(&id, &what),
             action: None,
         }),
+    }
+}
+
+/// Returns what a command gets of a tool's answer.
+fn reply(answer: ToolAnswer) -> ToolReply {
+    let ToolAnswer { text, records, truncated, rest, plan, history, outline, passes, .. } = answer;
+    ToolReply {
+        text,
+        remark: None,
+        records: records.iter().map(|record| record.as_ref().clone()).collect(),
+        truncated,
+        cursor: rest.as_ref().map(|rest| rest.cursor.clone()),
+        left_out: rest.and_then(|rest| rest.left_out).map(|left| left as u64),
+        plan: plan.as_deref().map(PlannedCompaction::from),
+        history: history.map(Arc::unwrap_or_clone),
+        passes,
+        outline: outline.map(|of| api::FileOutline {
+            path: of.path,
+            digest: of.digest,
+            cached: of.is_cached,
+            tokens_given: of.tokens_given,
+            tokens_saved: of.tokens_saved,
+            outline: Arc::unwrap_or_clone(of.outline),
+        }),
+        as_of: None,
     }
 }
 

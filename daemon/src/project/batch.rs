@@ -76,33 +76,12 @@ impl<M: StateMachine> Batch<M> {
     /// has no changes.
     pub(super) fn decide_unless(
         &mut self,
-        mut write: Write<M>,
+        write: Write<M>,
         replies: &Replies,
         store: &dyn Store<M>,
         must_wait: impl Fn(&Write<M>, &[M::Change]) -> bool,
     ) -> Option<Write<M>> {
-        if let Some(call) = &write.call {
-            match replies.lookup(call) {
-                LineState::Fresh => {}
-                LineState::Answered(stored) => {
-                    write.command.repeat(&stored);
-                    return None;
-                }
-                LineState::Stale => {
-                    write.command.fail(WriteError::Stale);
-                    return None;
-                }
-            }
-            // The same line came twice in one batch: both get the outcome of the one write.
-            if let Some(waiting) = self
-                .by_call
-                .get(&(Arc::clone(&call.instance), call.number))
-                .and_then(|&index| self.waiting.get_mut(index))
-            {
-                waiting.repeats.push(write);
-                return None;
-            }
-        }
+        let mut write = self.answer_repeated(write, replies)?;
         let time = clock::now();
         let decided = write.command.decide(&self.head, time).and_then(|changes| {
             let reply = write.call.is_some().then(|| write.command.stored()).transpose()?;
@@ -146,6 +125,29 @@ impl<M: StateMachine> Batch<M> {
         self.entries.push(entry);
         self.wait(write, Ok(Some(at)));
         None
+    }
+
+    /// Answers a line that was sent before. Returns a write whose line is new.
+    fn answer_repeated(&mut self, write: Write<M>, replies: &Replies) -> Option<Write<M>> {
+        let Some(call) = &write.call else { return Some(write) };
+        match replies.lookup(call) {
+            LineState::Fresh => {}
+            LineState::Answered(stored) => {
+                write.command.repeat(&stored);
+                return None;
+            }
+            LineState::Stale => {
+                write.command.fail(WriteError::Stale);
+                return None;
+            }
+        }
+        let at = self.by_call.get(&(Arc::clone(&call.instance), call.number));
+        // The same line came twice in one batch: both get the outcome of the one write.
+        if let Some(waiting) = at.and_then(|&index| self.waiting.get_mut(index)) {
+            waiting.repeats.push(write);
+            return None;
+        }
+        Some(write)
     }
 
     fn wait(&mut self, write: Write<M>, decided: Result<Option<usize>, WriteError>) {

@@ -240,14 +240,7 @@ impl<'a> Topics<'a> {
             None => {}
             Some(TopicStep::Agreed) => {
                 decision.dropped.extend(lost.0.into_iter().chain(lost.1));
-                for (id, path, _, digest) in files {
-                    let (path, digest) = (path.clone(), digest.clone());
-                    let (record, version) = (record.id, record.version);
-                    let agreed = Base { record, version, digest, path };
-                    if self.bases.get(id) != Some(&agreed) {
-                        decision.agreed.push((id.clone(), agreed));
-                    }
-                }
+                self.agree(record, files, decision);
             }
             Some(TopicStep::Write(changes)) => change(record, files, changes, decision),
             Some(TopicStep::Follow(all)) => {
@@ -258,16 +251,17 @@ impl<'a> Topics<'a> {
                 self.take(item(None, Some(all)), Some(from), files, lost, decision);
             }
         }
-        for other in together.other_texts() {
-            let path = files.iter().find(|(id, ..)| *id == other.id).map(|(_, path, ..)| path);
-            let name = record.topic().map_or("", |topic| &topic.name);
-            let (id, field) = (record.id, other.field);
-            let what = format!(
-                "it has another {field} of topic `{name}` than {id}; write what is to stay into \
-                 `{name}`, then `anchord shared resolve {id} --keep memory` removes the other"
-            );
-            let remark = SharedRemark::conflict_in(path.map_or("", String::as_str), &what);
-            decision.remarks.push(SharedRemark { record: Some(id), ..remark });
+        remark_on_other_texts(record, files, &together, decision);
+    }
+
+    /// Remembers that files have what the record has.
+    fn agree(&self, record: &Record, files: &[ScannedTopicFile], decision: &mut ExchangePlan) {
+        for (id, path, _, digest) in files {
+            let (path, digest) = (path.clone(), digest.clone());
+            let agreed = Base { record: record.id, version: record.version, digest, path };
+            if self.bases.get(id) != Some(&agreed) {
+                decision.agreed.push((id.clone(), agreed));
+            }
         }
     }
 
@@ -309,4 +303,24 @@ impl<'a> Topics<'a> {
 
 fn together(files: &[ScannedTopicFile]) -> FilesOfTopic {
     FilesOfTopic::new(files.iter().map(|(id, _, form, _)| (id.clone(), form)))
+}
+
+/// Remarks on files with another text of a topic than its record, for a person to decide.
+fn remark_on_other_texts(
+    record: &Record,
+    files: &[ScannedTopicFile],
+    together: &FilesOfTopic,
+    decision: &mut ExchangePlan,
+) {
+    for other in together.other_texts() {
+        let path = files.iter().find(|(id, ..)| *id == other.id).map(|(_, path, ..)| path);
+        let name = record.topic().map_or("", |topic| &topic.name);
+        let (id, field) = (record.id, other.field);
+        let what = format!(
+            "it has another {field} of topic `{name}` than {id}; write what is to stay into \
+             `{name}`, then `anchord shared resolve {id} --keep memory` removes the other"
+        );
+        let remark = SharedRemark::conflict_in(path.map_or("", String::as_str), &what);
+        decision.remarks.push(SharedRemark { record: Some(id), ..remark });
+    }
 }

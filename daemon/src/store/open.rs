@@ -171,7 +171,12 @@ impl<M: StateMachine> JournalStore<M> {
         if !is_evidence && let Err(error) = snapshot::tidy(&*store.journal.disk, &store.snapshots) {
             tracing::warn!(%error, "cannot tidy the snapshots");
         }
-        let (loaded, why) = store.open_index(found, untouchable)?;
+        let (loaded, why) = if untouchable {
+            store.index_fault.clone_from(&store.journal.read_only);
+            (None, None)
+        } else {
+            store.open_index(found)?
+        };
         let (state, replies, replayed) = match loaded {
             Some(base) => store.catch_up(base)?,
             None => store.rebuild()?,
@@ -188,16 +193,11 @@ impl<M: StateMachine> JournalStore<M> {
     }
 
     /// Takes the state from the index, if no better source exists. Otherwise returns the reason why
-    /// the index is rebuilt, unless nothing may be written.
+    /// the index is rebuilt.
     pub(super) fn open_index(
         &mut self,
         found: Option<IndexFinding>,
-        untouchable: bool,
     ) -> Result<(Option<Base<M>>, Option<String>), StoreError> {
-        if untouchable {
-            self.index_fault.clone_from(&self.journal.read_only);
-            return Ok((None, None));
-        }
         let found = found.unwrap_or_else(|| find(&*self.place));
         if !matches!(found, IndexFinding::Of(..)) && !self.journal.segments.is_empty() {
             self.compare_with_snapshots()?;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::disk::Disk;
-use super::format::{self, Crc, FORMAT};
+use super::format::{self, Crc, FORMAT, HeaderV1};
 use super::index::IndexError;
 use super::open::{IndexFinding, find};
 use super::read_index::read_index;
@@ -162,38 +162,14 @@ impl<M: StateMachine> Survey<M> {
         let journal_dir = dir.join("journal");
         let names = disk.list(&journal_dir).map_err(StoreError::io("list", &journal_dir))?;
         let numbers = segment::numbers_of(&names);
-        let mut segments = Vec::new();
-        let mut headers: Vec<Option<(Uuid, u32)>> = Vec::new();
+        let (mut segments, mut headers) = (Vec::new(), Vec::new());
         let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
         let mut bad = missing as u64;
         for number in numbers {
-            let path = journal_dir.join(file_name(number));
             let bytes = read_fuller(disk, &journal_dir, &names, number)?;
-            let first = segment::lines(&bytes).next();
-            match first.map(|line| segment::read_header(line.bytes)) {
-                Some(Ok(segment::Header::Newer { build, format, .. })) => {
-                    let why = format!(
-                        "journal/{} was written by a newer anchord ({build}, format {format})",
-                        file_name(number)
-                    );
-                    return Err(StoreError::ReadOnly { why });
-                }
-                Some(Ok(segment::Header::Known(known))) => {
-                    if known.machine != M::NAME {
-                        return Err(StoreError::WrongMachine {
-                            path,
-                            expected: M::NAME,
-                            found: known.machine.into_owned(),
-                        });
-                    }
-                    bad += u64::from(known.segment != number);
-                    headers.push(Some((known.journal, known.epoch)));
-                }
-                _ => {
-                    bad += 1;
-                    headers.push(None);
-                }
-            }
+            let known = header::<M>(&journal_dir, number, &bytes)?;
+            bad += u64::from(known.as_ref().is_none_or(|known| known.segment != number));
+            headers.push(known.map(|known| (known.journal, known.epoch)));
             segments.push(bytes);
         }
         let (journal, in_files, known) = identity(&headers, known::<M>(dir, options)?);
@@ -345,6 +321,34 @@ impl<M: StateMachine> Survey<M> {
         }
         output.end()?;
         rewrite::put_in_place(disk, &journal_dir, &snapshots, &*options.index, output.commit())
+    }
+}
+
+/// Returns a segment's header; `None` if it is damaged. Fails if the segment is of another machine
+/// or of a newer build.
+fn header<M: StateMachine>(
+    directory: &Path,
+    number: u32,
+    bytes: &[u8],
+) -> Result<Option<HeaderV1>, StoreError> {
+    let first = segment::lines(bytes).next();
+    match first.map(|line| segment::read_header(line.bytes)) {
+        Some(Ok(segment::Header::Newer { build, format, .. })) => {
+            let why = format!(
+                "journal/{} was written by a newer anchord ({build}, format {format})",
+                file_name(number)
+            );
+            Err(StoreError::ReadOnly { why })
+        }
+        Some(Ok(segment::Header::Known(known))) if known.machine != M::NAME => {
+            Err(StoreError::WrongMachine {
+                path: directory.join(file_name(number)),
+                expected: M::NAME,
+                found: known.machine.into_owned(),
+            })
+        }
+        Some(Ok(segment::Header::Known(known))) => Ok(Some(known)),
+        _ => Ok(None),
     }
 }
 

@@ -38,7 +38,7 @@ impl<M: StateMachine> JournalStore<M> {
     fn reopen_index(&mut self) -> Result<(), StoreError> {
         self.index_fault = None;
         self.pending.clear();
-        let (loaded, _) = self.open_index(None, false)?;
+        let (loaded, _) = self.open_index(None)?;
         match loaded {
             Some(base) => self.catch_up(base).map(drop),
             None if self.index_fault.is_none() => self.rebuild().map(drop),

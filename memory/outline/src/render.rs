@@ -81,30 +81,8 @@ pub fn render(outline: &Outline, view: &View<'_>) -> Rendered {
         });
         lesser.unwrap_or_else(|| (cut(imports, &shown, LEAST, room), LEAST))
     };
-    let mut notes = Vec::new();
-    let is_shown = |item: &&&Item| detail.shows(item);
-    let fits = shown.iter().filter(is_shown).count();
     let listed = text.lines().count() - usize::from(text.starts_with(IMPORTS));
-    if !detail.has_docs && shown.iter().any(|item| !item.doc.is_empty()) {
-        notes.push("documentation".to_owned());
-    }
-    let variables =
-        shown.iter().filter(|item| !detail.has_variables && is_value(item.kind)).count();
-    if variables > 0 {
-        notes.push(format!("{variables} variables"));
-    }
-    let inner = shown
-        .iter()
-        .filter(|item| item.depth > detail.depth_max)
-        .filter(|item| detail.has_variables || !is_value(item.kind))
-        .count();
-    if inner > 0 {
-        notes.push(format!("{inner} inner items"));
-    }
-    if listed < fits {
-        let next = shown.iter().filter(is_shown).nth(listed).map_or(0, |item| item.first);
-        notes.push(format!("{} items from line {next} on", fits - listed));
-    }
+    let notes = left_out(&shown, detail, listed);
     let is_cut = !notes.is_empty();
     if is_cut {
         let _ = writeln!(
@@ -122,6 +100,34 @@ pub fn render(outline: &Outline, view: &View<'_>) -> Rendered {
         );
     }
     Rendered { text, is_cut: is_cut || outline.left_out > 0 }
+}
+
+/// Names what a text with `listed` items leaves out of those to show.
+fn left_out(shown: &[&Item], detail: Detail, listed: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !detail.has_docs && shown.iter().any(|item| !item.doc.is_empty()) {
+        notes.push("documentation".to_owned());
+    }
+    let variables =
+        shown.iter().filter(|item| !detail.has_variables && is_value(item.kind)).count();
+    if variables > 0 {
+        notes.push(format!("{variables} variables"));
+    }
+    let inner = shown
+        .iter()
+        .filter(|item| item.depth > detail.depth_max)
+        .filter(|item| detail.has_variables || !is_value(item.kind))
+        .count();
+    if inner > 0 {
+        notes.push(format!("{inner} inner items"));
+    }
+    let is_shown = |item: &&&Item| detail.shows(item);
+    let fits = shown.iter().filter(is_shown).count();
+    if listed < fits {
+        let next = shown.iter().filter(is_shown).nth(listed).map_or(0, |item| item.first);
+        notes.push(format!("{} items from line {next} on", fits - listed));
+    }
+    notes
 }
 
 /// The room for a text.
