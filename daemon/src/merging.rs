@@ -201,10 +201,10 @@ fn run(program: &PathBuf, job: &MergeJob) {
             tracing::info!(project = %job.project, "a model merged a text");
         }
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said: String = said.trim().chars().take(MERGE_ERROR_CHARS_MAX).collect();
-            let said = secrets::clean(&said);
-            tracing::warn!(project = %job.project, status = %output.status, %said, "no model merged a text");
+            let error = String::from_utf8_lossy(&output.stderr);
+            let error: String = error.trim().chars().take(MERGE_ERROR_CHARS_MAX).collect();
+            let error = secrets::clean(&error);
+            tracing::warn!(project = %job.project, status = %output.status, %error, "no model merged a text");
         }
         Err(error) => tracing::warn!(%error, "cannot start `anchord merge`"),
     }

@@ -106,7 +106,7 @@ pub(crate) fn clean_json(value: &mut Value, removed: &mut Removed) {
 pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Removed) {
     // Only the tool knows which of these fields it has, so all are tried.
     let means_any = |fields: &[&str], name: &str| fields.iter().any(|known| may_mean(known, name));
-    let beside: Vec<String> = fields
+    let names: Vec<String> = fields
         .iter()
         .filter(|(name, _)| means_any(&["key", "title", "summary"], name))
         .filter_map(|(_, value)| value.as_str().map(str::to_owned))
@@ -116,7 +116,7 @@ pub(crate) fn clean_fields(fields: &mut Map<String, Value>, removed: &mut Remove
     for (name, value) in fields.iter_mut() {
         match value {
             Value::String(text) => {
-                let of = if is_text_of_its_own(name) { &beside[..] } else { from_ref(name) };
+                let of = if is_text_of_its_own(name) { &names[..] } else { from_ref(name) };
                 replace(text, |text| scrub_named_any(of, text), removed);
             }
             value => clean_json(value, removed),

@@ -150,7 +150,7 @@ async fn hear(projects: &ProjectService, database: &Database) -> Result<(), anch
     // Something may have come while nobody listened.
     follow(None);
     loop {
-        let heard = listener.next().await?;
-        follow(Some(heard.project.to_string()));
+        let notice = listener.next().await?;
+        follow(Some(notice.project.to_string()));
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use trace::{Fix, own_files};
 /// Precedes the first prompt in a row's entry.
 const ASKED: &str = "Asked: ";
 /// Precedes the agent's last message, at the end of a row's entry.
-pub(crate) const SAID: &str = "Said last: ";
+pub(crate) const LAST_MESSAGE: &str = "Said last: ";
 
 /// The pending activity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,8 +76,8 @@ pub struct SessionActivity {
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
     trace: Trace,
     /// The agent's last message.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    said: Option<String>,
+    #[serde(rename = "said", default, skip_serializing_if = "Option::is_none")]
+    last_message: Option<String>,
     /// Whether the agent checkpointed or saved on its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     kept_itself: bool,
@@ -129,8 +129,8 @@ impl SessionActivity {
         self.more_files |= later.more_files;
         self.absorb_commands(later);
         self.trace.absorb(&later.trace);
-        if later.said.is_some() {
-            self.said.clone_from(&later.said);
+        if later.last_message.is_some() {
+            self.last_message.clone_from(&later.last_message);
         }
         self.kept_itself |= later.kept_itself;
     }
@@ -215,8 +215,8 @@ impl SessionActivity {
     }
 
     /// Returns the agent's last message.
-    pub fn said(&self) -> Option<&str> {
-        self.said.as_deref()
+    pub fn last_message(&self) -> Option<&str> {
+        self.last_message.as_deref()
     }
 
     /// Returns whether the agent checkpointed or saved on its own.
@@ -238,8 +238,8 @@ impl SessionActivity {
         if !fixed.is_empty() {
             lines.push(format!("Failed, then passed: {}", fixed.join(", ")));
         }
-        if let Some(said) = &self.said {
-            lines.push(format!("{SAID}{said}"));
+        if let Some(message) = &self.last_message {
+            lines.push(format!("{LAST_MESSAGE}{message}"));
         }
         lines.join("\n")
     }
@@ -286,7 +286,7 @@ impl SessionActivity {
     pub(crate) fn without(mut self, is_gone: impl Fn(&str) -> bool) -> Self {
         self.prompt = self.prompt.filter(|text| !is_gone(text));
         self.last_prompt = self.last_prompt.filter(|text| !is_gone(text));
-        self.said = self.said.filter(|text| !is_gone(text));
+        self.last_message = self.last_message.filter(|text| !is_gone(text));
         self.files.retain(|text| !is_gone(text));
         self.failed.retain(|failed| !is_gone(&failed.command));
         self.worked.retain(|text| !is_gone(text));
@@ -306,7 +306,7 @@ impl SessionActivity {
             passed: Vec::new(),
             worked: Vec::new(),
             trace: Trace::default(),
-            said: self.said.as_deref().and_then(said_last),
+            last_message: self.last_message.as_deref().and_then(last_message),
             ..self
         };
         let files: Vec<String> = self.files.iter().map(|file| path(file)).collect();
@@ -322,16 +322,16 @@ impl SessionActivity {
     }
 
     /// Returns the texts that people and agents wrote.
-    pub(crate) fn said_texts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn quotable_texts(&self) -> impl Iterator<Item = &str> {
         let prompts = self.prompt.iter().chain(&self.last_prompt);
-        prompts.chain(&self.said).map(String::as_str)
+        prompts.chain(&self.last_message).map(String::as_str)
     }
 
     /// Returns all texts, including file names and commands.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let commands = self.failed.iter().map(|failed| &failed.command);
         let named = self.files.iter().chain(commands).chain(&self.worked);
-        self.said_texts().chain(named.map(String::as_str)).chain(self.trace.texts())
+        self.quotable_texts().chain(named.map(String::as_str)).chain(self.trace.texts())
     }
 
     /// Returns what distinguishes it from others: the conversation and its times, without texts.
@@ -363,8 +363,8 @@ impl SessionActivity {
                 }
             }
             Event::ToolBegins(ToolUse { writes, is_run: true, .. }) => seen.edited(writes),
-            Event::TurnEnded { last_message: Some(said) } => {
-                seen.said = said_last(said);
+            Event::TurnEnded { last_message: Some(message) } => {
+                seen.last_message = last_message(message);
             }
             _ => {}
         }
@@ -404,11 +404,11 @@ impl SessionActivity {
 pub(crate) fn quoted(entry: &str) -> impl Iterator<Item = &str> {
     let asked = entry.lines().filter_map(|line| line.strip_prefix(ASKED));
     let asked = asked.flat_map(|asked| [Some(asked), asked.rsplit_once(" (").map(|it| it.0)]);
-    let said = entry.match_indices(SAID).filter_map(move |(at, _)| {
-        let (before, said) = entry.split_at_checked(at)?;
-        said.strip_prefix(SAID).filter(|_| before.is_empty() || before.ends_with('\n'))
+    let messages = entry.match_indices(LAST_MESSAGE).filter_map(move |(at, _)| {
+        let (before, message) = entry.split_at_checked(at)?;
+        message.strip_prefix(LAST_MESSAGE).filter(|_| before.is_empty() || before.ends_with('\n'))
     });
-    asked.flatten().chain(said)
+    asked.flatten().chain(messages)
 }
 
 /// Adds later items, each once, and keeps the last `items_max`. Returns whether any were left out.
@@ -451,9 +451,9 @@ fn prompted(prompt: &str) -> Option<String> {
     Some(prompt).filter(|prompt| !prompt.is_empty())
 }
 
-fn said_last(said: &str) -> Option<String> {
-    let said = clip(clean(said).trim(), CAPTURED_MESSAGE_CHARS_MAX);
-    Some(said).filter(|said| !said.is_empty())
+fn last_message(message: &str) -> Option<String> {
+    let message = clip(clean(message).trim(), CAPTURED_MESSAGE_CHARS_MAX);
+    Some(message).filter(|message| !message.is_empty())
 }
 
 fn path(file: &str) -> String {

@@ -55,8 +55,8 @@ impl Brief {
 
     /// Returns the last changes that agents wrote down, oldest first.
     pub fn changes(&self) -> Vec<&HistoryLine> {
-        let told = self.topic.history.iter().rev().filter(|line| !line.by_rule);
-        let mut changes: Vec<&HistoryLine> = told.take(BRIEF_CHANGES_MAX).collect();
+        let by_agents = self.topic.history.iter().rev().filter(|line| !line.by_rule);
+        let mut changes: Vec<&HistoryLine> = by_agents.take(BRIEF_CHANGES_MAX).collect();
         changes.reverse();
         changes
     }

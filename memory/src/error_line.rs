@@ -78,8 +78,8 @@ pub(crate) fn shows_failure(output: &str) -> bool {
 
 /// Returns the line of an output that has only one, status lines aside.
 fn only_line(lines: &[String]) -> Option<(Rank, ErrorLine)> {
-    let mut told = lines.iter().filter(|line| !line.is_empty() && !rank::says_status(line));
-    let (only, more) = (told.next()?, told.next());
+    let mut others = lines.iter().filter(|line| !line.is_empty() && !rank::says_status(line));
+    let (only, more) = (others.next()?, others.next());
     let fits = more.is_none() && only.chars().nth(ERROR_LINE_CHARS_MIN - 1).is_some();
     fits.then(|| (Rank::Word, ErrorLine::plain(only)))
 }

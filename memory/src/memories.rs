@@ -18,8 +18,8 @@ pub struct Memories<'a> {
 impl<'a> Memories<'a> {
     /// Finds a record in the memory that its id belongs to.
     pub fn record(&self, id: RecordId) -> Option<&'a Arc<Record>> {
-        let beside = self.personal.filter(|_| id.is_personal());
-        beside.unwrap_or(self.first).record(id)
+        let personal = self.personal.filter(|_| id.is_personal());
+        personal.unwrap_or(self.first).record(id)
     }
 
     /// Returns a number that grows with each commit to either memory.

@@ -239,8 +239,8 @@ impl Purge {
             let telling = |text: &&str| record.body.fields().is_telling(text);
             let texts = record.body.fields().own_texts().into_iter().filter(telling);
             self.texts.extend(texts.map(str::to_owned));
-            let said = record.body.fields().tombstone_texts().into_iter();
-            self.digests.extend(said.map(|said| digest(&self.salt, &said)));
+            let telling = record.body.fields().tombstone_texts().into_iter();
+            self.digests.extend(telling.map(|text| digest(&self.salt, &text)));
             if let Body::Note(note) = &record.body {
                 // A summary repeats the content.
                 if note.summary.len() >= PURGED_TEXT_BYTES_MIN {
@@ -275,13 +275,13 @@ impl Purge {
         for change in &mut *changes {
             edited |= self.edit_change(change);
         }
-        let told = reply
+        let reply_goes = reply
             .as_ref()
             .is_some_and(|reply| edited || reply_texts(reply).iter().any(|text| self.quotes(text)));
-        if told {
+        if reply_goes {
             *reply = Some(GONE.into());
         }
-        edited || told
+        edited || reply_goes
     }
 
     fn edit_change(&mut self, change: &mut Change) -> bool {
@@ -394,7 +394,7 @@ impl Purge {
             text.len() >= PURGED_TEXT_BYTES_MIN && self.texts.iter().any(|gone| gone.contains(text))
         };
         self.conversations.contains(captured.key())
-            || captured.said_texts().any(within)
+            || captured.quotable_texts().any(within)
             || captured.texts().any(|text| self.holds(text))
     }
 

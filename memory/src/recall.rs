@@ -132,13 +132,13 @@ fn recall_by(memory: &Memory, of: &Recall<'_>, query: &Query) -> Recalled {
     let find = Find { query, tuning, keep: &keep, limit: find_max, explain };
     let mut found = memory.search().find(&find);
     let is_whole = found.hits.len() < find_max;
-    let (mut hits, beside): (Vec<Hit>, Vec<Hit>) =
-        std::mem::take(&mut found.hits).into_iter().partition(|hit| hit.beside.is_none());
+    let (mut hits, neighbours): (Vec<Hit>, Vec<Hit>) =
+        std::mem::take(&mut found.hits).into_iter().partition(|hit| hit.neighbour_of.is_none());
     let rescored = hits.len().min(rescored_max);
     rescore(memory, query, of.query, hits.get_mut(..rescored).unwrap_or_default());
     let having = hits.len();
     if is_whole && having < HITS_FEW {
-        hits.extend(beside.into_iter().take(HITS_BESIDE_MAX));
+        hits.extend(neighbours.into_iter().take(HITS_BESIDE_MAX));
     }
     hits.truncate(limit);
     let counted_max = limit.saturating_add(FOUND_COUNTED_MAX);

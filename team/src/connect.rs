@@ -92,11 +92,11 @@ impl Dialer {
 
     /// Connects to the first host that is a primary, beginning with the last such host.
     ///
-    /// Returns a standby's session if there are only standbys. Notifications go to `heard`; those
+    /// Returns a standby's session if there are only standbys. Notifications go to `notified`; those
     /// that do not fit are dropped.
     pub(crate) async fn connect(
         &self,
-        heard: Option<mpsc::Sender<String>>,
+        notified: Option<mpsc::Sender<String>>,
     ) -> Result<Session, Error> {
         let password = self.secret.read().await?;
         // A time-out while the password was read says nothing about a connection of later.
@@ -105,7 +105,7 @@ impl Dialer {
         let hosts = self.address.hosts().iter().enumerate();
         let first = self.first.load(Ordering::Relaxed);
         for (at, target) in hosts.clone().skip(first).chain(hosts.take(first)) {
-            let dialed = self.dial(target, password.as_ref(), heard.clone());
+            let dialed = self.dial(target, password.as_ref(), notified.clone());
             let dialed = tokio::time::timeout(self.timeouts.connect, dialed).await;
             let silent = || Err(Error::Unreachable("it does not answer".to_owned()));
             match dialed.unwrap_or_else(|_| silent()) {
@@ -127,7 +127,7 @@ impl Dialer {
         &self,
         target: &Target,
         password: Option<&Password>,
-        heard: Option<mpsc::Sender<String>>,
+        notified: Option<mpsc::Sender<String>>,
     ) -> Result<Session, Error> {
         let mut config = self.address.config(target);
         config
@@ -140,7 +140,7 @@ impl Dialer {
         }
         if target.protection == Protection::Plain {
             let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
-            return Session::start(client, connection, heard, false).await;
+            return Session::start(client, connection, notified, false).await;
         }
         let is_optional = target.protection == Protection::Preferred;
         let root_certificates = self.address.root_certificates();
@@ -149,7 +149,7 @@ impl Dialer {
         let error: Error = match tls.await {
             Ok(Tls(tls)) => match config.ssl_mode(SslMode::Require).connect(tls.clone()).await {
                 Ok((client, connection)) => {
-                    return Session::start(client, connection, heard, true).await;
+                    return Session::start(client, connection, notified, true).await;
                 }
                 // The server has spoken, so there is no doubt about the encryption.
                 Err(error) if error.as_db_error().is_some() => return Err(error.into()),
@@ -163,7 +163,7 @@ impl Dialer {
         tracing::debug!("no TLS on this machine: {error}");
         let (client, connection) =
             config.ssl_mode(SslMode::Disable).connect(tokio_postgres::NoTls).await?;
-        Session::start(client, connection, heard, false).await
+        Session::start(client, connection, notified, false).await
     }
 }
 
@@ -180,7 +180,7 @@ impl Session {
     async fn start<S, T>(
         client: Client,
         connection: Connection<S, T>,
-        heard: Option<mpsc::Sender<String>>,
+        notified: Option<mpsc::Sender<String>>,
         is_encrypted: bool,
     ) -> Result<Self, Error>
     where
@@ -188,7 +188,7 @@ impl Session {
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let events = Arc::new(Events::default());
-        let driver = tokio::spawn(drive(connection, Arc::clone(&events), heard));
+        let driver = tokio::spawn(drive(connection, Arc::clone(&events), notified));
         let mut session = Self {
             client,
             user: String::new(),
@@ -239,7 +239,7 @@ impl Events {
 async fn drive<S, T>(
     mut connection: Connection<S, T>,
     events: Arc<Events>,
-    heard: Option<mpsc::Sender<String>>,
+    notified: Option<mpsc::Sender<String>>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -260,9 +260,9 @@ async fn drive<S, T>(
                 }
             }
             Some(Ok(AsyncMessage::Notification(notification))) => {
-                if let Some(heard) = &heard {
+                if let Some(notified) = &notified {
                     // A full queue already makes its reader look for new entries.
-                    let _ = heard.try_send(notification.payload().to_owned());
+                    let _ = notified.try_send(notification.payload().to_owned());
                 }
             }
             Some(Ok(_)) => {}

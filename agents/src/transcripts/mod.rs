@@ -151,17 +151,17 @@ pub struct Places(Vec<(&'static Client, &'static Transcripts, PathBuf)>);
 impl Places {
     /// Returns the folders, by this process's variables.
     pub fn of(home: &Path) -> Self {
-        Self::told(home, |name| env::var_os(name).map(PathBuf::from))
+        Self::by_variables(home, |name| env::var_os(name).map(PathBuf::from))
     }
 
     /// Returns the folders, by the given variables.
-    pub fn told(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
+    pub fn by_variables(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let mut places = Vec::new();
         let forms =
             readable().flat_map(|client| client.transcripts.iter().map(move |form| (client, form)));
         for (client, form) in forms {
-            let told = client.environment.folder.and_then(&variable);
-            places.extend(told.filter(|told| told.is_absolute()).map(|told| (client, form, told)));
+            let set = client.environment.folder.and_then(&variable);
+            places.extend(set.filter(|set| set.is_absolute()).map(|set| (client, form, set)));
             let usual = (client, form, home.join(form.folder));
             if !places.contains(&usual) {
                 places.push(usual);

@@ -61,7 +61,7 @@ fn home() -> tempfile::TempDir {
 #[test]
 fn every_clients_transcript_gives_its_sessions_activity() {
     let home = home();
-    let found = Places::told(home.path(), |_| None).transcripts();
+    let found = Places::by_variables(home.path(), |_| None).transcripts();
     assert_eq!(found.len(), ALL.len(), "{found:?}");
     for (client, path, _) in ALL {
         let transcript = found.iter().find(|found| found.path.ends_with(path)).unwrap();
@@ -86,7 +86,7 @@ fn every_client_skips_broken_lines_and_counts_them() {
         let (head, last) = text.trim_end().rsplit_once('\n').unwrap();
         let torn = &last[..last.len() / 2];
         fs::write(home.path().join(path), format!("no json\n{{}}\n[1]\n{head}\n{torn}")).unwrap();
-        let found = Places::told(home.path(), |_| None).transcripts();
+        let found = Places::by_variables(home.path(), |_| None).transcripts();
         let broken = found.iter().find(|found| found.path.ends_with(path)).unwrap();
         let past = broken.read().unwrap();
         assert_eq!(past.unread, Unread { no_json: 1, too_long: 0, torn: true }, "{client}");
@@ -110,7 +110,7 @@ fn with_document(home: &Path) -> PathBuf {
 fn a_document_gives_its_sessions_activity() {
     let home = tempfile::tempdir().unwrap();
     let path = with_document(home.path());
-    let found = Places::told(home.path(), |_| None).transcripts();
+    let found = Places::by_variables(home.path(), |_| None).transcripts();
     let [transcript] = &found[..] else { panic!("{found:?}") };
     assert_eq!((transcript.client.id, &transcript.path), ("cline", &path));
     assert!(transcript.is_within(Some(Path::new("/src/app"))));
@@ -132,7 +132,7 @@ fn a_broken_document_is_an_error_that_says_why() {
     let home = tempfile::tempdir().unwrap();
     let path = with_document(home.path());
     let text = fs::read_to_string(&path).unwrap();
-    let found = Places::told(home.path(), |_| None).transcripts();
+    let found = Places::by_variables(home.path(), |_| None).transcripts();
     let torn = &text[..text.len() / 2];
     for (text, why) in [
         (torn, "it is not JSON: EOF"),
@@ -162,7 +162,7 @@ fn a_folder_that_cannot_be_listed_is_reported_and_not_taken_for_empty() {
             fs::remove_dir_all(&folder).unwrap();
             // A link to itself cannot be opened, whoever tries.
             std::os::unix::fs::symlink(&folder, &folder).unwrap();
-            let found = Places::told(home.path(), |_| None).transcripts();
+            let found = Places::by_variables(home.path(), |_| None).transcripts();
             let unread: Vec<_> = found.iter().filter(|found| found.read().is_err()).collect();
             let [unread] = unread.as_slice() else { panic!("{folder:?}: {unread:?}") };
             let is_on_the_way = home.path().join(path).starts_with(&unread.path);
@@ -291,7 +291,8 @@ fn transcripts_are_found_in_the_clients_directories() {
     write(told.join("projects/-src-app/2.jsonl"), CLAUDE_CODE);
     write(home.join(".codex/sessions/2026/11/22/rollout-1.jsonl"), CODEX);
     write(home.join(".codex/sessions/2026/11/22/other.jsonl"), CODEX);
-    let places = Places::told(&home, |name| (name == "CLAUDE_CONFIG_DIR").then(|| told.clone()));
+    let places =
+        Places::by_variables(&home, |name| (name == "CLAUDE_CONFIG_DIR").then(|| told.clone()));
     let names: Vec<String> = places
         .transcripts()
         .iter()
@@ -303,7 +304,7 @@ fn transcripts_are_found_in_the_clients_directories() {
         found.iter().filter(|found| found.is_within(Some(Path::new(project)))).count()
     };
     assert_eq!((of("/src/app"), of("/src"), of("/src/application")), (3, 3, 0));
-    assert_eq!(Places::told(&scratch.path().join("none"), |_| None).transcripts(), []);
+    assert_eq!(Places::by_variables(&scratch.path().join("none"), |_| None).transcripts(), []);
 }
 
 const OPENCODE: &str = include_str!("../clients/opencode/fixtures/transcript.sql");
@@ -322,7 +323,7 @@ fn a_database_gives_the_activity_of_each_conversation() {
     let subagent = "INSERT INTO session VALUES ('ses_2', 'ses_dea4', '/src/app', 1, 2);";
     let other = "INSERT INTO session VALUES ('ses_3', NULL, '/src/lib', 1, 2);";
     let (home, _) = home_with_database(&format!("{OPENCODE}{subagent}{other}"));
-    let found = Places::told(home.path(), |_| None).transcripts();
+    let found = Places::by_variables(home.path(), |_| None).transcripts();
     assert_eq!(found.len(), 2, "{found:?}");
     let of = |cwd: &str| {
         let mut within = found.iter().filter(|found| found.is_within(Some(Path::new(cwd))));
@@ -346,7 +347,7 @@ fn a_broken_row_is_counted_and_a_broken_database_is_reported() {
     let broken = "UPDATE part SET data = 'no json' WHERE data LIKE '%step-start%';";
     let (home, path) = home_with_database(&format!("{OPENCODE}{broken}"));
     let read = || {
-        let found = Places::told(home.path(), |_| None).transcripts();
+        let found = Places::by_variables(home.path(), |_| None).transcripts();
         let [found] = found.as_slice() else { panic!("{found:?}") };
         found.read()
     };

@@ -231,8 +231,8 @@ pub(crate) fn removal(agents: &[Agent], setting: &Setting<'_>, manifest: &Manife
 /// Returns whether a project was deleted: it is missing, but its parent folder has other entries.
 /// An empty or missing parent may belong to a disk that is not mounted.
 fn is_gone(root: &Path) -> bool {
-    let beside = root.parent().and_then(|folder| fs::read_dir(folder).ok());
-    !root.exists() && beside.is_some_and(|mut beside| beside.next().is_some())
+    let siblings = root.parent().and_then(|folder| fs::read_dir(folder).ok());
+    !root.exists() && siblings.is_some_and(|mut siblings| siblings.next().is_some())
 }
 
 fn taken_out(

@@ -299,6 +299,19 @@ fn both(first: Error, second: Error) -> Error {
     second.action.iter().fold(first, |error, action| error.and_action(action))
 }
 
+/// Warns of agents that are set up both for the user and for this project.
+fn warn_of_both_scopes(run: &Run<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let twice = run.in_both_scopes();
+    if twice.is_empty() {
+        return Ok(());
+    }
+    let remark = format!(
+        "! for all your projects already: {}. With this project's as well each event comes twice.",
+        names(&twice)
+    );
+    Ok(writeln!(out, "{}\n", remark.yellow())?)
+}
+
 /// Returns the error for agents that could not be set up; `None` if there are none.
 fn not_set_up(refused: &[Refusal]) -> Option<Error> {
     let again = |refusal: &Refusal| {

@@ -47,14 +47,14 @@ pub(super) async fn ended(
         (None, Some(after)) => format!(" to {after} messages"),
         (_, None) => String::new(),
     };
-    let said = match summary.map(secrets::keepable) {
+    let quoted = match summary.map(secrets::keepable) {
         Some(summary) if !summary.trim().is_empty() => {
             format!(", in the client's words: {}", summary.trim())
         }
         _ => String::new(),
     };
-    if !(counts.is_empty() && said.is_empty()) {
-        call.stage_history(Some(format!("Compacted{counts}{said}")), WithoutTopic::Bind).await?;
+    if !(counts.is_empty() && quoted.is_empty()) {
+        call.stage_history(Some(format!("Compacted{counts}{quoted}")), WithoutTopic::Bind).await?;
     }
     Ok(HookResponse::default())
 }

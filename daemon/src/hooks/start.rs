@@ -43,21 +43,21 @@ async fn rebuilt(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
         let answer = if text.is_empty() { Answer::Nothing } else { Answer::Context(text) };
         return Ok(HookResponse { answer, shown: None });
     }
-    let (said, is_whole) = match &call.envelope.agent {
+    let (response, is_whole) = match &call.envelope.agent {
         Some(agent) => (subagent::started(call, agent).await?, true),
         None => loaded(call).await?,
     };
     if !is_whole {
         // The next prompt may get all of it.
-        return Ok(said);
+        return Ok(response);
     }
-    let text = match &said.answer {
+    let text = match &response.answer {
         Answer::Context(text) => text.as_str(),
         Answer::Nothing | Answer::Instructions(_) | Answer::Stop { .. } => "",
     };
     call.conversations()
         .with(&call.name, |conversation| conversation.rebuilt.insert(of, Arc::from(text)));
-    Ok(said)
+    Ok(response)
 }
 
 /// Renders a load and records that the model's context has it. Returns whether the load is whole.

@@ -31,21 +31,24 @@ impl Context {
     }
 
     /// Words what a write set aside to stay within the budgets of notes.
-    pub(crate) async fn gave_up(&self, compacted: &[Compacted]) -> Result<String, ToolError> {
-        let mut said = String::new();
+    pub(crate) async fn word_set_aside(
+        &self,
+        compacted: &[Compacted],
+    ) -> Result<String, ToolError> {
+        let mut text = String::new();
         if compacted.is_empty() {
-            return Ok(said);
+            return Ok(text);
         }
         let memory = self.view().await?.memory;
         for Compacted { budget, outcome, full, .. } in compacted {
             if !outcome.is_nothing() {
                 let now = clock::now();
-                said.push_str(&render::compaction(&memory, outcome, now, &self.audience));
+                text.push_str(&render::compaction(&memory, outcome, now, &self.audience));
             }
             if let Some(full) = full {
-                said.push_str(&render::full_of_pinned(full, budget, &self.audience));
+                text.push_str(&render::full_of_pinned(full, budget, &self.audience));
             }
         }
-        Ok(said)
+        Ok(text)
     }
 }

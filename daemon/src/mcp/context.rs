@@ -145,7 +145,7 @@ impl Context {
         words: impl FnOnce(&O) -> String,
     ) -> Result<ToolAnswer, ToolError> {
         let WriteOutcome { outcome, records, append, compacted } = written;
-        let text = outcome.in_words(words) + &self.gave_up(&compacted).await?;
+        let text = outcome.in_words(words) + &self.word_set_aside(&compacted).await?;
         Ok(ToolAnswer { text, records, append, ..ToolAnswer::default() })
     }
 

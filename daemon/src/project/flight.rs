@@ -100,8 +100,8 @@ impl<M: StateMachine> Writer<M> {
         let entries = team.link.journal.entries(self.head.team_point());
         team.begin(Flying::Checking(batch, tries), async {
             // The limit needs the runtime, which this thread does not run on.
-            let looked = tokio::time::timeout(limits::TEAM_CHECK_MAX, entries).await;
-            Landed::Followed(looked.unwrap_or(Err(TeamError::Slow)))
+            let arrived = tokio::time::timeout(limits::TEAM_CHECK_MAX, entries).await;
+            Landed::Followed(arrived.unwrap_or(Err(TeamError::Slow)))
         });
     }
 
@@ -109,11 +109,11 @@ impl<M: StateMachine> Writer<M> {
     /// an answer of the database, it is of the last commit that this machine has.
     fn checked(
         &mut self,
-        looked: Result<Vec<Arrived<M::Change>>, TeamError>,
+        arrived: Result<Vec<Arrived<M::Change>>, TeamError>,
         batch: Batch<M>,
         tries: u32,
     ) {
-        let more = self.looked(looked);
+        let more = self.take_arrived(arrived);
         // What stays on this machine may have changed as well.
         let batch = batch.again(self.head.clone(), &self.replies, self.store.as_ref());
         let is_commit = batch.entries.iter().any(|entry| entry.revision.is_some());
@@ -125,13 +125,13 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Takes in what a look has found, and asks for the entries after it meanwhile.
-    fn followed(&mut self, looked: Result<Vec<Arrived<M::Change>>, TeamError>) {
-        if let (Ok(entries), Some(team)) = (&looked, &mut self.team)
+    fn followed(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) {
+        if let (Ok(entries), Some(team)) = (&arrived, &mut self.team)
             && let Some(Arrived { entry, mark, .. }) = entries.last()
         {
             team.follow_on(TeamPoint { revision: entry.revision, mark: Some(mark.clone()) });
         }
-        let was_taken = self.looked(looked);
+        let was_taken = self.take_arrived(arrived);
         if let (false, Some(team)) = (was_taken, &mut self.team) {
             // Later entries do not follow what this machine has.
             team.stop_following();
@@ -139,8 +139,8 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Takes in what a look has found. Returns whether there may be more.
-    fn looked(&mut self, looked: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
-        let arrived = looked.and_then(|entries| {
+    fn take_arrived(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
+        let arrived = arrived.and_then(|entries| {
             let is_all = entries.is_empty();
             let arrived = self.arrive(entries);
             arrived.map(|()| is_all).map_err(|error| TeamError::NotWritten(error.to_string()))
@@ -200,11 +200,11 @@ impl<M: StateMachine> Writer<M> {
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
-            (Landed::Followed(looked), Flying::Following | Flying::Continuing) => {
-                self.followed(looked);
+            (Landed::Followed(arrived), Flying::Following | Flying::Continuing) => {
+                self.followed(arrived);
             }
-            (Landed::Followed(looked), Flying::Checking(batch, tries)) => {
-                self.checked(looked, batch, tries);
+            (Landed::Followed(arrived), Flying::Checking(batch, tries)) => {
+                self.checked(arrived, batch, tries);
             }
             (
                 Landed::Appended(_),

@@ -105,7 +105,7 @@ where
 {
     let mut lines = LineReader::new(BufReader::new(reader), wire::HELLO_BYTES_MAX);
     let hello = tokio::time::timeout(wire::millis(wire::WELCOME_DEADLINE_MS), lines.next()).await;
-    let heard = match hello {
+    let read = match hello {
         Ok(Ok(Read::Line(line))) => Hello::read(line, PROTOCOL),
         Ok(Ok(Read::TooLong)) => Err(refused(
             RefusalCode::BadHello,
@@ -115,7 +115,7 @@ where
         // A client that sends nothing or disconnects gets no answer.
         Ok(Ok(Read::End) | Err(_)) | Err(_) => return,
     };
-    let admitted = heard.and_then(|(hello, version)| admit(&service, hello, version));
+    let admitted = read.and_then(|(hello, version)| admit(&service, hello, version));
     let (role, answer) = match admitted {
         Ok((role, welcome)) => (Some(role), Answer::Welcome(welcome)),
         Err(refused) => {

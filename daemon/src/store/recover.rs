@@ -282,8 +282,8 @@ impl Opening {
                     if let Some(header) = &header {
                         self.check_header(header, number, &path)?;
                     }
-                    let said = header.map(|header| (header.first, header.previous));
-                    (format, said.map(|said| said.0), said.and_then(|said| said.1))
+                    let first = header.as_ref().map(|header| header.first);
+                    (format, first, header.and_then(|header| header.previous))
                 }
                 Err(fault) => {
                     let file = path.file_name().unwrap_or_default().to_string_lossy();

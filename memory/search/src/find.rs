@@ -61,7 +61,7 @@ pub struct Hit<I> {
     /// The number of query terms that the document itself contains.
     pub terms: usize,
     /// The neighbour that boosts it most, if the document itself contains no query term.
-    pub beside: Option<I>,
+    pub neighbour_of: Option<I>,
     /// The caller's additions to the score.
     pub gains: Vec<Bonus>,
 }
@@ -91,7 +91,7 @@ impl<I> Hit<I> {
             prior: score,
             neighbours: 0.0,
             terms: 0,
-            beside: None,
+            neighbour_of: None,
             gains: Vec::new(),
         }
     }
@@ -397,8 +397,8 @@ impl<'i, I: DocumentId> Search<'i, I> {
             let why = self.find.explain.then(|| self.given(at, &mut room).iter().map(term));
             let why = why.into_iter().flatten().collect();
             let terms = if has_words { self.terms_of(at) } else { 0 };
-            let beside = if has_words { None } else { self.booster(at) };
-            Hit { id, score, why, prior, neighbours, terms, beside, gains: Vec::new() }
+            let neighbour_of = if has_words { None } else { self.booster(at) };
+            Hit { id, score, why, prior, neighbours, terms, neighbour_of, gains: Vec::new() }
         };
         best.into_iter().map(&mut hit).collect()
     }

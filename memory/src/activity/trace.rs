@@ -260,8 +260,8 @@ impl Trace {
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let steps = self.head.iter().chain(&self.tail).flat_map(|step| {
             let edited = step.edited.iter().map(String::as_str);
-            let told = step.ended.error().into_iter().chain(step.ended.file());
-            std::iter::once(step.command.as_str()).chain(told).chain(edited)
+            let of_error = step.ended.error().into_iter().chain(step.ended.file());
+            std::iter::once(step.command.as_str()).chain(of_error).chain(edited)
         });
         let edited = self.edited.iter().map(String::as_str);
         steps.chain(edited).chain(self.fixes.iter().flat_map(Fix::texts))

@@ -371,10 +371,11 @@ fn begins(line: &str, after: &[String]) -> Option<String> {
     ];
     let line = line.strip_prefix("> ").unwrap_or(line);
     if line == "* What went wrong:" || line.starts_with("CMake Error at ") {
-        let told = after.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
-        let told: Vec<&str> = told.take(2).collect();
+        let below = after.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        let below: Vec<&str> = below.take(2).collect();
         // Gradle prints the task first, and the reason below it.
-        let why = told.iter().find_map(|line| line.strip_prefix("> ")).or(told.first().copied())?;
+        let why =
+            below.iter().find_map(|line| line.strip_prefix("> ")).or(below.first().copied())?;
         return Some(why.to_owned());
     }
     let word = WORDS.iter().find_map(|word| line.strip_prefix(word));
@@ -417,10 +418,10 @@ fn exception(line: &str) -> Option<&str> {
     let is_name = last.starts_with(char::is_uppercase)
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
         && ends.iter().any(|end| last.ends_with(end) && last.len() > end.len());
-    let told = line
+    let has_text = line
         .get(name.len()..)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(": ") || rest.starts_with(" ["));
-    (is_name && told).then_some(last)
+    (is_name && has_text).then_some(last)
 }
 
 /// Removes the logger between a line's level and its text: `ERROR [alembic.util] …`.

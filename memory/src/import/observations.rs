@@ -198,11 +198,11 @@ impl Rows {
 
 /// Returns an observation's own text: what happened, then its facts as a list.
 fn body(fields: &Map<String, Value>) -> String {
-    let told = text(fields, "narrative").or_else(|| text(fields, "text"));
-    let told = told.or_else(|| text(fields, "subtitle")).unwrap_or_default();
+    let narrative = text(fields, "narrative").or_else(|| text(fields, "text"));
+    let narrative = narrative.or_else(|| text(fields, "subtitle")).unwrap_or_default();
     let facts = list(fields, "facts").into_iter().map(|fact| format!("- {}", one_line(&fact)));
     let facts = facts.collect::<Vec<_>>().join("\n");
-    let parts = [told.trim(), &facts].into_iter().filter(|part| !part.is_empty());
+    let parts = [narrative.trim(), &facts].into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n")
 }
 

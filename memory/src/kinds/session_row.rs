@@ -157,8 +157,8 @@ impl Fields for SessionRow {
     }
 
     fn own_texts(&self) -> Vec<&str> {
-        let said = self.captured.iter().flat_map(|captured| captured.said_texts());
-        self.summaries().chain(said).collect()
+        let quoted = self.captured.iter().flat_map(|captured| captured.quotable_texts());
+        self.summaries().chain(quoted).collect()
     }
 
     fn other_texts(&self) -> Vec<&str> {
@@ -166,8 +166,8 @@ impl Fields for SessionRow {
     }
 
     fn tombstone_texts(&self) -> Vec<String> {
-        let said = self.summaries().filter(|text| self.is_telling(text.trim()));
-        said.map(str::to_owned).collect()
+        let telling = self.summaries().filter(|text| self.is_telling(text.trim()));
+        telling.map(str::to_owned).collect()
     }
 
     fn shorten(&mut self) -> bool {

@@ -350,8 +350,8 @@ impl Fields for Topic {
 
     /// A topic never comes back as a whole, only its parts.
     fn tombstone_texts(&self) -> Vec<String> {
-        let said = self.own_texts().into_iter().filter(|text| self.is_telling(text));
-        said.map(str::to_owned).collect()
+        let telling = self.own_texts().into_iter().filter(|text| self.is_telling(text));
+        telling.map(str::to_owned).collect()
     }
 
     fn telling_bytes_min(&self) -> usize {

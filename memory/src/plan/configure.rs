@@ -14,14 +14,14 @@ use crate::settings::{Settings, Unfit};
 pub fn plan_configure(
     memory: &Memory,
     client: Option<&str>,
-    told: &Settings,
+    new: &Settings,
 ) -> Result<Plan<Settings>, Refusal> {
-    let checked = if client.is_some() { told.check_own() } else { told.check() };
+    let checked = if client.is_some() { new.check_own() } else { new.check() };
     checked.map_err(|Unfit { field, value, allowed }| {
         Refusal::invalid(field, format!("is {value}; give {allowed}"))
     })?;
     let before = memory.settings(client).map(|known| Settings::clone(known)).unwrap_or_default();
-    let settings = told.or(&before);
+    let settings = new.or(&before);
     let changes = if settings == before {
         Vec::new()
     } else {

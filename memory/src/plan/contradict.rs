@@ -29,7 +29,7 @@ pub(crate) fn contradictions<'a>(
     new: impl IntoIterator<Item = &'a Blueprint>,
 ) -> Vec<Contradiction> {
     let mut found: Vec<Contradiction> = Vec::new();
-    let mut told: Vec<(RecordId, RecordId)> = Vec::new();
+    let mut reported: Vec<(RecordId, RecordId)> = Vec::new();
     for blueprint in new {
         let as_new = |memory: &Memory| {
             stored(memory, blueprint.category, blueprint)
@@ -48,15 +48,15 @@ pub(crate) fn contradictions<'a>(
                 continue;
             };
             // Two blueprints of one write contradict each other; one of the two pairs is enough.
-            let is_told = own.is_some_and(|own| told.contains(&(id, own)));
+            let is_reported = own.is_some_and(|own| reported.contains(&(id, own)));
             let contradiction = Contradiction {
                 title: blueprint.title.clone(),
                 category: blueprint.category,
                 stored: id,
                 stored_category: category,
             };
-            if !is_told && !found.contains(&contradiction) {
-                told.extend(own.map(|own| (own, id)));
+            if !is_reported && !found.contains(&contradiction) {
+                reported.extend(own.map(|own| (own, id)));
                 found.push(contradiction);
             }
         }

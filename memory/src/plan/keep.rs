@@ -3,7 +3,7 @@
 
 use super::held::hold;
 use super::{Plan, Row, put_fixes, put_row, stored_row_of};
-use crate::activity::{SAID, SessionActivity};
+use crate::activity::{LAST_MESSAGE, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
@@ -111,17 +111,17 @@ fn row(
         (None, None) => None,
     };
     let kept = Some(shared_counts(staged)).filter(|kept| *kept != Counts::default());
-    let said = staged
+    let message = staged
         .captured
         .as_deref()
-        .and_then(SessionActivity::said)
+        .and_then(SessionActivity::last_message)
         .filter(|_| staged.has_work() || activity.is_some())
-        .filter(|said| staged.summary.iter().all(|summary| !contains(summary, said)))
-        .filter(|said| before.is_none_or(|row| !contains(&row.summary, said)));
+        .filter(|message| staged.summary.iter().all(|summary| !contains(summary, message)))
+        .filter(|message| before.is_none_or(|row| !contains(&row.summary, message)));
     let lines = [
         summary.filter(|summary| !summary.is_empty()),
         kept.map(|kept| format!("Staged {kept}.")),
-        said.map(|said| format!("{SAID}{said}")),
+        message.map(|message| format!("{LAST_MESSAGE}{message}")),
     ];
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
     if lines.is_empty() {
@@ -166,12 +166,12 @@ fn activity_since<'a>(
     let is_new = is_later
         && (!activity.files().is_empty()
             || activity.fixed().next().is_some()
-            || activity.said().is_some_and(|said| !contains(&before.summary, said)));
+            || activity.last_message().is_some_and(|message| !contains(&before.summary, message)));
     is_new.then_some(activity)
 }
 
 fn without_message(activity: &SessionActivity) -> SessionActivity {
-    activity.clone().without(|text| Some(text) == activity.said())
+    activity.clone().without(|text| Some(text) == activity.last_message())
 }
 
 /// Whether a text contains a message word for word, ignoring line breaks.

@@ -61,7 +61,7 @@ pub fn plan_snap(
     }
     let known = snap_record(memory, &given);
     let name = known.map_or_else(|| free_name(memory, &given), |(_, topic)| topic.name.clone());
-    let told = |text: &str| {
+    let with_day = |text: &str| {
         let (day, text) = dated(text);
         // The epoch is the time of the write. The beginning of today would be before it.
         (text, day.filter(|day| *day != origin.time.day_start()).unwrap_or_default())
@@ -72,7 +72,7 @@ pub fn plan_snap(
         ..TopicPart::default()
     };
     for text in checkpoint.decisions.iter().filter(|text| !text.trim().is_empty()) {
-        let (text, time) = told(text);
+        let (text, time) = with_day(text);
         let same = |it: &&TopicDecision| it.decided.is_some() && fold(&it.question) == fold(&text);
         if known.is_some_and(|(_, topic)| topic.decisions.iter().any(|it| same(&it))) {
             continue;
@@ -85,7 +85,7 @@ pub fn plan_snap(
         part.history.push(HistoryLine { time, client, ..HistoryLine::new(CREATED) });
     }
     if let Some(line) = checkpoint.line.as_deref().filter(|line| !line.trim().is_empty()) {
-        let (text, time) = told(line);
+        let (text, time) = with_day(line);
         let client = origin.client.clone();
         part.history.push(HistoryLine { time, client, ..HistoryLine::written(text) });
     }

@@ -9,12 +9,12 @@ use crate::search::Query;
 pub(super) struct Naming<'a> {
     text: &'a str,
     /// The words that keys have for what the text asks for.
-    as_keys_say: String,
+    key_words: String,
 }
 
 impl<'a> Naming<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, as_keys_say: words::as_keys_say(text) }
+        Self { text, key_words: words::key_words(text) }
     }
 
     /// Returns the share of a record's title or key that the text contains, by the rarity of the
@@ -27,11 +27,11 @@ impl<'a> Naming<'a> {
         if all <= 0.0 {
             return 0.0;
         }
-        let mut said = query.terms_in(self.text);
+        let mut named = query.terms_in(self.text);
         if record.note().is_some_and(|note| note.key.is_some()) {
-            said = said.or(query.terms_in(&self.as_keys_say));
+            named = named.or(query.terms_in(&self.key_words));
         }
-        said.weight(&rarities) / all
+        named.weight(&rarities) / all
     }
 }
 
@@ -54,18 +54,18 @@ mod tests {
         let notes = keys.map(fact).into_iter().map(Ok).collect();
         let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
         apply(&mut memory, plan);
-        let said = |text: &str| {
+        let shares = |text: &str| {
             let naming = Naming::new(text);
-            let shares = memory.active().map(|record| {
+            let all = memory.active().map(|record| {
                 let share = naming.share_of(&memory, record, &title(record));
                 format!("{:.0}", share * 100.0)
             });
-            shares.collect::<Vec<String>>()
+            all.collect::<Vec<String>>()
         };
-        assert_eq!(said("run the tests")[0], "100");
-        assert_eq!(said("run the tests")[3].len(), 2, "a part of it");
-        assert_eq!(said("run the linter")[1], "100");
-        assert_eq!(said("who looks after infra?")[2], "100");
-        assert_eq!(said("write a poem"), ["0"; 4]);
+        assert_eq!(shares("run the tests")[0], "100");
+        assert_eq!(shares("run the tests")[3].len(), 2, "a part of it");
+        assert_eq!(shares("run the linter")[1], "100");
+        assert_eq!(shares("who looks after infra?")[2], "100");
+        assert_eq!(shares("write a poem"), ["0"; 4]);
     }
 }

@@ -31,7 +31,7 @@ impl Recalled {
             return Self::default().with_personal(personal);
         }
         let mut theirs: VecDeque<Hit> =
-            personal.hits.into_iter().filter(|hit| hit.beside.is_none()).collect();
+            personal.hits.into_iter().filter(|hit| hit.neighbour_of.is_none()).collect();
         let mut ours = VecDeque::from(self.hits);
         let (our_best, their_best) = (best(&ours), best(&theirs));
         let mut hits = Vec::with_capacity(ours.len() + theirs.len());

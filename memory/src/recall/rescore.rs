@@ -90,16 +90,16 @@ struct Word {
 
 impl<'a> WeightedQuery<'a> {
     fn of(memory: &Memory, own: &Query, text: &'a str) -> Self {
-        let said: Vec<(String, String)> =
-            own.asked().map(|word| (word.to_owned(), words::as_keys_say(word))).collect();
+        let asked: Vec<(String, String)> =
+            own.asked().map(|word| (word.to_owned(), words::key_words(word))).collect();
         let rarities = memory.search().rarities(own);
-        let all: Vec<&str> = said.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
+        let all: Vec<&str> = asked.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
         let query = own.clone().with(&all.join(" "));
         let word = |((word, stand_ins), rarity): (&(String, String), f32)| Word {
             weight: words::weight(word, rarity),
             stand_ins: query.terms_in(stand_ins),
         };
-        let words: Vec<Word> = said.iter().zip(rarities).map(word).collect();
+        let words: Vec<Word> = asked.iter().zip(rarities).map(word).collect();
         let weight = words.iter().map(|word| word.weight).sum();
         let unquoted = text.trim().trim_matches(['"', '“', '”']);
         Self { text: unquoted, naming: Naming::new(text), query, words, weight }
@@ -123,9 +123,9 @@ impl<'a> WeightedQuery<'a> {
         if covered <= 0.0 {
             return 0.0;
         }
-        let said = self.naming.share_of(memory, record, &title);
+        let named = self.naming.share_of(memory, record, &title);
         let is_fact = record.note().is_some_and(|note| note.key.is_some());
-        NAMED * (said * covered).sqrt() + if is_fact { FACT * said } else { 0.0 }
+        NAMED * (named * covered).sqrt() + if is_fact { FACT * named } else { 0.0 }
     }
 
     fn is_key_of(&self, record: &Record) -> bool {

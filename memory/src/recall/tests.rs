@@ -163,7 +163,7 @@ fn neighbours_without_query_words_come_last_and_name_their_hit() {
     let tuning = &Tuning::default();
     let found = |query: &str| recall(&memory, &Recall { tuning, ..everything(&reader, query) });
     let told = |found: &Recalled| {
-        let hits = found.hits.iter().map(|hit| match hit.beside {
+        let hits = found.hits.iter().map(|hit| match hit.neighbour_of {
             None => hit.id.to_string(),
             Some(lender) => format!("{}<{lender}", hit.id),
         });
@@ -187,7 +187,7 @@ fn neighbours_without_query_words_are_left_out_if_hits_suffice() {
         let text = |n| if n < having { "kafka lags" } else { "a day" };
         with_notes(&mut memory, "one", 1, (0..12).map(|n| note(&format!("{} {n}", text(n)))));
         let found = recall(&memory, &Recall { tuning, ..everything(&reader, "kafka") });
-        let places: Vec<bool> = found.hits.iter().map(|hit| hit.beside.is_some()).collect();
+        let places: Vec<bool> = found.hits.iter().map(|hit| hit.neighbour_of.is_some()).collect();
         assert_eq!(places, [vec![false; having], vec![true; beside]].concat(), "{having}");
     }
 }

@@ -400,12 +400,12 @@ const ASKED_AS_KEYS: [(&[&str], &str); 4] = [
 pub(super) fn synonyms(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: HashSet<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
-    let said = |word: &&&str| {
+    let has = |word: &&&str| {
         if word.contains(' ') { lower.contains(**word) } else { words.contains(**word) }
     };
     let mut synonyms = String::new();
-    for group in SYNONYMS.iter().filter(|group| group.iter().any(|word| said(&word))) {
-        for word in group.iter().filter(|word| !said(word)) {
+    for group in SYNONYMS.iter().filter(|group| group.iter().any(|word| has(&word))) {
+        for word in group.iter().filter(|word| !has(word)) {
             synonyms.push_str(word);
             synonyms.push(' ');
         }
@@ -415,23 +415,23 @@ pub(super) fn synonyms(text: &str) -> String {
 
 /// Returns the words that keys have for what a text asks for: `command` for "run", `lint` for
 /// "linter".
-pub(super) fn as_keys_say(text: &str) -> String {
-    let mut said = synonyms(text);
+pub(super) fn key_words(text: &str) -> String {
+    let mut key_words = synonyms(text);
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     for word in words.filter(|word| !word.is_empty()) {
         for (asked, keys) in ASKED_AS_KEYS {
             if asked.contains(&word.as_str()) {
-                said.push_str(keys);
+                key_words.push_str(keys);
             }
         }
         for end in ["er", "ers", "ing", "ed"] {
             if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() > 2) {
-                said.push(' ');
-                said.push_str(stem);
+                key_words.push(' ');
+                key_words.push_str(stem);
             }
         }
     }
-    said
+    key_words
 }
 
 /// Returns how much a word of this rarity says about what a text needs.

@@ -280,8 +280,8 @@ fn items(staged: &Staged) -> Vec<Item> {
             let lines = captured.asked_and_edited();
             items.extend(lines.iter().map(|line| Item::new(Part::Words, line, "")));
         }
-        if let Some(said) = captured.said() {
-            items.push(Item::labelled(Part::Words, "Said last", said));
+        if let Some(message) = captured.last_message() {
+            items.push(Item::labelled(Part::Words, "Said last", message));
         }
     }
     let shown = staged_items(staged).into_iter().filter(|(_, item)| item.is_for_others());

@@ -154,10 +154,10 @@ pub fn currency(
     let (day, version) = (newest.updated.time.date(), newest.version.0);
     let clipped = |line: &str| clip_within(line, CURRENCY_CHARS, CURRENCY_TOKENS);
     if newest.state == RecordState::Forgotten {
-        let said = if shown.content_eq(newest) {
+        let last = if shown.content_eq(newest) {
             String::new()
         } else {
-            format!("; it said last: {}", clipped(&title(newest, now)))
+            format!("; it last last: {}", clipped(&title(newest, now)))
         };
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));
@@ -166,7 +166,7 @@ pub fn currency(
             format!("; `{key}` is {} now", heir.id)
         });
         return Some(format!(
-            "NOT CURRENT: forgotten on {day}{said}{}\n",
+            "NOT CURRENT: forgotten on {day}{last}{}\n",
             heir.unwrap_or_default()
         ));
     }

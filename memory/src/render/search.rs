@@ -102,9 +102,9 @@ pub fn search<'a>(
         answer.shown.push(hit.id);
     }
     let shown = from + answer.shown.len();
-    let has_words = |hit: &&Hit| hit.beside.is_none();
-    let told = found.hits.iter().take(shown).filter(has_words).count();
-    answer.left_out = found.matching.saturating_sub(told);
+    let has_words = |hit: &&Hit| hit.neighbour_of.is_none();
+    let listed = found.hits.iter().take(shown).filter(has_words).count();
+    answer.left_out = found.matching.saturating_sub(listed);
     if answer.left_out > 0 {
         let named = found.hits.iter().skip(shown).filter(has_words).take(HITS_NAMED_MAX);
         let named: Vec<String> = named.map(|hit| hit.id.to_string()).collect();
@@ -178,8 +178,8 @@ fn forms(
     query: &Query,
     view: &SearchView<'_>,
 ) -> impl Iterator<Item = String> {
-    let beside = hit.beside.map(|id| format!(" [stored beside {id}]"));
-    let marks = format!("{}{}", marks(record, view.now), beside.unwrap_or_default());
+    let neighbour = hit.neighbour_of.map(|id| format!(" [stored beside {id}]"));
+    let marks = format!("{}{}", marks(record, view.now), neighbour.unwrap_or_default());
     let why = view.explain.map(|retention| why(hit, &retention(record))).unwrap_or_default();
     let summed =
         view.tight.is(record) && record.note().is_some_and(|note| !note.summary.is_empty());
@@ -188,8 +188,8 @@ fn forms(
     let title = std::iter::once_with(move || item::title(record));
     let short = move || clip(&item::title(record), HIT_CHARS_MIN);
     let explained = excerpts.chain(title).chain(std::iter::once_with(short));
-    let said = marks.clone();
-    let explained = explained.map(move |text| format!("{text}{said}\n{why}"));
+    let marks_explained = marks.clone();
+    let explained = explained.map(move |text| format!("{text}{marks_explained}\n{why}"));
     let plain = std::iter::once_with(short).chain(std::iter::once_with(|| record.id.to_string()));
     explained.chain(plain.map(move |text| format!("{text}{marks}\n")))
 }

@@ -78,8 +78,8 @@ pub(super) fn full(
         topic.decisions.iter().filter(|it| it.decided.is_some()).collect();
     let settled = last(&closed, TOPIC_DECISIONS_SHOWN_MAX - open.len());
     lines.extend(settled.iter().map(|it| {
-        let told = line(&decided(it));
-        format!("  decided: {told} ({})", it.time.date())
+        let history = line(&decided(it));
+        format!("  decided: {history} ({})", it.time.date())
     }));
     let left_out = topic.decisions.len() - open.len() - settled.len();
     if left_out > 0 {
@@ -93,18 +93,18 @@ pub(super) fn full(
         let files: Vec<String> = topic.files.iter().rev().map(file).collect();
         lines.push(format!("  files: {}", files.join(", ")));
     }
-    let told = topic.distinct_history();
+    let history = topic.distinct_history();
     let shown = match detail {
-        Detail::Loaded => last(&told, TOPIC_HISTORY_LOADED_MAX),
-        Detail::All => last(&told, TOPIC_HISTORY_SHOWN_MAX),
+        Detail::Loaded => last(&history, TOPIC_HISTORY_LOADED_MAX),
+        Detail::All => last(&history, TOPIC_HISTORY_SHOWN_MAX),
     };
     if !shown.is_empty() {
-        let earlier = match told.len() - shown.len() {
+        let earlier = match history.len() - shown.len() {
             0 => String::new(),
             earlier => format!(" ({earlier} earlier)"),
         };
         lines.push(format!("  history{earlier}:"));
-        lines.extend(shown.iter().map(|told| format!("  - {}", line(&history_line(told)))));
+        lines.extend(shown.iter().map(|history| format!("  - {}", line(&history_line(history)))));
     }
     let id = id.map_or_else(String::new, |id| format!("{id} "));
     let mut text = format!("{id}{}: {first}", topic.name);

@@ -122,6 +122,6 @@ fn command(result: &Value) -> Option<CommandRun> {
 
 /// Returns whether a tool that writes a file did so. Its result is JSON in a text.
 fn is_done(content: &Value) -> bool {
-    let said = content.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    said.is_some_and(|said| said.get("success") == Some(&Value::Bool(true)))
+    let result = content.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    result.is_some_and(|result| result.get("success") == Some(&Value::Bool(true)))
 }

@@ -42,11 +42,11 @@ impl Transcript {
 
     fn of_person(line: &Value) -> Vec<Event> {
         let parts = line.get("content").and_then(Value::as_array).into_iter().flatten();
-        let said = parts.map(|part| text(part, "text"));
+        let texts = parts.map(|part| text(part, "text"));
         // The client's own texts are in tags.
         let own = |text: &&str| OWN.iter().any(|own| text.trim_start().starts_with(own));
-        let said: Vec<&str> = said.filter(|text| !text.is_empty() && !own(text)).collect();
-        prompted(said.join("\n")).into_iter().collect()
+        let texts: Vec<&str> = texts.filter(|text| !text.is_empty() && !own(text)).collect();
+        prompted(texts.join("\n")).into_iter().collect()
     }
 
     fn of_agent(&mut self, line: &Value) -> Vec<Event> {

@@ -80,7 +80,7 @@ fn transcripts_are_read() {
 {"who":"agent","words":"It is painted."}
 "#;
     fs::write(talks.join("t1.jsonl"), lines).unwrap();
-    let found = Places::told(home.path(), |_| None).transcripts();
+    let found = Places::by_variables(home.path(), |_| None).transcripts();
     let [transcript] = found.as_slice() else { panic!("one transcript") };
     assert_eq!(*transcript.client, CLIENT);
     let past = transcript.read().unwrap();

@@ -30,8 +30,8 @@ impl Transcript {
         for part in message.get("content").and_then(Value::as_array).into_iter().flatten() {
             match text(part, "type") {
                 "text" => {
-                    let said = text(part, "text").to_owned();
-                    events.push(Event::TurnEnded { last_message: Some(said) });
+                    let message = text(part, "text").to_owned();
+                    events.push(Event::TurnEnded { last_message: Some(message) });
                 }
                 "toolCall" => {
                     let arguments = part.get("arguments").cloned().unwrap_or_default();

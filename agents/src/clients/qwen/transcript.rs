@@ -35,8 +35,8 @@ impl Transcript {
             } else if part.get("thought") != Some(&Value::Bool(true))
                 && !text(part, "text").is_empty()
             {
-                let said = text(part, "text").to_owned();
-                events.push(Event::TurnEnded { last_message: Some(said) });
+                let message = text(part, "text").to_owned();
+                events.push(Event::TurnEnded { last_message: Some(message) });
             }
         }
         events
@@ -75,8 +75,8 @@ impl Reader for Transcript {
         match text(line, "type") {
             // The client also speaks in the person's place.
             "user" if matches!(text(line, "provenance"), "" | "real_user") => {
-                let said: Vec<&str> = parts.iter().map(|part| text(part, "text")).collect();
-                prompted(said.join("\n")).into_iter().collect()
+                let texts: Vec<&str> = parts.iter().map(|part| text(part, "text")).collect();
+                prompted(texts.join("\n")).into_iter().collect()
             }
             "assistant" => self.of_agent(parts),
             "tool_result" => {

@@ -101,12 +101,12 @@ impl Opened {
     /// - With one alone, as in a copy of a folder, reading would make the index. A copy is read.
     fn new(path: &Path) -> Result<Self, Error> {
         let cannot = || format!("cannot open {}", path.display());
-        let beside = |end: &str| {
+        let with_ending = |end: &str| {
             let mut name = path.as_os_str().to_owned();
             name.push(end);
             PathBuf::from(name)
         };
-        let (log, index) = (beside("-wal"), beside("-shm"));
+        let (log, index) = (with_ending("-wal"), with_ending("-shm"));
         if !is_filled(&log) {
             let unlocked = Some(state(path).with_context(cannot)?);
             let connection = open(path, "&immutable=1").with_context(cannot)?;

@@ -39,9 +39,9 @@ impl Reading {
 
     /// Counts records of either memory as read.
     pub(super) fn accessed(&self, ids: &[RecordId], now: Timestamp) {
-        let beside = |id: &RecordId| self.personal.is_some() && id.is_personal();
+        let is_personal = |id: &RecordId| self.personal.is_some() && id.is_personal();
         let (personal, first): (Vec<RecordId>, Vec<RecordId>) =
-            ids.iter().partition(|id| beside(id));
+            ids.iter().partition(|id| is_personal(id));
         let views = [(Some(&self.view), first), (self.personal.as_ref(), personal)];
         for (view, ids) in views {
             if let Some(project) = view.and_then(|view| view.project.as_ref()) {
@@ -88,8 +88,8 @@ pub(super) async fn reading(
         return alone(context.clone(), view, "");
     }
     match personal.view().await {
-        Ok(beside) => {
-            let personal = Some(beside).filter(|view| view.project.is_some());
+        Ok(own) => {
+            let personal = Some(own).filter(|view| view.project.is_some());
             Ok(Reading { context: context.clone(), view, personal, remark: String::new() })
         }
         Err(error) => alone(
@@ -146,14 +146,14 @@ pub(super) async fn of_key(
     let find = |context: &Context, view: &View| {
         find_fact(&view.memory, &reader(context), key).map(|record| record.id)
     };
-    let beside = personal.map(|view| (context.personal(), view));
-    let beside = beside.and_then(|(context, view)| {
+    let personal = personal.map(|view| (context.personal(), view));
+    let personal = personal.and_then(|(context, view)| {
         let id = find(&context, &view).ok()?;
         Some((context, view, id))
     });
-    Ok(match (find(&context, &view), beside) {
-        (Ok(id), beside) => {
-            let hidden = beside.map(|(_, _, id)| id);
+    Ok(match (find(&context, &view), personal) {
+        (Ok(id), personal) => {
+            let hidden = personal.map(|(_, _, id)| id);
             Ok(FoundFact { context, view, id, hidden })
         }
         (Err(_), Some((context, view, id))) => Ok(FoundFact { context, view, id, hidden: None }),

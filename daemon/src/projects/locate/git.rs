@@ -156,17 +156,17 @@ fn belongs_to(git_dir: &Path, directory: &Path) -> io::Result<bool> {
     if git_dir.parent() == Some(directory) {
         return Ok(true);
     }
-    let mut said = Vec::new();
+    let mut worktrees = Vec::new();
     // git moves the setting to the second file where worktrees have settings of their own.
     for name in ["config", "config.worktree"] {
         let config = read(&git_dir.join(name), GIT_CONFIG_BYTES_MAX)?;
-        said.extend(config.and_then(|config| config::core_worktree(&config)));
+        worktrees.extend(config.and_then(|config| config::core_worktree(&config)));
     }
-    if said.is_empty() {
+    if worktrees.is_empty() {
         let mut around = directory.ancestors().skip(1);
         return Ok(around.any(|above| git_dir.starts_with(above.join(".git/modules"))));
     }
-    for worktree in said {
+    for worktree in worktrees {
         if unless_absent(fs::canonicalize(git_dir.join(worktree)))?.as_deref() == Some(directory) {
             return Ok(true);
         }

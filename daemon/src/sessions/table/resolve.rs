@@ -358,8 +358,8 @@ impl Inner {
         let mut nearest = hello.agent_pid.iter().chain(&connection.above);
         let (process, row) = nearest.find_map(|process| {
             let of_process = |row: &&&Row| row.session.hello.agent_pid == Some(*process);
-            let heard = |row: &&&Row| (row.last_call, row.session.id.clone());
-            Some((*process, *rows.iter().filter(of_process).max_by_key(heard)?))
+            let last_call = |row: &&&Row| (row.last_call, row.session.id.clone());
+            Some((*process, *rows.iter().filter(of_process).max_by_key(last_call)?))
         })?;
         let rivals = |other: &&Arc<Connection>| {
             other.id != connection.id

@@ -207,7 +207,7 @@ fn check(index: &SearchIndex<Id>, notes: &Notes, words: &[String], tuning: &Tuni
         let shares: f32 = hit.why.iter().map(|share| share.score).sum();
         assert!(near(f64::from((shares + hit.neighbours) * hit.prior), *score), "{hit:?}");
         assert_eq!(hit.terms, terms(&hit.id), "{hit:?}");
-        assert_eq!(hit.beside.is_some(), hit.terms == 0, "{hit:?}");
+        assert_eq!(hit.neighbour_of.is_some(), hit.terms == 0, "{hit:?}");
         let own = expected[&hit.id] * f64::from(keep(hit.id).expect("what is left out is no hit"));
         assert!(near(f64::from(hit.score), own), "{hits:?} {wanted:?}");
     }

@@ -28,7 +28,7 @@ fn running_sessions_and_those_elsewhere_are_left_out() {
     transcript(scratch.path(), "1.jsonl", &asked("/src/app"));
     transcript(scratch.path(), "2.jsonl", &asked("/src/lib"));
     transcript(scratch.path(), "3.jsonl", "{\"type\":\"user\",\"cwd\":\"/src/app\"}\n");
-    let found = Places::told(scratch.path(), |_| None).transcripts();
+    let found = Places::by_variables(scratch.path(), |_| None).transcripts();
     let later = SystemTime::UNIX_EPOCH + Duration::from_hours(1);
     let all = read(&found, None, later);
     assert_eq!(all.sessions.len(), 2);
@@ -129,7 +129,7 @@ fn damaged_transcripts_are_reported_and_the_rest_is_read() {
         b"{\"type\":\"event_msg\",\"payload\":{\"type\":\"user_message\",\"message\":\"\xff\"}}\n",
     )
     .unwrap();
-    let transcripts = Places::told(scratch.path(), |_| None).transcripts();
+    let transcripts = Places::by_variables(scratch.path(), |_| None).transcripts();
     let later = SystemTime::now() + Duration::from_hours(1);
     let found = read(&transcripts, None, later);
     let said: Vec<String> = found

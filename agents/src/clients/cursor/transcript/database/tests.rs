@@ -63,7 +63,7 @@ impl Home {
     }
 
     fn found(&self) -> Vec<Transcript> {
-        Places::told(self.scratch.path(), |_| None).transcripts()
+        Places::by_variables(self.scratch.path(), |_| None).transcripts()
     }
 
     fn of(&self, id: &str) -> Transcript {
