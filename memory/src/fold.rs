@@ -1,6 +1,7 @@
-//! Decides whether two texts are equivalent: by folded case and space, and by their words of
-//! substance.
+//! Texts in the forms in which they are compared and stored: folded case and space, words of
+//! substance, one line, clipped.
 //!
+//! Two texts are equivalent if they are equal when folded, or have the same words of substance.
 //! The list of stop words is short on purpose. A missing stop word keeps two lessons apart, which
 //! costs a line. A wrong one would lose a lesson. So the list has no negation, direction, time or
 //! quantity: `from A to B` is not `to A from B`, and `never X` is not `X`.

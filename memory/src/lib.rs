@@ -11,6 +11,7 @@ mod audience;
 pub mod brief;
 mod change;
 mod compaction;
+mod dates;
 pub mod defuse;
 mod difference;
 mod draft;
@@ -56,7 +57,6 @@ mod staged;
 #[cfg(test)]
 mod testing;
 pub mod topic_file;
-mod when;
 
 pub use anchord_fingerprint as fingerprint;
 pub use anchord_secrets as secrets;
@@ -69,6 +69,7 @@ pub use audience::{Audience, Shell, Tool};
 pub use brief::MergeEnd;
 pub use change::{Change, Copied, CopyMark, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
+pub use dates::{ParsePastError, parse_past, parse_past_up_to};
 pub use draft::KeptBlueprint;
 pub use held::{Held, HeldKey};
 pub use history::{
@@ -121,4 +122,3 @@ pub use settings::{Budget, Settings, Unfit};
 pub use shell::{shell_line, shell_word};
 pub use size::{Size, Sizes};
 pub use staged::{Counts, Staged};
-pub use when::{ParsePastError, parse_past, parse_past_up_to};

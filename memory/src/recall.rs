@@ -1,5 +1,6 @@
 //! Recall: finds, filters and ranks the records for a reader's query, over every kind at once.
 
+mod common_words;
 mod failure;
 mod file;
 mod naming;
@@ -7,7 +8,7 @@ mod personal;
 mod prompt;
 mod rescore;
 mod resuming;
-mod words;
+mod synonyms;
 
 use std::cmp::Reverse;
 

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 pub mod args;
 pub mod descriptors;
+mod hang_check;
 pub mod hook;
 mod identity;
 mod ledger;
@@ -17,7 +18,6 @@ pub mod mcp;
 mod message;
 mod outbox;
 mod pipe;
-mod pulse;
 mod start;
 #[cfg(test)]
 mod testing;

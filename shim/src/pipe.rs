@@ -24,11 +24,11 @@ use anchord_proto::line::{LineRead, LineSplitter};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
+use crate::hang_check::{self, HangCheck};
 use crate::ledger::{Ledger, Reply};
 use crate::link::{Connection, Search};
 use crate::message::{self, FromAgent, FromDaemon, Id, Problem};
 use crate::outbox::Outbox;
-use crate::pulse::{self, Pulse};
 use crate::turn::Turn;
 use crate::watch::Parent;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(ends: &Ends<'_>, search: Search, turn: Turn) -> io::Result<()>
         alone_until: None,
         waits_for_turn: false,
         end_at: None,
-        pulse: Pulse::new(Instant::now()),
+        hang_check: HangCheck::new(Instant::now()),
     };
     pipe.seek(true, Duration::ZERO, pipe.search.patience);
     pipe.run()
@@ -87,7 +87,7 @@ struct Pipe<'a> {
     waits_for_turn: bool,
     /// The latest time to end, set when stdin has ended.
     end_at: Option<Instant>,
-    pulse: Pulse,
+    hang_check: HangCheck,
 }
 
 type SearchResult = Result<Connection, String>;
@@ -148,7 +148,7 @@ enum Event {
     Woken,
     Socket,
     /// The daemon has answered the hello that checks whether it runs.
-    Pulse,
+    HangCheck,
     Stdin,
     /// The next round writes.
     Stdout,
@@ -199,12 +199,12 @@ impl Pipe<'_> {
                 Event::Leave => return Err(Leave::Told),
                 Event::Woken => self.take_found(now),
                 Event::Socket => self.read_socket(now),
-                Event::Pulse => self.daemon_runs(now),
+                Event::HangCheck => self.daemon_runs(now),
                 Event::Stdin => self.read_stdin(now)?,
                 Event::Stdout => {}
             }
         }
-        self.feel_pulse(now);
+        self.check_for_hang(now);
         Ok(true)
     }
 
@@ -235,8 +235,8 @@ impl Pipe<'_> {
             flags.set(PollFlags::OUT, !open.output.is_empty());
             add(open.stream.as_fd(), flags, Event::Socket);
         }
-        if let Some(asked) = self.pulse.descriptor() {
-            add(asked, PollFlags::IN, Event::Pulse);
+        if let Some(asked) = self.hang_check.descriptor() {
+            add(asked, PollFlags::IN, Event::HangCheck);
         }
         if self.reads_stdin() {
             add(self.ends.stdin, PollFlags::IN, Event::Stdin);
@@ -272,7 +272,7 @@ impl Pipe<'_> {
             self.alone_until,
             self.waits_for_turn.then(|| now + millis(TURN_POLL_MS)),
             waits_until,
-            self.pulse_due(),
+            self.hang_check_due(),
             ask_parent.then(|| now + millis(PARENT_POLL_MS)),
         ]
         .into_iter()
@@ -380,44 +380,44 @@ impl Pipe<'_> {
     }
 
     /// Returns when to check whether the daemon runs; `None` while it owes no answer.
-    fn pulse_due(&self) -> Option<Instant> {
+    fn hang_check_due(&self) -> Option<Instant> {
         self.ledger.due().next()?;
-        self.pulse.due().or_else(|| self.hang_ends())
+        self.hang_check.due().or_else(|| self.hang_ends())
     }
 
     /// Returns when calls stop waiting for a daemon that hangs. A search has its own limit.
     fn hang_ends(&self) -> Option<Instant> {
         let is_up = matches!(self.link, Link::Up(_));
-        self.pulse.hangs_since().filter(|_| is_up).map(|since| since + self.search.patience)
+        self.hang_check.hangs_since().filter(|_| is_up).map(|since| since + self.search.patience)
     }
 
     /// Checks whether the daemon hangs, and reports it. Calls wait for it, but not for ever.
-    fn feel_pulse(&mut self, now: Instant) {
+    fn check_for_hang(&mut self, now: Instant) {
         if self.ledger.due().next().is_none() {
-            self.pulse.runs(now);
+            self.hang_check.runs(now);
             return;
         }
         let say_hello = || {
             let hello = Hello { role: Role::Http, resume: None, ..self.search.hello.clone() };
             match (&self.link, &self.search.dir) {
-                (Link::Up(_), Ok(dir)) => pulse::say_hello(dir, &hello),
+                (Link::Up(_), Ok(dir)) => hang_check::say_hello(dir, &hello),
                 // A search has said hello, or starts a daemon.
                 _ => None,
             }
         };
-        if self.pulse.beat(now, say_hello) {
-            self.report(pulse::HANGS);
+        if self.hang_check.check(now, say_hello) {
+            self.report(hang_check::HANGS);
         }
         if self.hang_ends().is_some_and(|end| end <= now) {
             for id in self.ledger.lost() {
                 self.answer(Problem::FailedTwice, Some(&id));
             }
-            self.give_up(pulse::HANGS.to_owned(), now);
+            self.give_up(hang_check::HANGS.to_owned(), now);
         }
     }
 
     fn daemon_runs(&mut self, now: Instant) {
-        if self.pulse.runs(now) {
+        if self.hang_check.runs(now) {
             crate::complain("the daemon answers again");
         }
     }

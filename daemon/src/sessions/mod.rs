@@ -12,7 +12,6 @@ mod end;
 mod ended;
 mod error;
 mod event;
-mod gate;
 mod liveness;
 mod loading;
 mod location;
@@ -22,6 +21,7 @@ mod saving;
 mod service;
 mod sweep;
 mod table;
+mod team_gate;
 mod view;
 mod writing;
 
@@ -40,7 +40,6 @@ pub(crate) use compaction::Compaction;
 pub(crate) use conversation::NamedConversation;
 pub(crate) use end::{hand_over, keep_and_end};
 pub(crate) use error::BindError;
-pub(crate) use gate::{Joining, TeamGate};
 pub(crate) use location::{PERSONAL_NAME, SessionLocation};
 pub(crate) use processes::{is_elsewhere, is_foreign_process};
 pub(crate) use reading::LiveSession;
@@ -50,6 +49,7 @@ pub(crate) use sweep::{recover, sweep};
 pub(crate) use table::{
     EventSource, MatchConfidence, Replaced, ResolvedSession, SessionTable, SessionsElsewhere,
 };
+pub(crate) use team_gate::{Joining, TeamGate};
 pub(crate) use view::View;
 pub(crate) use writing::WriteOutcome;
 

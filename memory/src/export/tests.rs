@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{compactor_state, markdown, zipmem_state};
-use crate::import::{NamedText, parse, plan_import};
+use crate::import::{NamedText, parse, plan_import_zipmem};
 use crate::testing::{
     anchor, any_steps, apply, blueprint, blueprints, day, lesson, note, origin, save, take,
 };
@@ -177,7 +177,7 @@ proptest! {
         let source = parse(&[NamedText::new("state.json", state)]).unwrap();
         prop_assert_eq!(&source.notes, &Vec::<String>::new());
         let mut copy = Memory::default();
-        let plan = plan_import(&copy, &source, "d", &origin("importer", 90));
+        let plan = plan_import_zipmem(&copy, &source, "d", &origin("importer", 90));
         apply(&mut copy, plan);
         prop_assert_eq!(contents(&copy), contents(&memory));
     }

@@ -4,12 +4,16 @@
 //! item is left out and named. The only errors are a text that is not a JSON object and an unknown
 //! version.
 
+mod plan;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use plan::plan_import_zipmem;
+
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source, bare};
-use super::{ImportOutcome, ZIPMEM, plan_import};
+use super::{ImportOutcome, ZIPMEM};
 use crate::files::normalise;
 use crate::fold::{clip, one_line};
 use crate::guide::CheckpointMode;
@@ -112,7 +116,7 @@ impl ImportStep for Zipmem {
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
-        plan_import(memory, self, digest, by)
+        plan_import_zipmem(memory, self, digest, by)
     }
 }
 
@@ -338,3 +342,6 @@ pub(super) fn time(fields: &Map<String, Value>, name: &str) -> Option<Timestamp>
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -254,7 +254,7 @@ fn an_import_leaves_out_purged_text_and_says_so() {
     let source = import::parse(&[NamedText::new("state.json", state)]).unwrap();
     let (journal, _) = purged(&written(), &[], Some(VALUE));
     let mut memory = replayed(&journal);
-    let plan = import::plan_import(&memory, &source, "digest", &origin("import", 4));
+    let plan = import::plan_import_zipmem(&memory, &source, "digest", &origin("import", 4));
     let outcome = apply(&mut memory, plan);
     assert_eq!(outcome.added.lessons, 1);
     let said = "a lesson was purged on 1970-01-01 and is not taken in again";

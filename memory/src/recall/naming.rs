@@ -1,6 +1,6 @@
 //! Whether a text names a record by its title or key.
 
-use super::words;
+use super::synonyms;
 use crate::memory::Memory;
 use crate::record::Record;
 use crate::search::Query;
@@ -14,7 +14,7 @@ pub(super) struct Naming<'a> {
 
 impl<'a> Naming<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, key_words: words::key_words(text) }
+        Self { text, key_words: synonyms::key_words(text) }
     }
 
     /// Returns the share of a record's title or key that the text contains, by the rarity of the

@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 
 use super::naming::{Naming, title};
 use super::resuming::{Resuming, resuming};
-use super::words;
+use super::{common_words, synonyms};
 use crate::gist::sentences;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{
@@ -108,7 +108,7 @@ pub struct Evidence {
 fn candidates(memory: &Memory, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> Vec<Candidate> {
     let read = of.prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
     let prompt = of.prompt.get(..read.unwrap_or(of.prompt.len())).unwrap_or_default();
-    let stop_words = words::stop_words(prompt);
+    let stop_words = common_words::stop_words(prompt);
     let mut clauses = sentences(prompt);
     clauses.truncate(PROMPT_CLAUSES_MAX);
     // People often name the subject in one sentence and say in the next what they want.
@@ -195,7 +195,7 @@ fn asks(prompt: &str, best: &Candidate, candidates: &[Candidate]) -> f32 {
         .collect();
     let has = |of: fn(&str) -> bool| words.iter().any(|word| of(word));
     let points = words.len() < POINTING_WORDS && has(|word| POINTING.contains(&word));
-    let is_at_hand = words.len() < AT_HAND_WORDS && has(words::is_at_hand);
+    let is_at_hand = words.len() < AT_HAND_WORDS && has(common_words::is_at_hand);
     let telling: BTreeSet<&str> = candidates
         .iter()
         .flat_map(|candidate| &candidate.evidence.words)
@@ -233,14 +233,18 @@ impl<'a> ClauseQuery<'a> {
     fn of(memory: &Memory, text: &'a str, stop_words: &[&str]) -> Self {
         let own = Query::plain(text).without(|word| stop_words.contains(&word));
         let own_count = own.len();
-        let mut stand_ins = words::synonyms(text);
+        let mut stand_ins = synonyms::synonyms(text);
         if !stop_words.is_empty() {
             stand_ins.push_str(&memory.search().kin(&own));
         }
         let query = own.with(&stand_ins);
         let rarities = memory.search().rarities(&query);
         let weigh = |(at, (word, rarity)): (usize, (&str, f32))| {
-            if at >= own_count { rarity * STAND_IN_SHARE } else { words::weight(word, rarity) }
+            if at >= own_count {
+                rarity * STAND_IN_SHARE
+            } else {
+                common_words::weight(word, rarity)
+            }
         };
         let weights = query.asked().zip(rarities).enumerate().map(weigh).collect();
         Self { naming: Naming::new(text), query, weights, own: own_count }

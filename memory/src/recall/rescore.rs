@@ -24,7 +24,7 @@
 //! Only low importance lowers a score. `docs/retrieval.md` says how the constants were chosen.
 
 use super::naming::{Naming, title};
-use super::words;
+use super::{common_words, synonyms};
 use crate::limits::{IMPORTANCE, IMPORTANCE_MAX};
 use crate::memory::Memory;
 use crate::record::Record;
@@ -91,12 +91,12 @@ struct Word {
 impl<'a> WeightedQuery<'a> {
     fn of(memory: &Memory, own: &Query, text: &'a str) -> Self {
         let asked: Vec<(String, String)> =
-            own.asked().map(|word| (word.to_owned(), words::key_words(word))).collect();
+            own.asked().map(|word| (word.to_owned(), synonyms::key_words(word))).collect();
         let rarities = memory.search().rarities(own);
         let all: Vec<&str> = asked.iter().map(|(_, stand_ins)| stand_ins.as_str()).collect();
         let query = own.clone().with(&all.join(" "));
         let word = |((word, stand_ins), rarity): (&(String, String), f32)| Word {
-            weight: words::weight(word, rarity),
+            weight: common_words::weight(word, rarity),
             stand_ins: query.terms_in(stand_ins),
         };
         let words: Vec<Word> = asked.iter().zip(rarities).map(word).collect();

@@ -1,8 +1,8 @@
 //! Parses when a note expires: a duration from now, a date, or never.
 
+use crate::dates::{self, Toward};
 use crate::fold::clip;
 use crate::ids::Timestamp;
-use crate::when::{self, Toward};
 
 /// An agent's statement of when a note expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Expires {
             return Ok(Self::Never);
         }
         let shown = || clip(text, 40);
-        let at = when::parse(text, now, Toward::Future);
+        let at = dates::parse(text, now, Toward::Future);
         let at = at.ok_or_else(|| ParseExpiryError::Form(shown()))?;
         if at <= now { Err(ParseExpiryError::Past(shown())) } else { Ok(Self::At(at)) }
     }

@@ -20,7 +20,7 @@ const ANSWER_BYTES: usize = 4 * 1024;
 
 /// See the module's header.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct HangCheck {
     /// The time when the daemon last showed that it runs, or began to owe an answer.
     seen: Instant,
     state: State,
@@ -36,7 +36,7 @@ enum State {
     Hangs(Instant, Option<UnixStream>),
 }
 
-impl Pulse {
+impl HangCheck {
     pub(crate) fn new(now: Instant) -> Self {
         Self { seen: now, state: State::Runs }
     }
@@ -64,7 +64,7 @@ impl Pulse {
         }
     }
 
-    /// Returns when [`Self::beat`] is due; `None` once the daemon is known to hang.
+    /// Returns when [`Self::check`] is due; `None` once the daemon is known to hang.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self.state {
             State::Runs => Some(self.seen + millis(HANG_ASK_AFTER_MS)),
@@ -74,7 +74,7 @@ impl Pulse {
     }
 
     /// Calls `say_hello` when a hello is due. Returns true once, when the daemon is found to hang.
-    pub(crate) fn beat(
+    pub(crate) fn check(
         &mut self,
         now: Instant,
         say_hello: impl FnOnce() -> Option<UnixStream>,

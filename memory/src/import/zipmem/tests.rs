@@ -1,6 +1,6 @@
 //! zipmem's files, whole and damaged.
 
-use super::{ImportError, NamedText, Zipmem, plan_import};
+use super::{ImportError, NamedText, Zipmem, plan_import_zipmem};
 use crate::guide::CheckpointMode;
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
 use crate::{Body, Counts, Kind, Memory, NoticeCause, SessionRow};
@@ -44,7 +44,7 @@ fn parse(state: &str, session: Option<&str>) -> Result<Zipmem, ImportError> {
 }
 
 fn imported(memory: &mut Memory, source: &Zipmem, digest: &str) -> super::ImportOutcome {
-    let plan = plan_import(memory, source, digest, &origin("importer", 20));
+    let plan = plan_import_zipmem(memory, source, digest, &origin("importer", 20));
     apply(memory, plan)
 }
 
@@ -101,7 +101,7 @@ fn the_same_source_again_changes_nothing() {
     let source = parse(STATE, Some(SESSION)).unwrap();
     imported(&mut memory, &source, "d1");
     let records = crate::staged::count(memory.records().count());
-    let again = plan_import(&memory, &source, "d1", &origin("importer", 21));
+    let again = plan_import_zipmem(&memory, &source, "d1", &origin("importer", 21));
     assert_eq!((again.outcome.before, again.changes.len()), (Some(records), 0));
     insta::assert_snapshot!(crate::render::import(&again.outcome), @"Imported before: 7 records came of it; nothing changes.");
 
@@ -118,14 +118,14 @@ fn a_source_with_nothing_to_import_leaves_no_trace() {
     let state = r#"{"version": 1, "blueprints": [{"title": "", "content": "x"}]}"#;
     let session = r#"{"status": "active", "pending": {"session_summary": "  "}}"#;
     let source = parse(state, Some(session)).unwrap();
-    let plan = plan_import(&Memory::default(), &source, "d1", &origin("importer", 20));
+    let plan = plan_import_zipmem(&Memory::default(), &source, "d1", &origin("importer", 20));
     assert!(plan.changes.is_empty() && !plan.outcome.notes.is_empty(), "{plan:?}");
 
     // All of it is here.
     let mut memory = Memory::default();
     let source = parse(STATE, None).unwrap();
     imported(&mut memory, &source, "d1");
-    let plan = plan_import(&memory, &source, "d2", &origin("importer", 21));
+    let plan = plan_import_zipmem(&memory, &source, "d2", &origin("importer", 21));
     assert!(plan.changes.is_empty(), "{:?}", plan.changes);
 }
 
@@ -138,7 +138,7 @@ fn staged_work_with_nothing_to_import_leaves_no_row() {
     );
     let source = parse(r#"{"version": 1}"#, Some(&session)).unwrap();
     assert!(source.pending.is_some());
-    let plan = plan_import(&Memory::default(), &source, "d1", &origin("importer", 20));
+    let plan = plan_import_zipmem(&Memory::default(), &source, "d1", &origin("importer", 20));
     assert!(plan.changes.is_empty(), "{:?}", plan.changes);
     assert!(plan.outcome.notes[0].starts_with("a staged lesson is left out"), "{plan:?}");
 }
@@ -274,7 +274,7 @@ fn titles_in_two_spellings_are_imported_as_two_and_again_change_nothing() {
     let source = parse(&state.to_string(), None).unwrap();
     let mut memory = Memory::default();
     assert_eq!(imported(&mut memory, &source, "d1").added.blueprints, 2);
-    let again = plan_import(&memory, &source, "d2", &origin("importer", 21));
+    let again = plan_import_zipmem(&memory, &source, "d2", &origin("importer", 21));
     assert!(again.changes.is_empty(), "{again:?}");
     let exported = crate::export::zipmem_state(&memory, "demo", day(9));
     let titles = exported["blueprints"].as_array().unwrap().iter().map(|it| &it["title"]);

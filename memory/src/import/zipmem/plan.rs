@@ -1,0 +1,255 @@
+//! Plans an import of zipmem's memory.
+
+use super::{Dated, Pending, SourceRow, Zipmem};
+use crate::change::{Change, Notice, NoticeCause};
+use crate::draft::Draft;
+use crate::guide::CheckpointMode;
+use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
+use crate::intake::WriteLimits;
+use crate::memory::Memory;
+use crate::plan::{Plan, Row, put_row, stored_row};
+use crate::provenance::Provenance;
+use crate::room::{check_items, has_room};
+use crate::settings::Settings;
+use crate::size::Size;
+use crate::staged::{Counts, Staged, accept};
+
+/// Plans an import of zipmem's memory. Records keep the times of their originals; newer content
+/// here stays. `digest` identifies the source.
+pub fn plan_import_zipmem(
+    memory: &Memory,
+    source: &Zipmem,
+    digest: &str,
+    origin: &Provenance,
+) -> Plan<ImportOutcome> {
+    if let Some(before) = memory.imported(ZIPMEM, digest) {
+        let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+        return Plan { changes: Vec::new(), outcome };
+    }
+    let mut notes = source.notes.clone();
+    let source = &usable(memory, source, &mut notes);
+    let mut import = ZipmemImport { draft: Draft::new(memory), origin, no_room: Vec::new() };
+    import.items(source);
+    let sessions = import.rows(&source.rows);
+    let notice = source.pending.as_ref().map(|pending| {
+        let origin = import.origin_at(&pending.session, pending.updated);
+        keep_pending(&mut import.draft, memory, pending, &origin)
+    });
+
+    let is_whole = import.no_room.is_empty();
+    notes.append(&mut import.no_room);
+    let written = import.draft.finish();
+    let outcome = ImportOutcome {
+        before: None,
+        added: written.added,
+        merged: written.merged,
+        sessions,
+        pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
+        kept: written.kept,
+        notes,
+    };
+    let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
+    let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
+    let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
+    Plan { changes, outcome }
+}
+
+/// An import of zipmem's memory under way.
+struct ZipmemImport<'a> {
+    draft: Draft<'a>,
+    origin: &'a Provenance,
+    /// A line for each item for which there was no room.
+    no_room: Vec<String>,
+}
+
+impl ZipmemImport<'_> {
+    fn items(&mut self, source: &Zipmem) {
+        for Dated { time, item } in &source.blueprints {
+            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.title, &part) {
+                put_blueprint(&mut self.draft, item, &origin);
+            }
+        }
+        for Dated { time, item } in &source.anchors {
+            let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.file, &part) {
+                put_anchor(&mut self.draft, item, &origin);
+            }
+        }
+        for Dated { time, item } in &source.lessons {
+            let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+            if let Some(origin) = self.origin_if_room(*time, &item.summary, &part) {
+                self.draft.keyed(item, &origin);
+            }
+        }
+    }
+
+    /// Adds rows of sessions that have none here. Returns their number.
+    fn rows(&mut self, rows: &[SourceRow]) -> u32 {
+        let mut added = 0;
+        for row in rows {
+            if stored_row(&self.draft, &row.session).is_some() {
+                continue;
+            }
+            let more = Size { records: 1, bytes: row.summary.len() as u64 };
+            let kept = self.draft.head().totals().kept;
+            if let Err(refusal) = has_room(&kept, Kind::SessionRow, more) {
+                self.no_room.push(left_out(&row.session.to_string(), &refusal));
+                continue;
+            }
+            let origin = self.origin_at(&row.session, row.ended.or(row.started));
+            let row = Row {
+                session: row.session.clone(),
+                started: row.started.unwrap_or(origin.time),
+                ended: origin.time,
+                summary: row.summary.clone(),
+                on_behalf: false,
+                captured: None,
+                earlier: Vec::new(),
+                rewrites: false,
+                added: row.added,
+            };
+            put_row(&mut self.draft, row, &origin);
+            added += 1;
+        }
+        added
+    }
+
+    /// Returns the provenance of an item, or notes that there is no room for it.
+    fn origin_if_room(
+        &mut self,
+        time: Option<Timestamp>,
+        name: &str,
+        part: &Staged,
+    ) -> Option<Provenance> {
+        let origin = self.origin_at(&self.origin.session, time);
+        match check_items(self.draft.head(), part, part, &origin) {
+            Ok(()) => Some(origin),
+            Err(refusal) => {
+                self.no_room.push(left_out(name, &refusal));
+                None
+            }
+        }
+    }
+
+    /// Returns the provenance of something that was written at a time there, if that is past.
+    fn origin_at(&self, session: &SessionId, time: Option<Timestamp>) -> Provenance {
+        let time = time.filter(|time| *time < self.origin.time).unwrap_or(self.origin.time);
+        Provenance::new(session.clone(), ZIPMEM.into(), time)
+    }
+}
+
+/// Sets the source's checkpoint mode, unless the project has one or it is the default.
+fn checkpoint_mode(memory: &Memory, mode: Option<CheckpointMode>) -> Option<Change> {
+    let mode = mode.filter(|mode| *mode != CheckpointMode::default())?;
+    let known = memory.settings(None).map(|known| Settings::clone(known)).unwrap_or_default();
+    let settings = Settings { checkpoint_mode: Some(mode), ..known.clone() };
+    let change = Change::Configure { client: None, settings, shared: memory.team().is_some() };
+    known.checkpoint_mode.is_none().then_some(change)
+}
+
+/// Returns the source's usable items in their stored form. Adds a line for each item that was
+/// purged here or is too large.
+fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
+    let mut source = source.clone();
+    let mut taken = |what: &str, part: Staged| -> Staged {
+        let accepted =
+            memory.tombstones().refuse(&part).and_then(|()| accept(part, &WriteLimits::WIDE));
+        accepted.unwrap_or_else(|refusal| {
+            notes.push(left_out(what, &refusal));
+            Staged::default()
+        })
+    };
+    source.blueprints.retain_mut(|Dated { item, .. }| {
+        let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("a blueprint", part).blueprints)
+    });
+    source.anchors.retain_mut(|Dated { item, .. }| {
+        let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("an anchor", part).anchors)
+    });
+    source.lessons.retain_mut(|Dated { item, .. }| {
+        let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+        replace(item, taken("a lesson", part).lessons)
+    });
+    source.rows.retain_mut(|row| {
+        let part = Staged { summary: Some(row.summary.clone()), ..Staged::default() };
+        row.summary.is_empty()
+            || replace(&mut row.summary, taken("a session's summary", part).summary)
+    });
+    if let Some(Pending { staged, .. }) = &mut source.pending {
+        staged.blueprints.retain_mut(|item| {
+            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged blueprint", part).blueprints)
+        });
+        staged.anchors.retain_mut(|item| {
+            let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged anchor", part).anchors)
+        });
+        staged.lessons.retain_mut(|item| {
+            let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
+            replace(item, taken("a staged lesson", part).lessons)
+        });
+        if let Some(summary) = staged.summary.take() {
+            let part = Staged { summary: Some(summary), ..Staged::default() };
+            staged.summary = taken("a staged summary", part).summary;
+        }
+    }
+    source.pending = source.pending.filter(|pending| pending.staged.has_work());
+    source
+}
+
+/// Replaces an item with its accepted form. Returns whether there is one.
+fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
+    accepted.into_iter().next().map(|accepted| *item = accepted).is_some()
+}
+
+/// Keeps a session's staged work, as is done here for a session that is gone.
+fn keep_pending(
+    draft: &mut Draft<'_>,
+    memory: &Memory,
+    pending: &Pending,
+    origin: &Provenance,
+) -> Notice {
+    let before = draft.added();
+    draft.fold(&pending.staged, origin);
+    let after = draft.added();
+    let kept = pending.staged.counts();
+    let summary = pending.staged.summary.clone();
+    let row: RecordId = put_row(
+        draft,
+        Row {
+            session: pending.session.clone(),
+            started: pending.started.unwrap_or(origin.time),
+            ended: origin.time,
+            summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
+            on_behalf: true,
+            captured: None,
+            earlier: Vec::new(),
+            rewrites: false,
+            added: Counts {
+                blueprints: after.blueprints - before.blueprints,
+                anchors: after.anchors - before.anchors,
+                lessons: after.lessons - before.lessons,
+                ..Counts::default()
+            },
+        },
+        origin,
+    );
+    let cause = if pending.interrupted {
+        NoticeCause::Crashed { files: Vec::new(), more: 0 }
+    } else {
+        NoticeCause::Ended
+    };
+    Notice {
+        id: memory.next_notice(),
+        time: origin.time,
+        session: pending.session.clone(),
+        row,
+        cause,
+        kept,
+        files_unseen: false,
+        private: memory.team().is_some(),
+    }
+}
