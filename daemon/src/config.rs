@@ -93,7 +93,7 @@ impl Default for SessionsConfig {
 pub struct HttpConfig {
     /// Whether there is a status port.
     pub enabled: bool,
-    /// The address. Only the environment can name another one than 127.0.0.1.
+    /// The address. Only the environment can name an address other than 127.0.0.1.
     pub address: IpAddr,
     /// The port; 0 for any free one.
     pub port: u16,

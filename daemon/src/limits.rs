@@ -158,11 +158,11 @@ pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(5);
 /// answered, and the next one tries again.
 pub const COMPACTION_TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Attempts to append a batch while other writers are faster. Then its callers are told.
+/// Attempts to append a batch while other writers are faster. After that its callers get an error.
 pub const APPEND_TRIES_MAX: usize = 100;
 
-/// Attempts to append a batch to a team's journal while others are faster. Then its callers are
-/// told to try again.
+/// Attempts to append a batch to a team's journal while others are faster. After that its callers
+/// should try again.
 pub const TEAM_TRIES_MAX: u32 = 50;
 
 /// The time that a caller waits for its turn at a team's journal. It is longer than a call takes,
@@ -199,7 +199,7 @@ pub const TEAM_FIRST_LOOK_MAX: Duration = Duration::from_millis(300);
 pub const TEAM_READ_ENTRIES_MAX: u32 = 1_000;
 
 /// Entries of a team's journal that are too many for the search index to follow one by one. It is
-/// built anew when it is next needed.
+/// rebuilt when it is next needed.
 pub const TEAM_ENTRIES_MANY: usize = 200;
 
 /// Bytes of a team's entries at which the index follows though more of them are on their way.
@@ -521,13 +521,13 @@ pub const ANCHORS_TIME_MAX: Duration = Duration::from_millis(50);
 pub const ANCHORS_FEW_TIME_MAX: Duration = Duration::from_millis(20);
 /// Time for the state of one anchor that an agent asks for.
 pub const ANCHOR_TIME_MAX: Duration = Duration::from_secs(1);
-/// Interval at which a project's anchors are looked at in the background, and the time for it.
+/// Interval at which a project's anchors are checked in the background.
 pub const ANCHORS_EVERY: Duration = Duration::from_secs(5);
-/// Time for one look in the background.
+/// Time for one such check.
 pub const ANCHORS_UPKEEP_TIME_MAX: Duration = Duration::from_secs(2);
-/// Time for a look at all anchors that a person asks for.
+/// Time for a check of all anchors that a person asks for.
 pub const ANCHORS_VERIFY_TIME_MAX: Duration = Duration::from_mins(1);
-/// Files in which an anchor is looked for that is not in its own.
+/// Other files that are searched for an anchor that is not in its own.
 pub const ANCHOR_CANDIDATES_MAX: usize = 200;
 /// Share of new lines, in percent, up to which an anchor is not looked for in other files.
 pub const ANCHOR_CHANGED_PERCENT_MAX: u8 = 60;

@@ -234,8 +234,8 @@ const OF_PERSONS: [&str; 15] = [
     "anchord unpin",
 ];
 
-/// Returns the rules about rules, which every project with rules has. An agent that can run
-/// commands and edit files would otherwise be its own person.
+/// Returns the rules about rules, which every project with rules has. Without them, an agent that
+/// can run commands and edit files could approve its own actions.
 fn guards() -> [Rule; 2] {
     let guard = |id: &str, title: &str, matches: Matches| Rule {
         id: id.to_owned(),

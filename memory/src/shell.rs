@@ -15,7 +15,7 @@ const LOOKS: [&str; 25] = [
 /// Git commands that only show something.
 const GIT_LOOKS: [&str; 6] = ["status", "diff", "log", "show", "branch", "blame"];
 
-/// Words of a command that makes another one pass: it brings something up to date or gets it going.
+/// Words of a command that makes another one pass: it brings something up to date or starts it.
 const PREPARES: [&str; 17] = [
     "bootstrap",
     "fetch",

@@ -11,7 +11,7 @@ pub struct HookReply {
     /// The text to print; `None` prints nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
-    /// Whether the daemon failed on the event. The hook then goes on as without a daemon.
+    /// Whether the daemon failed on the event. The hook then continues as if there were no daemon.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }

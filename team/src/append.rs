@@ -4,7 +4,7 @@
 //!    project run one at a time. The update also makes a repeat wait for a synchronous standby.
 //! 2. Look up the batch's keys. If one exists, commit and return what is stored.
 //! 3. Compare the head with the expected one. If it differs, the lock is kept for a moment, and the
-//!    caller's next append goes on from here with step 1.
+//!    caller's next append continues from here with step 1.
 //! 4. Set the head, insert the entries, commit. NOTIFY follows in the same message, in a
 //!    transaction of its own, since it holds a lock of the whole server until its end.
 //!

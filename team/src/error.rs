@@ -26,7 +26,7 @@ pub enum Error {
     /// There is no schema `anchord`.
     #[error("find anchord's schema in this database: its owner creates it first")]
     SchemaMissing,
-    /// The schema is of a newer version of anchord.
+    /// A newer version of anchord made the schema.
     #[error("use schema version {found}: this anchord knows {known}; update anchord")]
     SchemaNewer {
         /// The version in the database.

@@ -5,7 +5,7 @@
 //! roles by row-level security; this crate only words the refusals. See `migrations/` for the
 //! schema.
 //!
-//! Passwords are read anew for each connection and never kept. Certificates are always verified
+//! Passwords are read again for each connection and never kept. Certificates are always verified
 //! outside this machine.
 //!
 //! Absent on purpose: the meaning of an entry. Changes and replies are opaque text here. There is

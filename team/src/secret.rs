@@ -1,4 +1,4 @@
-//! The source of a password, which is read anew for each connection.
+//! The source of a password, which is read again for each connection.
 //!
 //! A password stays in memory only while a connection is made. It is in no message.
 

@@ -4,7 +4,7 @@
 //! A checker then looks for one order of all operations that explains every answer. Unknown
 //! outcomes stay open. The team's journal must be such an order, too.
 //!
-//! A read is of the machine's copy, which may be older than the journal, and so is a refusal while
+//! A read shows the machine's copy, which may be older than the journal. So does a refusal while
 //! the database does not answer. So each only has to fit a state that there was before its answer,
 //! not one that its machine was beyond.
 //!
@@ -435,7 +435,7 @@ impl Journal {
     }
 
     /// Checks that the journal has each acknowledged write, as it was answered, and after all that
-    /// were answered before it began. A read or a refusal is of a state that has at least what its
+    /// were answered before it began. A read or a refusal shows a state with at least what its
     /// machine answered before.
     fn check(&self, round: usize, records: &[Record]) {
         let mut order: Vec<(u64, &Record)> = Vec::new();

@@ -83,7 +83,7 @@ pub(crate) trait Reader {
     }
 }
 
-/// The conversation that a transcript is of, as far as its lines tell.
+/// The conversation in a transcript, as far as its lines tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// Its id.

@@ -58,8 +58,7 @@ pub(crate) struct Refusal {
     pub(crate) by_hand: String,
 }
 
-/// Plans, and the files for which there is none. One file does not keep the others from their
-/// change.
+/// Plans, and the files for which none could be made. A file that fails does not stop the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plans {
     /// The plans.

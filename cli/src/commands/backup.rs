@@ -20,7 +20,7 @@ use crate::exit::{Error, Kind};
 use crate::progress;
 use crate::show;
 
-/// Write everything a memory holds to one file, while agents go on
+/// Write everything a memory holds to one file, while agents work
 ///
 /// The file has every version, private notes and staged work included; only you can read it. It is
 /// read back and verified before the command ends. `anchord restore FILE` restores it, here or on

@@ -28,8 +28,8 @@ use crate::table::{Align, Table};
 
 /// Import past sessions, or another system's memory
 ///
-/// The file or folder shows which system it is. Shows the plan and, on a terminal, asks. The same
-/// again changes nothing; the original is never touched.
+/// The file or folder shows which system it is. Shows the plan and, on a terminal, asks. Importing
+/// the same again changes nothing; the original is never touched.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -97,8 +97,8 @@ fn long_about() -> String {
     format!(
         "Tell the agents of a project to load, checkpoint and save its memory\n\nWrites a marked \
          block into {}: those that exist, and those of the agents that are set up, or else a new \
-         {usual}. A second time replaces the block; --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and \
-         with its hooks they load without being told, so that the block says only what to keep.",
+         {usual}. Running it again replaces the block; --remove takes it out again. Optional: `anchord setup` makes your agents use anchord, and \
+         with its hooks they load by themselves, so that the block says only what to keep.",
         show::listed(&files, "and")
     )
 }

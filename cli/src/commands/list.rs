@@ -8,7 +8,7 @@ use super::MemoryArg;
 use crate::exit::Error;
 use crate::tool;
 
-/// List records, newest first, a line each
+/// List records, newest first, one line each
 ///
 /// The list includes sessions' private notes, and your own for every project (u2). `anchord get`
 /// and `anchord forget` take these by their ids.

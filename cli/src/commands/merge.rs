@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The topic that is the brief
     #[arg(long, value_name = "NAME", default_value = anchord_memory::MAIN)]
     topic: String,
-    /// A note that has the text, as often as it takes [default: the newest text]
+    /// A note that has the text; may be repeated [default: the newest text]
     #[arg(long = "note", value_name = "ID")]
     notes: Vec<String>,
     /// Show what would be sent, and to whom; call nobody

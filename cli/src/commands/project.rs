@@ -89,7 +89,7 @@ pub(crate) struct ForgetArgs {
 
 /// Delete a project's memory from disk, for good
 ///
-/// Shows the path, the records and the bytes, and asks. Without a terminal it wants --yes.
+/// Shows the path, the records and the bytes, and asks. Without a terminal it needs --yes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord project delete --project ~/src/old

@@ -20,7 +20,7 @@ use crate::table::{Align, Table};
 /// Take records off the disk for good, in all their versions
 ///
 /// History, which forgetting keeps, goes as well. Shows what goes, and asks; without a terminal it
-/// wants --yes. The ids stay used, and the same text is not taken in again. Copies outside of
+/// needs --yes. The ids stay used, and the same text is not taken in again. Copies outside of
 /// anchord (backups, exports, an agent's own files) are for you to find.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ID|KEY", required_unless_present = "query")]
     ids: Vec<String>,
     /// Every record that contains exactly this text, in any version. With -, reads all of standard
-    /// input, which keeps the text out of the shell's history and wants --yes
+    /// input, which keeps the text out of the shell's history and needs --yes
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     #[command(flatten)]

@@ -24,9 +24,9 @@ use crate::show;
 /// included. `anchord undo` brings it back. Private notes and staged work stay. What was purged
 /// stays purged.
 ///
-/// With a FILE, the plan first says what is in the backup and what is here. If the memory here has
-/// only gone on since the backup, its later commits are taken back in the same way. Otherwise the
-/// backup takes its place, and the present files are kept under other names.
+/// With a FILE, the plan first says what is in the backup and what is here. If the memory here only
+/// continues the backup, its later commits are taken back in the same way. Otherwise the backup
+/// takes its place, and the present files are kept under other names.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("what").required(true))]
 #[command(after_help = "Examples:

@@ -22,7 +22,7 @@ use crate::tool::{self, Scope};
   anchord search port --at 12
   anchord search E0502 --explain --project ~/src/parser")]
 pub(crate) struct Args {
-    /// Words, \"a phrase\", -without; all of them together make the query
+    /// Words, "a phrase", -without; all of them together make the query
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
     /// Only records of this kind; may be repeated

@@ -22,7 +22,7 @@ use crate::show;
 /// Stop the daemon and remove units, socket, logs and the instance directory; the memory stays
 /// unless asked for
 ///
-/// Shows what goes, and asks. Without a terminal it wants --yes. Where agents are set up, it first
+/// Shows what goes, and asks. Without a terminal it needs --yes. Where agents are set up, it first
 /// offers to take that back, as `anchord setup --remove` does; --yes accepts. Afterwards no agent
 /// starts the daemon again, until `anchord setup`.
 #[derive(Debug, clap::Args)]

@@ -53,7 +53,7 @@ pub(crate) async fn verify_anchors(
     Ok(AnchorsReply { project: Some(asked.reference(service, project.id)), anchors })
 }
 
-/// Looks as often as it takes. What one look finds in time, the next one knows.
+/// Checks the anchors as often as needed. Whatever one check finds in time, the next one knows.
 async fn look(service: &SessionService, at: ProjectRoots<'_>, memory: &Memory) -> Vec<CheckedCode> {
     let until = clock::start() + ANCHORS_VERIFY_TIME_MAX;
     let mut before = usize::MAX;

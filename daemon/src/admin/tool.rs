@@ -50,7 +50,7 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
     if OF_SESSIONS.contains(&tool.as_str()) {
         return Err(ErrorReply {
             code: ErrorCode::BadRequest,
-            error: format!("{tool} is for sessions, and a command is none"),
+            error: format!("{tool} is for sessions, and a command is not one"),
             action: Some("`anchord note` and `anchord add` store something at once".to_owned()),
         });
     }

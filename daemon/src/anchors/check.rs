@@ -47,8 +47,8 @@ impl AnchorCheck<'_> {
         seen
     }
 
-    /// Returns the states of anchors without a fingerprint. One whose lines all exist has none: its
-    /// code may be another one.
+    /// Returns the states of anchors without a fingerprint. An anchor whose lines all exist has no
+    /// state, since its code may differ.
     pub(super) fn unprinted(&mut self, wanted: &[Unprinted]) -> Vec<CheckedCode> {
         let mut counts: HashMap<&str, Option<LineCount>> = HashMap::new();
         let mut seen = Vec::new();
@@ -123,8 +123,8 @@ impl AnchorCheck<'_> {
         seen
     }
 
-    /// Takes out what is known of a file, brought up to date. Returns `None` if it cannot be looked
-    /// at, or not in time: nothing is known of such a file.
+    /// Takes out what is known of a file, and brings it up to date. Returns `None` if the file
+    /// cannot be read, or not in time. Nothing is known of it then.
     fn current(&mut self, file: &str) -> Option<KnownFile> {
         if self.is_over() {
             return None;
@@ -140,8 +140,8 @@ impl AnchorCheck<'_> {
         }
     }
 
-    /// Reads a file and forgets what was known if its content is another. Returns whether it was
-    /// read.
+    /// Reads a file, and forgets what was known of it if its content changed. Returns whether it
+    /// was read.
     fn read(&self, file: &str, known: &mut KnownFile) -> bool {
         let Ok(FileRead { bytes, stamp }) = self.files.read_stamped(file.as_ref()) else {
             return false;

@@ -1,10 +1,10 @@
 //! Checks whether the code of anchors is still where they say, and whether the files that lessons
 //! and blueprints name are as they were.
 //!
-//! A check is lazy. A file whose stamp is as it was is not read, and one whose content is as it was
-//! is not compared again. Everything has a time limit: an anchor that is not reached in time is
-//! unchecked, which claims nothing. Lines that are not in their own file are looked for in the
-//! files that are near it.
+//! A check is lazy. A file with an unchanged stamp is not read. One with unchanged content is not
+//! compared again. Everything has a time limit: an anchor that is not reached in time is unchecked,
+//! which claims nothing. Lines that are not in their own file are looked for in the files that are
+//! near it.
 
 mod check;
 mod known;
@@ -47,7 +47,7 @@ pub(crate) struct ProjectRoots<'a> {
     pub(crate) repository: Option<&'a Path>,
 }
 
-/// An anchor whose lines have no fingerprint. Only whether they exist can be told.
+/// An anchor whose lines have no fingerprint. Only their existence can be checked.
 #[derive(Clone, Debug)]
 struct Unprinted {
     id: RecordId,
@@ -146,7 +146,7 @@ impl AnchorService {
     }
 
     /// Returns the state of each anchor and of each record's files. Those that the disk or the time
-    /// did not allow to look for are unchecked.
+    /// did not allow to check are unchecked.
     async fn check(&self, place: ProjectRoots<'_>, wants: Wants, time_max: Duration) -> Found {
         let until = clock::start() + time_max;
         let unchecked = wants.unchecked();

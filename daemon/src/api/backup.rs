@@ -135,7 +135,7 @@ pub enum MemoryHere {
         /// The number of its entries.
         entries: u64,
     },
-    /// It is another memory, or has gone another way since the backup.
+    /// It is another memory, or has diverged since the backup.
     Other {
         /// The number of its entries.
         entries: u64,

@@ -2,7 +2,7 @@
 //! time.
 //!
 //! A file has a checksum on its first line and an outline as JSON on the second. It is replaced
-//! whole. One that cannot be read is logged, removed and made again. The directory is bounded; the
+//! whole. One that cannot be read is logged, removed and rebuilt. The directory is bounded; the
 //! outlines used longest ago are removed first.
 
 use std::fs::{self, File};

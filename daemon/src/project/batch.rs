@@ -72,8 +72,8 @@ impl<M: StateMachine> Batch<M> {
         self.decide_unless(write, replies, store, |_, _| false);
     }
 
-    /// Decides a write, unless the decision is such that it must wait; then returns it. A refusal
-    /// has no changes.
+    /// Decides a write. Returns it undecided if `must_wait` holds for its changes. A refusal has no
+    /// changes.
     pub(super) fn decide_unless(
         &mut self,
         write: Write<M>,

@@ -106,7 +106,7 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Answers a batch that was checked, or decides it again on what others have written. Without
-    /// an answer of the database, it is of the last commit that this machine has.
+    /// an answer from the database, the reply is from the last commit that this machine has.
     fn checked(
         &mut self,
         arrived: Result<Vec<Arrived<M::Change>>, TeamError>,
@@ -124,7 +124,7 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Takes in what a look has found, and asks for the entries after it meanwhile.
+    /// Takes in the commits that the database returned, and asks for the entries after it meanwhile.
     fn followed(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) {
         if let (Ok(entries), Some(team)) = (&arrived, &mut self.team)
             && let Some(Arrived { entry, mark, .. }) = entries.last()
@@ -138,7 +138,7 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Takes in what a look has found. Returns whether there may be more.
+    /// Takes in the commits that the database returned. Returns whether there may be more.
     fn take_arrived(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
         let arrived = arrived.and_then(|entries| {
             let is_all = entries.is_empty();

@@ -38,7 +38,7 @@ pub struct TeamStatus {
     pub error: Option<String>,
     /// The reason why the last commit was not taken, if it was not. Reads may work meanwhile.
     pub refused: Option<String>,
-    /// Whether the team's journal is another one than this machine's copy, after a purge or a loss.
+    /// Whether the team's journal differs from this machine's copy, after a purge or a loss.
     /// Nothing is exchanged until they agree again.
     pub is_apart: bool,
 }

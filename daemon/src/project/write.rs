@@ -99,7 +99,7 @@ pub enum WriteError {
     /// The line was acknowledged before. Its answer was given and is no longer kept.
     #[error("this line was answered before and its answer acknowledged")]
     Stale,
-    /// The line was applied before. Its stored outcome is of another build and cannot be read.
+    /// The line was applied before. Another build stored its outcome, which cannot be read.
     #[error("this line was applied before, and its stored answer cannot be read: {0}")]
     Unreadable(String),
     /// A fault in anchord; the log has it.

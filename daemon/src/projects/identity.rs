@@ -417,8 +417,8 @@ fn tracked(place: &ProjectDir, uid: u32) -> Result<Option<PathBuf>, EstablishErr
 }
 
 impl ProjectRecord {
-    /// Returns whether the project's directory is still at its place. One that was removed and made
-    /// again may have the same inode, so an id in it must be the project's.
+    /// Returns whether the project's directory is still at its place. One that was removed and
+    /// recreated may have the same inode, so an id in it must be the project's.
     pub(crate) fn is_there(&self) -> io::Result<bool> {
         if !self.place.is_there()? {
             return Ok(false);

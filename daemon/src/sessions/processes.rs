@@ -10,8 +10,8 @@ pub(crate) fn is_foreign_process(pidns: Option<u64>) -> bool {
     pidns.zip(host::pid_namespace()).is_some_and(|(theirs, ours)| theirs != ours)
 }
 
-/// Returns whether a process is certainly gone: it does not exist, its pid was reused, or it is of
-/// an earlier boot.
+/// Returns whether a process is certainly gone: it does not exist, its pid was reused, or it ran
+/// before the last boot.
 pub(super) fn is_dead(pid: u32, start: Option<u64>, boot: Option<&str>) -> bool {
     if let (Some(then), Some(now)) = (boot, host::boot_id())
         && then != now

@@ -1,8 +1,8 @@
 //! One project's shared files: compares them with the memory, and makes both agree.
 //!
 //! A pass first takes in what changed in the files, then writes what changed in the memory. What
-//! the two last agreed on is a soft mark of each record. A lost or an old mark costs a look into
-//! the record's history; where that does not help, the difference is a conflict.
+//! the two last agreed on is a soft mark of each record. If a mark is lost or
+//! old, the record's history is read. If that does not help, the difference is a conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

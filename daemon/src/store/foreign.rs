@@ -1,5 +1,5 @@
 //! A journal of another memory in this one's place. A journal names itself and not its project.
-//! Only an index or a snapshot beside it shows that it is another one.
+//! Only an index or a snapshot next to it shows that it belongs to another memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ impl<M: StateMachine> JournalStore<M> {
         Ok(found)
     }
 
-    /// Sets the journal apart if all snapshots are of another one. Without an index, only they show
-    /// that it is another memory's.
+    /// Sets the journal apart if all snapshots belong to another one. Without an index, only they
+    /// show that it belongs to another memory.
     pub(super) fn compare_with_snapshots(&mut self) -> Result<(), StoreError> {
         let of = self.journals_of_snapshots()?;
         let Some(journal) = of.first().copied().filter(|_| !of.contains(&self.journal.id)) else {

@@ -140,7 +140,7 @@ pub trait StateMachine: Clone + Default + Send + Sync + 'static {
     /// Applies one entry's changes.
     fn apply(&mut self, seq: Seq, changes: &[Self::Change]);
 
-    /// Prepares for many entries at once. What only reads need is made anew when next needed.
+    /// Prepares for many entries at once. What only reads need is rebuilt when it is next needed.
     fn expect_many(&mut self) {}
 
     /// Returns the rows that these changes may have altered, with their values in this state. The

@@ -55,7 +55,7 @@ pub struct RepairPlan {
     pub entries: u64,
 }
 
-/// A content in the journal that gives way to another one.
+/// A content in the journal that a repair replaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplacedContent {
     /// The number of its entry. The entry's line stays in the journal.
@@ -324,8 +324,8 @@ impl<M: StateMachine> Survey<M> {
     }
 }
 
-/// Returns a segment's header; `None` if it is damaged. Fails if the segment is of another machine
-/// or of a newer build.
+/// Returns a segment's header; `None` if it is damaged. Fails if it belongs to another state
+/// machine, or if a newer build wrote it.
 fn header<M: StateMachine>(
     directory: &Path,
     number: u32,
@@ -377,8 +377,8 @@ fn read_fuller(
 
 /// Returns the journal that a repair continues, the epoch of its segments, and the best state that
 /// is known of it. If the segments' headers differ, the journal of the index or a snapshot wins. A
-/// segment of another journal, or from before a purge, may come from a backup. If no segment is of
-/// a known journal, all of them are another memory's.
+/// segment of another journal, or from before a purge, may come from a backup. If no segment
+/// belongs to a known journal, all of them belong to another memory.
 fn identity<M: StateMachine>(
     headers: &[Option<(Uuid, u32)>],
     known: Vec<OutsideState<M>>,

@@ -24,7 +24,7 @@ pub fn search(print: &Fingerprint, source: &Source<'_>) -> Outcome {
 }
 
 /// Finds the lines as they were. Returns `None` if they are nowhere, or if only lines with the same
-/// text are there and the definition with their name is another.
+/// text are there and the definition with their name differs.
 fn unchanged(print: &Fingerprint, source: &Source<'_>, first: Option<u32>) -> Option<Outcome> {
     let copies = copies(print, source);
     let copy = |first: u32| {

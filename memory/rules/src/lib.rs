@@ -47,7 +47,7 @@
 //! # Globs
 //!
 //! `*` and `?` stay within a part of the path, `**` crosses parts, `[a-z]` is one character, and
-//! `{a,b}` are alternatives. A glob without a slash is of a name in any directory. `dir/**` also
+//! `{a,b}` are alternatives. A glob without a slash matches a name in any directory. `dir/**` also
 //! matches `dir`. A relative glob also matches the end of an absolute path.
 //!
 //! A glob in `writes` matches only what the action writes. Where a program may read or write a

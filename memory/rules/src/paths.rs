@@ -114,9 +114,9 @@ fn hints_at(glob: &str, path: &[Sym]) -> bool {
     telling.any(|part| glob.contains(&part))
 }
 
-/// Matches a glob with the paths, or only with those that are written. A glob without a slash is of
-/// a file's name in any directory. A relative one also matches the end of an absolute path, since
-/// the project's directory is not known here.
+/// Matches a glob with the paths, or only with those that are written. A glob without a slash
+/// matches a file's name in any directory. A relative one also matches the end of an absolute path,
+/// since the project's directory is not known here.
 pub(crate) fn matches(
     glob: &str,
     touched: &[PathWord],

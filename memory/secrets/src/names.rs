@@ -32,7 +32,7 @@ enum Where {
 /// The end of a value behind a form, and the test that it must pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// In quotes, or as long as a value goes on. It is a secret by the name's kind.
+    /// In quotes, or as far as the value continues. It is a secret by the name's kind.
     Assigned,
     /// Up to the tag that closes the element. It is a secret by the name's kind.
     Element,

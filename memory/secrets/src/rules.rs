@@ -374,7 +374,7 @@ impl Rule {
         Self { kind, begin, reach, pattern: Pattern::new(pattern), test }
     }
 
-    /// Whether the rule is of a token. Other tokens that begin within it are parts of it.
+    /// Whether the rule finds a token. Other tokens that begin within it are parts of it.
     pub(super) fn is_token(&self) -> bool {
         self.begin == Begin::Token
     }

@@ -70,7 +70,7 @@ pub enum Loss {
     Question(String),
     /// A decided question is pending.
     Reopened(String),
-    /// An answer is missing, or is another one, which no newer text has.
+    /// An answer is missing, or differs from the one so far without a newer text that has it.
     Answer {
         /// The question.
         question: String,
@@ -229,7 +229,7 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the new text of a description, if it is another one.
+    /// Returns the new text of a description, if it differs.
     fn description(
         &mut self,
         field: &'static str,

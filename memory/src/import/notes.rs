@@ -20,7 +20,7 @@ use crate::room::{check_items, has_room};
 use crate::size::Size;
 use crate::staged::{Staged, accept};
 
-/// The result if a note with the same key is here and has another content.
+/// The result if a note with the same key is here and its content differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meeting {
     /// Its list gets the items that it lacks.
@@ -105,7 +105,7 @@ impl Import<'_> {
     }
 
     /// Stores blueprints that may be replaced. One that was changed here stays, with a remark. One
-    /// that is newer here stays without.
+    /// that is newer here stays without a remark.
     pub(super) fn put_blueprints(&mut self, blueprints: &[Dated<Blueprint>]) {
         for Dated { time, item } in blueprints {
             let origin = self.origin_at(*time);

@@ -224,7 +224,7 @@ impl Fields for Lesson {
         whole.into_iter().chain(telling.map(str::to_owned)).chain(fixed.cloned()).collect()
     }
 
-    /// A lesson made by rule is told by its failure, which is short and stays.
+    /// A lesson made by rule is recognised by its failure, which is short and stays.
     fn shorten(&mut self) -> bool {
         shorten(&mut self.detail);
         let is_long = self.files.iter().map(String::len).sum::<usize>() > FORGOTTEN_BYTES_MAX;

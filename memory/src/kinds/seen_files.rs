@@ -21,7 +21,7 @@ pub struct SeenFiles {
 /// The state of a record's files, compared with the time at which it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
-    /// Files whose content is another now, or that are gone.
+    /// Files whose content has changed, or that are gone.
     pub changed: u32,
     /// Files that could not be looked at, or not in time.
     pub unchecked: u32,

@@ -1,7 +1,7 @@
 //! A checkpoint of snap-memory: commits a topic alone, and binds the conversation to it.
 //!
-//! Any text is a name there. A topic whose name here is another one has its file there as a tag,
-//! and is found by it.
+//! Any text is a name there. A topic with another name here has the name of its file there as a
+//! tag, and is found by it.
 
 use std::sync::Arc;
 

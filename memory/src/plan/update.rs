@@ -38,8 +38,8 @@ pub struct Update {
 /// The outcome of an update.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateOutcome {
-    /// The record as it is now. It is another one if a note was shared and the project already had
-    /// the same.
+    /// The record as it is now. It is a different record if a note was shared and the project
+    /// already had the same.
     pub record: Arc<Record>,
     /// Whether nothing had to change.
     pub unchanged: bool,
@@ -218,8 +218,8 @@ fn repeat(
     Ok(())
 }
 
-/// Makes a record that is used active again, and makes a note whole that was shown by its summary.
-/// Returns `None` if it is neither archived nor condensed.
+/// Reactivates a record that is used, and restores the full text of a note that was shown by its
+/// summary. Returns `None` if it is neither archived nor condensed.
 pub fn plan_use(memory: &Memory, id: RecordId, origin: &Provenance) -> Option<Plan<()>> {
     let record = memory.record(id)?;
     let condensed = record.note().is_some_and(|note| note.condensed);

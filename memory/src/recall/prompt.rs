@@ -176,13 +176,14 @@ fn last_row(memory: &Memory, of: &PromptQuery<'_>) -> Option<RecordId> {
     rows.max().map(|(_, id)| id).filter(|id| !of.given.contains(id))
 }
 
-/// Whether a prompt that goes on with earlier work is about this kind of record.
+/// Whether a prompt that continues earlier work is about this kind of record.
 fn is_favoured(record: &Record, resuming: Option<Resuming>) -> bool {
     resuming.is_some() && matches!(record.kind(), Kind::SessionRow | Kind::Topic)
 }
 
-/// The addition to the score of a topic or a session row, at a prompt that goes on with earlier
-/// work. It makes up for what a row otherwise loses. Set by hand: no labelled prompt is such a one.
+/// The addition to the score of a topic or a session row, at a prompt that continues earlier work.
+/// It makes up for what a row otherwise loses. Set by hand, since no labelled prompt is of this
+/// kind.
 const RESUMED_SCORE: f32 = 1.4;
 
 /// Returns the certainty that a prompt asks for something that memory could know. `best` is the

@@ -1,4 +1,4 @@
-//! Cuts texts to a length and marks what says less than its record.
+//! Cuts texts to a length and marks those that say less than their record.
 
 use crate::fold::{clip, one_line};
 use crate::limits::TITLE_CHARS_MAX;

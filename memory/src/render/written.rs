@@ -14,7 +14,8 @@ use crate::record::Record;
 /// The reply to an update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateReply {
-    /// The record. It is another one if a note was shared and the project already had the same.
+    /// The record. It is a different record if a note was shared and the project already had the
+    /// same.
     pub id: RecordId,
     /// Its current version.
     pub version: Version,

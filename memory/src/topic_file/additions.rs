@@ -1,5 +1,5 @@
-//! The part of a topic that a file adds to it. Lists unite, and nothing that is here already is
-//! said again.
+//! The part of a topic that a file adds to it. Lists are united, and items that the topic already
+//! has are not repeated.
 
 use super::{ARCHITECTURE, Decision, OVERVIEW, Section, TopicFile, WrittenHere, WrittenSince};
 use crate::fold::{clip, fold};

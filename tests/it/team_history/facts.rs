@@ -7,7 +7,7 @@ use anchord_tests::linear::Model;
 /// A fact's key.
 pub(super) type Key = &'static str;
 
-/// A written value. Each write has another one, so a value identifies its writer.
+/// A written value. Each write has its own, so a value identifies its writer.
 pub(super) type Value = u32;
 
 /// Facts under their keys, each with the values of all its versions.

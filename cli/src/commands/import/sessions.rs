@@ -58,8 +58,8 @@ fn long_about() -> String {
     format!(
         "{about}\n\nReads the transcripts that they keep on disk: the first prompt, files edited, \
          commands that failed and then passed, the last message. Secrets are taken out. Each goes \
-         to the project that it worked in. The same again changes nothing; a session that went on \
-         since has its row brought up to date. The transcripts are only read."
+         to the project that it worked in. Importing again changes nothing, but brings the \
+         row of a session that has continued up to date. The transcripts are only read."
     )
 }
 

@@ -56,7 +56,7 @@ pub(super) fn name_the_rest(names: &[String], out: &mut dyn Write) -> Result<(),
     Ok(())
 }
 
-/// Does it for the wanted projects, one after the other, and goes on after a failure. A project
+/// Does it for the wanted projects, one after the other, and continues after a failure. A project
 /// that cannot be looked at has failed.
 pub(super) fn run(
     action: &TeamAction,

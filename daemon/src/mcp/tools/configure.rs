@@ -30,7 +30,7 @@ struct Params {
     half_life_factor: Option<u32>,
     /// conservative, balanced or aggressive
     checkpoint_mode: Option<String>,
-    /// Whether prompts are told what memory has on them
+    /// Whether prompts get what memory has on them
     prompt_recall: Option<bool>,
     /// Types of subagents that are given nothing at their start
     subagent_skip: Option<Vec<String>>,

@@ -114,7 +114,7 @@ impl SessionTable {
     }
 
     /// Resolves an event to its session, and creates the session at its first event. Returns `None`
-    /// if the conversation has another session by now than these, which the caller has looked at.
+    /// if the conversation has got a session other than these, which the caller has checked.
     pub(in crate::sessions) fn resolve_among(
         &self,
         source: &EventSource,

@@ -187,7 +187,7 @@ fn a_note_imported_again_takes_the_repeat_count_of_the_source() {
     assert_eq!((record.note().unwrap().repeats, &record.tags[0][..]), (2, "build"));
 }
 
-/// The earlier content of the topic is here, or was decided anew.
+/// The earlier content of the topic is here, or was decided again.
 #[test]
 fn an_earlier_export_does_not_revert_a_topic() {
     let mut memory = Memory::default();

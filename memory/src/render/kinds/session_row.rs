@@ -63,7 +63,7 @@ fn head(record: &Record, row: &SessionRow) -> String {
     format!("{} {}{who}{}", record.id, row.ended.date(), row_mark(row))
 }
 
-/// Renders ` claude-code`, or ` claude-code of ada` in a team. Nothing if the row is of several
+/// Renders ` claude-code`, or ` claude-code of ada` in a team. Nothing if the row covers several
 /// sessions.
 fn who(record: &Record, row: &SessionRow) -> String {
     match record.created.who() {

@@ -108,7 +108,7 @@ fn edited(arguments: &[Cow<'_, Value>]) -> Vec<String> {
     patches.flat_map(patched).collect()
 }
 
-/// Returns the command of a call. One that runs on, or was stopped, has no outcome.
+/// Returns the command of a call. One that still runs, or was stopped, has no outcome.
 fn command(call: &Value, arguments: &[Cow<'_, Value>], result: &Value) -> Option<CommandRun> {
     let mut lines = arguments.iter().map(|value| text(value, "command"));
     let line = lines.find(|line| !line.is_empty())?.to_owned();

@@ -41,7 +41,7 @@ fn a_save_between_two_pages_moves_no_row_past_the_cursor() {
     }
 }
 
-/// Hooks alone wrote the row of the session that just ended. It is what the next one goes on from.
+/// Hooks alone wrote the row of the session that just ended. The next one continues from it.
 #[test]
 fn the_newest_session_comes_first_whoever_wrote_its_row() {
     let mut memory = Memory::default();

@@ -146,7 +146,7 @@ fn a_topic_in_view_takes_room_for_no_heading_but_its_own() {
     assert_eq!(with.chars - without.chars, heading.chars);
 }
 
-/// A session that goes on with a topic needs its questions, whatever else there is to show.
+/// A session that continues a topic needs its questions, whatever else there is to show.
 #[test]
 fn open_questions_of_all_topics_are_shown_with_and_without_room_for_the_rest() {
     let mut memory = Memory::default();
