@@ -183,7 +183,7 @@ async fn serve(
     Ok(())
 }
 
-/// How the daemon before this one ended.
+/// The end of the daemon before this one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndBefore {
     /// It stopped in order.

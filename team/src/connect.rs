@@ -92,8 +92,8 @@ impl Dialer {
 
     /// Connects to the first host that is a primary, beginning with the last such host.
     ///
-    /// Returns a standby's session if there are only standbys. Notifications go to `notified`; those
-    /// that do not fit are dropped.
+    /// Returns a standby's session if there are only standbys. Notifications go to `notified`;
+    /// those that do not fit are dropped.
     pub(crate) async fn connect(
         &self,
         notified: Option<mpsc::Sender<String>>,

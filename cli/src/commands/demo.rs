@@ -63,26 +63,27 @@ impl Story<'_> {
         let start = Barrier::new(2);
         let work = |name: &'static str| {
             let mut agent = scratch.agent(name)?;
-            let mut told = Vec::new();
+            let mut acknowledged = Vec::new();
             start.wait();
             for number in 1..=4 {
                 let tag = format!("{name}-{number:02}");
                 checkpoint(&mut agent, &tag).map_err(|error| failed(name, &error))?;
-                told.push(tag);
+                acknowledged.push(tag);
             }
             let tag = format!("{name}-05");
             save(&mut agent, name, &tag).map_err(|error| failed(name, &error))?;
-            told.push(tag);
-            Ok::<_, Error>(told)
+            acknowledged.push(tag);
+            Ok::<_, Error>(acknowledged)
         };
         let (ada, bob) = std::thread::scope(|scope| {
             let ada = scope.spawn(|| work("ada"));
             let bob = scope.spawn(|| work("bob"));
             (ada.join(), bob.join())
         });
-        for told in [ada, bob] {
-            let told = told.map_err(|_| Error::failed("an agent of the demo panicked"))??;
-            self.acknowledged.extend(told);
+        for acknowledged in [ada, bob] {
+            let acknowledged =
+                acknowledged.map_err(|_| Error::failed("an agent of the demo panicked"))??;
+            self.acknowledged.extend(acknowledged);
         }
         self.say(
             "ada and bob, two sessions, made four checkpoints and a save each at the same time",

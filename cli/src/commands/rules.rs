@@ -270,8 +270,8 @@ impl GuardArgs {
         }
         // Nobody can approve anything while the daemon is gone.
         let asks = verdict.effect == Effect::Ask && adapter.asks;
-        let told = RuleVerdict { verdict, approval: None, is_approved: false };
-        let reason = rule_stop(&told) + "anchord's daemon cannot be reached.\n";
+        let stop = RuleVerdict { verdict, approval: None, is_approved: false };
+        let reason = rule_stop(&stop) + "anchord's daemon cannot be reached.\n";
         let stop = Answer::Stop { asks, reason: defuse(&reason).into_owned() };
         write!(out, "{}", adapter.write(envelope, &stop))?;
         Ok(out.flush()?)

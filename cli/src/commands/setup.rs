@@ -32,8 +32,9 @@ pub(super) use check::{CHECKS, round_trip};
 /// Set up the agents of this machine, once: server, hooks, and a check that it works
 ///
 /// Finds the agents installed, shows what it will write where, asks once, writes, and then starts
-/// the server as each of them would. Running it again brings everything up to date. --remove takes
-/// everything back: to the byte where nothing else changed a file, else only what is anchord's.
+/// the server as each of them would. Running it again brings everything up to date. With --remove,
+/// everything is taken back: to the byte where nothing else changed a file, else only what is
+/// anchord's.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   anchord setup

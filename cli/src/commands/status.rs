@@ -174,9 +174,9 @@ fn hooks(out: &mut dyn Write, hooks: &HooksStatus, now: i64) -> io::Result<()> {
     if hooks.total() == 0 {
         return Ok(());
     }
-    let told = show::count(hooks.total(), "event");
+    let events = show::count(hooks.total(), "event");
     let (whole, tenth) = (hooks.p50_micros / 1_000, hooks.p50_micros / 100 % 10);
-    writeln!(out, "  hooks    {told}, half within {whole}.{tenth} ms")?;
+    writeln!(out, "  hooks    {events}, half within {whole}.{tenth} ms")?;
     if hooks.doubled > 0 {
         let twice = format!("{} came twice: the hooks are in two places", hooks.doubled);
         writeln!(out, "  {}", twice.yellow())?;

@@ -163,7 +163,7 @@ async fn about_files(
     }
     let sessions = &call.service.sessions;
     for file in due {
-        let is_told = !is_new(file);
+        let is_known = !is_new(file);
         let given = call.with_context(|conversation| {
             if conversation.files.len() < limits::FILES_LOOKED_UP_MAX {
                 conversation.files.insert(file.clone());
@@ -188,7 +188,7 @@ async fn about_files(
                 reader: &call.session.reader(&call.service.sessions),
                 file: &relative,
                 given: &given,
-                is_told,
+                is_known,
                 now: clock::now(),
                 offer,
             },

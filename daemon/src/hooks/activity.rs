@@ -75,7 +75,7 @@ impl HookCall<'_> {
     }
 }
 
-/// How to stage a history for a conversation without a topic.
+/// The treatment of a conversation without a topic.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WithoutTopic {
     /// It is bound to a new topic.

@@ -23,7 +23,7 @@ use super::SeenVersion;
 use crate::limits::{SEEN_BYTES_MAX, SEEN_FILES_MAX, SEEN_LINES_MAX, SEEN_SESSIONS_MAX};
 use crate::projects::FileDigest;
 
-/// What each session saw.
+/// The files that each session saw.
 #[derive(Debug)]
 pub(super) struct SeenFiles {
     directory: PathBuf,
@@ -89,8 +89,8 @@ impl SeenFiles {
         Self { directory, sessions: Mutex::default() }
     }
 
-    /// Replaces the version of a file that a session saw last, and returns the one before. Reads and
-    /// writes files.
+    /// Replaces the version of a file that a session saw last, and returns the one before. Reads
+    /// and writes files.
     pub(super) fn replace(
         &self,
         session: &SessionId,

@@ -124,7 +124,7 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Takes in the commits that the database returned, and asks for the entries after it meanwhile.
+    /// Takes in the commits that the database returned, and meanwhile asks for those after them.
     fn followed(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) {
         if let (Ok(entries), Some(team)) = (&arrived, &mut self.team)
             && let Some(Arrived { entry, mark, .. }) = entries.last()

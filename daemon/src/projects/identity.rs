@@ -235,7 +235,7 @@ pub enum EstablishError {
         "tell whether git tracks {}: failed to {why}; if the file came from another machine, remove it",
         file.display()
     )]
-    Untold {
+    UnknownIfTracked {
         /// The id file.
         file: PathBuf,
         /// The reason for the failure.
@@ -412,7 +412,7 @@ fn tracked(place: &ProjectDir, uid: u32) -> Result<Option<PathBuf>, EstablishErr
     match git_index::tracks(&git, relative) {
         Ok(true) => Ok(Some(file)),
         Ok(false) => Ok(None),
-        Err(error) => Err(EstablishError::Untold { file, why: error.to_string() }),
+        Err(error) => Err(EstablishError::UnknownIfTracked { file, why: error.to_string() }),
     }
 }
 

@@ -174,7 +174,7 @@ pub fn locate_named(start: &Path, facts: &Surroundings) -> Result<Located, NotAP
     search(start, Start::Named, facts)
 }
 
-/// How the user came to the directory in which a search starts.
+/// The relation of the user to the directory in which a search starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     /// They work there.

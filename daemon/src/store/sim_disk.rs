@@ -49,7 +49,7 @@ struct Sim {
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     bytes: u64,
-    told: bool,
+    reports_free: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -97,10 +97,10 @@ impl SimDisk {
         self.state.lock().read_only = read_only;
     }
 
-    /// Limits the disk to so many bytes. If `told`, it also reports the free bytes. Otherwise
-    /// writes just fail.
-    pub fn set_capacity(&self, bytes: Option<u64>, told: bool) {
-        self.state.lock().capacity = bytes.map(|bytes| Capacity { bytes, told });
+    /// Limits the disk to so many bytes. If `reports_free` is set, it also reports its free bytes.
+    /// Otherwise writes just fail.
+    pub fn set_capacity(&self, bytes: Option<u64>, reports_free: bool) {
+        self.state.lock().capacity = bytes.map(|bytes| Capacity { bytes, reports_free });
     }
 
     /// Simulates a power loss and restart. The seed determines every choice.
@@ -239,7 +239,7 @@ impl Disk for SimDisk {
         let mut sim = self.state.lock();
         sim.step()?;
         Ok(match sim.capacity {
-            Some(Capacity { bytes, told: true }) => bytes.saturating_sub(sim.used()),
+            Some(Capacity { bytes, reports_free: true }) => bytes.saturating_sub(sim.used()),
             _ => u64::MAX,
         })
     }

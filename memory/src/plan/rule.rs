@@ -30,7 +30,7 @@ pub struct RuleOutcome {
     pub warnings: Vec<String>,
 }
 
-/// Who writes a rule.
+/// The author of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleAuthor {
     /// An agent, with a tool.

@@ -30,8 +30,9 @@ use crate::purge::Tombstones;
 use crate::record::{Body, Record, RecordState};
 use crate::refusal::Refusal;
 
-/// Plans what takes the commits of a basis back. The plan has no changes if the records have changed since the basis was read, or if later
-/// commits are in the way and not taken back too.
+/// Plans what takes the commits of a basis back. The plan has no changes if the records have
+/// changed since the basis was read. It has none either if later commits are in the way and are to
+/// stay.
 ///
 /// # Errors
 /// Fails if memory is not at the expected revision.
@@ -59,7 +60,7 @@ pub fn plan_undo(
     Ok(undo.finish())
 }
 
-/// How an undo treats later changes of the same records.
+/// The fate of later changes of the same records in an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaterChanges {
     /// They are conflicts, and nothing is taken back.

@@ -10,7 +10,7 @@ use super::{Clash, Document, Step, clash, without_mark};
 const ORDER: [&str; 9] =
     ["type", "name", "matcher", "hooks", "command", "args", "env", "enabled", "timeout"];
 
-/// What a file may have besides JSON.
+/// The additions to JSON that a file may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     /// Comments and trailing commas.

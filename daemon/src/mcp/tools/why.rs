@@ -37,7 +37,7 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
             let file = view.place.relative(&file);
             why_file(
                 &view.memory,
-                &FileContext { reader, file: &file, given, is_told: false, now, offer: None },
+                &FileContext { reader, file: &file, given, is_known: false, now, offer: None },
             )
         }
         _ => return Err(ToolError::failed("explain", "give a prompt or a file")),

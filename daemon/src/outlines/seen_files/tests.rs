@@ -1,5 +1,5 @@
-//! What sessions saw survives a new daemon and is bounded. A call that is sent again gets what its
-//! first try got.
+//! Versions that sessions saw survive a new daemon, and their number is bounded. A call that is
+//! sent again gets what its first try got.
 
 use anchord_memory::Timestamp;
 

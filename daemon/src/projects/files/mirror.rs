@@ -138,7 +138,7 @@ pub(crate) struct MirrorDir {
     mode: u32,
 }
 
-/// How a directory is opened that does not exist.
+/// The treatment of a directory that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingDirectory {
     /// It is not opened.

@@ -21,7 +21,7 @@ pub struct FileContext<'a> {
     /// Records whose text the model already has.
     pub given: &'a BTreeSet<RecordId>,
     /// Whether the model was told of the file before, so that only an offer is new.
-    pub is_told: bool,
+    pub is_known: bool,
     /// The current time, which decides what has expired.
     pub now: Timestamp,
     /// The file's outline, if it is about to be read whole and the outline is much shorter.
@@ -55,9 +55,9 @@ pub struct FailureContext<'a> {
 /// Renders the offer of the file's outline, and lessons, blueprints, notes and anchors about the
 /// file or its directory.
 pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext {
-    let FileContext { reader, file, given, is_told, now, offer } = *view;
+    let FileContext { reader, file, given, is_known, now, offer } = *view;
     let query = FileQuery { reader, file, given, now };
-    let records = if is_told { Vec::new() } else { about_file(memory, &query) };
+    let records = if is_known { Vec::new() } else { about_file(memory, &query) };
     let file = crate::fold::clip(file, 120);
     let head = format!("Memory has on {file}:");
     let mut page = page();

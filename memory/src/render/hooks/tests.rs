@@ -355,7 +355,7 @@ fn only_records_that_name_a_file_are_given_for_it() {
                 reader: &reader,
                 file,
                 given,
-                is_told: false,
+                is_known: false,
                 now: day(60),
                 offer: None,
             },
@@ -396,7 +396,7 @@ fn records_about_a_file_that_do_not_fit_are_counted() {
         reader: &reader,
         file,
         given: &given,
-        is_told: false,
+        is_known: false,
         now: day(60),
         offer: None,
     };
