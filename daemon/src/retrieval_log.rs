@@ -103,14 +103,14 @@ impl Retrieval {
 
 /// An answer's text, and what caused it if the arguments do not say so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct LoggedAnswer {
     /// The text; empty for a document that goes to a file.
     pub(crate) text: String,
     /// The prompt, the file or the failed command of a hook event.
     pub(crate) cause: Option<String>,
 }
 
-impl From<String> for Given {
+impl From<String> for LoggedAnswer {
     fn from(text: String) -> Self {
         Self { text, cause: None }
     }
@@ -124,7 +124,7 @@ pub(crate) struct Recent {
     /// The line of the log.
     pub(crate) line: Retrieval,
     /// The text and its cause.
-    pub(crate) given: Arc<Given>,
+    pub(crate) given: Arc<LoggedAnswer>,
 }
 
 impl Recent {
@@ -143,7 +143,7 @@ pub(crate) struct RetrievalLog {
 
 #[derive(Debug)]
 enum Job {
-    Write { directory: Option<PathBuf>, line: Box<Retrieval>, given: Given },
+    Write { directory: Option<PathBuf>, line: Box<Retrieval>, given: LoggedAnswer },
     Recent(oneshot::Sender<Vec<Recent>>),
     Read { directory: PathBuf, from: Start, limit: usize, reply: oneshot::Sender<Vec<Retrieval>> },
     Forget { directory: PathBuf, ids: BTreeSet<String>, reply: oneshot::Sender<io::Result<()>> },
@@ -170,7 +170,7 @@ impl RetrievalLog {
     }
 
     /// Counts the tokens of an answer's text, and writes its line if the project has a directory.
-    pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, given: Given) {
+    pub(crate) fn write(&self, directory: Option<PathBuf>, line: Retrieval, given: LoggedAnswer) {
         if self.jobs.try_send(Job::Write { directory, line: Box::new(line), given }).is_err() {
             tracing::debug!("the retrieval log is behind; a line was dropped");
         }

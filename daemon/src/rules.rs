@@ -12,7 +12,7 @@ mod guard;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anchord_memory::rules::{Access, Action, Decided, Effect, Matches, Rule, Verdict};
+use anchord_memory::rules::{Access, Action, DecidingRule, Effect, Matches, Rule, Verdict};
 use anchord_memory::{Memory, SessionId, Timestamp, check_action, rules_in_force};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
@@ -203,7 +203,7 @@ fn decide(
 
 /// Returns the verdict on an action while the rules in `place` cannot be read.
 fn unreadable(place: &str, error: String) -> Verdict {
-    let decided = Decided {
+    let decided = DecidingRule {
         rule: place.to_owned(),
         title: "cannot be read".to_owned(),
         reason: error,

@@ -36,7 +36,7 @@ pub use database::{Database, ProjectInfo, Server, Timeouts};
 pub use digest::{FIRST_DIGEST, chain, verify};
 pub use entry::{Appended, Entry, Following, Head, Key, NewEntry, Point, Replacement, Rewritten};
 pub use error::{AppendError, Error};
-pub use listen::{Heard, Listener};
+pub use listen::{HeadNotification, Listener};
 pub use log::Log;
 pub use members::{Member, Role, invite_sql, remove_sql};
 pub use secret::Secret;

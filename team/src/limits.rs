@@ -79,7 +79,7 @@ pub const LISTENER_ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The notifications that a listener has not yet taken. Later ones are dropped, since each is a
 /// hint.
-pub const HEARD_MAX: usize = 1_024;
+pub const NOTIFICATIONS_MAX: usize = 1_024;
 
 /// The warnings that are kept per connection. Later ones are only logged.
 pub const WARNINGS_MAX: usize = 8;

@@ -10,12 +10,12 @@ use uuid::Uuid;
 use crate::append::CHANNEL;
 use crate::connect::{Dialer, Session};
 use crate::error::Error;
-use crate::limits::{HEARD_MAX, LISTENER_ANSWER_TIME_MAX, LISTENER_IDLE_TIME_MAX};
+use crate::limits::{LISTENER_ANSWER_TIME_MAX, LISTENER_IDLE_TIME_MAX, NOTIFICATIONS_MAX};
 
 /// A notification: a project's head has reached a `seq`. It is a hint and may be lost, repeated or
 /// forged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeadNotification {
     /// The project.
     pub project: Uuid,
     /// The `seq` of its last entry at that time.
@@ -26,14 +26,14 @@ pub struct Heard {
 #[derive(Debug)]
 pub struct Listener {
     session: Session,
-    heard: mpsc::Receiver<String>,
+    notified: mpsc::Receiver<String>,
     round_trips: watch::Sender<u64>,
     answer: Duration,
 }
 
 impl Listener {
     pub(crate) async fn open(dialer: &Dialer) -> Result<Self, Error> {
-        let (sender, heard) = mpsc::channel(HEARD_MAX);
+        let (sender, notified) = mpsc::channel(NOTIFICATIONS_MAX);
         let session = dialer.connect(Some(sender)).await?;
         if session.is_standby {
             return Err(Error::ReadOnlyServer);
@@ -42,7 +42,7 @@ impl Listener {
         let listened = session.client.batch_execute(&listen);
         tokio::time::timeout(dialer.timeouts.query, listened).await.map_err(|_| Error::Slow)??;
         let answer = LISTENER_ANSWER_TIME_MAX.min(dialer.timeouts.query);
-        Ok(Self { session, heard, round_trips: watch::Sender::new(1), answer })
+        Ok(Self { session, notified, round_trips: watch::Sender::new(1), answer })
     }
 
     /// Waits for the next notification.
@@ -50,11 +50,11 @@ impl Listener {
     /// Makes a round trip every 0.5 s meanwhile, and fails when the connection is lost or a round
     /// trip takes more than 5 s. After an error, open another listener and read all heads. Nothing
     /// is lost if the future is dropped.
-    pub async fn next(&mut self) -> Result<Heard, Error> {
+    pub async fn next(&mut self) -> Result<HeadNotification, Error> {
         loop {
             let payload = tokio::select! {
                 biased;
-                payload = self.heard.recv() => payload,
+                payload = self.notified.recv() => payload,
                 () = tokio::time::sleep(LISTENER_IDLE_TIME_MAX) => {
                     self.session.ping(self.answer).await?;
                     self.round_trips.send_modify(|count| *count += 1);
@@ -62,8 +62,8 @@ impl Listener {
                 }
             };
             let end = || Error::Unreachable(self.session.events.end());
-            if let Some(heard) = parse(&payload.ok_or_else(end)?) {
-                return Ok(heard);
+            if let Some(notified) = parse(&payload.ok_or_else(end)?) {
+                return Ok(notified);
             }
         }
     }
@@ -75,9 +75,9 @@ impl Listener {
     }
 }
 
-fn parse(payload: &str) -> Option<Heard> {
+fn parse(payload: &str) -> Option<HeadNotification> {
     let (project, seq) = payload.split_once(' ')?;
-    Some(Heard { project: project.parse().ok()?, seq: seq.parse().ok()? })
+    Some(HeadNotification { project: project.parse().ok()?, seq: seq.parse().ok()? })
 }
 
 #[cfg(test)]

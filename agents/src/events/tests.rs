@@ -1,6 +1,6 @@
 //! Payloads of later clients, and texts that are not payloads.
 
-use super::testing::heard;
+use super::testing::read_event;
 use super::*;
 
 #[test]
@@ -8,12 +8,12 @@ fn unknown_fields_of_a_later_client_are_ignored_and_reported() {
     let payload = serde_json::json!({
         "hook_event_name": "Stop", "session_id": "s", "mood": "fine", "last_assistant_message": 7,
     });
-    let (read, unknown) = heard("claude-code", &payload);
+    let (read, unknown) = read_event("claude-code", &payload);
     let ParsedEvent::Event(envelope) = read else { panic!("an event") };
     assert_eq!(envelope.event, Event::TurnEnded { last_message: None });
     assert_eq!(unknown, ["mood"]);
     let payload = serde_json::json!({"hook_event_name": "MoonRose", "session_id": "s"});
-    assert_eq!(heard("claude-code", &payload).0, ParsedEvent::Unknown("MoonRose".to_owned()));
+    assert_eq!(read_event("claude-code", &payload).0, ParsedEvent::Unknown("MoonRose".to_owned()));
 }
 
 /// Rules about paths see whatever names files: a path, a list of paths, a pattern.
@@ -23,7 +23,9 @@ fn files_are_read_from_every_field_that_names_them() {
         let payload = serde_json::json!({
             "hook_event_name": event, "session_id": "s", "tool_name": tool, "tool_input": input,
         });
-        let (ParsedEvent::Event(envelope), _) = heard(client, &payload) else { panic!("an event") };
+        let (ParsedEvent::Event(envelope), _) = read_event(client, &payload) else {
+            panic!("an event")
+        };
         let Event::ToolBegins(begins) = envelope.event else { panic!("a tool begins") };
         assert!(begins.only_reads, "{tool}");
         begins.files

@@ -83,7 +83,7 @@ struct Wants {
 
 /// The outcome of a check.
 #[derive(Debug)]
-struct Found {
+struct CheckOutcome {
     anchors: Vec<CheckedCode>,
     files: Vec<(RecordId, Staleness)>,
 }
@@ -116,7 +116,7 @@ impl AnchorService {
         if wants.is_empty() {
             return Arc::clone(memory);
         }
-        let Found { anchors, files } = match place {
+        let CheckOutcome { anchors, files } = match place {
             Some(place) => self.check(place, wants, time_max).await,
             None => wants.unchecked(),
         };
@@ -147,7 +147,12 @@ impl AnchorService {
 
     /// Returns the state of each anchor and of each record's files. Those that the disk or the time
     /// did not allow to check are unchecked.
-    async fn check(&self, place: ProjectRoots<'_>, wants: Wants, time_max: Duration) -> Found {
+    async fn check(
+        &self,
+        place: ProjectRoots<'_>,
+        wants: Wants,
+        time_max: Duration,
+    ) -> CheckOutcome {
         let until = clock::start() + time_max;
         let unchecked = wants.unchecked();
         let (root, repository) = (place.root.to_owned(), place.repository.map(Path::to_owned));
@@ -160,7 +165,7 @@ impl AnchorService {
                 AnchorCheck { files: &files, repository: repository.as_deref(), until, known };
             let mut anchors = check.all(&wants.printed);
             anchors.extend(check.unprinted(&wants.unprinted));
-            let found = Found { anchors, files: check.files(&wants.named) };
+            let found = CheckOutcome { anchors, files: check.files(&wants.named) };
             let known = check.known;
             kept.lock().put(&root, known);
             Some(found)
@@ -279,9 +284,9 @@ impl Wants {
         self.printed.is_empty() && self.unprinted.is_empty() && self.named.is_empty()
     }
 
-    fn unchecked(&self) -> Found {
+    fn unchecked(&self) -> CheckOutcome {
         let unprinted = self.unprinted.iter().map(|it| it.seen(AnchorState::Unchecked));
-        Found {
+        CheckOutcome {
             anchors: self.printed.iter().map(Wanted::unchecked).chain(unprinted).collect(),
             files: self.named.iter().map(NamedFiles::unchecked).collect(),
         }

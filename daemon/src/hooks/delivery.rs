@@ -13,7 +13,7 @@ use anchord_proto::hook::HookReply;
 use super::conversations::{Name, WaitingText};
 use super::response::{HookResponse, Shown};
 use super::service::HookService;
-use crate::retrieval_log::{Given, Retrieval};
+use crate::retrieval_log::{LoggedAnswer, Retrieval};
 use crate::sessions::Session;
 use crate::{limits, secrets};
 
@@ -59,7 +59,7 @@ impl Handled {
         if let Some(project) = session.project() {
             project.mark_shown(shown.notices);
         }
-        session.log(&service.sessions, line, took, Given { text, cause });
+        session.log(&service.sessions, line, took, LoggedAnswer { text, cause });
     }
 
     /// Takes back an answer that the hook did not receive because it had left. The model's context

@@ -16,7 +16,7 @@ pub(super) async fn turn(call: &HookCall<'_>) -> Result<HookResponse, HookError>
 /// again.
 pub(super) async fn session(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     let _announced = call.service.sessions.table.announce_end(&call.session.id);
-    let asked = call.noted_so_far().await;
+    let asked = call.history_line().await;
     let mut staged = call.stage_pending_activity().await;
     let is_pending = staged.is_err();
     if let Some(asked) = asked {
@@ -34,7 +34,7 @@ pub(super) async fn session(call: &HookCall<'_>) -> Result<HookResponse, HookErr
 
 impl HookCall<'_> {
     /// Returns the history line that an ending session leaves in its topic: its first request.
-    async fn noted_so_far(&self) -> Option<String> {
+    async fn history_line(&self) -> Option<String> {
         let view = self.session.view(&self.service.sessions).await.ok()?;
         let staged = view.memory.staged_by(&self.session.id);
         let mut activity =

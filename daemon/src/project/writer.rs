@@ -243,7 +243,7 @@ impl<M: StateMachine> Writer<M> {
                 }
                 // Marks are written a few at a time, while nobody waits.
                 Taken::Idle if left == PendingFlush::Marks => left = self.store.flush(),
-                Taken::Idle => self.settle(),
+                Taken::Idle => self.catch_up_if_due(),
                 Taken::Nudged => {}
                 Taken::Closed if self.team.as_ref().is_none_or(Flights::is_done) => break,
                 // The answer says how the last writes ended.
@@ -251,7 +251,7 @@ impl<M: StateMachine> Writer<M> {
             }
             self.tend_team(Duration::ZERO);
             if dirty && flushed.elapsed() >= limits::INDEX_FLUSH_AFTER {
-                self.settle();
+                self.catch_up_if_due();
                 left = self.store.flush();
                 dirty = left != PendingFlush::Nothing;
                 flushed = clock::start();
@@ -267,7 +267,7 @@ impl<M: StateMachine> Writer<M> {
 
     /// Lets the index catch up, unless more of a team's entries are on their way. While a machine
     /// joins a team, the memory comes first.
-    fn settle(&mut self) {
+    fn catch_up_if_due(&mut self) {
         let is_behind = self.team.as_ref().is_some_and(Flights::is_behind);
         if !is_behind || self.store.unsettled_bytes() >= limits::TEAM_UNSETTLED_BYTES_MAX {
             self.catch_up();

@@ -21,9 +21,9 @@ async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
     log.write(
         Some(dir.path().to_owned()),
         line("memory_load"),
-        Given { text: "three short words".to_owned(), cause: None },
+        LoggedAnswer { text: "three short words".to_owned(), cause: None },
     );
-    log.write(None, line("memory_status"), Given { text: "one".to_owned(), cause: None });
+    log.write(None, line("memory_status"), LoggedAnswer { text: "one".to_owned(), cause: None });
     log.flush().await;
     assert_eq!(log.tokens(), 4, "also of what belongs to no project yet");
     let newer = dir.path().join(NEWER);
@@ -33,7 +33,7 @@ async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
 
     let log = RetrievalLog::start();
     let dir = dir.path().to_owned();
-    log.write(Some(dir.clone()), line("memory_get"), Given::default());
+    log.write(Some(dir.clone()), line("memory_get"), LoggedAnswer::default());
     let lines = log.read(dir.clone(), Start::Last, 10).await;
     assert_eq!(numbers(&lines), [1, 2]);
     assert_eq!(lines[1].tool, "memory_get");
@@ -76,7 +76,7 @@ async fn a_removed_directory_is_not_recreated() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     let log = RetrievalLog::start();
-    log.write(Some(gone.clone()), line("memory_load"), Given::default());
+    log.write(Some(gone.clone()), line("memory_load"), LoggedAnswer::default());
     assert_eq!(log.read(gone.clone(), Start::Last, 10).await, []);
     assert!(!gone.exists());
 }
@@ -88,7 +88,7 @@ async fn a_symlink_instead_of_the_file_is_not_followed() {
     std::fs::write(&other, "mine\n").unwrap();
     std::os::unix::fs::symlink(&other, dir.path().join(NEWER)).unwrap();
     let log = RetrievalLog::start();
-    log.write(Some(dir.path().to_owned()), line("memory_load"), Given::default());
+    log.write(Some(dir.path().to_owned()), line("memory_load"), LoggedAnswer::default());
     log.flush().await;
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "mine\n");
 }
@@ -99,8 +99,8 @@ async fn recent(log: &RetrievalLog) -> Vec<(String, u64)> {
     recent.into_iter().map(|recent| (recent.line.session, recent.line.number)).collect()
 }
 
-fn given(text: &str) -> Given {
-    Given { text: text.to_owned(), cause: Some("a prompt".to_owned()) }
+fn given(text: &str) -> LoggedAnswer {
+    LoggedAnswer { text: text.to_owned(), cause: Some("a prompt".to_owned()) }
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn a_busy_session_does_not_displace_the_texts_of_another() {
         Retrieval { client: COMMAND_LINE.to_owned(), ..of("cli") },
         given("three"),
     );
-    log.write(Some(dir.clone()), of("silent"), Given::default());
+    log.write(Some(dir.clone()), of("silent"), LoggedAnswer::default());
     let kept = recent(&log).await;
     assert_eq!(kept.len(), TEXTS_OF_SESSION_MAX + 1, "{kept:?}");
     assert_eq!(kept.first(), Some(&("busy".to_owned(), 21)));

@@ -10,7 +10,7 @@ use super::service::SessionService;
 use super::{Session, View, session_key};
 use crate::bounded_fs;
 use crate::clock;
-use crate::retrieval_log::{Given, Retrieval};
+use crate::retrieval_log::{LoggedAnswer, Retrieval};
 use crate::shared::{DIRECTORY, has_shared_files};
 
 /// Another session that is live in the same project.
@@ -68,7 +68,7 @@ impl Session {
         service: &SessionService,
         line: Retrieval,
         took: Duration,
-        given: impl Into<Given>,
+        given: impl Into<LoggedAnswer>,
     ) {
         let line = Retrieval {
             time: clock::now().0,

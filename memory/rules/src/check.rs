@@ -7,7 +7,7 @@ use crate::limits::SHOWN_CHARS_MAX;
 use crate::paths;
 use crate::rule::{Effect, Rule};
 use crate::shell::{self, Reading, program_name};
-use crate::verdict::{Action, Decided, Field, Matched, Pass, Verdict};
+use crate::verdict::{Action, DecidingRule, Field, Matched, Pass, Verdict};
 use crate::wild::{Match, Wild, syms};
 
 /// Checks an action at a time.
@@ -20,7 +20,7 @@ pub fn check(rules: &[Rule], action: &Action<'_>, now: Timestamp) -> Verdict {
     let touched = paths::touched(action, &reading);
     let subject = Subject { action, reading: &reading, touched };
     let in_force = rules.iter().filter(|rule| is_in_force(rule, now));
-    let mut deciding: Vec<Decided> =
+    let mut deciding: Vec<DecidingRule> =
         in_force.filter_map(|rule| subject.decide(rule, now)).collect();
     let effect = deciding.iter().map(|decided| decided.effect).max().unwrap_or_default();
     deciding.retain(|decided| decided.effect == effect);
@@ -42,13 +42,13 @@ struct Subject<'a> {
 }
 
 /// The best match of a field, with the entry and the text that match.
-type Found = (Match, Option<Matched>);
+type BestMatch = (Match, Option<Matched>);
 
 /// The entries of a field, and how they are matched.
-type OfField<'f> = (&'f [String], &'f dyn Fn(&[String]) -> Found);
+type OfField<'f> = (&'f [String], &'f dyn Fn(&[String]) -> BestMatch);
 
 impl Subject<'_> {
-    fn decide(&self, rule: &Rule, now: Timestamp) -> Option<Decided> {
+    fn decide(&self, rule: &Rule, now: Timestamp) -> Option<DecidingRule> {
         let matches = &rule.matches;
         let fields = matches.fields().into_iter();
         let has_others =
@@ -80,7 +80,7 @@ impl Subject<'_> {
         };
         let pass = pass(rule, effect, &entries_found, now);
         let matched = entries_found.into_iter().map(|(_, entry)| entry).collect();
-        Some(Decided {
+        Some(DecidingRule {
             rule: rule.id.clone(),
             title: rule.title.clone(),
             reason: rule.reason.clone(),
@@ -91,7 +91,7 @@ impl Subject<'_> {
         })
     }
 
-    fn of_tool(&self, patterns: &[String]) -> Found {
+    fn of_tool(&self, patterns: &[String]) -> BestMatch {
         let Some(tool) = self.action.tool else { return (Match::No, None) };
         best(patterns.iter().map(|pattern| {
             (
@@ -105,7 +105,7 @@ impl Subject<'_> {
 
     /// Matches the current branch, and those to which the command switches. A branch that is not
     /// known may be any, but only for a rule that also matches by something else.
-    fn of_branch(&self, patterns: &[String], has_others: bool) -> Found {
+    fn of_branch(&self, patterns: &[String], has_others: bool) -> BestMatch {
         let mut branches: Vec<_> = self.action.branch.map(syms).into_iter().collect();
         for invocation in &self.reading.invocations {
             let name = invocation.words.first().and_then(program_name);
@@ -131,7 +131,7 @@ impl Subject<'_> {
         }))
     }
 
-    fn of_words(&self, entries: &[String]) -> Found {
+    fn of_words(&self, entries: &[String]) -> BestMatch {
         let Some(action) = self.action.action else { return (Match::No, None) };
         let said: Vec<String> = words(action).collect();
         best(entries.iter().map(|entry| {
@@ -142,7 +142,7 @@ impl Subject<'_> {
         }))
     }
 
-    fn of_commands(&self, patterns: &[String]) -> Found {
+    fn of_commands(&self, patterns: &[String]) -> BestMatch {
         let unread = self.unread(Field::Command, patterns);
         if self.reading.invocations.is_empty() {
             return unread;
@@ -158,7 +158,7 @@ impl Subject<'_> {
         if found.0 >= unread.0 { found } else { unread }
     }
 
-    fn of_paths(&self, field: Field, globs: &[String]) -> Found {
+    fn of_paths(&self, field: Field, globs: &[String]) -> BestMatch {
         let unread = self.unread(field, globs);
         let found = best(globs.iter().filter_map(|glob| {
             let (found, text) = paths::matches(glob, &self.touched, field == Field::Write)?;
@@ -168,7 +168,7 @@ impl Subject<'_> {
     }
 
     /// A command that cannot be read may run anything.
-    fn unread(&self, field: Field, patterns: &[String]) -> Found {
+    fn unread(&self, field: Field, patterns: &[String]) -> BestMatch {
         use crate::verdict::Unparsed::{Dynamic, Syntax, TooMuch};
         match &self.reading.unparsed {
             Some(Syntax(_) | TooMuch { .. }) => best(patterns.iter().take(1).map(|pattern| {
@@ -181,7 +181,7 @@ impl Subject<'_> {
 }
 
 /// Returns the first of the best matches.
-fn best<'p>(each: impl Iterator<Item = (Match, Field, &'p String, String)>) -> Found {
+fn best<'p>(each: impl Iterator<Item = (Match, Field, &'p String, String)>) -> BestMatch {
     let best = each.reduce(|best, next| if next.0 > best.0 { next } else { best });
     match best {
         Some((found, field, pattern, text)) if found != Match::No => {

@@ -74,7 +74,7 @@ pub use check::check;
 pub use file::{FileError, parse_rules_file, render_rules_file};
 pub use lint::{Finding, lint};
 pub use rule::{Effect, Matches, Rule};
-pub use verdict::{Access, Action, Decided, Field, Matched, Pass, Unparsed, Verdict};
+pub use verdict::{Access, Action, DecidingRule, Field, Matched, Pass, Unparsed, Verdict};
 pub use window::{BadBound, Bound, Day, Window};
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub struct Verdict {
     /// The strongest effect of the rules that match; allow, if no rule matches.
     pub effect: Effect,
     /// The rules with that effect, by id.
-    pub deciding: Vec<Decided>,
+    pub deciding: Vec<DecidingRule>,
     /// The part of the command that could not be read, whether or not a rule depends on it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unparsed: Option<Unparsed>,
@@ -50,7 +50,7 @@ pub struct Verdict {
 
 /// A rule that decided.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
+pub struct DecidingRule {
     /// The rule's id.
     pub rule: String,
     /// The rule's title.

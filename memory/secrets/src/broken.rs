@@ -12,14 +12,14 @@ use crate::limits::{SECRET_BROKEN_LINES_MAX, SECRET_VALUE_BYTES_MAX};
 const PART_BYTES_MIN: usize = 4;
 
 /// Lines joined around a break.
-pub(super) struct Joined {
+pub(super) struct JoinedLines {
     /// The text without the breaks.
     pub(super) text: String,
     /// The beginning of each part, in the joined text and in the original.
     parts: Vec<(usize, usize)>,
 }
 
-impl Joined {
+impl JoinedLines {
     /// Returns the original range of a match that spans a break, or `None` if it lies within one
     /// line.
     pub(super) fn original(&self, range: Range<usize>) -> Option<Range<usize>> {
@@ -35,7 +35,7 @@ impl Joined {
 }
 
 /// Finds the breaks that may divide a token, and joins the lines around them.
-pub(super) fn joined(text: &str) -> impl Iterator<Item = Joined> {
+pub(super) fn joined(text: &str) -> impl Iterator<Item = JoinedLines> {
     let mut done = 0;
     memchr::memchr_iter(b'\n', text.as_bytes()).filter_map(move |at| {
         if at < done {
@@ -48,7 +48,7 @@ pub(super) fn joined(text: &str) -> impl Iterator<Item = Joined> {
     })
 }
 
-fn joined_at(text: &str, at: usize) -> Option<Joined> {
+fn joined_at(text: &str, at: usize) -> Option<JoinedLines> {
     may_divide(text.as_bytes(), at).then_some(())?;
     let before = last_run(text.get(..before_break(text, at)?)?);
     // The value is empty, or the token ends here.
@@ -61,7 +61,7 @@ fn joined_at(text: &str, at: usize) -> Option<Joined> {
         return None;
     }
     let begin = before_break(text, at)? - before.len();
-    let mut joined = Joined { text: before.to_owned(), parts: vec![(0, begin)] };
+    let mut joined = JoinedLines { text: before.to_owned(), parts: vec![(0, begin)] };
     for _ in 0..SECRET_BROKEN_LINES_MAX {
         let part = first_run(text, next);
         if part.len() < PART_BYTES_MIN || is_assignment(part) {

@@ -106,7 +106,7 @@ impl Blueprint {
     }
 
     /// Returns whether both can be stored at once, although their titles are equal but for case.
-    pub(crate) fn is_told_apart(&self, other: &Self) -> bool {
+    pub(crate) fn may_coexist_with(&self, other: &Self) -> bool {
         (self.exact || other.exact) && self.title != other.title
     }
 

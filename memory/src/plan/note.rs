@@ -126,7 +126,7 @@ pub fn plan_notes(
         });
         match stored {
             Ok((id, note)) => {
-                outcome.stored.extend(told(memory, draft.head(), at, id, &note));
+                outcome.stored.extend(stored_note(memory, draft.head(), at, id, &note));
             }
             Err(refusal) => failed.push((at, refusal)),
         }
@@ -151,7 +151,7 @@ pub fn plan_notes(
     Ok(Plan { changes: written.changes, outcome })
 }
 
-fn told(
+fn stored_note(
     before: &Memory,
     after: &Memory,
     at: usize,

@@ -170,7 +170,7 @@ fn same_place(memory: &Memory, record: &Record, body: &Body) -> Option<RecordId>
     let key = body.key()?;
     let meets = |other: &Record| match (&other.body, body) {
         (Body::Anchor(one), Body::Anchor(other)) => one.is_same_place(other),
-        (Body::Blueprint(one), Body::Blueprint(other)) => !one.is_told_apart(other),
+        (Body::Blueprint(one), Body::Blueprint(other)) => !one.may_coexist_with(other),
         _ => true,
     };
     let mut others = memory.keyed(&key).filter(|other| other.id != record.id);

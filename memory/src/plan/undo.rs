@@ -258,7 +258,7 @@ pub(super) fn rivals<'m>(
             && rival.is_private() == record.is_private()
             && match (&rival.body, &body) {
                 (Body::Anchor(one), Body::Anchor(other)) => one.is_same_place(other),
-                (Body::Blueprint(one), Body::Blueprint(other)) => !one.is_told_apart(other),
+                (Body::Blueprint(one), Body::Blueprint(other)) => !one.may_coexist_with(other),
                 (Body::Note(one), Body::Note(other)) => {
                     one.key.is_some() || one.content == other.content
                 }

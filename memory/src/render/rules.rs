@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anchord_rules::{Decided, Effect, Field, Matched, Pass, Unparsed, Verdict};
+use anchord_rules::{DecidingRule, Effect, Field, Matched, Pass, Unparsed, Verdict};
 
 use crate::audience::Audience;
 use crate::fold::{clip, one_line, with_block};
@@ -62,8 +62,8 @@ fn reasons(of: &RuleVerdict<'_>) -> String {
         if causes.iter().take(at).flatten().any(|earlier| earlier == cause) {
             continue;
         }
-        let is_same = |(_, other): &(&Decided, &Option<Cause>)| other.as_ref() == Some(cause);
-        let same: Vec<&Decided> =
+        let is_same = |(_, other): &(&DecidingRule, &Option<Cause>)| other.as_ref() == Some(cause);
+        let same: Vec<&DecidingRule> =
             deciding.iter().zip(&causes).filter(is_same).map(|(decided, _)| decided).collect();
         let words =
             if same.len() == 1 { reason(decided, Some(cause)) } else { joint(&same, cause) };
@@ -95,7 +95,7 @@ struct Cause {
 }
 
 /// Returns the reason why a rule only may match, if the command has a part that only its run shows.
-fn cause(decided: &Decided, unparsed: Option<&Unparsed>) -> Option<Cause> {
+fn cause(decided: &DecidingRule, unparsed: Option<&Unparsed>) -> Option<Cause> {
     if decided.certain || decided.matched.is_empty() {
         return None;
     }
@@ -140,7 +140,7 @@ fn sentence(fragment: &str) -> String {
 }
 
 /// Words what several rules ask for the same cause.
-fn joint(rules: &[&Decided], cause: &Cause) -> String {
+fn joint(rules: &[&DecidingRule], cause: &Cause) -> String {
     let names: Vec<String> =
         rules.iter().map(|it| format!("{} {}", it.rule, one_line(&it.title))).collect();
     let Cause { what, way, .. } = cause;
@@ -148,8 +148,8 @@ fn joint(rules: &[&Decided], cause: &Cause) -> String {
     format!("{what}. So {count} rules may match: {}. It passes if you {way}.", names.join("; "))
 }
 
-fn reason(decided: &Decided, cause: Option<&Cause>) -> String {
-    let Decided { rule, title, reason, certain, matched, pass, .. } = decided;
+fn reason(decided: &DecidingRule, cause: Option<&Cause>) -> String {
+    let DecidingRule { rule, title, reason, certain, matched, pass, .. } = decided;
     let mut text = format!("{rule} {title}");
     if !reason.is_empty() {
         let _ = write!(text, ": {}", one_line(reason));

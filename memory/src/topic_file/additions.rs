@@ -106,7 +106,7 @@ impl Adding<'_> {
             self.rest.push(whole.to_owned());
             self.rest.dedup();
         }
-        self.part.history.push(self.told(line.text, self.origin.time.0));
+        self.part.history.push(self.history_line(line.text, self.origin.time.0));
     }
 
     /// Returns the description that replaces the one here. The name comes with the longest length.
@@ -147,7 +147,7 @@ impl Adding<'_> {
         if line.text != whole {
             self.rest.push(format!("{name}\n\n{text}"));
         }
-        let line = self.told(line.text, self.origin.time.0);
+        let line = self.history_line(line.text, self.origin.time.0);
         self.part.history.push(HistoryLine { by_rule: true, ..line });
     }
 
@@ -186,7 +186,7 @@ impl Adding<'_> {
             };
             if !self.here.history.iter().any(is_it) {
                 // Lines of one day stay in their order.
-                self.part.history.push(self.told(text, day.0 + at));
+                self.part.history.push(self.history_line(text, day.0 + at));
             }
         }
         let excess = self.part.history.len().saturating_sub(TOPIC_HISTORY_MAX);
@@ -195,7 +195,7 @@ impl Adding<'_> {
         self.rest.extend(list("History", oldest.collect()));
     }
 
-    fn told(&self, text: String, millis: i64) -> HistoryLine {
+    fn history_line(&self, text: String, millis: i64) -> HistoryLine {
         let time = crate::ids::Timestamp(millis);
         let client = self.origin.client.clone();
         HistoryLine { time, client, ..HistoryLine::written(text) }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anchord_team::{
-    AppendError, Appended, Error, FIRST_DIGEST, Following, Heard, Log, NewEntry, Point,
+    AppendError, Appended, Error, FIRST_DIGEST, Following, HeadNotification, Log, NewEntry, Point,
     Replacement, Rewritten, Timeouts,
 };
 
@@ -323,7 +323,7 @@ async fn a_listener_hears_of_commits_alone() {
     let limit = Duration::from_secs(10);
     let first = tokio::time::timeout(limit, listener.next()).await.unwrap().unwrap();
     let second = tokio::time::timeout(limit, listener.next()).await.unwrap().unwrap();
-    let heard = |seq| Heard { project: team.project, seq };
+    let heard = |seq| HeadNotification { project: team.project, seq };
     assert_eq!([first, second], [heard(2), heard(3)]);
 
     // A silent listener keeps asking, and its future can be dropped.

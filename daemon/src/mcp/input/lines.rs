@@ -50,13 +50,13 @@ impl Lines {
 impl<'de> Deserialize<'de> for Lines {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         // An absent field is read as an option, too.
-        from.deserialize_option(Given)
+        from.deserialize_option(LinesVisitor)
     }
 }
 
-struct Given;
+struct LinesVisitor;
 
-impl<'de> Visitor<'de> for Given {
+impl<'de> Visitor<'de> for LinesVisitor {
     type Value = Lines;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

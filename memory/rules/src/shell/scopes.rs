@@ -18,7 +18,7 @@ pub(super) type Scope = HashMap<String, Option<Values>>;
 
 /// The effect of a scope's assignments once it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum ScopeEffect {
     /// They are lost with the process.
     Restores,
     /// They last if the scope ran.
@@ -100,7 +100,7 @@ impl Reader<'_> {
     }
 
     /// Follows a part of the command line whose assignments may not last.
-    pub(super) fn scoped<T>(&mut self, ending: Ending, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn scoped<T>(&mut self, ending: ScopeEffect, run: impl FnOnce(&mut Self) -> T) -> T {
         self.scopes.push(Scope::new());
         let result = run(self);
         for (name, before) in self.scopes.pop().unwrap_or_default() {
@@ -109,18 +109,18 @@ impl Reader<'_> {
         result
     }
 
-    fn end(&mut self, ending: Ending, name: String, before: Option<Values>) {
+    fn end(&mut self, ending: ScopeEffect, name: String, before: Option<Values>) {
         if let Some(outer) = self.scopes.last_mut() {
             outer.entry(name.clone()).or_insert_with(|| before.clone());
         }
         self.forget_array(&name);
         match (ending, before) {
-            (Ending::Restores, Some(values)) => drop(self.variables.insert(name, values)),
-            (Ending::Restores, None) => drop(self.variables.remove(&name)),
-            (Ending::MayNotHaveRun, Some(None)) => drop(self.variables.insert(name, None)),
+            (ScopeEffect::Restores, Some(values)) => drop(self.variables.insert(name, values)),
+            (ScopeEffect::Restores, None) => drop(self.variables.remove(&name)),
+            (ScopeEffect::MayNotHaveRun, Some(None)) => drop(self.variables.insert(name, None)),
             // Values are only ever added.
-            (Ending::MayNotHaveRun, Some(Some(_))) => {}
-            (Ending::MayNotHaveRun, None) => self.may_be_empty(&name),
+            (ScopeEffect::MayNotHaveRun, Some(Some(_))) => {}
+            (ScopeEffect::MayNotHaveRun, None) => self.may_be_empty(&name),
         }
     }
 
@@ -135,7 +135,7 @@ impl Reader<'_> {
 
     /// Follows a script in another process, which has only the variables that are exported.
     pub(super) fn child_script(&mut self, text: &[Sym], stdin: &Stream) -> Stream {
-        self.scoped(Ending::Restores, |reader| {
+        self.scoped(ScopeEffect::Restores, |reader| {
             let mut names: Vec<String> = reader.variables.keys().cloned().collect();
             names.retain(|name| !["HOME", "PWD"].contains(&name.as_str()));
             for name in names {
@@ -153,7 +153,7 @@ impl Reader<'_> {
         lists: impl IntoIterator<Item = &'l CompoundList>,
         stdin: &Stream,
     ) {
-        self.scoped(Ending::MayNotHaveRun, |reader| {
+        self.scoped(ScopeEffect::MayNotHaveRun, |reader| {
             for list in lists {
                 reader.list(list, stdin);
             }

@@ -3,7 +3,7 @@
 use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
 
 use super::Word;
-use super::scopes::Ending;
+use super::scopes::ScopeEffect;
 use super::walk::{Reader, file_key};
 use crate::limits::VALUE_CHARS_MAX;
 use crate::verdict::Access;
@@ -61,8 +61,9 @@ impl Reader<'_> {
                 }
             }
             IoRedirect::File(_, kind, IoFileRedirectTarget::ProcessSubstitution(_, shell)) => {
-                let printed = self
-                    .scoped(Ending::Restores, |reader| reader.list(&shell.list, &Stream::Unknown));
+                let printed = self.scoped(ScopeEffect::Restores, |reader| {
+                    reader.list(&shell.list, &Stream::Unknown)
+                });
                 if matches!(kind, IoFileRedirectKind::Read) {
                     *stream = unknown_unless_text(printed);
                 }

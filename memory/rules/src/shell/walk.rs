@@ -13,7 +13,7 @@ use brush_parser::ast::{
 };
 
 use super::programs::is_run_by_programs;
-use super::scopes::{Ending, Scope, Values};
+use super::scopes::{Scope, ScopeEffect, Values};
 use super::streams::{Stream, concatenated, unknown_unless_text};
 use super::words::{Alternatives, product};
 use super::{Invocation, Reading, Word, grammar};
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
     /// Returns what a substitution prints, if it is known.
     pub(super) fn output_of(&mut self, script: &str) -> Option<Vec<Sym>> {
         let before = self.positional.clone();
-        let printed = self.scoped(Ending::Restores, |reader| reader.script(script));
+        let printed = self.scoped(ScopeEffect::Restores, |reader| reader.script(script));
         self.positional = before;
         match printed {
             Stream::Text(text) => Some(text),
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
             printed.push(match separator {
                 SeparatorOperator::Sequence => self.and_or(item, stdin),
                 SeparatorOperator::Async => {
-                    self.scoped(Ending::Restores, |reader| reader.and_or(item, stdin))
+                    self.scoped(ScopeEffect::Restores, |reader| reader.and_or(item, stdin))
                 }
             });
         }
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
     fn and_or(&mut self, list: &AndOrList, stdin: &Stream) -> Stream {
         let mut printed = vec![self.pipeline(&list.first, stdin)];
         // What follows may not run, and is then not assigned.
-        self.scoped(Ending::MayNotHaveRun, |reader| {
+        self.scoped(ScopeEffect::MayNotHaveRun, |reader| {
             for next in &list.additional {
                 let (AndOr::And(next) | AndOr::Or(next)) = next;
                 printed.push(reader.pipeline(next, stdin));
@@ -274,8 +274,8 @@ impl<'a> Reader<'a> {
             // Only some shells run the last one themselves.
             stream = match pipeline.seq.len() - at {
                 1 if at == 0 => run(self),
-                1 => self.scoped(Ending::MayNotHaveRun, run),
-                _ => self.scoped(Ending::Restores, run),
+                1 => self.scoped(ScopeEffect::MayNotHaveRun, run),
+                _ => self.scoped(ScopeEffect::Restores, run),
             };
         }
         stream
@@ -340,7 +340,7 @@ impl<'a> Reader<'a> {
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list, stdin),
             CompoundCommand::Subshell(group) => {
-                self.scoped(Ending::Restores, |reader| reader.list(&group.list, stdin))
+                self.scoped(ScopeEffect::Restores, |reader| reader.list(&group.list, stdin))
             }
             CompoundCommand::ForClause(clause) => {
                 let words = match &clause.values {
@@ -350,7 +350,7 @@ impl<'a> Reader<'a> {
                     None => self.positional.clone().unwrap_or_else(|| vec![Word::unknown()]),
                 };
                 let values = words.into_iter().map(|word| word.syms).collect();
-                self.scoped(Ending::MayNotHaveRun, |reader| {
+                self.scoped(ScopeEffect::MayNotHaveRun, |reader| {
                     reader.assign(&clause.variable_name, values);
                     reader.list(&clause.body.list, stdin);
                 });
@@ -382,7 +382,7 @@ impl<'a> Reader<'a> {
                 Stream::Unknown
             }
             CompoundCommand::Coprocess(coprocess) => {
-                self.scoped(Ending::Restores, |reader| reader.command(&coprocess.body, stdin));
+                self.scoped(ScopeEffect::Restores, |reader| reader.command(&coprocess.body, stdin));
                 Stream::Unknown
             }
         }
@@ -393,7 +393,7 @@ impl<'a> Reader<'a> {
             return self.simple_here(simple, stdin);
         }
         // An assignment before a command is for that command.
-        self.scoped(Ending::MayNotHaveRun, |reader| reader.simple_here(simple, stdin))
+        self.scoped(ScopeEffect::MayNotHaveRun, |reader| reader.simple_here(simple, stdin))
     }
 
     fn simple_here(&mut self, simple: &SimpleCommand, stdin: &Stream) -> Stream {
@@ -457,8 +457,9 @@ impl<'a> Reader<'a> {
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) => {
                 // The command reads its output as a file, or writes its input.
-                let printed = self
-                    .scoped(Ending::Restores, |reader| reader.list(&shell.list, &Stream::Unknown));
+                let printed = self.scoped(ScopeEffect::Restores, |reader| {
+                    reader.list(&shell.list, &Stream::Unknown)
+                });
                 let name = format!("/dev/fd/{}", self.steps);
                 self.files.insert(file_key(&name), unknown_unless_text(printed));
                 *words = product(words, &vec![vec![Word::literal(&name)]]);
@@ -535,7 +536,7 @@ impl<'a> Reader<'a> {
         self.called.insert(name.to_owned());
         let before = self.positional.replace(arguments.to_vec());
         // Its variables may be local.
-        let printed = self.scoped(Ending::MayNotHaveRun, |reader| {
+        let printed = self.scoped(ScopeEffect::MayNotHaveRun, |reader| {
             reader.deeper(|reader| reader.compound(&body, stdin))
         });
         self.positional = before;

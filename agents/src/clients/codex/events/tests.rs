@@ -3,11 +3,14 @@
 use anchord_memory::lifecycle::Event;
 
 use crate::events::ParsedEvent;
-use crate::events::testing::{heard, told};
+use crate::events::testing::{read_event, rendered};
 
 #[test]
 fn payloads_are_understood() {
-    insta::assert_snapshot!(told(super::super::KNOWN.id, include_str!("../fixtures/events.json")));
+    insta::assert_snapshot!(rendered(
+        super::super::KNOWN.id,
+        include_str!("../fixtures/events.json")
+    ));
 }
 
 #[test]
@@ -19,7 +22,7 @@ fn a_patch_names_the_files_that_it_edits() {
             "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "apply_patch",
             "tool_input": { input: patch },
         });
-        let (ParsedEvent::Event(envelope), _) = heard("codex", &payload) else {
+        let (ParsedEvent::Event(envelope), _) = read_event("codex", &payload) else {
             panic!("an event")
         };
         let Event::ToolRan(run) = envelope.event else { panic!("a tool's run") };
@@ -36,7 +39,9 @@ fn a_patch_in_a_shell_command_is_a_command_too() {
         "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
         "tool_input": { "command": patch },
     });
-    let (ParsedEvent::Event(envelope), _) = heard("codex", &payload) else { panic!("an event") };
+    let (ParsedEvent::Event(envelope), _) = read_event("codex", &payload) else {
+        panic!("an event")
+    };
     let Event::ToolBegins(begins) = envelope.event else { panic!("a tool's use") };
     assert_eq!((begins.writes, begins.command.as_deref()), (vec!["a.rs".to_owned()], Some(patch)));
     assert!(begins.is_run, "no end is reported");
@@ -49,7 +54,7 @@ fn a_shell_command_names_the_files_that_it_prints() {
             "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
             "tool_input": { "command": command },
         });
-        let (ParsedEvent::Event(envelope), _) = heard("codex", &payload) else {
+        let (ParsedEvent::Event(envelope), _) = read_event("codex", &payload) else {
             panic!("an event")
         };
         let Event::ToolBegins(begins) = envelope.event else { panic!("a tool's use") };

@@ -1,8 +1,11 @@
 //! Payloads in our plugin's format, which are written rather than recorded.
 
-use crate::events::testing::told;
+use crate::events::testing::rendered;
 
 #[test]
 fn payloads_are_understood() {
-    insta::assert_snapshot!(told(super::super::KNOWN.id, include_str!("../fixtures/events.json")));
+    insta::assert_snapshot!(rendered(
+        super::super::KNOWN.id,
+        include_str!("../fixtures/events.json")
+    ));
 }
