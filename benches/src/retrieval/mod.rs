@@ -213,7 +213,10 @@ fn sweep_tunings(conversations: &[Conversation], coding: &Dataset) -> Result<()>
     })?;
     for (name, tuning) in [
         ("in process", shipped),
-        ("in process, nothing lent", Tuning { neighbour: 0.0, neighbour_far: 0.0, ..shipped }),
+        (
+            "in process, no boost from neighbours",
+            Tuning { neighbour: 0.0, neighbour_far: 0.0, ..shipped },
+        ),
         ("in process, whole texts alone", Tuning { passage: 0.0, ..shipped }),
         ("in process, compactor", Tuning::COMPACTOR),
     ] {

@@ -275,11 +275,11 @@ fn neighbours_of_a_hit_gain_score() {
     index.insert(&document(id(6), &far));
     let found = find(&index, "beta omega");
     assert_eq!(found.hits[0].id.0, 3);
-    let lent = |number: u64| {
+    let boost = |number: u64| {
         found.hits.iter().find(|hit| hit.id.0 == number).map_or(0.0, |hit| hit.neighbours)
     };
-    assert!(lent(2) > 0.0 && lent(4) > 0.0, "beta stands beside both");
-    assert!(lent(6).abs() < f32::EPSILON, "hours away");
+    assert!(boost(2) > 0.0 && boost(4) > 0.0, "beta is next to both");
+    assert!(boost(6).abs() < f32::EPSILON, "hours away");
     let plain = index.find(&all(&Query::parse("beta"), &Tuning::COMPACTOR));
     assert_eq!(plain.hits.len(), 1);
 }
