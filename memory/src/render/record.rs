@@ -157,7 +157,7 @@ pub fn currency(
         let last = if shown.content_eq(newest) {
             String::new()
         } else {
-            format!("; it last last: {}", clipped(&title(newest, now)))
+            format!("; it said last: {}", clipped(&title(newest, now)))
         };
         let key = newest.note().and_then(|note| note.key.as_deref());
         let heir = key.and_then(|key| Some((key, find_fact(memory, reader, key).ok()?)));

@@ -78,8 +78,8 @@ pub(super) fn full(
         topic.decisions.iter().filter(|it| it.decided.is_some()).collect();
     let settled = last(&closed, TOPIC_DECISIONS_SHOWN_MAX - open.len());
     lines.extend(settled.iter().map(|it| {
-        let history = line(&decided(it));
-        format!("  decided: {history} ({})", it.time.date())
+        let decision = line(&decided(it));
+        format!("  decided: {decision} ({})", it.time.date())
     }));
     let left_out = topic.decisions.len() - open.len() - settled.len();
     if left_out > 0 {
