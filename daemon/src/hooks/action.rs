@@ -104,7 +104,7 @@ async fn failed(
     command: &str,
     output: &str,
 ) -> Result<HookResponse, HookError> {
-    let view = call.session.view(&call.service.sessions).await?;
+    let view = call.session.searchable_view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
@@ -156,7 +156,7 @@ async fn about_files(
     if due.is_empty() {
         return Ok(HookResponse::default());
     }
-    let view = call.session.view(&call.service.sessions).await?;
+    let view = call.session.searchable_view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());

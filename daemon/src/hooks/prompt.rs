@@ -19,7 +19,7 @@ pub(super) async fn submitted(
     if !is_task {
         call.note();
     }
-    let view = call.session.view(&call.service.sessions).await?;
+    let view = call.session.searchable_view(&call.service.sessions).await?;
     let revision = view.memory.revision();
     let (since, given, waiting) = call.with_context(|conversation| {
         if !is_task {

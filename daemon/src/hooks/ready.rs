@@ -57,8 +57,8 @@ pub(super) async fn ready_load(
     let opening = async {
         let (session, sessions) = (&call.session, &call.service.sessions);
         match &task {
-            Some(_) => session.view(sessions).await,
-            None => session.view_without_index(sessions).await,
+            Some(_) => session.searchable_view(sessions).await,
+            None => session.view(sessions).await,
         }
     };
     let Some(view) = in_time(begin + patience.open, opening).await else {

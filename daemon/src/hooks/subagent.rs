@@ -15,7 +15,7 @@ pub(super) async fn started(
     call: &HookCall<'_>,
     agent: &Subagent,
 ) -> Result<HookResponse, HookError> {
-    let view = call.session.view(&call.service.sessions).await?;
+    let view = call.session.searchable_view(&call.service.sessions).await?;
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     if settings.subagent_skip.unwrap_or_default().contains(&agent.agent_type) {
         return Ok(HookResponse::default());

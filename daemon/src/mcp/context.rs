@@ -121,9 +121,9 @@ impl Context {
         Ok(self.session.view(&self.sessions).await?)
     }
 
-    /// Returns the memory that the session reads, without waiting for its search index.
-    pub(crate) async fn view_without_index(&self) -> Result<View, ToolError> {
-        Ok(self.session.view_without_index(&self.sessions).await?)
+    /// Returns the memory that the session reads, once it can be searched without a wait.
+    pub(crate) async fn searchable_view(&self) -> Result<View, ToolError> {
+        Ok(self.session.searchable_view(&self.sessions).await?)
     }
 
     /// Decides on the newest memory and makes the result durable. Returns the outcome in words,

@@ -102,18 +102,19 @@ impl View {
 }
 
 impl Session {
-    /// Returns the memory that the session's calls read and search. Creates nothing.
-    pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
-        let view = self.view_without_index(service).await?;
+    /// Returns the memory as [`Self::view`] does, once it can be searched without a wait.
+    pub(crate) async fn searchable_view(
+        &self,
+        service: &SessionService,
+    ) -> Result<View, BindError> {
+        let view = self.view(service).await?;
         make_searchable(&view.memory).await;
         Ok(view)
     }
 
-    /// Returns the memory as [`Self::view`] does, but does not wait for its search index.
-    pub(crate) async fn view_without_index(
-        &self,
-        service: &SessionService,
-    ) -> Result<View, BindError> {
+    /// Returns the memory that the session's calls read. Creates nothing. Does not wait for the
+    /// search index, which is built in the background after a memory was opened.
+    pub(crate) async fn view(&self, service: &SessionService) -> Result<View, BindError> {
         let place = self.place(service).await?;
         if let Some(PastMemory { memory, now, .. }) = &self.past {
             // Without the project, nothing that is said here is about the present.

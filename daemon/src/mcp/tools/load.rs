@@ -47,8 +47,8 @@ pub(super) fn spec() -> ToolSpec {
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let view = match params.task {
-        Some(_) => context.view().await?,
-        None => context.view_without_index().await?,
+        Some(_) => context.searchable_view().await?,
+        None => context.view().await?,
     };
     if params.is_plain()
         && let Some(injected) = context.session.injected()

@@ -142,6 +142,8 @@ async fn find(
     let (query, explain) = (params.query.clone(), params.explain);
     let memory = Arc::clone(&reading.view.memory);
     let personal = reading.personal.as_ref().map(|view| Arc::clone(&view.memory));
+    let mut views = std::iter::once(&reading.view).chain(&reading.personal);
+    let builds_index = !views.all(|view| view.memory.is_searchable());
     let rankings = rankings.clone();
     let search = move || {
         let wanted = Recall {
@@ -165,7 +167,7 @@ async fn find(
             None => found,
         }
     };
-    if checks_each { run_blocking(search).await } else { search() }
+    if checks_each || builds_index { run_blocking(search).await } else { search() }
 }
 
 /// The criteria that a record must meet besides the words.

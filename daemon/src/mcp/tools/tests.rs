@@ -19,6 +19,7 @@ mod pages;
 mod personal;
 mod several;
 mod topics;
+mod unindexed;
 
 /// The variable that makes the test write the document instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";

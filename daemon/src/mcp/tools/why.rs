@@ -25,7 +25,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 async fn run(context: Context, params: Params) -> Result<String, ToolError> {
-    let view = context.view().await?;
+    let view = context.searchable_view().await?;
     let (reader, given, now) = (context.reader(), BTreeSet::new(), clock::now());
     let (reader, given) = (&reader, &given);
     let why = match (params.prompt, params.file) {

@@ -106,7 +106,7 @@ async fn recall(context: Context, params: RecallParams) -> Result<ToolAnswer, To
 }
 
 async fn query(context: Context, params: QueryParams) -> Result<ToolAnswer, ToolError> {
-    let view = context.view().await?;
+    let view = context.searchable_view().await?;
     let (memory, caller, now) = (&view.memory, Caller::of(&context), clock::now());
     let reader = caller.reader(memory);
     let (ranking, formula) = (context.ranking(&view, now), caller.formula(memory));
