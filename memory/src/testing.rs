@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 
+use crate::kinds::each_kind;
 use crate::rules::{Effect, Matches};
 use crate::{
-    Anchor, Blueprint, Category, Change, FixedFailure, HistoryLine, Lesson, Memory, NewNote,
-    NoticeCause, Plan, Provenance, Reader, Rule, Save, Seq, SessionId, Staged, Standing, Timestamp,
-    TopicDecision, TopicPart, plan_checkpoint, plan_forget, plan_keep, plan_save,
+    Anchor, Blueprint, Category, Change, FixedFailure, Kind, Lesson, Memory, NewNote, NoticeCause,
+    Plan, Provenance, Reader, Rule, Save, Seq, SessionId, Staged, Standing, Timestamp,
+    plan_checkpoint, plan_forget, plan_keep, plan_save,
 };
 
 /// Noon of a day in November 2026.
@@ -83,7 +84,40 @@ pub(crate) fn checkpoint(memory: &mut Memory, by: &Provenance, part: Staged) {
     apply(memory, plan);
 }
 
-fn words() -> impl Strategy<Value = String> {
+/// Items of a kind that sessions stage, for the tests of all kinds. A kind's module has its own.
+pub(crate) trait Sample: Sized {
+    /// Makes any item.
+    fn any() -> BoxedStrategy<Self>;
+
+    /// Makes an item with a text of so many bytes, or of as many as the kind accepts.
+    fn of_size(name: &str, bytes: usize) -> Self;
+}
+
+macro_rules! samples {
+    ($($(#[$doc:meta])* $kind:ident $module:ident $field:ident $(as $item:ident)?,)*) => {
+        fn any_items() -> BoxedStrategy<Staged> {
+            let part = Just(Staged::default()).boxed();
+            $($(
+                let items = prop::collection::vec(crate::kinds::$item::any(), 0..5);
+                let part = (part, items).prop_map(|(part, $field)| Staged { $field, ..part });
+                let part = part.boxed();
+            )?)*
+            part
+        }
+
+        /// Makes an item of each kind that sessions stage.
+        pub(crate) fn each_item(name: &str, bytes: usize) -> Vec<(Kind, Staged)> {
+            vec![$($({
+                let $field = vec![crate::kinds::$item::of_size(name, bytes)];
+                (Kind::$kind, Staged { $field, ..Staged::default() })
+            },)?)*]
+        }
+    };
+}
+
+each_kind!(samples);
+
+pub(crate) fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop::sample::select(vec![
             "the", "cache", "is", "slow", "Never", "a", "lock", "wäre", "🦀.",
@@ -93,116 +127,15 @@ fn words() -> impl Strategy<Value = String> {
     .prop_map(|words| words.join(" "))
 }
 
-fn any_text() -> impl Strategy<Value = String> {
+pub(crate) fn any_text() -> impl Strategy<Value = String> {
     let block = prop::collection::vec(words(), 1..4).prop_map(|lines| lines.join("\n"));
     prop::collection::vec(block, 1..3).prop_map(|blocks| blocks.join("\n\n"))
 }
 
-fn any_blueprint() -> impl Strategy<Value = Blueprint> {
-    let title = prop::sample::select(vec!["Store", "store ", "Wire", "Locks"]);
-    let category = prop::sample::select(vec![Category::Decision, Category::Schema]);
-    (category, title, any_text(), any::<bool>()).prop_map(
-        |(category, title, content, immutable)| {
-            let blueprint = Blueprint::new(category, title.to_owned(), content);
-            Blueprint { immutable, ..blueprint }
-        },
-    )
-}
-
-fn any_anchor() -> impl Strategy<Value = Anchor> {
-    let file = prop::sample::select(vec!["src/a.rs", "./src\\a.rs", "b/../src/b.rs"]);
-    let lines = prop_oneof![
-        4 => (1_u32..40, 0_u32..8).prop_map(|(first, more)| format!("{first}-{}", first + more)),
-        1 => prop::sample::select(vec!["fn main", "top"]).prop_map(str::to_owned),
-    ];
-    (file, lines, words()).prop_map(|(file, lines, concept)| anchor(file, &lines, &concept))
-}
-
-fn any_lesson() -> impl Strategy<Value = Lesson> {
-    let detail = prop_oneof![Just(String::new()), any_text()];
-    let files = prop::collection::vec(prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]), 0..3);
-    (words(), detail, files).prop_map(|(summary, detail, files)| Lesson {
-        files: files.into_iter().map(str::to_owned).collect(),
-        ..lesson(&summary, &detail)
-    })
-}
-
-fn any_note() -> impl Strategy<Value = NewNote> {
-    let key = prop::option::of(prop::sample::select(vec!["build", "port"]));
-    let tags = prop::collection::vec(prop::sample::select(vec!["auth", "db"]), 0..2);
-    let importance = prop::option::of(1_u8..=10);
-    // Absent, never, or a day.
-    let expiry = prop::option::of(prop::option::of(5_i64..8));
-    (words(), key, tags, importance, any::<bool>(), expiry).prop_map(
-        |(content, key, tags, importance, pinned, expiry)| NewNote {
-            key: key.map(str::to_owned),
-            tags: tags.into_iter().map(str::to_owned).collect(),
-            importance,
-            // Any condition will do that is sometimes true and sometimes false.
-            private: content.len() % 3 == 0,
-            pinned,
-            expires: expiry.flatten().map(day),
-            lasts: expiry == Some(None),
-            ..note(&content)
-        },
-    )
-}
-
-fn any_topic() -> impl Strategy<Value = TopicPart> {
-    let name = prop::option::of(prop::sample::select(vec!["main", "Cache", "cache", "Wire 2"]));
-    let decision = (
-        prop::sample::select(vec!["Which port?", "which  port?", "LRU?", "Keep?"]),
-        prop::option::of(words()),
-        0_i64..4,
-    );
-    let decision = decision.prop_map(|(question, decided, time)| TopicDecision {
-        question: question.to_owned(),
-        decided,
-        time: Timestamp(time),
-    });
-    let files = || {
-        let file = prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]);
-        prop::collection::vec(file.prop_map(str::to_owned), 0..3)
-    };
-    let line = (words(), 0_i64..4, files(), any::<bool>());
-    let line = line.prop_map(|(text, time, files, by_rule)| {
-        let line = if by_rule { HistoryLine::new(&text) } else { HistoryLine::written(text) };
-        HistoryLine { time: Timestamp(time), files, ..line }
-    });
-    let text = || prop::option::of(words());
-    let decision = prop_oneof![
-        decision,
-        prop::sample::select(vec!["LRU it is.", "lru  it is."]).prop_map(TopicDecision::statement),
-    ];
-    let decisions = prop::collection::vec(decision, 0..5);
-    let texts = (text(), text(), text());
-    (name, texts, decisions, prop::collection::vec(line, 0..4), files()).prop_map(
-        |(name, (status, overview, architecture), decisions, history, files)| TopicPart {
-            name: name.map(str::to_owned),
-            status,
-            overview,
-            architecture,
-            decisions,
-            history,
-            files,
-        },
-    )
-}
-
 /// A part of a session's work, never empty.
 pub(crate) fn any_part() -> impl Strategy<Value = Staged> {
-    let lists = (
-        prop::collection::vec(any_blueprint(), 0..5),
-        prop::collection::vec(any_anchor(), 0..7),
-        prop::collection::vec(any_lesson(), 0..5),
-        prop::collection::vec(any_note(), 0..4),
-        prop::collection::vec(any_topic(), 0..3),
-    );
     let summary = prop_oneof![Just(None), words().prop_map(Some)];
-    let part =
-        (summary, lists).prop_map(|(summary, (blueprints, anchors, lessons, notes, topics))| {
-            Staged { summary, blueprints, anchors, lessons, notes, topics, ..Staged::default() }
-        });
+    let part = (summary, any_items()).prop_map(|(summary, items)| Staged { summary, ..items });
     part.prop_filter("a checkpoint has something in it", |part| {
         crate::staged::accept(part.clone(), &crate::WriteLimits::default())
             .is_ok_and(|part| !part.is_empty())

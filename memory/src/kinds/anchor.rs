@@ -297,3 +297,26 @@ impl StagedItem for Anchor {
 fn whole_text(anchor: &Anchor) -> String {
     format!("{}\n{}", anchor.file, anchor.concept)
 }
+
+#[cfg(test)]
+impl crate::testing::Sample for Anchor {
+    fn any() -> proptest::prelude::BoxedStrategy<Self> {
+        use proptest::prelude::*;
+
+        use crate::testing::words;
+
+        let file = prop::sample::select(vec!["src/a.rs", "./src\\a.rs", "b/../src/b.rs"]);
+        let lines = prop_oneof![
+            4 => (1_u32..40, 0_u32..8).prop_map(|(first, more)| format!("{first}-{}", first + more)),
+            1 => prop::sample::select(vec!["fn main", "top"]).prop_map(str::to_owned),
+        ];
+        (file, lines, words())
+            .prop_map(|(file, lines, concept)| Self::new(file.to_owned(), lines.into(), concept))
+            .boxed()
+    }
+
+    fn of_size(name: &str, bytes: usize) -> Self {
+        let concept = "x".repeat(bytes.min(900));
+        Self::new(format!("{name}.rs"), "1-2".to_owned().into(), concept)
+    }
+}

@@ -404,3 +404,26 @@ impl FromStr for Category {
             .ok_or_else(|| ParseCategoryError(text.chars().take(40).collect()))
     }
 }
+
+#[cfg(test)]
+impl crate::testing::Sample for Blueprint {
+    fn any() -> proptest::prelude::BoxedStrategy<Self> {
+        use proptest::prelude::*;
+
+        use crate::testing::any_text;
+
+        let title = prop::sample::select(vec!["Store", "store ", "Wire", "Locks"]);
+        let category = prop::sample::select(vec![Category::Decision, Category::Schema]);
+        (category, title, any_text(), any::<bool>())
+            .prop_map(|(category, title, content, immutable)| {
+                let blueprint = Blueprint::new(category, title.to_owned(), content);
+                Blueprint { immutable, ..blueprint }
+            })
+            .boxed()
+    }
+
+    fn of_size(name: &str, bytes: usize) -> Self {
+        let content = "x".repeat(bytes);
+        Self::new(Category::Decision, name.to_owned(), content)
+    }
+}

@@ -383,3 +383,28 @@ fn add_paragraph(text: &mut String, paragraph: &str) {
     }
     text.push_str(paragraph);
 }
+
+#[cfg(test)]
+impl crate::testing::Sample for Lesson {
+    fn any() -> proptest::prelude::BoxedStrategy<Self> {
+        use proptest::prelude::*;
+
+        use crate::testing::{any_text, words};
+
+        let detail = prop_oneof![Just(String::new()), any_text()];
+        let files =
+            prop::collection::vec(prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]), 0..3);
+        (words(), detail, files)
+            .prop_map(|(summary, detail, files)| Lesson {
+                files: files.into_iter().map(str::to_owned).collect(),
+                summary,
+                detail,
+                ..Lesson::default()
+            })
+            .boxed()
+    }
+
+    fn of_size(name: &str, bytes: usize) -> Self {
+        Self { summary: name.to_owned(), detail: "x".repeat(bytes), ..Self::default() }
+    }
+}

@@ -445,3 +445,36 @@ impl NewNote {
         self.text_bytes() + self.key.as_ref().map_or(0, String::len) + tags
     }
 }
+
+#[cfg(test)]
+impl crate::testing::Sample for NewNote {
+    fn any() -> proptest::prelude::BoxedStrategy<Self> {
+        use proptest::prelude::*;
+
+        use crate::testing::{day, words};
+
+        let key = prop::option::of(prop::sample::select(vec!["build", "port"]));
+        let tags = prop::collection::vec(prop::sample::select(vec!["auth", "db"]), 0..2);
+        let importance = prop::option::of(1_u8..=10);
+        // Absent, never, or a day.
+        let expiry = prop::option::of(prop::option::of(5_i64..8));
+        (words(), key, tags, importance, any::<bool>(), expiry)
+            .prop_map(|(content, key, tags, importance, pinned, expiry)| NewNote {
+                key: key.map(str::to_owned),
+                tags: tags.into_iter().map(str::to_owned).collect(),
+                importance,
+                // Any condition will do that is sometimes true and sometimes false.
+                private: content.len() % 3 == 0,
+                pinned,
+                expires: expiry.flatten().map(day),
+                lasts: expiry == Some(None),
+                content,
+                ..NewNote::default()
+            })
+            .boxed()
+    }
+
+    fn of_size(name: &str, bytes: usize) -> Self {
+        Self { content: format!("{name} {}", "x".repeat(bytes)), ..Self::default() }
+    }
+}

@@ -1,15 +1,13 @@
 //! Writes of every kind into projects that are full, and staged work of many sessions.
 
 use super::*;
-use crate::kinds::topic::TopicPart;
 use crate::limits::{
     SHORT_SUMMARY_BYTES_MAX, STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES,
     TEXT_BYTES_MAX,
 };
 use crate::record::{Body, Record, SessionRow};
 use crate::testing::{
-    anchor, anchors, apply, blueprint, blueprints, checkpoint, lesson, lessons, note, origin, rule,
-    save,
+    apply, blueprint, blueprints, checkpoint, each_item, lesson, lessons, note, origin, rule, save,
 };
 use crate::{
     Change, NoticeCause, Reader, RecordId, Rewrite, RuleAuthor, Save, Seq, Update, Version,
@@ -45,31 +43,12 @@ fn large() -> String {
     text(TEXT_BYTES_MAX - 100)
 }
 
-fn topic(name: &str, bytes: usize) -> Staged {
-    let part = TopicPart {
-        name: Some(name.to_owned()),
-        status: Some(text(bytes)),
-        ..TopicPart::default()
-    };
-    Staged { topics: vec![part], ..Staged::default() }
-}
-
-/// One part of each kind that agents write, large and small.
-fn parts() -> [(Kind, Staged, Staged); 4] {
-    [
-        (
-            Kind::Blueprint,
-            blueprints([blueprint("big", &large())]),
-            blueprints([blueprint("new", &text(2_000))]),
-        ),
-        (
-            Kind::Anchor,
-            anchors([anchor("big.rs", "1-2", &text(900))]),
-            anchors([anchor("new.rs", "1-2", &text(900))]),
-        ),
-        (Kind::Lesson, lessons([lesson("big", &large())]), lessons([lesson("new", &text(2_000))])),
-        (Kind::Topic, topic("big", 3_900), topic("new", 2_000)),
-    ]
+/// One part of each kind that agents stage, large and small. Of notes there are none: the tests
+/// write one as an item of another kind.
+fn parts() -> impl Iterator<Item = (Kind, Staged, Staged)> {
+    let large = each_item("big", TEXT_BYTES_MAX - 100).into_iter();
+    let parts = large.zip(each_item("new", 2_000)).map(|((kind, big), (_, new))| (kind, big, new));
+    parts.filter(|(kind, ..)| *kind != Kind::Note)
 }
 
 fn saved(memory: &Memory, by: &Provenance, part: Staged) -> Result<Vec<Change>, Refusal> {

@@ -182,3 +182,59 @@ fn is_news(here: &Topic, new: &TopicDecision) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+impl crate::testing::Sample for TopicPart {
+    fn any() -> proptest::prelude::BoxedStrategy<Self> {
+        use proptest::prelude::*;
+
+        use crate::testing::words;
+
+        let name = prop::option::of(prop::sample::select(vec!["main", "Cache", "cache", "Wire 2"]));
+        let decision = (
+            prop::sample::select(vec!["Which port?", "which  port?", "LRU?", "Keep?"]),
+            prop::option::of(words()),
+            0_i64..4,
+        );
+        let decision = decision.prop_map(|(question, decided, time)| TopicDecision {
+            question: question.to_owned(),
+            decided,
+            time: Timestamp(time),
+        });
+        let files = || {
+            let file = prop::sample::select(vec!["a.rs", "./a.rs", "b.rs"]);
+            prop::collection::vec(file.prop_map(str::to_owned), 0..3)
+        };
+        let line = (words(), 0_i64..4, files(), any::<bool>());
+        let line = line.prop_map(|(text, time, files, by_rule)| {
+            let line = if by_rule { HistoryLine::new(&text) } else { HistoryLine::written(text) };
+            HistoryLine { time: Timestamp(time), files, ..line }
+        });
+        let text = || prop::option::of(words());
+        let decision = prop_oneof![
+            decision,
+            prop::sample::select(vec!["LRU it is.", "lru  it is."])
+                .prop_map(TopicDecision::statement),
+        ];
+        let decisions = prop::collection::vec(decision, 0..5);
+        let texts = (text(), text(), text());
+        (name, texts, decisions, prop::collection::vec(line, 0..4), files())
+            .prop_map(|(name, (status, overview, architecture), decisions, history, files)| {
+                TopicPart {
+                    name: name.map(str::to_owned),
+                    status,
+                    overview,
+                    architecture,
+                    decisions,
+                    history,
+                    files,
+                }
+            })
+            .boxed()
+    }
+
+    fn of_size(name: &str, bytes: usize) -> Self {
+        let status = Some("x".repeat(bytes.min(3_900)));
+        Self { name: Some(name.to_owned()), status, ..Self::default() }
+    }
+}
