@@ -55,9 +55,11 @@ const MARKS_CHARS: usize = 400;
 /// The number of characters kept to name what made room for an archived record.
 const ROOM_CHARS: usize = 1_000;
 
-/// The room kept to name records that did not fit, in characters and in tokens.
-const LEFT_OUT_CHARS: usize = 400;
+/// The room kept to name records that did not fit or could not be given, in characters and in
+/// tokens; and the part of it for the latter, in characters.
+const LEFT_OUT_CHARS: usize = 1_000;
 const LEFT_OUT_TOKENS: u32 = 150;
+const REFUSED_CHARS: usize = 500;
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let tokens = tokens_max(params.max_tokens).map_err(failed)?;
@@ -172,10 +174,19 @@ async fn several(
     {
         return Err(ToolError::Caller(mistake));
     }
-    for mistake in refused {
-        let _ = writeln!(all.text, "{mistake}");
-    }
     let left_out: Vec<String> = waiting.map(ToString::to_string).collect();
+    if !refused.is_empty() || !left_out.is_empty() {
+        all.text.push('\n');
+    }
+    let (mut refused, mut chars) = (refused.iter().map(ToString::to_string).peekable(), 0);
+    while let Some(why) = refused.next_if(|why| chars + why.chars().count() < REFUSED_CHARS) {
+        chars += why.chars().count();
+        all.text.push_str(&why);
+        all.text.push('\n');
+    }
+    if refused.peek().is_some() {
+        let _ = writeln!(all.text, "{} more could not be given.", refused.count());
+    }
     if !left_out.is_empty() {
         all.truncated = true;
         let _ =

@@ -44,6 +44,11 @@ async fn an_id_that_does_not_exist_costs_the_others_nothing() {
     let said = shim.call("memory_get", json!({ "id": [note, "n77", lesson] })).await;
     assert!(said.contains("The port is 5432.") && said.contains("warm it first"), "{said}");
     assert!(said.contains("n77"), "{said}");
+    let many: Vec<String> = (61..=79).map(|number| format!("n{number}")).collect();
+    let many = format!("{note}, {}", many.join(", "));
+    let said = shim.call("memory_get", json!({ "id": many })).await;
+    assert!(said.contains("there is no record n61"), "{said}");
+    assert!(said.contains("more could not be given"), "{said}");
     let said = shim.call("memory_get", json!({ "id": ["n77", "n78"] })).await;
     assert!(said.starts_with("ERROR failed to get") && said.contains("n78"), "{said}");
     let said = shim.call("memory_get", json!({ "id": "n1 and more" })).await;
