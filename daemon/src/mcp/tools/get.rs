@@ -55,10 +55,11 @@ const MARKS_CHARS: usize = 400;
 /// The number of characters kept to name what made room for an archived record.
 const ROOM_CHARS: usize = 1_000;
 
-/// The room kept to name records that did not fit or could not be given, in characters and in
-/// tokens; and the part of it for the latter, in characters.
+/// The room kept to name records that did not fit or could not be given, in characters and tokens.
 const LEFT_OUT_CHARS: usize = 1_000;
 const LEFT_OUT_TOKENS: u32 = 150;
+
+/// The characters of that room for records that could not be given.
 const REFUSED_CHARS: usize = 500;
 
 async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
