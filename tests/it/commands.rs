@@ -101,6 +101,12 @@ fn commands_note_find_and_forget_as_agents_do() {
     assert_eq!(shell.json(&["search", "xylophone"])["records"], json!([]));
 
     assert!(shell.said(&["get", "plan"]).1.starts_with("n2 plan"));
+    let (code, both) = shell.said(&["get", "n1", "n2"]);
+    assert_eq!(code, 0, "{both}");
+    assert!(both.starts_with("n1") && both.contains("\nn2 plan"), "{both}");
+    let (code, text) = shell.said(&["get", "n1", "plan"]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("`plan` is not an id"), "{text}");
     assert_eq!(shell.json(&["get", "n1"])["records"][0]["tags"], json!(["net"]));
     let (code, text) = shell.said(&["get", "plans"]);
     assert!(code == 1 && text.starts_with("error: failed to get: ") && text.contains("plan"));

@@ -170,10 +170,8 @@ async fn several(
             break;
         }
     }
-    if all.records.is_empty()
-        && let Some(mistake) = refused.pop()
-    {
-        return Err(ToolError::Caller(mistake));
+    if all.records.is_empty() && !refused.is_empty() {
+        return Err(ToolError::Caller(refused.swap_remove(0)));
     }
     let left_out: Vec<String> = waiting.map(ToString::to_string).collect();
     if !refused.is_empty() || !left_out.is_empty() {
