@@ -12,6 +12,7 @@ mod dashboard;
 mod disk;
 mod endings;
 mod exactly_once;
+mod exchanged;
 mod failing_tools;
 mod floods;
 mod headless;

@@ -165,6 +165,20 @@ pub enum StoreError {
         found: String,
     },
 
+    /// Refuse to continue: the directory holds another memory.
+    #[error(
+        "{} holds the memory of {store}, whose directory was moved or copied here; put this \
+         memory's own directory back, or move this one away and restore a backup with \
+         `anchord restore`",
+        path.display()
+    )]
+    OfAnother {
+        /// The store's directory.
+        path: PathBuf,
+        /// The name of the store whose memory it is: a project's id, or `user`.
+        store: String,
+    },
+
     /// Refuse to continue, and say how to fix it.
     #[error(
         "{} is on a network file system ({kind}), where a store can lose data; set ANCHORD_HOME to a local directory",
@@ -197,6 +211,7 @@ impl StoreError {
             Self::ReadOnly { .. }
             | Self::Damaged { .. }
             | Self::Missing { .. }
+            | Self::OfAnother { .. }
             | Self::WrongMachine { .. } => true,
             Self::NotSaved { .. }
             | Self::NoSpace { .. }

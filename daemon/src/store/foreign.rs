@@ -1,5 +1,5 @@
-//! A journal of another memory in this one's place. A journal names itself and not its project.
-//! Only an index or a snapshot next to it shows that it belongs to another memory.
+//! A journal of another memory in this one's place. Its segments name their store, except those of
+//! earlier builds. An index or a snapshot next to it shows it too, unless they moved with it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,11 +11,19 @@ use super::journal_store::JournalStore;
 use super::{StateMachine, StoreError, snapshot};
 
 impl<M: StateMachine> JournalStore<M> {
-    /// Returns whether a snapshot is of the journal that is here. Then the index alone is another
-    /// memory's.
-    pub(super) fn has_own_snapshot(&self) -> Result<bool, StoreError> {
-        let of = self.journals_of_snapshots()?;
-        Ok(of.contains(&self.journal.id))
+    /// Fails if the journal names another store than this one.
+    pub(super) fn refuse_another(&self) -> Result<(), StoreError> {
+        let Some(store) = self.journal.other_store.clone() else { return Ok(()) };
+        let path = self.journal.dir.parent().unwrap_or(&self.journal.dir).to_owned();
+        Err(StoreError::OfAnother { path, store })
+    }
+
+    /// Returns whether the journal is another memory's than the index, and the index is this
+    /// store's. If a snapshot is of the journal, the index is the one from elsewhere, unless the
+    /// journal names another store.
+    pub(super) fn is_apart(&self) -> Result<bool, StoreError> {
+        let is_other = self.journal.other_store.is_some();
+        Ok(is_other || !self.journals_of_snapshots()?.contains(&self.journal.id))
     }
 
     /// Returns the journals that the snapshots are of.

@@ -51,6 +51,9 @@ pub(crate) struct HeaderV1 {
     /// The version of the anchord that wrote the segment.
     pub(crate) build: Cow<'static, str>,
     pub(crate) machine: Cow<'static, str>,
+    /// The name of the store's directory. Segments of earlier builds lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) store: Option<String>,
     pub(crate) journal: Uuid,
     /// Rises when segments are rewritten. That outdates every index and snapshot.
     pub(crate) epoch: u32,
@@ -66,6 +69,7 @@ impl HeaderV1 {
     /// Returns the header of a new segment of a journal in an epoch.
     pub(crate) fn new(
         machine: &'static str,
+        store: String,
         (journal, epoch): (Uuid, u32),
         segment: u32,
         first: Seq,
@@ -75,6 +79,7 @@ impl HeaderV1 {
             format: FORMAT,
             build: env!("CARGO_PKG_VERSION").into(),
             machine: machine.into(),
+            store: Some(store),
             journal,
             epoch,
             segment,

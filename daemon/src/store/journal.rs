@@ -89,6 +89,8 @@ pub(crate) struct Journal {
     pub(super) machine: &'static str,
     pub(super) id: Uuid,
     pub(super) epoch: u32,
+    /// The store that its segments name, if they name another than this one.
+    pub(super) other_store: Option<String>,
     /// In order; the last one receives the writes.
     pub(super) segments: Vec<Segment>,
     /// The last segment; `None` if nothing can be written.
@@ -193,7 +195,8 @@ impl Journal {
         previous: Option<Crc>,
     ) -> Result<u64, StoreError> {
         let of = (self.id, self.epoch);
-        let header = HeaderV1::new(self.machine, of, number, first, previous);
+        let store = segment::store_name(&self.dir);
+        let header = HeaderV1::new(self.machine, store, of, number, first, previous);
         let mut line = Vec::new();
         format::write_line(&header, &mut line);
         let path = self.path(number);
@@ -211,6 +214,7 @@ impl Journal {
     pub(super) fn set_apart(&mut self, id: Uuid, epoch: u32, why: String) {
         (self.id, self.epoch) = (id, epoch);
         self.segments.clear();
+        self.other_store = None;
         (self.last, self.last_crc, self.file) = (Seq(0), Crc(0), None);
         self.read_only = Some(why);
     }

@@ -172,6 +172,7 @@ impl<M: StateMachine> JournalStore<M> {
             tracing::warn!(%error, "cannot tidy the snapshots");
         }
         let (loaded, why) = if untouchable {
+            store.refuse_another()?;
             store.index_fault.clone_from(&store.journal.read_only);
             (None, None)
         } else {
@@ -201,6 +202,7 @@ impl<M: StateMachine> JournalStore<M> {
         let found = found.unwrap_or_else(|| find(&*self.place));
         if !matches!(found, IndexFinding::Of(..)) && !self.journal.segments.is_empty() {
             self.compare_with_snapshots()?;
+            self.refuse_another()?;
         }
         let why = match found {
             IndexFinding::Empty(_) if self.journal.read_only.is_some() => {
@@ -214,13 +216,13 @@ impl<M: StateMachine> JournalStore<M> {
                 Err(error) => error,
             },
             IndexFinding::Unusable(error) => error,
-            IndexFinding::Of(index, meta) => match self.relate(&meta)? {
+            IndexFinding::Of(index, meta) => match self.relate_own(&meta)? {
                 Relation::Follows(at) => match self.load(index, &meta, at) {
                     Ok(base) => return Ok((Some(base), None)),
                     Err(why) => why,
                 },
                 Relation::Outdated(why) => IndexError::damaged(why),
-                Relation::Foreign(why) if !self.has_own_snapshot()? => {
+                Relation::Foreign(why) if self.is_apart()? => {
                     self.journal.set_apart(meta.journal, meta.epoch, why);
                     self.history = Arc::new(History::of(self.journal.written()));
                     match self.load(index, &meta, None) {
@@ -256,6 +258,15 @@ impl<M: StateMachine> JournalStore<M> {
             }
         }
         Ok((None, Some(why.to_string())))
+    }
+
+    /// Determines how an index relates to the journal. Fails if both are of another store.
+    fn relate_own(&mut self, meta: &MetaV1) -> Result<Relation, StoreError> {
+        let relation = self.relate(meta)?;
+        if !matches!(relation, Relation::Foreign(_)) {
+            self.refuse_another()?;
+        }
+        Ok(relation)
     }
 
     /// Determines how an index relates to the journal.

@@ -69,6 +69,7 @@ pub(crate) fn open(
         machine,
         id: Uuid::nil(),
         epoch: 1,
+        other_store: None,
         segments: Vec::new(),
         file: None,
         last: Seq(0),
@@ -366,6 +367,8 @@ impl Opening {
                 found: header.machine.clone().into_owned(),
             });
         }
+        let name = segment::store_name(&self.journal.dir);
+        self.journal.other_store = header.store.clone().filter(|of| *of != name);
         if self.journal.id.is_nil() {
             self.journal.id = header.journal;
             self.journal.epoch = header.epoch;

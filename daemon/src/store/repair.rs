@@ -162,12 +162,13 @@ impl<M: StateMachine> Survey<M> {
         let journal_dir = dir.join("journal");
         let names = disk.list(&journal_dir).map_err(StoreError::io("list", &journal_dir))?;
         let numbers = segment::numbers_of(&names);
-        let (mut segments, mut headers) = (Vec::new(), Vec::new());
+        let (mut segments, mut headers, mut stores) = (Vec::new(), Vec::new(), Vec::new());
         let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
         let mut bad = missing as u64;
         for number in numbers {
             let bytes = read_fuller(disk, &journal_dir, &names, number)?;
             let known = header::<M>(&journal_dir, number, &bytes)?;
+            stores.push(known.as_ref().and_then(|known| known.store.clone()));
             bad += u64::from(known.as_ref().is_none_or(|known| known.segment != number));
             headers.push(known.map(|known| (known.journal, known.epoch)));
             segments.push(bytes);
@@ -175,8 +176,12 @@ impl<M: StateMachine> Survey<M> {
         let (journal, in_files, known) = identity(&headers, known::<M>(dir, options)?);
         let epoch = known.as_ref().map_or(in_files, |known| known.epoch.max(in_files));
         let mut foreign = 0;
-        for (bytes, header) in segments.iter_mut().zip(headers) {
+        let name = segment::store_name(&journal_dir);
+        for ((bytes, header), store) in segments.iter_mut().zip(headers).zip(stores) {
             let Some((of, epoch)) = header.filter(|header| *header != (journal, in_files)) else {
+                if let Some(store) = store.filter(|store| *store != name) {
+                    return Err(StoreError::OfAnother { path: dir.to_owned(), store });
+                }
                 continue;
             };
             bytes.clear();

@@ -89,8 +89,9 @@ impl<M: StateMachine> JournalStore<M> {
         for segment in &journal.segments {
             let bytes = journal.read_segment(segment)?;
             let of = (journal.id, epoch);
-            let header =
-                HeaderV1::new(journal.machine, of, segment.number, segment.first, previous);
+            let store = segment::store_name(&journal.dir);
+            let (number, first) = (segment.number, segment.first);
+            let header = HeaderV1::new(journal.machine, store, of, number, first, previous);
             let mut lines = Vec::with_capacity(bytes.len());
             format::write_line(&header, &mut lines);
             for line in segment::lines(&bytes).skip(1) {
@@ -355,7 +356,9 @@ impl<'a> Output<'a> {
     fn begin(&mut self) {
         self.segments += 1;
         let of = (self.journal, self.epoch);
-        let header = HeaderV1::new(self.machine, of, self.segments, self.next, self.previous);
+        let store = segment::store_name(self.dir);
+        let (number, first) = (self.segments, self.next);
+        let header = HeaderV1::new(self.machine, store, of, number, first, self.previous);
         self.lines.clear();
         format::write_line(&header, &mut self.lines);
     }

@@ -1,6 +1,7 @@
 //! One file of the journal: its name, its lines, and the check that they are as written.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anchord_memory::Seq;
 
@@ -59,6 +60,12 @@ pub(crate) fn numbers_of(names: &[String]) -> Vec<u32> {
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_suffix(".jsonl")?.parse().ok()?;
     (file_name(number) == name).then_some(number)
+}
+
+/// Returns the name of the store that the directory of a journal belongs to.
+pub(crate) fn store_name(journal_dir: &Path) -> String {
+    let name = journal_dir.parent().and_then(Path::file_name).unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Whether a file was never finished. A finished file gets another name.

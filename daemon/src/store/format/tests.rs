@@ -85,6 +85,7 @@ fn the_bytes_of_a_header_are_pinned() {
         format: 5,
         build: "0.1.0".into(),
         machine: "project".into(),
+        store: Some("00000000-0000-0000-0000-000000000002".to_owned()),
         journal: Uuid::from_u128(1),
         epoch: 1,
         segment: 2,
@@ -95,8 +96,9 @@ fn the_bytes_of_a_header_are_pinned() {
     write_line(&header, &mut bytes);
     let expected = concat!(
         r#"{"format":5,"build":"0.1.0","machine":"project","#,
+        r#""store":"00000000-0000-0000-0000-000000000002","#,
         r#""journal":"00000000-0000-0000-0000-000000000001","epoch":1,"segment":2,"first":8,"#,
-        r#""previous":"000000ab","crc":"38fc917b"}"#,
+        r#""previous":"000000ab","crc":"5ce1dfe9"}"#,
         "\n"
     );
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);

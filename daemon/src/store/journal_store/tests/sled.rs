@@ -49,16 +49,17 @@ fn a_sled_index_survives_reopening() {
 
 #[test]
 fn a_sled_index_killed_before_its_flush_catches_up() {
-    let dir = tempfile::tempdir().unwrap();
-    let entries = filled(dir.path());
+    let (dir, copied) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // A store keeps its name.
+    let (store, killed) = (dir.path().join("store"), copied.path().join("store"));
+    let entries = filled(&store);
     // A copy taken while the store is open equals the files that a kill leaves.
-    let killed = tempfile::tempdir().unwrap();
-    let mut writer = open(dir.path());
+    let mut writer = open(&store);
     let more = writer.add("x", 32);
-    copy(dir.path(), killed.path());
+    copy(&store, &killed);
     let mut expected = entries;
     expected.push(more);
-    let mut again = open(killed.path());
+    let mut again = open(&killed);
     assert_eq!(again.report.entries, expected.len() as u64);
     again.expect(&expected, "after a kill");
 }
@@ -79,11 +80,12 @@ fn a_deleted_sled_index_is_rebuilt_and_reported() {
 #[test]
 fn a_truncated_or_corrupted_sled_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
-    let entries = filled(dir.path());
+    let store = dir.path().join("store");
+    let entries = filled(&store);
     let mut rebuilt = 0;
     let mut damaged = 0;
-    for file in files(&dir.path().join("sled")) {
-        let name = file.strip_prefix(dir.path()).unwrap().to_owned();
+    for file in files(&store.join("sled")) {
+        let name = file.strip_prefix(&store).unwrap().to_owned();
         let bytes = fs::read(&file).unwrap();
         let mut random = Random(bytes.len() as u64);
         let mut noise = bytes.clone();
@@ -97,16 +99,17 @@ fn a_truncated_or_corrupted_sled_index_is_rebuilt() {
             ("noise", noise),
             ("half noise", half),
         ] {
-            let copied = tempfile::tempdir().unwrap();
-            copy(dir.path(), copied.path());
-            fs::write(copied.path().join(&name), content).unwrap();
-            let mut again = open(copied.path());
+            let dir = tempfile::tempdir().unwrap();
+            let copied = dir.path().join("store");
+            copy(&store, &copied);
+            fs::write(copied.join(&name), content).unwrap();
+            let mut again = open(&copied);
             let what = format!("{} {what}", name.display());
             rebuilt += usize::from(again.report.rebuilt.is_some());
             damaged += 1;
             again.expect(&entries, &what);
             again.store.close();
-            let mut once_more = open(copied.path());
+            let mut once_more = open(&copied);
             assert_eq!(once_more.report.rebuilt, None, "{what}, opened once more");
             once_more.expect(&entries, &what);
         }
