@@ -459,6 +459,10 @@ pub const HOOK_LOOK_TIME_MAX: Duration = Duration::from_millis(550);
 /// Time for rendering the whole load, from the same moment. After that only a part is rendered.
 pub const HOOK_RENDER_TIME_MAX: Duration = Duration::from_millis(700);
 
+/// Time for rendering that part, from the same moment. After that the hook is only told that there
+/// is a memory.
+pub const HOOK_PART_TIME_MAX: Duration = Duration::from_millis(850);
+
 /// Silence after which a conversation's pending activity is staged, besides the end of a turn. A
 /// turn may last an hour, and a killed client ends none.
 pub const NOTED_STAGED_AFTER: Duration = Duration::from_secs(5);

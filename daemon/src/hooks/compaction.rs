@@ -6,7 +6,7 @@ use anchord_memory::render::hooks::{CompactionView, compaction_instructions, res
 
 use super::activity::WithoutTopic;
 use super::conversations::ConversationState;
-use super::ready::{answer_not_open, ready_load};
+use super::ready::{answer_not_shown, ready_load};
 use super::response::HookResponse;
 use super::{HookCall, HookError};
 use crate::{clock, secrets};
@@ -73,7 +73,7 @@ pub(super) async fn restore(call: &HookCall<'_>) -> Result<HookResponse, HookErr
     });
     Ok(match load.await? {
         Some(load) => load.answer(call),
-        None => answer_not_open(call),
+        None => answer_not_shown(call),
     })
 }
 

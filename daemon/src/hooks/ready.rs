@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use anchord_memory::render::hooks::{RenderedContext, not_open};
+use anchord_memory::render::hooks::{RenderedContext, not_shown};
 use anchord_memory::render::{LoadText, LoadView};
 use anchord_memory::{Memory, Revision};
 
@@ -40,13 +40,13 @@ impl ReadyLoad {
     }
 }
 
-/// Answers that the memory is not open yet.
-pub(super) fn answer_not_open(call: &HookCall<'_>) -> HookResponse {
+/// Answers that the memory could not be opened or rendered in time.
+pub(super) fn answer_not_shown(call: &HookCall<'_>) -> HookResponse {
     call.session.set_injected(None);
-    HookResponse::context(RenderedContext { text: not_open(), ..RenderedContext::default() })
+    HookResponse::context(RenderedContext { text: not_shown(), ..RenderedContext::default() })
 }
 
-/// Renders as much of a load as is possible in time; `None` if the memory is not open by then.
+/// Renders as much of a load as is possible in time; `None` if that is nothing.
 /// `task` is the subject of the conversation, if it is known.
 pub(super) async fn ready_load(
     call: &HookCall<'_>,
@@ -86,10 +86,10 @@ pub(super) async fn ready_load(
     };
     let is_whole = whole.is_some();
     let text = match whole {
-        Some(text) => text,
-        None => rendered(true).await,
+        Some(text) => Some(text),
+        None => in_time(begin + patience.part, rendered(true)).await,
     };
-    Ok(Some(ReadyLoad { text, revision: view.memory.revision(), is_whole }))
+    Ok(text.map(|text| ReadyLoad { text, revision: view.memory.revision(), is_whole }))
 }
 
 /// Awaits work until a deadline; `None` if it is not done by then.

@@ -7,7 +7,7 @@ use anchord_memory::lifecycle::{Answer, StartSource};
 use anchord_memory::render::hooks::{last_seen, resumed, session_start};
 
 use super::conversations::ConversationState;
-use super::ready::{answer_not_open, ready_load};
+use super::ready::{answer_not_shown, ready_load};
 use super::response::HookResponse;
 use super::{HookCall, HookError, compaction, subagent};
 use crate::clock;
@@ -65,7 +65,7 @@ async fn loaded(call: &HookCall<'_>) -> Result<(HookResponse, bool), HookError> 
     // Some clients send the first prompt before the start. Then the task is known.
     let asked = call.conversations().with(&call.name, |conversation| conversation.asked.clone());
     let Some(load) = ready_load(call, asked, session_start).await? else {
-        return Ok((answer_not_open(call), false));
+        return Ok((answer_not_shown(call), false));
     };
     let is_whole = load.is_whole;
     Ok((load.answer(call), is_whole))

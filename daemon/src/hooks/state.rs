@@ -55,6 +55,8 @@ pub(super) struct Patience {
     pub(super) look: Duration,
     /// The limit for rendering the whole load.
     pub(super) render: Duration,
+    /// The limit for rendering a part of it.
+    pub(super) part: Duration,
 }
 
 impl Default for Patience {
@@ -63,6 +65,7 @@ impl Default for Patience {
             open: limits::HOOK_OPEN_TIME_MAX,
             look: limits::HOOK_LOOK_TIME_MAX,
             render: limits::HOOK_RENDER_TIME_MAX,
+            part: limits::HOOK_PART_TIME_MAX,
         }
     }
 }

@@ -54,10 +54,10 @@ pub fn session_start(memory: &Memory, view: &LoadView<'_>) -> LoadText {
     load
 }
 
-/// Says that a memory could not be opened in time, framed.
-pub fn not_open() -> String {
+/// Says that a memory could not be opened or rendered in time, framed.
+pub fn not_shown() -> String {
     framed(
-        "The project's memory could not be opened in time, so none of it is shown. \
+        "The project's memory could not be read in time, so none of it is shown. \
          Call memory_load {} before you continue.\n",
         SESSION_START_CHARS_MAX,
     )

@@ -5,11 +5,12 @@ use std::time::Duration;
 use super::*;
 use crate::hooks::state::Patience;
 
-/// Returns a world with a memory. The daemon has no time for the steps after `open` or `look`.
-async fn impatient(open: Duration, look: Duration) -> (World, Shim) {
+/// Returns a world with a memory. The daemon has no time for rendering the whole load, and this
+/// much for the other steps.
+async fn impatient([open, look, part]: [Duration; 3]) -> (World, Shim) {
     let world = World::new().await;
     let shim = saved(&world, "Sockets, not ports").await;
-    let patience = Patience { open, look, render: Duration::ZERO };
+    let patience = Patience { open, look, render: NO_TIME, part };
     world.daemon.hooks.state.patience.set(patience).unwrap();
     (world, shim)
 }
@@ -28,7 +29,7 @@ async fn load_by_tool(world: &World) -> String {
 #[tokio::test]
 async fn a_start_without_time_for_a_load_gives_a_partial_one() {
     for look in [ENOUGH, NO_TIME] {
-        let (world, _shim) = impatient(ENOUGH, look).await;
+        let (world, _shim) = impatient([ENOUGH, look, ENOUGH]).await;
         for source in ["startup", "compact"] {
             let printed = world.hook("claude-code", &started(source, source)).await;
             let context = context(&printed);
@@ -41,19 +42,21 @@ async fn a_start_without_time_for_a_load_gives_a_partial_one() {
 }
 
 #[tokio::test]
-async fn a_start_says_so_if_the_memory_could_not_be_opened_in_time() {
-    let (world, _shim) = impatient(NO_TIME, NO_TIME).await;
-    for source in ["startup", "compact"] {
-        let context = context(&world.hook("claude-code", &started(source, source)).await);
-        assert!(context.contains("could not be opened in time"), "{context}");
-        assert!(context.contains("Call memory_load {}"), "{context}");
+async fn a_start_says_so_if_there_is_no_time_for_opening_or_for_a_part() {
+    for open in [NO_TIME, ENOUGH] {
+        let (world, _shim) = impatient([open, open, NO_TIME]).await;
+        for source in ["startup", "compact"] {
+            let context = context(&world.hook("claude-code", &started(source, source)).await);
+            assert!(context.contains("could not be read in time"), "{context}");
+            assert!(context.contains("Call memory_load {}"), "{context}");
+        }
     }
 }
 
 #[tokio::test]
 async fn a_load_after_a_partial_one_gives_everything() {
-    for open in [ENOUGH, NO_TIME] {
-        let (world, _shim) = impatient(open, NO_TIME).await;
+    for times in [[ENOUGH, NO_TIME, ENOUGH], [ENOUGH, NO_TIME, NO_TIME], [NO_TIME; 3]] {
+        let (world, _shim) = impatient(times).await;
         let first = world.hook_by(claude(world.hello()), &started("a", "startup")).await;
         assert!(!first.is_empty());
         let load = load_by_tool(&world).await;
