@@ -179,6 +179,12 @@ fn why_also_names_what_a_start_shows() {
     assert!(text.starts_with("Nothing is given: ") && text.contains(start), "{text}");
     let text = shell.done(&["why", "--file", "src/paint.rs"]);
     assert!(text.starts_with("Nothing is given: ") && text.contains(start), "{text}");
+    // The log has what the prompt is given, and only that.
+    let text = shell.done(&["why", "--prompt", "run the tests"]);
+    assert!(text.contains("n2 test.command: cargo test"), "{text}");
+    let log = shell.done(&["log"]);
+    assert!(log.contains("prompt=run the tests -> n2\n"), "{log}");
+    assert!(log.contains("prompt=paint it green -> nothing\n"), "{log}");
 }
 
 /// The words that agents' tools take for a category are taken at a shell, too.

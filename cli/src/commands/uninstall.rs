@@ -30,7 +30,7 @@ use crate::show;
   anchord uninstall
   anchord uninstall --data --yes")]
 pub(crate) struct Args {
-    /// Remove the memory of all projects, too
+    /// Remove the memory of all projects and your own notes, too; backups stay
     #[arg(long)]
     data: bool,
     /// Do not ask
@@ -104,6 +104,7 @@ impl Args {
             writeln!(out, "  what agents were told: `anchord setup --remove` takes it back")?;
         }
         writeln!(out, "  what projects say: `anchord init --remove` in each")?;
+        writeln!(out, "  an id in each project, `project-id` in `.anchord` or in `.git/anchord`")?;
         setup::not_taken_back(&refused).map_or(Ok(()), Err)
     }
 
@@ -170,13 +171,14 @@ fn plan(dir: &InstanceDir, units: Vec<PathBuf>, data: bool) -> Result<Plan, Erro
     plan.goes.extend(logs.into_iter().filter(|path| is_log(path)));
     // Without it, a later instance takes the memory over instead of refusing it.
     plan.goes.extend(Some(file.data.join(DATA_MARK)).filter(|path| exists(path)));
-    let memory = ["daemon", "projects"].map(|part| file.data.join(part));
-    let memory = memory.into_iter().filter(|path| exists(path));
+    let memory = entries(&file.data)?.into_iter().filter(|path| is_memory(path));
     if data {
         plan.goes.extend(memory);
     } else {
         plan.stays.extend(memory.map(|path| (path, "the memory; --data removes it")));
     }
+    let backups = file.data.join("backups");
+    plan.stays.extend(exists(&backups).then_some((backups, "your backups")));
     let config = file.config.join(CONFIG_FILE);
     if exists(&config) {
         plan.stays.push((config, "your configuration"));
@@ -246,6 +248,14 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 fn is_log(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with("anchord") && name.contains("log")
+}
+
+/// Whether a path in the data directory is part of the memory: of projects, of the user's own notes,
+/// also of some that were set aside, or of what the dashboard keeps.
+fn is_memory(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    matches!(name, "daemon" | "projects" | "user" | "dashboard.json")
+        || name.starts_with("user.aside-")
 }
 
 fn exists(path: &Path) -> bool {

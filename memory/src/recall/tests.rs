@@ -392,7 +392,7 @@ fn a_prompt_that_goes_on_with_earlier_work_is_given_the_row_of_that_work() {
     let (reader, nothing) = (Reader::anyone(), std::collections::BTreeSet::new());
     let prompt = "continue where we left off";
     let of = PromptQuery { reader: &reader, prompt, given: &nothing, now: day(30) };
-    assert!(why_prompt(&memory, &of).contains("goes on with the last session"));
+    assert!(why_prompt(&memory, &of).text.contains("goes on with the last session"));
     let ids = [newest.parse().unwrap()];
     let why = reasons(&memory, &reader, Cause::Prompt(prompt), &ids, day(30));
     assert_eq!(why[0].2, "the last session, which the prompt goes on with");

@@ -1,7 +1,7 @@
 //! Explanations of why a prompt or a file is given certain records and no others, for people who
 //! look after a memory.
 
-use super::hooks::{FileContext, PromptContext, file_context, prompt_context};
+use super::hooks::{FileContext, PromptContext, RenderedContext, file_context, prompt_context};
 use super::{append, loaded};
 use crate::ids::{RecordId, SessionId};
 use crate::limits::WHY_CANDIDATES_MAX;
@@ -10,16 +10,18 @@ use crate::recall::{Candidate, PromptChoice, PromptQuery, for_prompt};
 
 /// Renders what a new conversation is given at a prompt, with each candidate's score and the parts
 /// of that score.
-pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
+pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> RenderedContext {
     let nobody = SessionId::new("");
     let PromptQuery { reader, prompt, given, now } = *of;
     let context =
         PromptContext { reader, session: &nobody, prompt: Some(prompt), since: None, given, now };
-    let text = prompt_context(memory, &context).text;
+    let rendered = prompt_context(memory, &context);
+    let text = &rendered.text;
     let PromptChoice { given: chosen, asks, candidates, last_session } = for_prompt(memory, of);
     let mut why = String::new();
     if candidates.is_empty() && last_session.is_none() {
-        return "Nothing is given: no record has a word of this prompt.\n".to_owned();
+        let why = "Nothing is given: no record has a word of this prompt.\n";
+        return RenderedContext { text: why.to_owned(), ..rendered };
     }
     if chosen.is_empty() {
         append(
@@ -56,16 +58,17 @@ pub fn why_prompt(memory: &Memory, of: &PromptQuery<'_>) -> String {
             append(&mut why, format_args!("\n{head}\n{}\n", lines.join("\n")));
         }
     }
-    why
+    RenderedContext { text: why, ..rendered }
 }
 
 /// Renders what a new conversation is given before it reads or edits a file.
-pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> String {
-    let text = file_context(memory, of).text;
-    if text.is_empty() {
-        return format!("Nothing is given: no record names {} or its directory.\n", of.file);
+pub fn why_file(memory: &Memory, of: &FileContext<'_>) -> RenderedContext {
+    let rendered = file_context(memory, of);
+    if rendered.text.is_empty() {
+        let why = format!("Nothing is given: no record names {} or its directory.\n", of.file);
+        return RenderedContext { text: why, ..rendered };
     }
-    text
+    rendered
 }
 
 /// Renders what a session is shown at its start, whatever the prompt. Empty if that is nothing.

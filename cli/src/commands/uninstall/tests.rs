@@ -8,7 +8,7 @@ fn instance() -> (tempfile::TempDir, InstanceDir) {
     let dir = InstanceDir::named(scratch.path().join("instance"));
     dir.ensure().unwrap();
     let root = dir.path();
-    for path in ["data/daemon/journal", "data/projects/p", "config", "logs"] {
+    for path in ["data/daemon/journal", "data/projects/p", "data/user", "config", "logs"] {
         fs::create_dir_all(root.join(path)).unwrap();
     }
     let files = [
@@ -19,6 +19,8 @@ fn instance() -> (tempfile::TempDir, InstanceDir) {
         "logs/anchord.2026-11-21.log",
         "logs/mine.txt",
         "data/projects/p/x",
+        "data/user/x",
+        "data/dashboard.json",
     ];
     for path in files {
         fs::write(root.join(path), "x").unwrap();
@@ -55,12 +57,14 @@ fn the_memory_and_foreign_files_stay() {
     let (_scratch, dir) = instance();
     let plan = plan(&dir, Vec::new(), false).unwrap();
     let stays: Vec<&str> = plan.stays.iter().map(|(_, why)| *why).collect();
-    assert_eq!(
-        stays,
-        ["the memory; --data removes it", "the memory; --data removes it", "your configuration"]
-    );
+    let memory = "the memory; --data removes it";
+    assert_eq!(stays, [memory, memory, memory, memory, "your configuration"]);
     carry_out(&plan).unwrap();
-    assert_eq!(left(dir.path()), ["config/config.toml", "data/projects/p/x", "logs/mine.txt"]);
+    let memory = ["data/dashboard.json", "data/projects/p/x", "data/user/x"];
+    assert_eq!(
+        left(dir.path()),
+        [&["config/config.toml"][..], &memory, &["logs/mine.txt"]].concat()
+    );
 }
 
 #[test]
@@ -70,6 +74,19 @@ fn with_data_only_what_the_user_wrote_stays() {
     fs::remove_file(dir.path().join("config/config.toml")).unwrap();
     carry_out(&plan(&dir, Vec::new(), true).unwrap()).unwrap();
     assert!(!dir.path().exists(), "{:?}", left(dir.path()));
+}
+
+#[test]
+fn with_data_backups_stay_and_are_named() {
+    let (_scratch, dir) = instance();
+    let backup = dir.path().join("data/backups/p.jsonl.gz");
+    fs::create_dir_all(backup.parent().unwrap()).unwrap();
+    fs::write(&backup, "x").unwrap();
+    let plan = plan(&dir, Vec::new(), true).unwrap();
+    assert!(plan.stays.iter().any(|(path, why)| *why == "your backups" && backup.starts_with(path)));
+    carry_out(&plan).unwrap();
+    assert_eq!(left(dir.path()).first().map(String::as_str), Some("config/config.toml"));
+    assert!(backup.exists() && !dir.path().join("data/user").exists());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::context::Context;
 use crate::mcp::error::ToolError;
 use crate::mcp::tool::{Effect, ToolSpec};
@@ -24,7 +25,7 @@ pub(super) fn spec() -> ToolSpec {
     ToolSpec::new("memory_why", "Explain what a hook gives.", Effect::Reads, run)
 }
 
-async fn run(context: Context, params: Params) -> Result<String, ToolError> {
+async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> {
     let view = context.searchable_view().await?;
     let (reader, given, now) = (context.reader(), BTreeSet::new(), clock::now());
     let (reader, given) = (&reader, &given);
@@ -46,5 +47,6 @@ async fn run(context: Context, params: Params) -> Result<String, ToolError> {
     let loading = context.session.loading(&context.sessions, &view, None).await;
     let load = render::load(&view.memory, &loading.view());
     let load = load.map_err(|refusal| context.refused("explain", &refusal))?;
-    Ok(why + &render::why_start(&load.shown))
+    let text = why.text + &render::why_start(&load.shown);
+    Ok(ToolAnswer::from(text).with_newest(&*view.memory, &why.shown))
 }
