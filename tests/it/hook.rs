@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anchord_tests::{Agent, Instance, PATIENCE, Project, Signal, poll, process, write};
+use anchord_tests::{Agent, Instance, PATIENCE, Project, Shell, Signal, poll, process, write};
 use serde_json::{Value, json};
 
 const EVENT: &str =
@@ -229,6 +229,39 @@ fn a_closing_message_about_the_save_does_not_change_the_saved_row() {
     let load = load(&instance, talk.project.path());
     assert!(load.contains("Gross prices are shown."), "{load}");
     assert!(!load.contains("It is all in memory now."), "{load}");
+}
+
+/// Nothing would mean that nothing is recorded.
+#[test]
+fn a_start_says_that_the_memory_cannot_be_read() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    let shell = Shell::new(&instance, talk.project.path());
+    shell.done(&["note", "--key", "test.command", "cargo test --workspace"]);
+    shell.done(&["stop"]);
+    let projects = instance.home().join("data/projects");
+    let away = instance.home().join("away");
+    fs::rename(&projects, &away).unwrap();
+    let startup = json!({ "source": "startup" });
+    let unreadable = |said: &str| said.contains("cannot be shown") && said.contains("is missing");
+    for source in ["startup", "resume", "compact"] {
+        let said = talk.tell("SessionStart", &json!({ "source": source }));
+        assert!(unreadable(&said), "{source}: {said}");
+    }
+    // A client without a start learns it at its first prompt, once.
+    let other = talk.of("b");
+    let prompt = json!({ "prompt": "run the tests" });
+    let said = other.tell("UserPromptSubmit", &prompt);
+    assert!(unreadable(&said), "{said}");
+    assert_eq!(other.tell("UserPromptSubmit", &json!({ "prompt": "and the benches" })), "");
+    assert_eq!(talk.tell("UserPromptSubmit", &prompt), "");
+    let (_, doctor) = shell.said(&["doctor"]);
+    assert!(doctor.contains("the last that failed: UserPromptSubmit"), "{doctor}");
+
+    shell.done(&["stop"]);
+    fs::rename(&away, &projects).unwrap();
+    let said = talk.tell("SessionStart", &startup);
+    assert!(said.contains("cargo test --workspace"), "{said}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anchord_agents::setup::{Agent, Programs, Scope, Setting, UserEnvironment, Wishes};
+use anchord_daemon::api::ProjectStatus;
 use anchord_daemon::projects::{Surroundings, locate};
 use anchord_proto::instance::InstanceDir;
 use anyhow::Context;
@@ -117,6 +118,14 @@ impl Finding {
         self.fix = Some(fix);
         self
     }
+}
+
+/// Whether a finding already has this error of a project.
+fn is_reported(found: &[Finding], project: &ProjectStatus, error: &Error) -> bool {
+    let has = |finding: &Finding| {
+        finding.what.starts_with(&project.name) && finding.what.contains(&error.message)
+    };
+    found.iter().any(has)
 }
 
 impl Args {

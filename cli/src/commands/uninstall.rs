@@ -250,8 +250,8 @@ fn is_log(path: &Path) -> bool {
     name.starts_with("anchord") && name.contains("log")
 }
 
-/// Whether a path in the data directory is part of the memory: of projects, of the user's own notes,
-/// also of some that were set aside, or of what the dashboard keeps.
+/// Whether a path in the data directory is part of the memory. The user's own notes are too, even
+/// if they were set aside, and so is what the dashboard keeps.
 fn is_memory(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     matches!(name, "daemon" | "projects" | "user" | "dashboard.json")

@@ -301,7 +301,8 @@ pub(super) fn bind_error(error: BindError) -> ErrorReply {
         BindError::NotJoined(_) => {
             ErrorReply { code: ErrorCode::Busy, error: error.to_string(), action: None }
         }
-        BindError::NotAProject(_) | BindError::Unreadable(_) => bad_request(&error),
+        BindError::NotAProject(error) => bad_request(&error),
+        BindError::Unreadable(error) => bad_request(&error),
         BindError::Foreign | BindError::Unknown(_) => internal(&error.to_string()),
     }
 }
@@ -313,8 +314,10 @@ pub(super) fn store_error(error: StoreError) -> ErrorReply {
 /// Maps a store's error to its code and the next step. No other function does this.
 fn of_store(error: &StoreError) -> ErrorReply {
     let (code, action) = match error {
-        // The error's text names `anchord doctor`.
-        StoreError::ReadOnly { .. } => (ErrorCode::Damaged, None),
+        // The error's text says what to do.
+        StoreError::ReadOnly { .. }
+        | StoreError::Missing { .. }
+        | StoreError::OfAnother { .. } => (ErrorCode::Damaged, None),
         _ if error.is_damage() => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }

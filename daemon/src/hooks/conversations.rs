@@ -57,6 +57,8 @@ pub(crate) struct ConversationState {
     pub(crate) messages: Option<u32>,
     /// Pending activity.
     pub(crate) pending: SessionActivity,
+    /// Whether it was told that its memory cannot be read.
+    pub(crate) knows_unreadable: bool,
     /// The session of its last event.
     pub(crate) session: Option<Arc<Session>>,
     /// Events of the last seconds, by digest.
@@ -78,6 +80,7 @@ impl ConversationState {
             rebuilt: HashMap::new(),
             messages: None,
             pending: SessionActivity::default(),
+            knows_unreadable: false,
             session: None,
             seen: VecDeque::new(),
             used: clock::start(),

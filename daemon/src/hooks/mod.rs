@@ -2,8 +2,9 @@
 //!
 //! A client's adapter, in the crate `agents`, reads its payload into the closed set of events. Each
 //! event has a policy, which reads the session's memory, stages work and answers. The adapter
-//! writes the answer in its client's format. An event that fails must not make the agent fail: its
-//! answer is empty, and the failure is counted and logged.
+//! writes the answer in its client's format. An event that fails must not make the agent fail: the
+//! failure is counted and logged, and the answer is empty. A start's answer says that the memory
+//! cannot be read, since nothing would mean that nothing is recorded.
 
 mod action;
 mod activity;
@@ -25,7 +26,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use anchord_agents::events::{Adapter, Envelope, ParsedEvent, Unreadable};
-use anchord_memory::lifecycle::{Event, StartSource};
+use anchord_memory::lifecycle::{Answer, Event, StartSource};
+use anchord_memory::render;
 use anchord_proto::hello::Hello;
 use anchord_proto::hook::HookReply;
 use futures::FutureExt;
@@ -46,11 +48,23 @@ enum HookError {
     #[error("failed to read an event: {0}")]
     Unreadable(#[from] Unreadable),
     /// The session has no project, or its memory cannot be opened.
-    #[error("failed to {0}")]
+    #[error(transparent)]
     Bind(#[from] BindError),
     /// A fault in anchord.
     #[error("a hook panicked")]
     Panicked,
+}
+
+/// A failed event, and the text that tells the agent about it.
+struct Failure {
+    error: HookError,
+    text: Option<String>,
+}
+
+impl<E: Into<HookError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), text: None }
+    }
 }
 
 /// One event while its policy handles it.
@@ -98,14 +112,15 @@ pub(crate) async fn handle(service: &Arc<HookService>, hello: &Hello, line: &[u8
     let handling = handled(service, hello, adapter, line, &mut event);
     let handled = AssertUnwindSafe(handling).catch_unwind().await.unwrap_or_else(|_panic| {
         service.metrics().panicked();
-        Err(HookError::Panicked)
+        Err(HookError::Panicked.into())
     });
     let event = event.unwrap_or_else(|| "unknown".to_owned());
     service.metrics().hook_handled(adapter.client, &event, handled.is_ok(), started.elapsed());
-    handled.unwrap_or_else(|error| {
+    handled.unwrap_or_else(|Failure { error, text }| {
         tracing::warn!(client = adapter.client, event, %error, "a hook was not answered");
         service.metrics().hook_failed(adapter.client, &event, &error.to_string(), clock::now());
-        Handled { reply: HookReply { stdout: None, failed: true }, delivery: None }
+        let reply = HookReply { failed: text.is_none(), stdout: text };
+        Handled { reply, delivery: None }
     })
 }
 
@@ -116,7 +131,7 @@ async fn handled(
     adapter: Adapter,
     line: &[u8],
     event: &mut Option<String>,
-) -> Result<Handled, HookError> {
+) -> Result<Handled, Failure> {
     let started = clock::start();
     let Some(envelope) = read(service, adapter, line, event)? else {
         return Ok(Handled::default());
@@ -137,6 +152,10 @@ async fn handled(
     let answered = match answer(service, &arrival, &envelope).await {
         // A home directory is not a project. Nothing is wrong, and there is nothing to say.
         Err(HookError::Bind(BindError::NotAProject(_))) => return Ok(Handled::default()),
+        Err(HookError::Bind(error)) => {
+            let text = says_unreadable(service, adapter, &envelope, &error);
+            return Err(Failure { error: error.into(), text });
+        }
         answered => answered?,
     };
     let text = adapter.write(&envelope, &answered.response.answer);
@@ -146,6 +165,27 @@ async fn handled(
     }
     let delivery = answered.delivery(*envelope, started.elapsed());
     Ok(Handled { reply: HookReply { stdout: Some(text), failed: false }, delivery })
+}
+
+/// Words that the memory cannot be read, at a start and otherwise at a conversation's first prompt.
+/// `None` at other events, or if the client takes no text.
+fn says_unreadable(
+    service: &HookService,
+    adapter: Adapter,
+    envelope: &Envelope,
+    error: &BindError,
+) -> Option<String> {
+    let is_start = matches!(envelope.event, Event::SessionStarted { .. });
+    if !is_start && !matches!(envelope.event, Event::PromptSubmitted { .. }) {
+        return None;
+    }
+    let answer = Answer::Context(render::hooks::unreadable(&error.to_string()));
+    let text = Some(adapter.write(envelope, &answer)).filter(|text| !text.is_empty())?;
+    let name: Name = (envelope.client, envelope.agent_session.clone());
+    let knows = service.state.conversations.with(&name, |conversation| {
+        std::mem::replace(&mut conversation.knows_unreadable, true)
+    });
+    (is_start || !knows).then_some(text)
 }
 
 /// Reads the event in a payload. `None` if it has none to handle.

@@ -102,11 +102,10 @@ impl From<BindError> for ToolError {
     fn from(error: BindError) -> Self {
         match error {
             BindError::Write(error) => error.into(),
-            BindError::NotAProject(_) | BindError::Unreadable(_) => {
-                Self::caller(format!("failed to {error}"))
-            }
             BindError::Store(ref why) if why.is_damage() => Self::Damaged(error.to_string()),
-            BindError::Foreign
+            BindError::NotAProject(_)
+            | BindError::Unreadable(_)
+            | BindError::Foreign
             | BindError::Hangs(_)
             | BindError::NotJoined(_)
             | BindError::Unknown(_)

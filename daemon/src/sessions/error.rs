@@ -16,10 +16,10 @@ impl BindError {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BindError {
     /// The directory cannot be a project.
-    #[error(transparent)]
+    #[error("failed to {0}")]
     NotAProject(#[from] NotAProject),
     /// The project's directory cannot be read.
-    #[error(transparent)]
+    #[error("failed to {0}")]
     Unreadable(#[from] EstablishError),
     /// The project's disk does not answer.
     #[error(transparent)]

@@ -63,6 +63,18 @@ pub fn not_shown() -> String {
     )
 }
 
+/// Says why a memory cannot be read, framed.
+pub fn unreadable(why: &str) -> String {
+    framed(
+        &format!(
+            "The project's memory cannot be shown: {why}\n\
+             This does not mean that nothing is recorded. Tell the person: until it is put right, \
+             nothing can be stored either.\n"
+        ),
+        SESSION_START_CHARS_MAX,
+    )
+}
+
 /// Renders a load without a cursor. With its frame it has at most `chars_max` characters.
 fn load_within(memory: &Memory, view: &LoadView<'_>, chars_max: usize) -> LoadText {
     let outer = Room {

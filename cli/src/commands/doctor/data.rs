@@ -13,7 +13,7 @@ use anchord_memory::shell_line;
 use anchord_proto::instance::{InstanceDir, InstanceFile};
 
 use super::super::shared;
-use super::Finding;
+use super::{Finding, is_reported};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::{
@@ -100,8 +100,9 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
             }
             Err(error) => {
                 let what = format!("{} could not be opened: {}", project.name, error.message);
-                let action =
-                    error.action.unwrap_or_else(|| "Run `anchord doctor` again.".to_owned());
+                let action = error.action.unwrap_or_else(|| {
+                    "Once that is put right, run `anchord doctor` again.".to_owned()
+                });
                 found.push(Finding::problem(ABOUT, what, action));
             }
         }
@@ -109,6 +110,7 @@ pub(super) fn findings(dir: &InstanceDir, status: Option<&StatusReply>, found: &
     for project in status.map(|status| status.projects.as_slice()).unwrap_or_default() {
         match mixed(dir, project) {
             Ok(finding) => found.extend(finding),
+            Err(error) if is_reported(found, project, &error) => {}
             Err(error) => {
                 let what = format!(
                     "{}: could not check for records from other projects: {}",

@@ -5,7 +5,7 @@ use anchord_daemon::api::{
 };
 use anchord_proto::instance::InstanceDir;
 
-use super::Finding;
+use super::{Finding, is_reported};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::show;
@@ -26,6 +26,7 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
                 found.push(finding(project, &state));
                 found.extend(state.missing.iter().map(|file| missing(project, file)));
             }
+            Err(error) if is_reported(found, project, &error) => {}
             Err(error) => {
                 let what = format!("{}: {}", project.name, error.message);
                 let action =

@@ -250,7 +250,7 @@ fn versions_and_containers_are_checked() {
 
 #[test]
 fn several_memories_of_one_directory_are_noted() {
-    let project = |id: &str, root: &str, revision: u64| -> anchord_daemon::api::ProjectStatus {
+    let project = |id: &str, root: &str, revision: u64| -> ProjectStatus {
         serde_json::from_value(serde_json::json!({
             "id": id, "root": root, "name": "api", "exists": true, "open": false,
             "revision": revision, "entries": revision, "bytes": 1,
