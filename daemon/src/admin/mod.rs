@@ -315,9 +315,9 @@ pub(super) fn store_error(error: StoreError) -> ErrorReply {
 fn of_store(error: &StoreError) -> ErrorReply {
     let (code, action) = match error {
         // The error's text says what to do.
-        StoreError::ReadOnly { .. }
-        | StoreError::Missing { .. }
-        | StoreError::OfAnother { .. } => (ErrorCode::Damaged, None),
+        StoreError::ReadOnly { .. } | StoreError::Missing { .. } | StoreError::OfAnother { .. } => {
+            (ErrorCode::Damaged, None)
+        }
         _ if error.is_damage() => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }

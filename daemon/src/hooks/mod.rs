@@ -182,9 +182,8 @@ fn says_unreadable(
     let answer = Answer::Context(render::hooks::unreadable(&error.to_string()));
     let text = Some(adapter.write(envelope, &answer)).filter(|text| !text.is_empty())?;
     let name: Name = (envelope.client, envelope.agent_session.clone());
-    let knows = service.state.conversations.with(&name, |conversation| {
-        std::mem::replace(&mut conversation.knows_unreadable, true)
-    });
+    let known = &service.state.conversations;
+    let knows = known.with(&name, |it| std::mem::replace(&mut it.knows_unreadable, true));
     (is_start || !knows).then_some(text)
 }
 

@@ -83,7 +83,9 @@ fn with_data_backups_stay_and_are_named() {
     fs::create_dir_all(backup.parent().unwrap()).unwrap();
     fs::write(&backup, "x").unwrap();
     let plan = plan(&dir, Vec::new(), true).unwrap();
-    assert!(plan.stays.iter().any(|(path, why)| *why == "your backups" && backup.starts_with(path)));
+    assert!(
+        plan.stays.iter().any(|(path, why)| *why == "your backups" && backup.starts_with(path))
+    );
     carry_out(&plan).unwrap();
     assert_eq!(left(dir.path()).first().map(String::as_str), Some("config/config.toml"));
     assert!(backup.exists() && !dir.path().join("data/user").exists());
