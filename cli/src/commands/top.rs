@@ -177,17 +177,13 @@ impl Screen {
         let staged: Vec<String> = lane.staged.iter().map(|staged| item(staged)).collect();
         let saved: Vec<String> = lane.saved.iter().map(|saved| item(&saved.title)).collect();
         if area.width < SIDE_BY_SIDE_COLUMNS {
-            let kinds = [("given", &given), ("staged", &staged), ("saved", &saved)];
-            let named = kinds.into_iter().flat_map(|(kind, items)| {
-                items.iter().map(move |item| format!("{kind:6}  {item}"))
-            });
-            list(
-                frame,
-                area,
-                "Given, staged, saved",
-                &named.collect::<Vec<_>>(),
-                Some(self.answer),
-            );
+            let named = |kind: &'static str, items: &[String]| -> Vec<String> {
+                items.iter().map(|item| format!("{kind:6}  {item}")).collect()
+            };
+            let written = [named("staged", &staged), named("saved", &saved)].concat();
+            let rows = usize::from(area.height.saturating_sub(2));
+            let (lines, chosen) = in_one(written, named("given", &given), self.answer, rows);
+            list(frame, area, "Staged, saved, given", &lines, Some(chosen));
             return;
         }
         let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).areas(area);
@@ -263,6 +259,27 @@ impl Screen {
 const SIDE_BY_SIDE_COLUMNS: u16 = 100;
 /// The width from which a session's start is shown.
 const TIME_COLUMNS: u16 = 76;
+
+/// Joins what a session has written and what it was given to one list of at most `rows` lines. What
+/// it has written takes at most half of them, and counts what it leaves out. Also returns the line
+/// of the chosen answer.
+fn in_one(
+    mut written: Vec<String>,
+    given: Vec<String>,
+    answer: usize,
+    rows: usize,
+) -> (Vec<String>, usize) {
+    let most = rows / 2;
+    if written.len() > most {
+        let more = written.len().saturating_sub(most.saturating_sub(1));
+        written.truncate(most.saturating_sub(1));
+        written.push(format!("and {more} more staged or saved"));
+    }
+    let skipped = (answer + 1).saturating_sub(rows.saturating_sub(written.len()));
+    let chosen = (written.len() + answer).saturating_sub(skipped);
+    written.extend(given.into_iter().skip(skipped));
+    (written, chosen)
+}
 
 /// Draws a list. The chosen item is in sight.
 fn list(

@@ -107,12 +107,20 @@ fn a_small_terminal_shows_all_that_a_session_has_and_cuts_no_word_off() {
         assert!(shown.contains(wanted), "{wanted}\n{shown}");
     }
     assert!(!shown.contains("since"), "{shown}");
-    // Of many answers, the chosen one is in sight.
+    // Of many answers, the chosen one is in sight, and so is what the session has written.
     screen.now.lanes[0] = lane("claude-code", 30);
     screen.now.lanes[0].given[29].tool = "search".to_owned();
     screen.answer = 29;
     let shown = drawn_at(&screen, 60, 20);
-    assert!(shown.contains("search · 1 record"), "{shown}");
+    for wanted in ["search · 1 record", "staged  - blueprint: Ports", "saved   A lesson"] {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
+    let staged = (1..=9).map(|number| format!("- lesson {number}"));
+    screen.now.lanes[0].staged = staged.collect();
+    let shown = drawn_at(&screen, 60, 20);
+    for wanted in ["search · 1 record", "staged  - lesson 1", "more staged or saved"] {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
     for (columns, rows) in [(20, 6), (1, 1), (80, 24), (100, 12), (200, 60)] {
         drawn_at(&screen, columns, rows);
     }
