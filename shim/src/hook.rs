@@ -1,11 +1,12 @@
 //! `anchord-hook`: forwards one lifecycle event to the daemon and prints the daemon's reply.
 //!
-//! Without the daemon, rules that are meant for that case are still checked, by another program.
+//! Without the daemon, another program checks the rules that are meant for that case. If no daemon
+//! can start, it also words that a memory cannot be shown.
 //!
-//! After any failure, the agent continues: nothing is printed and the exit code is 0, all within
-//! one deadline. This also holds for a wrong command line, since agents take some codes as an order
-//! to stop. The hook knows no clients and no events, except the names of a session's end, which has
-//! less time.
+//! After any other failure, the agent continues: nothing is printed and the exit code is 0, all
+//! within one deadline. This also holds for a wrong command line, since agents take some codes as
+//! an order to stop. The hook knows no clients and no events, except the names of a session's end,
+//! which has less time.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -61,7 +62,7 @@ pub fn run(options: HookOptions) -> ExitCode {
     hello.anchord = options.protocol;
     hello.client = options.client;
     let launcher = options.program.map_or_else(Launcher::beside_this_program, Launcher::new);
-    let guard = Guard::of(&launcher, hello.client.as_deref());
+    let stand_in = StandIn::of(&launcher, hello.client.as_deref());
     let search = Search {
         dir: InstanceDir::locate().map_err(|error| error.to_string()),
         hello,
@@ -70,7 +71,7 @@ pub fn run(options: HookOptions) -> ExitCode {
         patience: millis(HOOK_DEADLINE_MS),
         may_start: Arc::new(AtomicBool::new(true)),
     };
-    if let Some(text) = printed_for(begin, search, guard, io::stdin()) {
+    if let Some(text) = printed_for(begin, search, stand_in, io::stdin()) {
         // An agent that does not read its hook's output needs no error either.
         let _ = io::stdout().write_all(text.as_bytes());
     }
@@ -82,13 +83,13 @@ pub fn run(options: HookOptions) -> ExitCode {
 fn printed_for(
     begin: Instant,
     mut search: Search,
-    guard: Option<Guard>,
+    stand_in: Option<StandIn>,
     stdin: impl Read + Send + 'static,
 ) -> Option<String> {
     let until = begin + millis(HOOK_DEADLINE_MS);
     let event = within(until, move || read_event(stdin))?;
     let is_end = is_end(&event);
-    let guard = guard.filter(|_| !is_end).map(|guard| (guard, event.clone()));
+    let stand_in = stand_in.filter(|_| !is_end).map(|stand_in| (stand_in, event.clone()));
     search.opening = event;
     let until = if is_end {
         // A daemon that is not running need not hear of the end, so none is started.
@@ -98,41 +99,65 @@ fn printed_for(
     } else {
         until
     };
-    match (within(until, move || reply(&search, until)), guard) {
-        (Some(HookReply { stdout, failed: false }), _) => stdout,
-        (_, Some((guard, event))) => guard.checked(event),
-        (_, None) => None,
+    let heard = within(until, move || heard(&search, until));
+    if let Some(Heard::Reply(HookReply { stdout, failed: false })) = heard {
+        return stdout;
+    }
+    let (stand_in, event) = stand_in?;
+    let checked = stand_in.checked(&event);
+    match heard {
+        Some(Heard::NoDaemon(why)) if checked.is_none() => stand_in.worded(&why, &event, until),
+        _ => checked,
     }
 }
 
-/// The rules that apply without the daemon. `anchord rules guard` checks them, so that this program
-/// knows no rules.
-struct Guard {
+/// The program that stands in for the daemon, so that this one knows no rules and no client's
+/// format.
+struct StandIn {
     program: PathBuf,
     client: String,
+    /// Whether the daemon left rules that apply without it.
+    has_rules: bool,
 }
 
-impl Guard {
-    /// Returns the guard, if the daemon left any rules for it.
+impl StandIn {
+    /// Returns the stand-in, unless a person has removed anchord.
     fn of(launcher: &Launcher, client: Option<&str>) -> Option<Self> {
-        let rules = InstanceDir::locate().ok()?.guard();
+        let dir = InstanceDir::locate().ok()?;
+        if dir.removed().exists() {
+            return None;
+        }
         let is_copy = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
-        let has_rules = rules
+        let has_rules = dir
+            .guard()
             .read_dir()
             .is_ok_and(|entries| entries.flatten().any(|entry| is_copy(&entry.path())));
-        let guard =
-            || Some(Self { program: launcher.program().to_owned(), client: client?.into() });
-        if has_rules { guard() } else { None }
+        Some(Self { program: launcher.program().to_owned(), client: client?.into(), has_rules })
     }
 
-    /// Returns the text to print for an event; `None` if no rule stops it, or not in time.
-    fn checked(self, event: Vec<u8>) -> Option<String> {
+    /// Returns the text to print for an event that a rule stops; `None` if none does, or not in
+    /// time.
+    fn checked(&self, event: &[u8]) -> Option<String> {
+        let until = Instant::now() + millis(HOOK_GUARD_MS);
+        self.has_rules.then(|| self.printed(&["rules", "guard", &self.client], event, until))?
+    }
+
+    /// Returns the text that words at a start why there is no memory; `None` at other events, or if
+    /// there is no time left.
+    fn worded(&self, why: &str, event: &[u8], until: Instant) -> Option<String> {
+        self.printed(&["hook", "--no-daemon", why, &self.client], event, until)
+    }
+
+    /// Runs the program with an event as its input, and returns what it prints, if it prints
+    /// anything in time.
+    fn printed(&self, arguments: &[&str], event: &[u8], until: Instant) -> Option<String> {
         let mut command = Command::new(&self.program);
-        command.args(["rules", "guard", &self.client]);
+        command.args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().ok()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let printed = within(Instant::now() + millis(HOOK_GUARD_MS), move || {
+        let event = event.to_vec();
+        let printed = within(until, move || {
             stdin?.write_all(&event).ok()?;
             let mut text = String::new();
             stdout?.take(LINE_BYTES_MAX as u64).read_to_string(&mut text).ok()?;
@@ -143,6 +168,13 @@ impl Guard {
         let _ = child.wait();
         printed.filter(|text| !text.is_empty())
     }
+}
+
+/// The outcome of an event that was sent.
+enum Heard {
+    Reply(HookReply),
+    /// There is no daemon, and none can start, for this reason.
+    NoDaemon(String),
 }
 
 /// Runs `work` on a thread and returns its result; `None` if it has none by `until`. The thread may
@@ -162,8 +194,11 @@ fn within<T: Send + 'static>(
 }
 
 /// Connects to the daemon, sends the event along with the hello, and reads the reply.
-fn reply(search: &Search, until: Instant) -> Option<HookReply> {
-    let connection = search.run().ok()?;
+fn heard(search: &Search, until: Instant) -> Option<Heard> {
+    let connection = match search.run() {
+        Ok(connection) => connection,
+        Err(why) => return Some(Heard::NoDaemon(why)),
+    };
     let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     connection.stream.set_read_timeout(Some(left)).ok()?;
     let mut line = Vec::new();
@@ -171,7 +206,7 @@ fn reply(search: &Search, until: Instant) -> Option<HookReply> {
     if read_line_capped(&mut replies, &mut line, LINE_BYTES_MAX).ok()? != LineRead::Line {
         return None;
     }
-    serde_json::from_slice(&line).ok()
+    serde_json::from_slice(&line).ok().map(Heard::Reply)
 }
 
 /// Returns whether the event is a session's end, which has less time.

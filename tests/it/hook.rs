@@ -264,6 +264,32 @@ fn a_start_says_that_the_memory_cannot_be_read() {
     assert!(said.contains("cargo test --workspace"), "{said}");
 }
 
+/// A disk that is not mounted is no empty memory, also where it keeps the daemon from starting.
+#[test]
+fn a_start_says_that_no_daemon_can_start() {
+    let instance = Instance::new();
+    let talk = Talk::new(&instance, "a");
+    let shell = Shell::new(&instance, talk.project.path());
+    shell.done(&["note", "ports are fixed"]);
+    shell.done(&["stop"]);
+    let (data, away) = (instance.home().join("data"), instance.home().join("away"));
+    fs::rename(&data, &away).unwrap();
+    let startup = json!({ "source": "startup" });
+    let said = talk.tell("SessionStart", &startup);
+    let event: Value = serde_json::from_str(&said).unwrap();
+    let context = event["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("cannot be shown: no anchord daemon can be had"), "{context}");
+    assert!(context.contains("where this instance keeps its memory; restore it"), "{context}");
+    assert_eq!(talk.tell("UserPromptSubmit", &json!({ "prompt": "open the port" })), "");
+    assert_eq!(talk.tell("SessionEnd", &json!({ "reason": "other" })), "");
+    // After an uninstall, no agent is to hear of it.
+    fs::write(instance.home().join("removed"), "").unwrap();
+    assert_eq!(talk.tell("SessionStart", &startup), "");
+    fs::remove_file(instance.home().join("removed")).unwrap();
+    fs::rename(&away, &data).unwrap();
+    assert!(talk.tell("SessionStart", &startup).contains("ports are fixed"));
+}
+
 #[test]
 fn two_sessions_see_each_others_changes_at_their_next_prompt() {
     let instance = Instance::new();

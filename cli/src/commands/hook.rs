@@ -1,8 +1,13 @@
 //! `anchord hook`: passes one lifecycle event to the daemon and prints its reply.
 
 use std::ffi::OsString;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
+use anchord_agents::events::{Adapter, ParsedEvent};
+use anchord_memory::lifecycle::{Answer, Event};
+use anchord_memory::render::hooks::unreadable;
+use anchord_proto::limits::HOOK_EVENT_BYTES_MAX;
 use anchord_shim::hook::{self, HookOptions};
 
 /// Pass one lifecycle event from stdin to the daemon; agents' hooks run this
@@ -12,17 +17,35 @@ use anchord_shim::hook::{self, HookOptions};
 #[command(after_help = "Examples:
   anchord hook claude-code < event.json")]
 pub(crate) struct Args {
+    /// Word a start without the daemon, which cannot start for this reason
+    #[arg(long, value_name = "WHY", hide = true)]
+    no_daemon: Option<String>,
     /// The agent that reports the event
     #[arg(value_name = "CLIENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
 impl Args {
-    pub(super) fn run(self) -> ExitCode {
-        hook::run(HookOptions {
-            program: std::env::current_exe().ok(),
-            client: hook::client_from(self.arguments.into_iter()),
-            ..HookOptions::default()
-        })
+    pub(super) fn run(self, out: &mut dyn Write) -> ExitCode {
+        let client = hook::client_from(self.arguments.into_iter());
+        let Some(why) = self.no_daemon else {
+            let program = std::env::current_exe().ok();
+            return hook::run(HookOptions { program, client, ..HookOptions::default() });
+        };
+        let text = client.and_then(|client| worded(&client, &why, std::io::stdin()));
+        // An agent that does not read its hook's output needs no error either.
+        let _ = out.write_all(text.unwrap_or_default().as_bytes());
+        ExitCode::SUCCESS
     }
+}
+
+/// Words for a client that its conversation starts without memory; `None` at any other event.
+fn worded(client: &str, why: &str, stdin: impl Read) -> Option<String> {
+    let mut line = Vec::new();
+    stdin.take(HOOK_EVENT_BYTES_MAX as u64).read_to_end(&mut line).ok()?;
+    let adapter = Adapter::of(client)?;
+    let Ok((ParsedEvent::Event(envelope), _)) = adapter.read(&line) else { return None };
+    let is_start = matches!(envelope.event, Event::SessionStarted { .. });
+    let why = format!("no anchord daemon can be had: {why}");
+    is_start.then(|| adapter.write(&envelope, &Answer::Context(unreadable(&why))))
 }

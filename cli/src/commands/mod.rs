@@ -137,7 +137,7 @@ impl Command {
         let done = ExitCode::SUCCESS;
         match self {
             Self::Mcp(args) => Ok(args.run()),
-            Self::Hook(args) => Ok(args.run()),
+            Self::Hook(args) => Ok(args.run(out)),
             Self::Daemon(args) => args.run().map(|()| done),
             Self::Status(args) => args.run(out).map(|()| done),
             Self::Load(args) => args.run(out).map(|()| done),
