@@ -94,6 +94,7 @@ fn memories_that_changed_places_are_not_shown_in_each_other_s_project() {
         ] {
             let (code, said) = shell.said(command);
             assert!(code != 0 && said.contains(&why), "{command:?}: {code} {said}");
+            assert_eq!(said.matches(&why).count(), 1, "{command:?}: {said}");
             assert!(!said.contains("fishes") && !said.contains("swims"), "{command:?}: {said}");
         }
     }

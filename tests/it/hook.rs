@@ -278,7 +278,7 @@ fn a_start_says_that_no_daemon_can_start() {
     let said = talk.tell("SessionStart", &startup);
     let event: Value = serde_json::from_str(&said).unwrap();
     let context = event["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert!(context.contains("cannot be shown: no anchord daemon can be had"), "{context}");
+    assert!(context.contains("cannot be shown: anchord's daemon cannot be reached"), "{context}");
     assert!(context.contains("where this instance keeps its memory; restore it"), "{context}");
     assert_eq!(talk.tell("UserPromptSubmit", &json!({ "prompt": "open the port" })), "");
     assert_eq!(talk.tell("SessionEnd", &json!({ "reason": "other" })), "");

@@ -46,6 +46,6 @@ fn worded(client: &str, why: &str, stdin: impl Read) -> Option<String> {
     let adapter = Adapter::of(client)?;
     let Ok((ParsedEvent::Event(envelope), _)) = adapter.read(&line) else { return None };
     let is_start = matches!(envelope.event, Event::SessionStarted { .. });
-    let why = format!("no anchord daemon can be had: {why}");
+    let why = format!("anchord's daemon cannot be reached: {why}");
     is_start.then(|| adapter.write(&envelope, &Answer::Context(unreadable(&why))))
 }

@@ -367,11 +367,15 @@ impl Opening {
                 found: header.machine.clone().into_owned(),
             });
         }
-        let name = segment::store_name(&self.journal.dir);
-        self.journal.other_store = header.store.clone().filter(|of| *of != name);
         if self.journal.id.is_nil() {
             self.journal.id = header.journal;
             self.journal.epoch = header.epoch;
+        }
+        // A segment of another journal is damage, and says nothing about this one.
+        let name = segment::store_name(&self.journal.dir);
+        let is_of_other = |store: &String| header.journal == self.journal.id && *store != name;
+        if let Some(store) = header.store.clone().filter(is_of_other) {
+            self.journal.other_store = Some(store);
         }
         let ours = header.journal == self.journal.id
             && header.epoch == self.journal.epoch

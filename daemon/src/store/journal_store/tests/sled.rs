@@ -64,6 +64,22 @@ fn a_sled_index_killed_before_its_flush_catches_up() {
     again.expect(&expected, "after a kill");
 }
 
+/// The rest of the journal is still this store's, so the store is not taken for another one.
+#[test]
+fn one_segment_from_another_store_makes_a_store_read_only() {
+    for place in [1, 2] {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, other) = (dir.path().join("ours"), dir.path().join("other"));
+        let entries = filled(&ours);
+        filled(&other);
+        let segment = |store: &Path| store.join(format!("journal/{place:06}.jsonl"));
+        fs::copy(segment(&other), segment(&ours)).unwrap();
+        let again = open(&ours);
+        assert!(again.report.read_only.is_some(), "segment {place}");
+        assert_eq!(again.report.entries, entries.len() as u64, "segment {place}");
+    }
+}
+
 #[test]
 fn a_deleted_sled_index_is_rebuilt_and_reported() {
     let dir = tempfile::tempdir().unwrap();
