@@ -23,6 +23,9 @@ pub enum Error {
     /// The caller's role is not a member of the project, or there is no such project.
     #[error("find the project: ask one of its maintainers to invite this database role")]
     NotAMember,
+    /// The project has no member with this database role.
+    #[error("find {0}: no member of the project has this database role")]
+    NoSuchMember(String),
     /// There is no schema `anchord`.
     #[error("find anchord's schema in this database: its owner creates it first")]
     SchemaMissing,

@@ -175,6 +175,7 @@ impl Database {
             if members.iter().any(|member| member.role_name == role_name) {
                 return Err(Error::Refused("only a maintainer removes a member".to_owned()));
             }
+            return Err(Error::NoSuchMember(role_name.to_owned()));
         }
         Ok(())
     }

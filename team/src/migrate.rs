@@ -11,6 +11,10 @@ const HISTORY: &str = "anchord.schema_history";
 /// The key of the lock that lets one migration run at a time: "anchord" in ASCII.
 const LOCK: i64 = 0x0061_6e63_686f_7264;
 
+/// The rights that a role needs to create the schema.
+const NEEDED: &str = "to create the schema, it needs CREATE on the database, and CREATEROLE unless \
+    an administrator has run `CREATE ROLE anchord_member`";
+
 mod embedded {
     refinery::embed_migrations!("migrations");
 }
@@ -50,6 +54,9 @@ pub(crate) async fn run(mut session: Session) -> Result<(), Error> {
         let source = std::error::Error::source(&error);
         match source.and_then(|source| source.downcast_ref::<tokio_postgres::Error>()) {
             Some(cause) => match cause.as_db_error() {
+                Some(cause) if cause.code().code() == "42501" => {
+                    Error::Refused(format!("{}; {NEEDED}", cause.message()))
+                }
                 Some(cause) => Error::from(cause),
                 None => Error::Unreachable(crate::error::chain(cause)),
             },

@@ -22,6 +22,7 @@ use crate::error::{Error, is_retryable, is_rolled_back};
 use crate::limits::{
     CHECK_TIME_MAX, IDLE_IN_TRANSACTION_TIME_MAX, LOCK_TIME_MAX, UNCHECKED_TIME_MAX,
 };
+use crate::migrate;
 
 /// A parameter with its type.
 pub(crate) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -67,7 +68,14 @@ impl managed::Manager for Dials {
     async fn create(&self) -> Result<Session, Error> {
         // Connecting is rare, and its future is large.
         let session = Box::pin(self.0.connect(None)).await?;
-        if session.is_standby { Err(Error::ReadOnlyServer) } else { Ok(session) }
+        if session.is_standby {
+            return Err(Error::ReadOnlyServer);
+        }
+        // If the schema is missing or the role may not see it, each statement says so.
+        match migrate::version(&session).await {
+            Err(error @ Error::SchemaNewer { .. }) => Err(error),
+            _ => Ok(session),
+        }
     }
 
     async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<Error> {
