@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use tokio::runtime::Handle;
 
 pub(crate) use purge::purge;
-pub(crate) use step_back::missing_in;
+pub(crate) use step_back::{missing_in, take_missing};
 
 use compare::{TeamReader, compare};
 

@@ -20,6 +20,7 @@ pub use view::{
 use crate::change::{Change, Team};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
+use crate::import::EXPORTED;
 use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::reader::Reader;
 use crate::record::{Body, Record, RecordState};
@@ -161,11 +162,13 @@ impl StoredCommit {
             change => change.record().is_some_and(|record| reader.sees(record)),
         };
         self.changes.iter().filter(seen).for_each(|change| counts.count(change));
-        let by = |record: &&Arc<Record>| {
-            Some(&record.updated.session) == self.head.session.as_ref()
-                && (record.updated.time == self.head.time || record.is_taken_back())
-        };
-        let by = self.records(reader).find(by).map(|record| &record.updated);
+        let is_by =
+            |record: &&Arc<Record>| Some(&record.updated.session) == self.head.session.as_ref();
+        let is_now =
+            |record: &&Arc<Record>| record.updated.time == self.head.time || record.is_taken_back();
+        // A save that waited for a team's database is older than its commit.
+        let by = self.records(reader).filter(is_by).find(is_now);
+        let by = by.or_else(|| self.records(reader).find(is_by)).map(|record| &record.updated);
         let member = self.member().or_else(|| by.and_then(|by| by.member.as_ref()));
         Commit {
             head: self.head.clone(),
@@ -186,6 +189,16 @@ impl StoredCommit {
 
     /// Returns the session's own words, or else the first record that was written.
     fn summary(&self, reader: &Reader) -> String {
+        let imported = self.changes.iter().find_map(|change| match change {
+            Change::Imported { source, undone: false, .. } if source == EXPORTED => {
+                Some("import of an export".to_owned())
+            }
+            Change::Imported { source, undone: false, .. } => Some(format!("import of {source}")),
+            _ => None,
+        });
+        if let Some(imported) = imported {
+            return imported;
+        }
         let row = self.records(reader).find_map(|record| match &record.body {
             Body::SessionRow(row) if record.content_version.is_none() => Some(&row.summary),
             _ => None,
@@ -195,15 +208,11 @@ impl StoredCommit {
         if let Some(row) = row.filter(|summary| !summary.trim().is_empty()) {
             return clip(&one_line(row), TITLE_CHARS_MAX);
         }
-        let imported = self.changes.iter().find_map(|change| match change {
-            Change::Imported { source, undone: false, .. } => Some(format!("import of {source}")),
-            _ => None,
-        });
         let first = || {
             let first = self.records(reader).next()?;
             Some(format!("{} {}", first.id, name(first)))
         };
-        imported.or_else(first).unwrap_or_else(|| self.other())
+        first().unwrap_or_else(|| self.other())
     }
 
     /// Words a commit without a record that the reader sees.

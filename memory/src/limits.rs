@@ -403,6 +403,8 @@ pub const COMPACTION_DECIDED_MAX: usize = 3;
 pub const RESTORED_CHARS_MAX: usize = 9_000;
 /// Characters of that text that are reserved for the load.
 pub const RESTORED_LOAD_CHARS: usize = 4_000;
+/// Text in a load about the session's own saves that wait for the team's database.
+pub const HELD_CHARS_MAX: usize = 1_200;
 /// Text given at a subagent's start, with its frame.
 pub const SUBAGENT_CHARS_MAX: usize = 3_000;
 /// Records that an explanation names, of those given and of those not given.

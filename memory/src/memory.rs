@@ -131,6 +131,11 @@ impl Memory {
         self.held.values()
     }
 
+    /// Returns the saves of a session that wait for the team's database, by key.
+    pub fn held_of<'a>(&'a self, session: &SessionId) -> impl Iterator<Item = &'a Arc<Held>> {
+        self.held.values().filter(move |held| held.session == *session)
+    }
+
     /// Returns what waits under a key.
     pub fn held_as(&self, key: &HeldKey) -> Option<&Arc<Held>> {
         self.held.get(key)

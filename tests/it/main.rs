@@ -42,6 +42,7 @@ mod team_all;
 mod team_failover;
 mod team_health;
 mod team_history;
+mod team_join;
 mod team_rules;
 mod team_torture;
 mod tidy;

@@ -173,6 +173,9 @@ fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
     ada.instance.kill9();
     let load = agent.tool("memory_load", &json!({}));
     assert!(load.contains("1 save waits for the team's database"), "{load}");
+    assert!(load.contains("You saved") && load.contains("Staged without"), "{load}");
+    let found = agent.tool("memory_search", &json!({ "query": "staged" }));
+    assert!(found.contains("Not searched: your save"), "{found}");
 
     server.restart();
     let load = bob.sees("Lock");
@@ -289,6 +292,8 @@ fn a_reader_cannot_write_and_keeps_what_it_staged() {
     assert_eq!(bob.team()["waiting"], 1);
     // Reads work meanwhile, and do not hide why the save waits.
     bob.sees("From ada");
+    let load = agent.tool("memory_load", &json!({}));
+    assert!(load.contains("does not take it") && !load.contains("cannot be used"), "{load}");
     for _ in 0..2 {
         let status = agent.tool("memory_status", &json!({}));
         let why = "a reader does not write";
@@ -317,45 +322,6 @@ fn a_memory_that_leaves_its_team_has_all_of_it() {
     assert_eq!(bob.shell().json(&["team", "status"])["team"], Value::Null);
     let checked = bob.shell().done(&["journal", "verify"]);
     assert!(!checked.contains("damaged"), "{checked}");
-}
-
-#[test]
-fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
-    let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
-    ada.shell().done(&["note", "--key", "db", "Postgres 16"]);
-    ada.create(&server.url("ada"));
-    invite(&ada, &server);
-    bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let join = ["team", "join", &url, "--name", "api"];
-    let (code, text) = bob.shell().said(&join);
-    assert!(code != 0 && text.contains("a memory of its own"), "{text}");
-    let joined = bob.shell().done(&[&join[..], &["--merge"]].concat());
-    assert!(joined.contains("the memory before is in"), "{joined}");
-    for machine in [&ada, &bob] {
-        assert!(machine.sees("My own.").contains("Postgres 16"));
-    }
-    assert_eq!(ada.shared(), bob.shared());
-}
-
-#[test]
-fn a_merge_that_was_refused_is_made_by_joining_again() {
-    let Some(server) = server() else { return };
-    let (ada, bob) = (Machine::new(), Machine::new());
-    ada.create(&server.url("ada"));
-    server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "reader"]));
-    bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let join = ["team", "join", &url, "--name", "api"];
-    let (code, text) = bob.shell().said(&[&join[..], &["--merge"]].concat());
-    assert!(code != 0 && text.contains("the same command adds it"), "{text}");
-    let (code, text) = bob.shell().said(&join);
-    assert!(code != 0 && text.contains("not merged yet"), "{text}");
-    server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "writer"]));
-    bob.shell().done(&[&join[..], &["--merge"]].concat());
-    ada.sees("My own.");
-    bob.shell().done(&join);
 }
 
 #[test]

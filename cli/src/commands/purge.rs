@@ -82,7 +82,7 @@ impl Args {
             out.flush()?;
         }
         if plan.is_empty() {
-            return if self.json { print_json(out, &plan) } else { Ok(()) };
+            return if self.json { print_json(out, &plan) } else { name_asides(out, &plan) };
         }
         if !confirmed("Purge this for good?", self.yes)? {
             return Ok(writeln!(out, "nothing was purged")?);
@@ -103,6 +103,7 @@ impl Args {
         for path in &done.failed {
             writeln!(out, "NOT looked through, look yourself: {}", show::plain(path))?;
         }
+        name_asides(out, &done)?;
         name_backups(out, &backup::directory(&mut client)?)
     }
 }
@@ -111,6 +112,18 @@ impl Args {
 const OF_TEAM: &str = "\
 The team's other machines follow as they reach the database. Its own backups, replicas and
 write-ahead log keep the text until they expire.";
+
+/// Names the earlier memories of the project, since a purge does not change them.
+fn name_asides(out: &mut dyn Write, reply: &PurgeReply) -> Result<(), Error> {
+    for aside in &reply.asides {
+        let shown = show::plain(aside);
+        writeln!(
+            out,
+            "NOT purged: the memory before the team, in {shown}. Delete it if it has this."
+        )?;
+    }
+    Ok(())
+}
 
 /// Says how many backups are in their usual directory, since a purge does not change them.
 fn name_backups(out: &mut dyn Write, directory: &Path) -> Result<(), Error> {

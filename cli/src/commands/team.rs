@@ -20,8 +20,9 @@ use crate::show;
 
 /// Share a project's memory with a team, through its PostgreSQL database
 ///
-/// Records, saves and settings of the project go to the database. Staged work, notes of one
-/// session, recorded activity and your own notes stay on this machine.
+/// Records, saves and settings of the project go to the database. Notes of one session, recorded
+/// activity and your own notes stay on this machine, and so does staged work until its session
+/// saves or ends.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Create(CreateArgs),
@@ -345,11 +346,19 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let _ = writeln!(text, "  revision   {revision}");
     if team.waiting > 0 {
         let saves = show::count(team.waiting as u64, "save");
-        let _ = writeln!(text, "  waiting    {saves}, folded once the database answers");
+        let until = match (team.head, &team.error) {
+            (Some(_), Some(_)) => "kept here until the database takes what they have",
+            _ => "folded once the database answers",
+        };
+        let _ = writeln!(text, "  waiting    {saves}, {until}");
     }
     for file in &team.missing {
         let file = show::path(file, home);
         let _ = writeln!(text, "  missing    commits that the database has lost are in {file}");
+    }
+    for aside in &team.asides {
+        let aside = show::path(aside, home);
+        let _ = writeln!(text, "  set aside  the memory before it joined is in {aside}");
     }
     if let Some(error) = &team.error {
         let _ = writeln!(text, "  fault      {}", show::plain(error));

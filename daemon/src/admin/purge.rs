@@ -55,7 +55,9 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         return Err(missing(&open.memory(), id));
     }
     let team = open.owner.team().is_some();
-    let plan = PurgeReply { team, ..reply(&surveyed, &target, &found) };
+    let asides = projects.open.asides(target.id).await.map_err(store_error)?;
+    let asides: Vec<String> = asides.iter().map(|path| super::text(path)).collect();
+    let plan = PurgeReply { team, asides, ..reply(&surveyed, &target, &found) };
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
@@ -88,7 +90,8 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let is_commit = surveyed.purge.records().any(is_commit) || !team && !surveyed.is_empty();
     let revision = is_commit.then(|| open.memory().revision().0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
-    Ok(PurgeReply { applied: true, revision, team, ..reply(&surveyed, &target, &found) })
+    let asides = plan.asides;
+    Ok(PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) })
 }
 
 /// Leaves the rules again that hooks apply without the daemon. The copy may have a purged rule.
@@ -193,6 +196,7 @@ fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeRe
         elsewhere: surveyed.purge.elsewhere().map(|id| id.to_string()).collect(),
         files: u32::try_from(found.files.len()).unwrap_or(u32::MAX),
         failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
+        asides: Vec::new(),
     }
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use anchord_memory::import::{EXPORTED, NamedText};
 use anchord_memory::{
-    Change, Memory, Revision, Seq, plan_leave, plan_team, plan_withhold, shared_part,
+    Change, Memory, Revision, Seq, plan_leave, plan_take_private, plan_team, plan_withhold,
+    shared_part,
 };
-use anchord_team::{Database, Error as DatabaseError, ProjectInfo, invite_sql, remove_sql};
+use anchord_team::{Database, Error as DatabaseError, ProjectInfo, Role, invite_sql, remove_sql};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -130,6 +131,8 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
     let missing = run_blocking(move || team_copy::missing_in(&directory)).await;
     let missing = missing.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
     state.missing = missing.iter().map(|path| super::text(path)).collect();
+    let asides = service.projects.open.asides(open.id).await.map_err(store_error)?;
+    state.asides = asides.iter().map(|path| super::text(path)).collect();
     let Some(config) = config else { return Ok(Some(state)) };
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();
@@ -421,12 +424,19 @@ async fn join(
         alone(service, &open)?;
     }
     // Records of two memories would have the same ids.
+    let begins_anew = !is_member && memory.records().next().is_some();
     let has_own = !is_member && memory.revision() > Revision(0);
     let directory = service.projects.open.directory(id);
     if !merge {
         nothing_to_merge(has_own.then_some(&memory), &directory)?;
     }
-    if has_own && memory.staged().next().is_some() {
+    if found.role == Role::Reader && (has_own || !unmerged_in(&directory)?.is_empty()) {
+        return Err(ErrorReply {
+            action: Some("ask a maintainer for the right to write, and join then".to_owned()),
+            ..refused("this project has a memory of its own, and a reader adds nothing to a team's")
+        });
+    }
+    if begins_anew && memory.staged().next().is_some() {
         return Err(ErrorReply {
             action: Some("let the sessions here save or end, and join then".to_owned()),
             ..refused("work is staged here that is not saved yet")
@@ -441,7 +451,8 @@ async fn join(
     };
     let config = config_of(found, name, place);
     let linked = service.projects.open.close_and(id, move |closed| {
-        let aside = own.map(|own| begin_anew(closed, &directory, exported, &own)).transpose()?;
+        let begin = || begin_anew(closed, &directory, exported, own.as_deref());
+        let aside = begins_anew.then(begin).transpose()?;
         let written = team::write(&directory, &config);
         written.map_err(|error| format!("cannot write team.json: {error}"))?;
         Ok(aside)
@@ -511,13 +522,13 @@ async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String
     Ok(remarks)
 }
 
-/// Sets a memory aside and begins an empty one in its place, beside the export of what was there.
-/// `exported` is the last entry that the export certainly has.
+/// Sets a memory aside and begins another in its place, with the notes of sessions alone, beside
+/// the export of what was there. `exported` is the last entry that the export certainly has.
 fn begin_anew(
     closed: &ClosedStore,
     directory: &Path,
     exported: Seq,
-    own: &str,
+    own: Option<&str>,
 ) -> Result<PathBuf, String> {
     let worded = |error: StoreError| error.to_string();
     let Opened { store, state, .. } = closed.open().map_err(worded)?;
@@ -526,11 +537,15 @@ fn begin_anew(
         return Err("something was stored meanwhile; join again".to_owned());
     }
     let aside = closed.set_aside().map_err(worded)?;
-    let kept =
-        std::fs::create_dir_all(directory).and_then(|()| unmerged::keep(directory, &aside, own));
+    let kept = std::fs::create_dir_all(directory).and_then(|()| {
+        unmerged::keep(directory, &aside, own)?;
+        team_copy::take_missing(&aside, directory)
+    });
     kept.map_err(|error| format!("cannot keep what is in {}: {error}", aside.display()))?;
-    closed.open().map_err(worded)?.store.close();
-    Ok(aside)
+    let mut writing = Writing::of(closed.open().map_err(worded)?);
+    let taken = writing.append("join team", plan_take_private(&state));
+    writing.close();
+    taken.map(|()| aside)
 }
 
 async fn leave(service: &SessionService, id: ProjectId) -> Answer<()> {

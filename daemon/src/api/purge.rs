@@ -50,6 +50,10 @@ pub struct PurgeReply {
     /// Other files that could not be read or written, and so may still hold a purged text.
     #[serde(default)]
     pub failed: Vec<String>,
+    /// Directories of earlier memories of the project that were set aside. They are not looked
+    /// through, and so may still hold a purged text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asides: Vec<String>,
 }
 
 impl PurgeReply {

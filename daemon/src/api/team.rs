@@ -115,6 +115,9 @@ pub struct TeamState {
     /// Files with commits that the database has lost, and that this machine had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// Directories with the memory that was here before it joined, which no command looks into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asides: Vec<String>,
     /// The members, if the database answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<TeamMember>,

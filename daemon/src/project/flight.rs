@@ -196,7 +196,10 @@ impl<M: StateMachine> Writer<M> {
                 self.moved(first, flight);
             }
             (Landed::Appended(Err(error)), Flying::Appending(flight)) => {
-                self.reached(Err(&error));
+                // A database that refuses a member's right to write still answers its reads.
+                if !matches!(error, TeamError::Refused(_)) {
+                    self.reached(Err(&error));
+                }
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }

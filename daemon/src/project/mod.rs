@@ -233,6 +233,12 @@ impl OpenProjects {
         self.stores.directory(&store_name(id))
     }
 
+    /// Returns the directories of earlier memories of a project that were set aside.
+    pub(crate) async fn asides(&self, id: ProjectId) -> Result<Vec<PathBuf>, StoreError> {
+        let stores = Arc::clone(&self.stores);
+        run_blocking(move || stores.asides(&store_name(id))).await
+    }
+
     /// Returns the size of a project's data, or of the user's own memory.
     pub(crate) async fn usage(&self, id: ProjectId) -> Usage {
         let stores = Arc::clone(&self.stores);

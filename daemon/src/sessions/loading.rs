@@ -58,7 +58,7 @@ impl Session {
                 None
             })
         };
-        last.push_str(&view.team());
+        last.push_str(&view.team(Some(&self.id)));
         let topic = topic.or_else(|| view.memory.bound(&session_key(self)));
         LoadInputs {
             project: view.place.name(service),
@@ -102,7 +102,7 @@ impl Session {
             read_only: view.project.as_ref().and_then(|open| open.owner.health().read_only.clone()),
             rules: service.rules.file_at_hand(view.place.located()),
             now: view.now(),
-            last: view.team(),
+            last: view.team(Some(&self.id)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchord_memory::{Accesses, ItemIds, MAIN, Memory, Record, Timestamp, render};
+use anchord_memory::{Accesses, ItemIds, MAIN, Memory, Record, SessionId, Timestamp, render};
 
 use super::error::BindError;
 use super::service::SessionService;
@@ -32,11 +32,12 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Words what waits for the database of the team that shares the memory, if anything does.
-    pub(crate) fn team(&self) -> String {
+    /// Words what waits for the database of the team that shares the memory, if anything does. What
+    /// the session `own` has saved is listed.
+    pub(crate) fn team(&self, own: Option<&SessionId>) -> String {
         let Some(status) = &self.team else { return String::new() };
         let (error, refused) = (status.error.as_deref(), status.refused.as_deref());
-        render::team(&self.memory, status.answered, error, refused)
+        render::team(&self.memory, own, status.answered, error, refused)
     }
 
     /// Returns the time from which ages are counted.

@@ -43,11 +43,15 @@ pub trait Stores<M: StateMachine>: fmt::Debug + Send + Sync {
     /// Returns the size of a store.
     fn usage(&self, name: &str) -> Usage;
 
-    /// Removes a store as a whole, even if a crash interrupts it. Does nothing without a store.
+    /// Removes a store as a whole, with those set aside, even if a crash interrupts it. Does
+    /// nothing without a store.
     fn remove(&self, name: &str) -> Result<(), StoreError>;
 
     /// Renames a store, so that another can begin under its name. Returns its new place.
     fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError>;
+
+    /// Returns the places of the stores of this name that were set aside.
+    fn asides(&self, name: &str) -> Result<Vec<PathBuf>, StoreError>;
 
     /// Removes the index and these damaged snapshots. The next open rebuilds the index.
     fn discard_index(&self, name: &str, snapshots: &[String]) -> Result<(), StoreError>;
@@ -124,13 +128,15 @@ impl<M: StateMachine> Stores<M> for FileStores {
     }
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
-        let directory = self.place(name);
-        match remove(&directory) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(StoreError::io("remove", directory)(error))
+        for directory in asides(&self.place(name))?.into_iter().chain([self.place(name)]) {
+            match remove(&directory) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove", directory)(error));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     fn set_aside(&self, name: &str) -> Result<PathBuf, StoreError> {
@@ -149,6 +155,10 @@ impl<M: StateMachine> Stores<M> for FileStores {
             RealDisk.sync_dir(parent).map_err(StoreError::io("sync", parent))?;
         }
         Ok(aside)
+    }
+
+    fn asides(&self, name: &str) -> Result<Vec<PathBuf>, StoreError> {
+        asides(&self.place(name))
     }
 
     fn discard_index(&self, name: &str, snapshots: &[String]) -> Result<(), StoreError> {
@@ -197,6 +207,25 @@ fn remove(directory: &Path) -> io::Result<()> {
         RealDisk.sync_dir(parent)?;
     }
     fs::remove_dir_all(&deleted)
+}
+
+/// Returns the directories that made way for this one, by name.
+fn asides(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let Some(parent) = directory.parent() else { return Ok(Vec::new()) };
+    let prefix = format!("{}{ASIDE}", directory.file_name().unwrap_or_default().display());
+    let beside = match fs::read_dir(parent) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        beside => beside.map_err(StoreError::io("read", parent))?,
+    };
+    let mut found = Vec::new();
+    for entry in beside {
+        let entry = entry.map_err(StoreError::io("read", parent))?;
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn finish_removals(directory: &Path) {

@@ -31,6 +31,14 @@ pub(crate) fn missing_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Moves the files with such commits to a memory's new directory.
+pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
+    for file in missing_in(from)? {
+        std::fs::rename(&file, to.join(file.file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
 /// Rewrites a closed store without the commits after `common`. Returns the file that has them. What
 /// stays on this machine remains.
 pub(super) fn step_back(

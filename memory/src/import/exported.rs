@@ -21,7 +21,7 @@ use crate::kinds::topic::topic_name;
 use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, WIDE_TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
-use crate::plan::{Plan, Proposed, Row, propose, put_row, stored_row_of};
+use crate::plan::{Plan, Proposed, Row, add_entries, propose, put_row, stored_row_of};
 use crate::provenance::Provenance;
 use crate::purge::GONE;
 use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
@@ -159,8 +159,9 @@ pub fn plan_import_export(
             counts.forgotten += 1;
             continue;
         }
-        if record.owner().is_some() {
-            counts.private += 1;
+        if let Some(owner) = record.owner() {
+            let is_here = memory.private_of(owner).any(|here| here.body == record.body);
+            counts.private += usize::from(!is_here);
             continue;
         }
         let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
@@ -378,9 +379,6 @@ fn put_session(
         return Put::SeveralSessions;
     }
     let session = bounded(&row.session);
-    if stored_row_of(draft, &session, row.on_behalf).is_some() {
-        return Put::Done;
-    }
     let tombstones = draft.head().tombstones();
     let is_gone = |text: &str| tombstones.of(text).is_some();
     let kept = |activity: &SessionActivity| activity.clone().without(is_gone).within_limits();
@@ -392,6 +390,12 @@ fn put_session(
         _ => without_purged(summary, &gone, is_gone),
     };
     let ended = row.ended.min(origin.time);
+    let earlier = trail(row, ended, &gone, is_gone);
+    if let Some(stored) = stored_row_of(draft, &session, row.on_behalf) {
+        let newest = TrailEntry { time: ended, summary, on_behalf: row.on_behalf, folded: 0 };
+        add_entries(draft, stored, earlier.into_iter().chain([newest]), origin);
+        return Put::Done;
+    }
     let added = Counts {
         blueprints: row.blueprints_added,
         anchors: row.anchors_added,
@@ -405,7 +409,7 @@ fn put_session(
         summary,
         on_behalf: row.on_behalf,
         captured: captured.map(Box::new),
-        earlier: trail(row, ended, &gone, is_gone),
+        earlier,
         rewrites: false,
         added,
     };

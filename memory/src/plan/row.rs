@@ -62,6 +62,40 @@ pub(crate) fn put_row(draft: &mut Draft<'_>, row: Row, origin: &Provenance) -> R
     }
 }
 
+/// Adds the entries that a session's row lacks, by their times. A row that a team shares gets no
+/// entry that was written on the session's behalf.
+pub(crate) fn add_entries(
+    draft: &mut Draft<'_>,
+    (id, before): (RecordId, SessionRow),
+    entries: impl Iterator<Item = TrailEntry>,
+    origin: &Provenance,
+) {
+    let mut all = before.earlier.clone();
+    all.push(before.newest());
+    let has = all.len();
+    let is_in_team = draft.head().team().is_some();
+    for entry in entries.filter(|it| !is_in_team || it.on_behalf == before.on_behalf) {
+        let is_it = |here: &TrailEntry| here.time == entry.time || here.summary == entry.summary;
+        if !all.iter().any(is_it) {
+            all.push(entry);
+        }
+    }
+    if all.len() == has {
+        return;
+    }
+    all.sort_by_key(|entry| entry.time);
+    let Some(newest) = all.pop() else { return };
+    fold_oldest(&mut all);
+    let row = SessionRow {
+        ended: newest.time,
+        summary: newest.summary,
+        on_behalf: newest.on_behalf,
+        earlier: all,
+        ..before
+    };
+    draft.change(id, Body::SessionRow(row), RecordState::Active, origin);
+}
+
 /// Folds the oldest entries into one line if the trail, with its newest entry, exceeds its limits.
 fn fold_oldest(earlier: &mut Vec<TrailEntry>) {
     let bytes = |entries: &[TrailEntry]| entries.iter().map(|it| it.summary.len()).sum::<usize>();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::change::Change;
-use crate::ids::Timestamp;
+use crate::ids::{RecordId, Revision, Timestamp, Version};
 use crate::memory::Memory;
 use crate::record::{Record, RecordState};
 
@@ -20,6 +20,26 @@ pub fn plan_withhold(memory: &Memory) -> Vec<Change> {
         Change::Put(Arc::new(record))
     });
     withheld.collect()
+}
+
+/// Returns the changes that take the notes of sessions over into an empty memory, before it gets
+/// what a team has. They stay on this machine, so their ids are not those of the team's records.
+pub fn plan_take_private(from: &Memory) -> Vec<Change> {
+    let is_note = |record: &&Arc<Record>| record.owner().is_some();
+    let whole = |record: &&Arc<Record>| record.state != RecordState::Forgotten;
+    let notes = from.records().filter(is_note).filter(whole).zip(1..);
+    let taken = notes.map(|(record, number)| {
+        Change::Put(Arc::new(Record {
+            id: RecordId::private(record.kind(), number),
+            version: Version::FIRST,
+            revision: Revision(0),
+            content_version: None,
+            share_id: None,
+            private: true,
+            ..Record::clone(record)
+        }))
+    });
+    taken.collect()
 }
 
 /// Returns the commit with which a team takes a memory over.

@@ -133,7 +133,7 @@ impl Undo<'_> {
         } else {
             self.origin.time.max(now.updated.time)
         };
-        let dated = Provenance { time, ..self.origin.clone() };
+        let dated = Provenance { time, ..self.draft.by(self.origin) };
         // A compaction dates nothing, and neither does taking it back.
         let updated = if is_dated { dated } else { now.updated.clone() };
         let done = Undone::between(&now, &target, back_to);

@@ -27,6 +27,7 @@ use crate::record::Record;
 use crate::search::Query;
 
 pub use action::{FailureContext, FileContext, OutlineOffer, failure_context, file_context};
+pub(in crate::render) use compaction::held_at_load;
 pub use compaction::{CompactionView, compaction_instructions, restored, staged_work};
 pub use prompt::{PromptContext, prompt_context};
 pub use resume::{last_seen, resumed};

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use crate::ids::Timestamp;
+use super::hooks::held_at_load;
+use crate::ids::{SessionId, Timestamp};
 use crate::memory::Memory;
 
 /// Renders what waits for the team's database, and how old the memory is while it cannot be
 /// reached. `answered` is the last time that it answered since the memory was opened. `error` is
-/// the reason why it cannot be used now, and `refused` why it did not take the last commit. Empty
-/// if nothing is to be said.
+/// the reason why it cannot be used now, and `refused` why it did not take the last commit. Lists
+/// what `own` has saved itself: until then, no other read shows it. Empty if nothing is to be said.
 pub fn team(
     memory: &Memory,
+    own: Option<&SessionId>,
     answered: Option<Timestamp>,
     error: Option<&str>,
     refused: Option<&str>,
@@ -30,6 +32,10 @@ pub fn team(
     };
     waits(saves, "save");
     waits(ended, "ended session");
+    let own = own.map(|session| held_at_load(memory, session)).unwrap_or_default();
+    if !own.is_empty() {
+        let _ = writeln!(text, "You saved, and no search finds it until then:\n{}", own.join("\n"));
+    }
     if let Some(error) = error {
         let since = answered.map_or_else(
             || "since this daemon started".to_owned(),

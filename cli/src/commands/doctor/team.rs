@@ -25,6 +25,7 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
             Ok(Some(state)) => {
                 found.push(finding(project, &state));
                 found.extend(state.missing.iter().map(|file| missing(project, file)));
+                found.extend(state.asides.iter().map(|place| aside(project, place)));
             }
             Err(error) if is_reported(found, project, &error) => {}
             Err(error) => {
@@ -47,6 +48,14 @@ fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<TeamState>,
 fn missing(project: &ProjectStatus, file: &str) -> Finding {
     let what = format!("{}: commits that the database has lost are in {file}", project.name);
     let action = "Write again what you need of them, and delete the file.";
+    Finding::note(ABOUT, what).action(action)
+}
+
+/// Names a directory with the memory that the project had before.
+fn aside(project: &ProjectStatus, directory: &str) -> Finding {
+    let what = format!("{}: the memory before it joined is in {directory}", project.name);
+    let action = "No command looks into it, and a purge does not reach it. Delete it once you miss \
+                  nothing.";
     Finding::note(ABOUT, what).action(action)
 }
 

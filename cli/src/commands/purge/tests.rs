@@ -19,6 +19,7 @@ fn plan() -> PurgeReply {
         elsewhere: vec!["l3".to_owned(), "s4".to_owned()],
         files: 3,
         failed: Vec::new(),
+        asides: Vec::new(),
     }
 }
 

@@ -9,12 +9,13 @@ use crate::private_file;
 const PREFIX: &str = "before-team-";
 const SUFFIX: &str = ".json";
 
-/// Keeps an export, with all earlier ones that are in `aside`.
-pub(super) fn keep(directory: &Path, aside: &Path, text: &str) -> io::Result<()> {
+/// Keeps an export, if there is one, with all earlier ones that are in `aside`.
+pub(super) fn keep(directory: &Path, aside: &Path, text: Option<&str>) -> io::Result<()> {
     for earlier in in_directory(aside)? {
         let name = earlier.file_name().unwrap_or_default();
         std::fs::rename(&earlier, directory.join(name))?;
     }
+    let Some(text) = text else { return Ok(()) };
     let number = in_directory(directory)?.iter().filter_map(|path| number(path)).max();
     let number = number.unwrap_or_default() + 1;
     private_file::replace(&directory.join(format!("{PREFIX}{number}{SUFFIX}")), text.as_bytes())
@@ -52,9 +53,9 @@ mod tests {
         std::fs::create_dir(&directory).unwrap();
         let nothing = scratch.path().join("nothing");
         for number in 1..=10 {
-            keep(&aside, &nothing, &number.to_string()).unwrap();
+            keep(&aside, &nothing, Some(&number.to_string())).unwrap();
         }
-        keep(&directory, &aside, "11").unwrap();
+        keep(&directory, &aside, Some("11")).unwrap();
         let texts = in_directory(&directory).unwrap();
         let texts: Vec<_> =
             texts.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();

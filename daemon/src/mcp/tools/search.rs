@@ -94,13 +94,26 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
         },
     );
     reading.accessed(&answer.shown, now);
-    let text = ToolAnswer::from(reading.remark.clone() + &answer.text);
+    let unseen = unseen(&reading);
+    let text = ToolAnswer::from(reading.remark.clone() + &answer.text + &unseen);
     let shown = text.with_newest(reading.memories(), &answer.shown);
     Ok(shown.truncated(answer.next.is_some()).with_rest(answer.next, Some(answer.left_out)))
 }
 
 fn failed(why: impl std::fmt::Display) -> ToolError {
     ToolError::failed("search", why)
+}
+
+/// Says that saves of the session are not searched while they wait for a team's database.
+fn unseen(reading: &Reading) -> String {
+    match reading.view.memory.held_of(&reading.context.session.id).count() {
+        0 => String::new(),
+        1 => "\nNot searched: your save that waits for the team's database; memory_load shows it."
+            .into(),
+        saves => format!(
+            "\nNot searched: your {saves} saves that wait for the team's database; memory_load shows them."
+        ),
+    }
 }
 
 /// The data by which retention ranks a project's records and the user's own.

@@ -73,7 +73,7 @@ async fn run(context: Context, _params: Params) -> Result<String, ToolError> {
     {
         lines.push(format!("READ-ONLY: {why}"));
     }
-    lines.extend(view.team().lines().map(str::to_owned));
+    lines.extend(view.team(None).lines().map(str::to_owned));
     lines.extend(view.remark);
     Ok(lines.join("\n"))
 }

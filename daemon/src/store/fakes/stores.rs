@@ -75,6 +75,12 @@ impl<M: StateMachine> Stores<M> for MemStores<M> {
         Ok(self.directory.join(aside))
     }
 
+    fn asides(&self, name: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let aside = format!("{name}.aside-1");
+        let is_there = self.journals.lock().contains_key(&aside);
+        Ok(is_there.then(|| self.directory.join(aside)).into_iter().collect())
+    }
+
     fn discard_index(&self, _: &str, _: &[String]) -> Result<(), StoreError> {
         Ok(())
     }

@@ -92,3 +92,30 @@ fn a_row_of_an_older_build_has_one_entry() {
     assert_eq!((row.earlier_count(), row.summaries().collect::<Vec<_>>()), (0, vec!["worked"]));
     assert!(!serde_json::to_string(&row).unwrap().contains("earlier"), "the same bytes as before");
 }
+
+#[test]
+fn entries_that_a_row_lacks_come_in_by_their_time_and_once() {
+    let mut memory = Memory::default();
+    for (summary, on) in [("First.", 1), ("Third.", 3)] {
+        saved(&mut memory, summary, on);
+    }
+    let entry = |summary: &str, on| TrailEntry {
+        time: day(on),
+        summary: summary.to_owned(),
+        on_behalf: false,
+        folded: 0,
+    };
+    let all = [("First.", 1), ("Second.", 2), ("Third.", 3), ("Fourth.", 4)];
+    for _ in 0..2 {
+        let mut draft = Draft::new(&memory);
+        let stored = stored_row(&draft, &origin("one", 1).session).unwrap();
+        let entries = all.into_iter().map(|(summary, on)| entry(summary, on));
+        add_entries(&mut draft, stored, entries, &origin("one", 4));
+        let changes = draft.finish().changes;
+        memory.apply(crate::Seq(memory.seq().0 + 1), &changes);
+    }
+    let (record, row) = row(&memory);
+    let summaries: Vec<&str> = row.summaries().collect();
+    assert_eq!(summaries, ["Fourth.", "Third.", "Second.", "First."]);
+    assert_eq!((row.ended, record.version.0), (day(4), 3));
+}

@@ -79,3 +79,16 @@ fn a_memory_that_left_its_team_takes_commits_of_its_own() {
     let keep = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false);
     assert_eq!(keep.map(|plan| apply(&mut memory, plan)), None);
 }
+
+#[test]
+fn only_notes_of_sessions_are_taken_over_with_ids_of_their_own() {
+    let (memory, _) = grown();
+    let mut fresh = Memory::default();
+    fresh.apply(Seq(1), &plan_take_private(&memory));
+    let taken: Vec<_> = fresh.records().map(|record| (record.id.to_string(), record)).collect();
+    let (id, note) = &taken[0];
+    assert_eq!((taken.len(), id.as_str(), note.private), (1, "n1p", true));
+    assert_eq!(fresh.revision(), Revision(0));
+    let before = memory.records().find(|record| record.owner().is_some()).unwrap();
+    assert_eq!((&note.body, &note.created), (&before.body, &before.created));
+}

@@ -8,8 +8,8 @@ use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
 use crate::kinds::topic::{MAIN, Topic, TopicPart, topic_key};
 use crate::limits::{
-    COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, RESTORED_CHARS_MAX, RESTORED_LOAD_CHARS,
-    TITLE_CHARS_MAX,
+    COMPACTION_CHARS_MAX, COMPACTION_DECIDED_MAX, HELD_CHARS_MAX, RESTORED_CHARS_MAX,
+    RESTORED_LOAD_CHARS, TITLE_CHARS_MAX,
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
@@ -145,6 +145,8 @@ fn decisions(memory: &Memory) -> Vec<&Record> {
 
 /// Work that a conversation has under way.
 struct Work<'a> {
+    memory: &'a Memory,
+    session: &'a SessionId,
     /// Its staged work, if there is any.
     staged: Option<&'a Staged>,
     /// All of its activity.
@@ -154,7 +156,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn of(memory: &'a Memory, view: &CompactionView<'_>) -> Self {
+    fn of(memory: &'a Memory, view: &CompactionView<'a>) -> Self {
         let staged = memory.staged_by(view.session).map(|staged| &**staged);
         let mut activity = SessionActivity::default();
         for part in
@@ -164,7 +166,8 @@ impl<'a> Work<'a> {
         }
         let name = bound(memory, activity.key()).unwrap_or(MAIN);
         let topic = memory.topic_as_staged(name, view.session);
-        Self { staged: staged.filter(|staged| staged.has_work()), activity, topic }
+        let staged = staged.filter(|staged| staged.has_work());
+        Self { memory, session: view.session, staged, activity, topic }
     }
 
     /// Lists the given lines, the staged work, then the session's prompts and edits, and the
@@ -177,6 +180,11 @@ impl<'a> Work<'a> {
         let mut commands = self.commands();
         if !commands.is_empty() {
             commands.insert(0, "Commands that worked:".to_owned());
+        }
+        let saved = held_work(self.memory, self.session, chars_max / 3, bodies);
+        if !saved.is_empty() {
+            lines.push("Saved by you, and waiting for the team's database:".to_owned());
+            lines.extend(saved);
         }
         if let Some(staged) = self.staged {
             lines.push("Staged by you and not saved yet; memory_save keeps it:".to_owned());
@@ -276,6 +284,28 @@ fn staged_items(staged: &Staged) -> Vec<String> {
     let others = items.filter(|(kind, _)| *kind != Kind::Topic);
     lines.extend(others.map(|(_, item)| item.resumed()));
     lines
+}
+
+/// Renders what a session has saved and the team's database does not have yet, in at most
+/// `chars_max` characters. The memory has no records of it.
+fn held_work(
+    memory: &Memory,
+    session: &SessionId,
+    chars_max: usize,
+    bodies: Bodies,
+) -> Vec<String> {
+    let mut items = Vec::new();
+    for held in memory.held_of(session) {
+        items.extend(held.summary.iter().map(|text| format!("- {text}")));
+        items.extend(staged_items(&held.staged));
+        items.extend(held.staged.topics.iter().filter_map(staged_topic));
+    }
+    fitted(&items, chars_max, bodies)
+}
+
+/// Renders what a session has saved and the team's database does not have yet, for its load.
+pub(in crate::render) fn held_at_load(memory: &Memory, session: &SessionId) -> Vec<String> {
+    held_work(memory, session, HELD_CHARS_MAX, Bodies::WhereTheyFit)
 }
 
 /// Renders what a session has staged and not saved, one text for each item.

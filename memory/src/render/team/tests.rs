@@ -9,9 +9,9 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     let mut memory = Memory::default();
     let team = Team { project: Some("api".to_owned()), last_number: 0, session_rows: 0 };
     memory.apply(Seq(1), &[Change::Team(team)]);
-    assert_eq!(super::team(&memory, Some(day(1)), None, Some("denied")), "");
+    assert_eq!(super::team(&memory, None, Some(day(1)), None, Some("denied")), "");
     assert_eq!(
-        super::team(&memory, None, None, None),
+        super::team(&memory, None, None, None, None),
         "The team's database has not answered yet: others' newer work may not be here.\n"
     );
 
@@ -20,8 +20,13 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     let save = Save { session_summary: "Worked.", part, ..Save::default() };
     let plan = plan_hold(&memory, &origin("one", 1), &key, save).unwrap();
     apply(&mut memory, plan);
-    let text =
-        super::team(&memory, Some(day(1)), Some("failed to reach the database: refused"), None);
+    let text = super::team(
+        &memory,
+        None,
+        Some(day(1)),
+        Some("failed to reach the database: refused"),
+        None,
+    );
     assert_eq!(
         text,
         "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
@@ -29,10 +34,21 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
          the database: refused): others' newer work is not here. Checkpoints work; a save is kept \
          here until it is back.\n"
     );
-    let text = super::team(&memory, Some(day(1)), None, Some("denied"));
+    let text = super::team(&memory, None, Some(day(1)), None, Some("denied"));
     assert_eq!(
         text,
         "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
          again.\nThe team's database does not take it: denied.\n"
     );
+    let own = |session: &str| {
+        let session = SessionId::new(session.to_owned());
+        super::team(&memory, Some(&session), Some(day(1)), None, Some("denied"))
+    };
+    assert_eq!(
+        own("one"),
+        "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
+         again.\nYou saved, and no search finds it until then:\n- Worked.\n- blueprint [decision] Cache\n  \
+         Warm.\nThe team's database does not take it: denied.\n"
+    );
+    assert_eq!(own("another"), text);
 }
