@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::Change;
+use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{FoldRule, Keyed, MergeKey};
+use crate::limits::TITLE_CHARS_MAX;
 use crate::lines::Places;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -25,6 +27,7 @@ pub(crate) struct Draft<'a> {
     touched: BTreeSet<RecordId>,
     merged: u32,
     kept: Vec<KeptBlueprint>,
+    overtaken: Vec<Overtaken>,
     /// The anchors' ranges in each file, looked up once for many anchors. Valid only because
     /// [`Draft::anchor`] is their sole writer.
     anchors: BTreeMap<String, Places<RecordId>>,
@@ -51,6 +54,17 @@ pub(crate) struct DraftChanges {
     pub(crate) merged: u32,
     /// Immutable blueprints that were left unchanged.
     pub(crate) kept: Vec<KeptBlueprint>,
+    /// Staged items that changed nothing, since their records were written later.
+    pub(crate) overtaken: Vec<Overtaken>,
+}
+
+/// A staged item that left its record as it is, since the record was written after it was staged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overtaken {
+    /// The record.
+    pub id: RecordId,
+    /// The staged text, in one line.
+    pub text: String,
 }
 
 /// A blueprint that was written again and stayed as it was, since it is immutable.
@@ -71,6 +85,7 @@ impl<'a> Draft<'a> {
             touched: BTreeSet::new(),
             merged: 0,
             kept: Vec::new(),
+            overtaken: Vec::new(),
             anchors: BTreeMap::new(),
         }
     }
@@ -86,13 +101,43 @@ impl<'a> Draft<'a> {
         let sent = staged.first.min(origin.time);
         for (_, item) in staged.items() {
             match item.rule() {
-                FoldRule::Keyed(item) => self.keyed(item, origin),
+                FoldRule::Keyed(item) => {
+                    if !self.is_overtaken(&item.body(), staged.seen) {
+                        self.keyed(item, origin);
+                    }
+                }
                 FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
                 FoldRule::Note(note) => {
-                    self.note_sent_at(note, origin, sent);
+                    let body = Body::Note(note.note(&origin.session));
+                    if !self.is_overtaken(&body, note.staged) {
+                        self.note_sent_at(note, origin, sent);
+                    }
                 }
             }
         }
+    }
+
+    /// Returns whether a fact or a mutable blueprint was written after the revision at which this
+    /// was staged, and then reports it. The stored one stays: who staged this did not know it.
+    fn is_overtaken(&mut self, body: &Body, staged: Option<Revision>) -> bool {
+        let text = match body {
+            Body::Note(note) if note.key.is_some() => &note.content,
+            Body::Blueprint(blueprint) => &blueprint.content,
+            _ => return false,
+        };
+        let stored = self.base.existing_match(body);
+        let id = stored.zip(staged).and_then(|(stored, staged)| {
+            let stays = match &stored.body {
+                Body::Blueprint(blueprint) => !blueprint.immutable,
+                _ => true,
+            };
+            let is_later = stored.content_version().revision > staged;
+            (stays && is_later && stored.body != *body).then_some(stored.id)
+        });
+        let Some(id) = id else { return false };
+        let text = clip(&one_line(text), TITLE_CHARS_MAX);
+        self.overtaken.push(Overtaken { id, text });
+        true
     }
 
     /// Stores an item that merges with the record that has its key.
@@ -103,7 +148,7 @@ impl<'a> Draft<'a> {
             return;
         };
         let id = stored.id;
-        match item.merged(stored.body.clone()) {
+        match item.merged(stored.body.clone(), stored.content_version().revision) {
             Some(body) => self.merge(id, body, origin),
             None => self.keep(id, origin),
         }
@@ -342,7 +387,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the origin of a write, with the member of this machine. Outside of a team, what was
     /// imported keeps the one that it had.
-    fn by(&self, origin: &Provenance) -> Provenance {
+    pub(crate) fn by(&self, origin: &Provenance) -> Provenance {
         let member = self.head.member().or(origin.member.as_ref()).cloned();
         Provenance { member, ..origin.clone() }
     }
@@ -415,6 +460,11 @@ impl<'a> Draft<'a> {
         added
     }
 
+    /// Returns the staged items so far that changed nothing.
+    pub(crate) fn overtaken(&self) -> &[Overtaken] {
+        &self.overtaken
+    }
+
     pub(crate) fn finish(self) -> DraftChanges {
         let changes = self.changed().cloned().map(Change::Put).collect();
         DraftChanges {
@@ -423,6 +473,7 @@ impl<'a> Draft<'a> {
             head: self.head,
             merged: self.merged,
             kept: self.kept,
+            overtaken: self.overtaken,
         }
     }
 

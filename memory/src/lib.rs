@@ -70,7 +70,7 @@ pub use brief::MergeEnd;
 pub use change::{Change, Copied, CopyMark, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use dates::{ParsePastError, parse_past, parse_past_up_to};
-pub use draft::KeptBlueprint;
+pub use draft::{KeptBlueprint, Overtaken};
 pub use held::{Held, HeldKey};
 pub use history::{
     Commit, CommitCounts, CommitDetail, CommitHead, CommitPage, DiffLine, FieldDiff, HistoryView,
@@ -103,9 +103,10 @@ pub use plan::{
     find_fact, find_topic, former_facts, in_conversation, is_expired, plan_add, plan_adopt,
     plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_checkpoint_within, plan_configure,
     plan_forget, plan_hold, plan_keep, plan_leave, plan_notes, plan_release, plan_restage,
-    plan_rewrite, plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in, plan_team,
-    plan_topic, plan_undo, plan_update, plan_upkeep, plan_use, plan_withhold, refuse_rule_changes,
-    rules_in_force, shared_part, shared_rivals, snap_record, why_refused,
+    plan_rewrite, plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in,
+    plan_take_private, plan_team, plan_topic, plan_undo, plan_update, plan_upkeep, plan_use,
+    plan_withhold, refuse_rule_changes, rules_in_force, shared_part, shared_rivals, snap_record,
+    why_refused,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

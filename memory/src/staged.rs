@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::SessionActivity;
 use crate::files::relative;
-use crate::ids::{Kind, Timestamp};
+use crate::ids::{Kind, Revision, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::{StagedItem, TopicPart, UnseenCode, each_kind};
 use crate::limits::STAGED_ITEM_BYTES;
@@ -40,6 +40,9 @@ macro_rules! staged {
             pub first: Timestamp,
             /// The time of the last checkpoint, or of the last event if there was none.
             pub last: Timestamp,
+            /// The revision at the last checkpoint.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub seen: Option<Revision>,
             /// The client that staged it, for the row written on the session's behalf.
             #[serde(default, skip_serializing_if = "str::is_empty")]
             pub client: Arc<str>,
@@ -162,6 +165,18 @@ impl Staged {
             .unwrap_or(usize::MAX)
             .saturating_add(items.saturating_mul(STAGED_ITEM_BYTES))
             .saturating_add(captured + summary)
+    }
+
+    /// Dates what a call writes. With the revision at which it is staged, since others may write
+    /// the same before it is folded; `None` for a save, which folds it itself.
+    pub(crate) fn stamp(&mut self, revision: Option<Revision>, origin: &Provenance) {
+        for topic in &mut self.topics {
+            topic.stamp(origin);
+            topic.staged = revision;
+        }
+        let facts = self.notes.iter_mut().filter(|note| note.key.is_some());
+        facts.for_each(|note| note.staged = revision);
+        (self.first, self.last, self.seen) = (origin.time, origin.time, revision);
     }
 
     /// Makes absolute paths beneath `root` relative to it.

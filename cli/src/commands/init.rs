@@ -79,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["workspace", "remove", "shared", "checkpoint"])]
     unshare: bool,
     /// Do not ask before sharing
-    #[arg(long, requires = "shared")]
+    #[arg(long)]
     yes: bool,
     /// Remove what init added
     #[arg(long)]

@@ -251,10 +251,10 @@ fn is_log(path: &Path) -> bool {
 }
 
 /// Whether a path in the data directory is part of the memory. The user's own notes are too, even
-/// if they were set aside, and so is what the dashboard keeps.
+/// if they were set aside, and so are outlines and what the dashboard keeps.
 fn is_memory(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    matches!(name, "daemon" | "projects" | "user" | "dashboard.json")
+    matches!(name, "daemon" | "projects" | "user" | "outlines" | "dashboard.json")
         || name.starts_with("user.aside-")
 }
 

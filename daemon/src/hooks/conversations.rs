@@ -146,10 +146,14 @@ impl Conversations {
     }
 
     /// Returns whether an event with this digest came in the last seconds, and records the event.
-    /// The beginning or end of a turn clears the earlier digests, because those events have been
-    /// answered by then. The same words in the next turn are therefore no double.
+    /// A start, and the beginning or end of a turn, clear the earlier digests, because those events
+    /// have been answered by then. The same words in the next turn are therefore no double, and
+    /// neither is another end.
     pub(crate) fn is_double(&self, name: &Name, digest: u64, event: &Event) -> bool {
-        let turns = matches!(event, Event::PromptSubmitted { .. } | Event::TurnEnded { .. });
+        let turns = matches!(
+            event,
+            Event::SessionStarted { .. } | Event::PromptSubmitted { .. } | Event::TurnEnded { .. }
+        );
         self.with(name, |conversation| {
             let now = clock::start();
             conversation.seen.retain(|(_, at)| now.duration_since(*at) < limits::DOUBLE_WITHIN);
@@ -226,9 +230,11 @@ impl Conversations {
     /// Forgets a conversation that is over.
     pub(crate) fn end(&self, name: &Name) {
         if let Some(conversation) = self.inner.lock().get_mut(name) {
-            // The digests stay, since the end may be reported twice too.
+            // The digests stay, since the end may be reported twice too. So does what its context
+            // has: it may be resumed, and the revision of its row is later than that.
             let seen = std::mem::take(&mut conversation.seen);
-            *conversation = ConversationState { seen, ..ConversationState::new() };
+            let revision_known = conversation.revision_known;
+            *conversation = ConversationState { revision_known, seen, ..ConversationState::new() };
         }
     }
 }

@@ -47,8 +47,12 @@ pub(super) async fn submitted(
             now: clock::now(),
         },
     );
-    if !is_task {
-        call.session.set_revision_seen(Some(revision));
+    // What did not fit is still news to a load.
+    let seen = call.session.revision_seen();
+    let is_behind = seen.zip(since).is_some_and(|(seen, since)| seen < since);
+    if !is_task && !is_behind {
+        let seen = if context.truncated { seen.or(since) } else { Some(revision) };
+        call.session.set_revision_seen(seen);
     }
     call.with_context(|conversation| {
         if !is_task {

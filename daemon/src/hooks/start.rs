@@ -82,7 +82,8 @@ async fn resumes(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     };
     let revision = view.memory.revision();
     let context = resumed(&view.memory, since, &call.session.id, clock::now());
-    call.session.set_revision_seen(Some(revision));
+    // What did not fit is still news to a load.
+    call.session.set_revision_seen(Some(if context.truncated { since } else { revision }));
     call.session.set_injected(Some(revision));
     call.conversations()
         .with(&call.name, |conversation| conversation.revision_known = Some(revision));

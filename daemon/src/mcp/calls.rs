@@ -101,11 +101,27 @@ pub(super) async fn call(
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
-    let of_place = session.take_remark();
+    let of_place = match session.take_remark() {
+        None if reads => no_memory_here(service, &session, &outcome).await,
+        remark => remark,
+    };
     let remarks: Vec<String> =
         remark(&removed, stored).into_iter().chain(unknown).chain(of_place).collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, id }
+}
+
+/// Returns what is known of a place without a memory, such as that it had one, unless the answer
+/// says it. A read would look as if nothing had ever been recorded.
+async fn no_memory_here(
+    service: &ToolService,
+    session: &Arc<Session>,
+    outcome: &Result<ToolAnswer, ToolError>,
+) -> Option<String> {
+    let view = session.view(&service.sessions).await.ok()?;
+    let remark = view.remark.filter(|_| view.project.is_none())?;
+    let is_said = outcome.as_ref().is_ok_and(|answer| answer.text.contains(&remark));
+    (!is_said).then_some(remark)
 }
 
 /// Runs a tool of the set `all`, or one that only commands have. `None` if there is no such tool.

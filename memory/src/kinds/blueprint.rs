@@ -14,7 +14,7 @@ use super::{
 use crate::fold::{fold, names_path};
 use crate::forgotten::shorten;
 use crate::gist::first_sentence;
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::note::ContentType;
 use crate::limits::{BLUEPRINTS_BYTES_MAX, BLUEPRINTS_MAX};
@@ -305,7 +305,7 @@ impl Keyed for Blueprint {
         Body::Blueprint(self.clone())
     }
 
-    fn merged(&self, stored: Body) -> Option<Body> {
+    fn merged(&self, stored: Body, _: Revision) -> Option<Body> {
         let Body::Blueprint(before) = &stored else { return Some(self.body()) };
         match judge(before, self) {
             Verdict::Replaced => Some(Body::Blueprint(self.clone().replacing(before))),

@@ -14,7 +14,7 @@ use crate::error_line::normalised;
 use crate::fold::{clip, fold, keep_end, one_line, substance};
 use crate::forgotten::{LEFT_OUT, shorten};
 use crate::gist::first_sentence;
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::intake::{WriteLimits, files};
 use crate::kinds::note::ContentType;
 use crate::limits::{
@@ -343,7 +343,7 @@ impl Keyed for Lesson {
         Body::Lesson(self.clone().within_limits())
     }
 
-    fn merged(&self, stored: Body) -> Option<Body> {
+    fn merged(&self, stored: Body, _: Revision) -> Option<Body> {
         let Body::Lesson(mut stored) = stored else { return Some(self.body()) };
         stored.unite(self);
         Some(Body::Lesson(stored.within_limits()))

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Facts, Fields, MergeKey, Searched, Share, Which, accepted_one};
 use crate::fold::{clip, names_path};
 use crate::forgotten::{beginning, shorten};
-use crate::ids::{SessionId, Timestamp};
+use crate::ids::{Revision, SessionId, Timestamp};
 use crate::limits::{FORGOTTEN_BYTES_MAX, IMPORTANCE, NOTES_BYTES_MAX, NOTES_MAX};
 use crate::omit::is_default;
 use crate::record::{Body, Record};
@@ -223,6 +223,9 @@ pub struct NewNote {
     /// See [`Note::file_digest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_digest: Option<String>,
+    /// The revision at which a fact was staged. `None` if it is not staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Revision>,
 }
 
 /// Returns whether an expiry has passed.
@@ -435,6 +438,7 @@ impl NewNote {
         self.lasts = later.lasts || (!is_fact && (self.lasts || over) && later.expires.is_none());
         self.expires = later.expires.or(self.expires.filter(|_| !is_fact && !over));
         self.pinned |= later.pinned;
+        self.staged = later.staged;
     }
 }
 

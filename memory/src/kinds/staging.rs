@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Anchor, MergeKey};
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::note::NewNote;
 use crate::provenance::Provenance;
@@ -84,7 +84,8 @@ pub(crate) trait Keyed {
     fn body(&self) -> Body;
 
     /// Returns the fields of a stored record after the write; `None` if the record has to stay.
-    fn merged(&self, stored: Body) -> Option<Body>;
+    /// `written` is the revision at which its content was written.
+    fn merged(&self, stored: Body, written: Revision) -> Option<Body>;
 }
 
 /// Checks one item and returns it in its stored form.

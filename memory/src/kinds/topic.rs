@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::{Facts, Fields, Keyed as _, Kind, MergeKey, Searched, Share, Which, accepted_one};
 use crate::fold::{clip, fold, one_line};
 use crate::forgotten::{LEFT_OUT, beginning};
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::limits::{
     PURGED_LINE_BYTES_MIN, TOPIC_HISTORY_CHARS_MAX, TOPIC_NAME_CHARS_MAX, TOPICS_BYTES_MAX,
     TOPICS_MAX,
@@ -174,6 +174,9 @@ pub struct TopicPart {
     /// Files to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The revision at which the status was staged; `None` if it is not staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Revision>,
 }
 
 impl TopicPart {
@@ -396,6 +399,7 @@ impl Fields for Topic {
             decisions: self.decisions.clone(),
             history: self.history.clone(),
             files: self.files.clone(),
+            staged: None,
         };
         let mut part = accepted_one(part)?;
         let is_own = |line: &HistoryLine| self.history.iter().any(|own| own.time == line.time);

@@ -72,9 +72,7 @@ pub fn plan_checkpoint_within(
         return Err(Refusal::invalid("checkpoint", why));
     }
     memory.tombstones().refuse(&part)?;
-    part.topics.iter_mut().for_each(|part| part.stamp(origin));
-    part.first = origin.time;
-    part.last = origin.time;
+    part.stamp(Some(memory.revision()), origin);
     part.client = origin.client.clone();
 
     let staged = memory.staged_by(&origin.session);

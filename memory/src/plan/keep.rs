@@ -5,7 +5,7 @@ use super::held::hold;
 use super::{Plan, Row, put_fixes, put_row, stored_row_of};
 use crate::activity::{LAST_MESSAGE, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
-use crate::draft::Draft;
+use crate::draft::{Draft, Overtaken};
 use crate::fold::{fold, keep_end};
 use crate::held::{Held, HeldKey};
 use crate::ids::SessionId;
@@ -53,8 +53,8 @@ pub fn plan_keep(
     if let Some(activity) = &staged.captured {
         put_fixes(&mut draft, activity, &origin);
     }
-    let row = row(staged, before.as_ref(), draft.added(), &origin)
-        .map(|row| put_row(&mut draft, row, &origin));
+    let row =
+        row(staged, before.as_ref(), &draft, &origin).map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
     let waits = |staged: Staged| Held {
@@ -101,7 +101,7 @@ fn shared_counts(staged: &Staged) -> Counts {
 fn row(
     staged: &Staged,
     before: Option<&SessionRow>,
-    added: Counts,
+    draft: &Draft<'_>,
     origin: &Provenance,
 ) -> Option<Row> {
     let activity = activity_since(staged, before);
@@ -123,7 +123,10 @@ fn row(
         kept.map(|kept| format!("Staged {kept}.")),
         message.map(|message| format!("{LAST_MESSAGE}{message}")),
     ];
-    let mut lines: Vec<String> = lines.into_iter().flatten().collect();
+    let overtaken = draft.overtaken().iter();
+    let overtaken =
+        overtaken.map(|Overtaken { id, text }| format!("{id} was written later than: {text}"));
+    let mut lines: Vec<String> = lines.into_iter().flatten().chain(overtaken).collect();
     if lines.is_empty() {
         if !staged.has_work() {
             return None;
@@ -149,7 +152,7 @@ fn row(
         captured,
         earlier: Vec::new(),
         rewrites: false,
-        added,
+        added: draft.added(),
     })
 }
 

@@ -46,7 +46,7 @@ pub use rule::{
 pub use save::{Save, SaveOutcome, plan_save};
 pub use snap::{SnapCheckpoint, SnapOutcome, plan_snap, snap_record};
 pub use take_in::{Rivals, TakeItem, TakeOutcome, plan_take_in, shared_rivals, why_refused};
-pub use team::{plan_leave, plan_team, plan_withhold, shared_part};
+pub use team::{plan_leave, plan_take_private, plan_team, plan_withhold, shared_part};
 pub use topic::{BriefOutcome, TopicOutcome, plan_brief, plan_topic};
 pub use undo::{
     LaterChanges, LeftRecord, UndoBasis, UndoConflict, UndoEnd, UndoOutcome, UndoTarget, Undone,
@@ -58,7 +58,7 @@ pub use upkeep::{AnchorMove, plan_upkeep};
 pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;
 pub(crate) use fix::put_fixes;
-pub(crate) use row::{Row, put_row, stored_row, stored_row_of};
+pub(crate) use row::{Row, add_entries, put_row, stored_row, stored_row_of};
 pub(crate) use snap::{file_of, snap_file_of, snap_name_of};
 
 use crate::change::Change;

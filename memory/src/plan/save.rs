@@ -5,7 +5,7 @@ use super::{Contradiction, Plan, Row, conflict, contradictions, put_fixes, put_r
 use crate::archive::{ArchivePlan, Archived};
 use crate::brief::{BriefMerge, MergeEnd};
 use crate::change::Change;
-use crate::draft::{Draft, KeptBlueprint};
+use crate::draft::{Draft, KeptBlueprint, Overtaken};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::UnseenCode;
@@ -64,6 +64,9 @@ pub struct SaveOutcome {
     /// The blueprints that were left unchanged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kept: Vec<KeptBlueprint>,
+    /// Items that were staged before others wrote the same, and so changed nothing.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub overtaken: Vec<Overtaken>,
     /// Blueprints of this save that contradict stored ones with the same title.
     #[serde(default, skip_serializing_if = "is_default")]
     pub contradicts: Vec<Contradiction>,
@@ -167,8 +170,7 @@ pub(super) fn accept_save(
     memory.tombstones().refuse_text("session_summary", &summary)?;
     row_has_room(memory, &summary)?;
     refuse_unexpected(memory, save.expected_revision, origin)?;
-    part.topics.iter_mut().for_each(|part| part.stamp(origin));
-    (part.first, part.last) = (origin.time, origin.time);
+    part.stamp(None, origin);
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
     let left_out = staged.absorb(&part);
@@ -221,6 +223,7 @@ pub(super) fn finish(
         added: written.added,
         merged: written.merged,
         kept: written.kept,
+        overtaken: written.overtaken,
         contradicts: Vec::new(),
         archived,
         merge: None,

@@ -289,7 +289,9 @@ fn united(first: &Record, second: &Record, origin: &Provenance) -> Option<Body> 
     let part = Staged::of_record(second, None, origin);
     let (_, item) = part.items().into_iter().next()?;
     match (item.rule(), &first.body) {
-        (FoldRule::Keyed(item), _) => item.merged(first.body.clone()),
+        (FoldRule::Keyed(item), _) => {
+            item.merged(first.body.clone(), first.content_version().revision)
+        }
         (FoldRule::Anchor(later), Body::Anchor(earlier)) => {
             let lines = earlier.lines.union(&later.lines);
             Some(Body::Anchor(later.over(lines)))

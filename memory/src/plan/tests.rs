@@ -1,5 +1,7 @@
 //! The planners' decisions, and the laws of folding.
 
+mod overtaken;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

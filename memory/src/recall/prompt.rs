@@ -160,7 +160,9 @@ pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
     let last_session = is_last.then(|| last_row(memory, of)).flatten();
     let asks = candidates.first().map_or(0.0, |best| asks(of.prompt, best, &candidates));
     let best = candidates.first().map_or(0.0, |best| best.score);
-    let near = candidates.iter().filter(|it| asks >= 0.0 && it.score >= best - SCORE_BEHIND);
+    // A record may be found by what it was stored beside, and have no word of the prompt.
+    let near = candidates.iter().filter(|it| asks >= 0.0 && it.evidence.weight > 0.0);
+    let near = near.filter(|it| it.score >= best - SCORE_BEHIND);
     let near = near.map(|candidate| candidate.id).filter(|id| Some(*id) != last_session);
     let given = last_session.into_iter().chain(near).take(PROMPT_RECORDS_MAX).collect();
     PromptChoice { given, asks, candidates, last_session }

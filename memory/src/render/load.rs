@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::around::Around;
 use self::order::{relevance, sort, want};
 pub use self::rules::FileRulesView;
-use self::selection::{is_unproven, is_whole, project_topic, selects, topics};
+use self::selection::{is_disabled, is_unproven, is_whole, project_topic, selects, topics};
 use self::tail::tail_within;
 use super::cut::clip_within;
 use super::ended::EndedSession;
@@ -375,7 +375,8 @@ fn wanted<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> Vec<&'a Record> {
             let pinned = memory.active_of(kind).filter(|record| record.pinned);
             records.extend(pinned.map(|record| &**record));
         } else if is_whole(kind, view.sections) {
-            records.extend(memory.active_of(kind).map(|record| &**record));
+            let is_shown = |record: &&Record| view.sections == [kind] || !is_disabled(record);
+            records.extend(memory.active_of(kind).map(|record| &**record).filter(is_shown));
             let archived = focus
                 .and_then(|id| memory.record(id))
                 .filter(|record| kind == Kind::Topic && !record.state.is_active());

@@ -288,7 +288,7 @@ fn shared(entries: &[Entry<'_>], room: Room) -> Vec<Allotment> {
     let items = Items {
         shares: &shares,
         size: &|at| of(at).map_or(nothing, Entry::size),
-        always: (0..considered.len()).find(|at| of(*at).is_some_and(Entry::is_in_view)),
+        always: (0..considered.len()).filter(|at| of(*at).is_some_and(Entry::is_in_view)).collect(),
         more: considered.len() < entries.len(),
     };
     let mut given = vec![Allotment::NOTHING; entries.len()];

@@ -4,7 +4,7 @@ use super::append;
 use super::size;
 use super::written::{AddReply, ForgetReply, UpdateReply};
 use crate::audience::Audience;
-use crate::draft::KeptBlueprint;
+use crate::draft::{KeptBlueprint, Overtaken};
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::kinds::{UnseenCode, WhyUnseen};
@@ -59,6 +59,7 @@ pub fn save(outcome: &SaveOutcome) -> String {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
     }
     text.push_str(&kept(&outcome.kept));
+    text.push_str(&overtaken(&outcome.overtaken));
     text.push_str(&contradictions(&outcome.contradicts));
     text.push_str(&unseen_code("Stored", &outcome.unseen));
     let archived = outcome.archived;
@@ -191,6 +192,20 @@ fn kept(kept: &[KeptBlueprint]) -> String {
         "Left as they were, since immutable: {}. To supersede one, write it again with immutable: false.\n",
         names.join(", ")
     )
+}
+
+/// Names what was staged and is older than what is stored, and says how to write it all the same.
+fn overtaken(overtaken: &[Overtaken]) -> String {
+    if overtaken.is_empty() {
+        return String::new();
+    }
+    let mut text = "Left as they are, since they were written after you staged these; write them \
+                    again if yours still hold:\n"
+        .to_owned();
+    for Overtaken { id, text: staged } in overtaken {
+        append(&mut text, format_args!("- {id}, you staged: {staged}\n"));
+    }
+    text
 }
 
 /// Names stored blueprints that contradict new ones, and says how to supersede them.

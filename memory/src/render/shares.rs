@@ -62,8 +62,8 @@ pub(super) struct Items<'a> {
     pub(super) shares: &'a [Share],
     /// The function that measures an item.
     pub(super) size: &'a dyn Fn(usize) -> Size,
-    /// The item whose title is shown before anything else gets room.
-    pub(super) always: Option<usize>,
+    /// The items whose titles are shown before anything else gets room.
+    pub(super) always: Vec<usize>,
     /// Whether there are more items than these; they have no room.
     pub(super) more: bool,
 }
@@ -100,7 +100,7 @@ pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Allotment> {
     }
     let mut division = Division { left: room, given: vec![Allotment::NOTHING; count] };
     let title = |at: usize| Allotment { shown: Shown::Title, takes: size(at).title };
-    if let Some(at) = items.always {
+    for at in items.always.iter().copied() {
         division.raise(at, title(at));
     }
     let for_titles = division.left.percent(100 - FULL_PERCENT);
@@ -116,7 +116,7 @@ pub(super) fn divide(items: &Items<'_>, room: Room) -> Vec<Allotment> {
     division.left = division.left.with(for_titles);
     for at in rest.pop().into_iter().chain(due) {
         rest.push(at);
-        if items.always != Some(at) && !division.raise(at, title(at)) {
+        if !items.always.contains(&at) && !division.raise(at, title(at)) {
             break;
         }
     }

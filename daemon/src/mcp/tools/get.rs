@@ -68,13 +68,25 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     // Agents also write several ids into one text.
     let texts = params.ids.iter().flat_map(|text| text.split([',', ';', ' ', '\n']));
     let texts = texts.map(str::trim).filter(|text| !text.is_empty());
-    let ids: Vec<RecordId> = texts.map(str::parse).collect::<Result<_, _>>().map_err(failed)?;
+    let texts: Vec<&str> = texts.collect();
+    // Loads show a fact by its key, so agents write that for its id.
+    let as_key = match texts.as_slice() {
+        [text] if text.parse::<RecordId>().is_err() => Some((*text).to_owned()),
+        _ => None,
+    };
+    let ids = texts.iter().filter(|_| as_key.is_none()).map(|text| text.parse());
+    let ids: Vec<RecordId> = ids.collect::<Result<_, _>>().map_err(failed)?;
     let Params { version, expand, cursor, .. } = params;
     let asked = Asked { version, expand, cursor };
-    match (ids.as_slice(), params.key) {
+    let asked_as_id = as_key.is_some() && params.key.is_none();
+    match (ids.as_slice(), params.key.or(as_key)) {
         ([], Some(key)) => {
             let fact = of_key(&context, None, Context::keeper, &key).await?;
-            let fact = fact.map_err(failed)?;
+            let not_an_id = |why| match key.parse::<RecordId>() {
+                Err(no_id) if asked_as_id => failed(format!("{no_id}; and {why}")),
+                _ => failed(why),
+            };
+            let fact = fact.map_err(not_an_id)?;
             let hidden = fact.hidden();
             let named = NamedRecord::new(fact.context, fact.view, fact.id, hidden).await?;
             one(named, asked, room).await

@@ -348,7 +348,7 @@ async fn a_record_is_read_at_any_version() {
     ");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "version": 9 })).await, @"ERROR failed to get: b1 has no version 9; versions go from 1 to 2");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b77" })).await, @"ERROR failed to get: there is no record b77; memory_search finds records by their words");
-    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note)");
+    insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "first" })).await, @"ERROR failed to get: `first` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note); and there is no fact with the key `first`; memory_search finds notes by their words");
     insta::assert_snapshot!(shim.call("memory_get", json!({ "id": "b1", "cursor": "x" })).await, @"ERROR failed to get: cursor is not a cursor for b1: `x`; leave it out");
 }
 
@@ -463,7 +463,7 @@ async fn an_invalid_parameter_is_named() {
     }
     insta::assert_snapshot!(said, @"
     ERROR failed to get: give an id, or a fact's key
-    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note)
+    ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note); and there is no fact with the key `7`; memory_search finds notes by their words
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`, `rules`
     ERROR failed to checkpoint: checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topics
     ERROR failed to checkpoint: lessons[1].summary is missing; give summary and detail

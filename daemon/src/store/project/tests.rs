@@ -148,12 +148,11 @@ fn changes_2() -> Vec<Vec<Change>> {
         tags: vec!["t".to_owned()],
         importance: Some(3),
         expires: Some(Timestamp(7)),
-        lasts: false,
         pinned: true,
         private: true,
         personal: false,
         repeats: 1,
-        file_digest: None,
+        ..NewNote::default()
     };
     let part = Staged { notes: vec![staged], ..Staged::default() };
     let settings = Settings { budget_tokens: Some(50_000), ..Settings::default() };
@@ -203,6 +202,7 @@ fn changes_3() -> Vec<Vec<Change>> {
         decisions: vec![decided("Now?", None, 10)],
         history: vec![told("open", 10)],
         files: vec!["a.rs".to_owned()],
+        staged: None,
     };
     let bind = |key: &str, topic: Option<&str>| Change::Bind {
         key: key.to_owned(),

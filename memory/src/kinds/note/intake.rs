@@ -134,6 +134,7 @@ impl StagedItem for NewNote {
             personal: record.is_personal(),
             repeats: note.repeats,
             file_digest: note.file_digest.clone(),
+            staged: None,
         })
     }
 

@@ -44,6 +44,18 @@ impl Topic {
         drop_oldest(&mut self.files, TOPIC_FILES_MAX);
     }
 
+    /// Returns whether the status was written after that of a part, which then is a line of the
+    /// history alone. Every status is such a line, too.
+    pub(super) fn has_later_status(&self, part: &TopicPart) -> bool {
+        let written = |lines: &[HistoryLine], status: &str| {
+            let text = HistoryLine::new(status).text;
+            lines.iter().filter(|line| line.text == text).map(|line| line.time).max()
+        };
+        let staged = part.status.as_deref().and_then(|status| written(&part.history, status));
+        let staged = staged.filter(|time| *time > Timestamp::default());
+        staged.is_some_and(|staged| written(&self.history, &self.status) > Some(staged))
+    }
+
     /// Brings lists that two sides changed into the order and size that writes keep. `now` dates
     /// what has no time.
     pub(super) fn settle(&mut self, now: Timestamp) {
@@ -95,6 +107,9 @@ impl TopicPart {
             if new.is_some() {
                 text.clone_from(new);
             }
+        }
+        if later.status.is_some() {
+            self.staged = later.staged;
         }
         move_to_end(&mut self.decisions, &later.decisions);
         let identity = |line: &HistoryLine| (line.time, line.text.clone(), line.client.clone());

@@ -5,7 +5,7 @@ use super::{
     topic_key, topic_name,
 };
 use crate::fold::one_line;
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::intake::{WriteLimits, chars, files, line};
 use crate::kinds::{FoldRule, Keyed, MergeKey, StagedItem};
 use crate::limits::{
@@ -55,6 +55,7 @@ impl StagedItem for TopicPart {
             decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),
             history: topic.history.clone(),
             files: files.take(room(here.files.len(), TOPIC_FILES_MAX)).cloned().collect(),
+            staged: None,
         })
     }
 
@@ -107,9 +108,12 @@ impl Keyed for TopicPart {
     }
 
     /// The name stays as it was spelt first.
-    fn merged(&self, stored: Body) -> Option<Body> {
+    fn merged(&self, stored: Body, written: Revision) -> Option<Body> {
         let Body::Topic(mut stored) = stored else { return Some(self.body()) };
+        let is_later = self.staged.is_some_and(|staged| written > staged);
+        let later = (is_later && stored.has_later_status(self)).then(|| stored.status.clone());
         stored.take_in(self);
+        stored.status = later.unwrap_or(stored.status);
         Some(Body::Topic(stored))
     }
 }
@@ -228,6 +232,7 @@ impl crate::testing::Sample for TopicPart {
                     decisions,
                     history,
                     files,
+                    staged: None,
                 }
             })
             .boxed()

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::ids::{Kind, RecordId};
+use crate::kinds::Standing;
 use crate::limits::TOPICS_SHOWN_MAX;
 use crate::memory::Memory;
 use crate::record::{Body, Record};
@@ -40,8 +41,20 @@ pub(super) fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
 
 /// Whether a section leaves out records of its kind however much room there is.
 pub(super) fn selects(memory: &Memory, kind: Kind, sections: &[Kind]) -> bool {
-    let leaves_out = || memory.active_of(kind).any(|record| is_unproven(record));
-    !is_whole(kind, sections) && (kind != Kind::Lesson || leaves_out())
+    match kind {
+        Kind::Lesson if !is_whole(kind, sections) => {
+            memory.active_of(kind).any(|record| is_unproven(record))
+        }
+        Kind::Rule if sections != [kind] => {
+            memory.active_of(kind).any(|record| is_disabled(record))
+        }
+        kind => !is_whole(kind, sections),
+    }
+}
+
+/// Whether it is a rule that a person has disabled. Agents would follow its text.
+pub(super) fn is_disabled(record: &Record) -> bool {
+    matches!(&record.body, Body::Rule(rule) if rule.standing == Standing::Disabled)
 }
 
 /// Whether a lesson made by rule only says which files were edited before a command passed, once.

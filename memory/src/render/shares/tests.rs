@@ -15,7 +15,7 @@ fn divided(of: &[(Share, Vec<usize>)], room: usize) -> Vec<(Share, Vec<Allotment
     let shares: Vec<Share> =
         of.iter().flat_map(|(share, tokens)| tokens.iter().map(|_| *share)).collect();
     let all: Vec<Size> = of.iter().flat_map(|(_, tokens)| sizes(tokens)).collect();
-    let items = Items { shares: &shares, size: &|at| all[at], always: None, more: false };
+    let items = Items { shares: &shares, size: &|at| all[at], always: Vec::new(), more: false };
     let room = Room { chars: room * 4, tokens: room };
     let mut given = divide(&items, room).into_iter();
     of.iter().map(|(share, tokens)| (*share, given.by_ref().take(tokens.len()).collect())).collect()

@@ -1,0 +1,69 @@
+//! Staged work that others wrote again before it was folded.
+
+use super::*;
+use crate::{MAIN, TopicPart};
+
+/// Returns a part with a fact, a mutable blueprint and a status, all of which say this.
+fn saying(text: &str) -> Staged {
+    let status = TopicPart { status: Some(text.to_owned()), ..TopicPart::default() };
+    Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        topics: vec![status],
+        ..blueprints([mutable("Cache", text)])
+    }
+}
+
+/// Returns what the three records say.
+fn said(memory: &Memory) -> [String; 3] {
+    let fact = memory.active_of(Kind::Note).find_map(|it| it.note()).unwrap().content.clone();
+    let status = memory.topic(MAIN).and_then(|it| it.topic()).unwrap().status.clone();
+    let cache = memory.active_of(Kind::Blueprint).find_map(|it| match &it.body {
+        Body::Blueprint(blueprint) => Some(blueprint.content.clone()),
+        _ => None,
+    });
+    [fact, cache.unwrap(), status]
+}
+
+#[test]
+fn work_that_was_staged_before_others_wrote_the_same_replaces_nothing_at_an_end() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    checkpoint(&mut memory, &early, saying("old"));
+    save(&mut memory, &later, saying("new"));
+    let end = Provenance { time: day(3), ..early.clone() };
+    let plan = plan_keep(&memory, &early.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    assert_eq!(said(&memory), ["new"; 3]);
+    // Nothing is dropped silently: the row has what was staged, and the topic's history the status.
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    let row = crate::render::item::full(row);
+    assert!(row.contains("b1 was written later than: old"), "{row}");
+    assert!(row.contains("was written later than: old") && row.matches("than: old").count() == 2);
+    let topic = memory.topic(MAIN).and_then(|it| it.topic()).unwrap();
+    assert!(topic.history.iter().any(|line| line.text == "old"));
+}
+
+#[test]
+fn a_save_names_the_facts_that_others_wrote_since_they_were_staged() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let fact = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        ..Staged::default()
+    };
+    checkpoint(&mut memory, &early, fact("old"));
+    save(&mut memory, &later, fact("new"));
+    let outcome =
+        save(&mut memory, &Provenance { time: day(3), ..early.clone() }, Staged::default());
+    let stored = |memory: &Memory| {
+        memory.active_of(Kind::Note).find_map(|it| it.note()).unwrap().content.clone()
+    };
+    assert_eq!(stored(&memory), "new");
+    let id = memory.active_of(Kind::Note).next().unwrap().id;
+    assert_eq!(outcome.overtaken, [crate::Overtaken { id, text: "old".to_owned() }]);
+    // What is said again, knowing of it, is newer. So is what the save itself has.
+    checkpoint(&mut memory, &early, fact("old again"));
+    let outcome =
+        save(&mut memory, &Provenance { time: day(4), ..early.clone() }, Staged::default());
+    assert_eq!((stored(&memory).as_str(), outcome.overtaken.len()), ("old again", 0));
+    save(&mut memory, &early, fact("last"));
+    assert_eq!(stored(&memory), "last");
+}
