@@ -3,6 +3,7 @@
 mod channels;
 mod endings;
 mod late;
+mod news;
 mod offers;
 mod rules;
 mod subagents;

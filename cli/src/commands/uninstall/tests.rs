@@ -8,7 +8,15 @@ fn instance() -> (tempfile::TempDir, InstanceDir) {
     let dir = InstanceDir::named(scratch.path().join("instance"));
     dir.ensure().unwrap();
     let root = dir.path();
-    for path in ["data/daemon/journal", "data/projects/p", "data/user", "config", "logs"] {
+    let directories = [
+        "data/daemon/journal",
+        "data/outlines/v3",
+        "data/projects/p",
+        "data/user",
+        "config",
+        "logs",
+    ];
+    for path in directories {
         fs::create_dir_all(root.join(path)).unwrap();
     }
     let files = [
@@ -21,6 +29,7 @@ fn instance() -> (tempfile::TempDir, InstanceDir) {
         "data/projects/p/x",
         "data/user/x",
         "data/dashboard.json",
+        "data/outlines/v3/x",
     ];
     for path in files {
         fs::write(root.join(path), "x").unwrap();
@@ -58,9 +67,9 @@ fn the_memory_and_foreign_files_stay() {
     let plan = plan(&dir, Vec::new(), false).unwrap();
     let stays: Vec<&str> = plan.stays.iter().map(|(_, why)| *why).collect();
     let memory = "the memory; --data removes it";
-    assert_eq!(stays, [memory, memory, memory, memory, "your configuration"]);
+    assert_eq!(stays, [memory, memory, memory, memory, memory, "your configuration"]);
     carry_out(&plan).unwrap();
-    let memory = ["data/dashboard.json", "data/projects/p/x", "data/user/x"];
+    let memory = ["data/dashboard.json", "data/outlines/v3/x", "data/projects/p/x", "data/user/x"];
     assert_eq!(
         left(dir.path()),
         [&["config/config.toml"][..], &memory, &["logs/mine.txt"]].concat()
