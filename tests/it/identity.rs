@@ -360,3 +360,26 @@ fn a_fresh_clone_names_the_earlier_memory_until_the_user_decides() {
     decide("forget");
     decide("link");
 }
+
+/// A read would otherwise look as if nothing had ever been recorded.
+#[test]
+fn every_read_of_a_place_that_had_a_memory_says_so() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    shell.done(&["note", "The deploy key is in the vault.", "--key", "deploy.key"]);
+    // A key is taken for the id, as loads show it.
+    let mut agent = Agent::open(&instance, project.path());
+    let fact = agent.tool("memory_get", &json!({ "id": "deploy.key" }));
+    assert!(fact.contains("in the vault"), "{fact}");
+    drop(agent);
+
+    fs::remove_dir_all(project.path().join(".git")).unwrap();
+    project.run_git(&["init", "--quiet"]);
+    for read in [&["search", "vault"][..], &["list"], &["get", "deploy.key"], &["rules", "list"]] {
+        let (_, text) = shell.said(read);
+        assert!(text.contains("anchord project link"), "{read:?}: {text}");
+    }
+    let mut agent = Agent::open(&instance, project.path());
+    let found = agent.tool("memory_search", &json!({ "query": "vault" }));
+    assert!(found.contains("anchord project link"), "{found}");
+}

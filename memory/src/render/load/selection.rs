@@ -41,15 +41,8 @@ pub(super) fn is_whole(kind: Kind, sections: &[Kind]) -> bool {
 
 /// Whether a section leaves out records of its kind however much room there is.
 pub(super) fn selects(memory: &Memory, kind: Kind, sections: &[Kind]) -> bool {
-    match kind {
-        Kind::Lesson if !is_whole(kind, sections) => {
-            memory.active_of(kind).any(|record| is_unproven(record))
-        }
-        Kind::Rule if sections != [kind] => {
-            memory.active_of(kind).any(|record| is_disabled(record))
-        }
-        kind => !is_whole(kind, sections),
-    }
+    let leaves_out = || memory.active_of(kind).any(|record| is_unproven(record));
+    !is_whole(kind, sections) && (kind != Kind::Lesson || leaves_out())
 }
 
 /// Whether it is a rule that a person has disabled. Agents would follow its text.

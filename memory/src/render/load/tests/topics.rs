@@ -192,3 +192,44 @@ fn open_questions_of_all_topics_are_shown_with_and_without_room_for_the_rest() {
     assert!(text.contains("open: Which provider?\n  open: Refunds in part?"), "{text}");
     assert!(!text.contains("The cart was moved."), "{text}");
 }
+
+#[test]
+fn the_projects_own_topic_keeps_a_line_beside_another_one() {
+    let mut memory = Memory::default();
+    let of = |name: &str, status: String| {
+        let (name, status) = (Some(name.to_owned()), Some(status));
+        Staged {
+            topics: vec![TopicPart { name, status, ..TopicPart::default() }],
+            ..Staged::default()
+        }
+    };
+    save(&mut memory, &origin("one", 1), of("main", "Release freeze. ".repeat(40)));
+    save(&mut memory, &origin("one", 2), of("invoices", "Half way through. ".repeat(40)));
+    for number in 0..40 {
+        let part = blueprints([blueprint(&format!("Long {number}"), &"word ".repeat(200))]);
+        save(&mut memory, &origin("one", 3), part);
+    }
+    for tokens in [limits::LOAD_TOKENS_MIN, 1_000, 4_000] {
+        let asked = Asked { topic: Some("invoices"), tokens_max: Some(tokens), ..Asked::default() };
+        let text = loaded(&memory, &asked).text;
+        assert!(text.contains("invoices: Half way") && text.contains("main: Release"), "{text}");
+    }
+}
+
+#[test]
+fn a_disabled_rule_is_listed_only_where_rules_alone_are_asked_for() {
+    let mut memory = Memory::default();
+    let mut draft = crate::draft::Draft::new(&memory);
+    for (title, standing) in
+        [("No lerna", crate::Standing::Disabled), ("No force push", crate::Standing::Accepted)]
+    {
+        let rule = crate::Rule { standing, ..crate::testing::rule(title, "It hurts.") };
+        draft.create(crate::Body::Rule(rule), &origin("one", 1));
+    }
+    let changes = draft.finish().changes;
+    apply(&mut memory, crate::Plan { changes, outcome: () });
+    let text = loaded(&memory, &Asked::default()).text;
+    assert!(text.contains("No force push") && !text.contains("No lerna"), "{text}");
+    let alone = Asked { sections: vec![Kind::Rule], ..Asked::default() };
+    assert!(loaded(&memory, &alone).text.contains("No lerna"));
+}
