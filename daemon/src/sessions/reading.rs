@@ -143,7 +143,9 @@ impl Session {
             return first.map(|first| {
                 let conflicts = status.conflicts;
                 let what = first.in_full();
-                format!("Shared through git, {conflicts} to decide (`anchord shared`): {what}\n")
+                format!(
+                    "Shared through git, {conflicts} to decide (`anchord shared status`): {what}\n"
+                )
             });
         }
         // A memory is shared in one way.

@@ -236,7 +236,7 @@ async fn what_two_clones_said_differently_is_kept_and_named() {
         let has = |text: &str| files.values().any(|file| file.contains(text));
         assert!(has("A cache.") && has("A queue."), "{files:?}");
         let load = clone.load(&world).await;
-        assert!(load.contains("2 to decide (`anchord shared`): "), "{load}");
+        assert!(load.contains("2 to decide (`anchord shared status`): "), "{load}");
     }
     assert_eq!(one.files(), other.files());
 }
@@ -396,7 +396,7 @@ async fn bad_files_are_named_and_left_alone_while_others_go_on() {
         load.contains("good") && load.contains("taken in") && !load.contains("ghp_16C7"),
         "{load}"
     );
-    let conflict = format!("`anchord shared`): {}: ", name(3));
+    let conflict = format!("`anchord shared status`): {}: ", name(3));
     assert!(load.contains(&conflict), "the conflict is in the load, with its file: {load}");
     let revision = |memory: &str| memory.to_owned();
     assert_eq!(revision(&one.load(&world).await), load, "the same files are taken in once");
