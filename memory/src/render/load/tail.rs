@@ -19,16 +19,24 @@ pub(super) struct Tail {
     pub(super) notices: Vec<NoticeId>,
 }
 
-/// Renders the tail, in fewer characters than `room` has if its tokens do not fit otherwise.
+/// Renders the tail, in fewer characters than `room` has if it does not fit otherwise. Pinned
+/// records may leave no room for it. Then it is empty, and its notices wait.
 pub(super) fn tail_within(memory: &Memory, view: &LoadView<'_>, room: Room) -> Tail {
     let mut chars = room.chars;
     loop {
         let tail = tail(memory, view, chars);
         let takes = Room::of(&tail.text);
-        if takes.tokens <= room.tokens || chars == 0 {
+        if room.holds(takes) {
             return tail;
         }
-        chars = chars.min(takes.chars) * room.tokens / takes.tokens;
+        if chars == 0 {
+            return Tail::default();
+        }
+        chars = if takes.tokens > room.tokens {
+            chars.min(takes.chars) * room.tokens / takes.tokens
+        } else {
+            chars.saturating_sub(takes.chars - room.chars)
+        };
     }
 }
 
