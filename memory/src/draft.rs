@@ -101,43 +101,41 @@ impl<'a> Draft<'a> {
         let sent = staged.first.min(origin.time);
         for (_, item) in staged.items() {
             match item.rule() {
-                FoldRule::Keyed(item) => {
-                    if !self.is_overtaken(&item.body(), staged.seen) {
-                        self.keyed(item, origin);
-                    }
-                }
+                FoldRule::Keyed(item) => match self.written_since(&item.body(), staged.seen) {
+                    Some(overtaken) => self.overtaken.push(overtaken),
+                    None => self.keyed(item, origin),
+                },
                 FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
                 FoldRule::Note(note) => {
                     let body = Body::Note(note.note(&origin.session));
-                    if !self.is_overtaken(&body, note.staged) {
-                        self.note_sent_at(note, origin, sent);
+                    match self.written_since(&body, note.staged) {
+                        Some(overtaken) => self.overtaken.push(overtaken),
+                        None => {
+                            self.note_sent_at(note, origin, sent);
+                        }
                     }
                 }
             }
         }
     }
 
-    /// Returns whether a fact or a mutable blueprint was written after the revision at which this
-    /// was staged, and then reports it. The stored one stays: who staged this did not know it.
-    fn is_overtaken(&mut self, body: &Body, staged: Option<Revision>) -> bool {
-        let text = match body {
-            Body::Note(note) if note.key.is_some() => &note.content,
-            Body::Blueprint(blueprint) => &blueprint.content,
-            _ => return false,
+    /// Returns the fact or the mutable blueprint that was written anew after an item was staged. It
+    /// stays, since who staged the item did not know of it.
+    fn written_since(&self, item: &Body, staged: Option<Revision>) -> Option<Overtaken> {
+        let staged = staged?;
+        let stored = self.base.existing_match(item)?;
+        let (text, says_same) = match (item, &stored.body) {
+            (Body::Note(item), Body::Note(stored)) if item.key.is_some() => {
+                (&item.content, item.content == stored.content)
+            }
+            (Body::Blueprint(item), Body::Blueprint(stored)) if !stored.immutable => {
+                (&item.content, item.content == stored.content)
+            }
+            _ => return None,
         };
-        let stored = self.base.existing_match(body);
-        let id = stored.zip(staged).and_then(|(stored, staged)| {
-            let stays = match &stored.body {
-                Body::Blueprint(blueprint) => !blueprint.immutable,
-                _ => true,
-            };
-            let is_later = stored.content_version().revision > staged;
-            (stays && is_later && stored.body != *body).then_some(stored.id)
-        });
-        let Some(id) = id else { return false };
-        let text = clip(&one_line(text), TITLE_CHARS_MAX);
-        self.overtaken.push(Overtaken { id, text });
-        true
+        let is_later = stored.content_version().revision > staged;
+        (is_later && !says_same)
+            .then(|| Overtaken { id: stored.id, text: clip(&one_line(text), TITLE_CHARS_MAX) })
     }
 
     /// Stores an item that merges with the record that has its key.

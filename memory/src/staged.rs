@@ -167,8 +167,8 @@ impl Staged {
             .saturating_add(captured + summary)
     }
 
-    /// Dates what a call writes. With the revision at which it is staged, since others may write
-    /// the same before it is folded; `None` for a save, which folds it itself.
+    /// Dates what a call writes. `revision` is that of the memory as it is staged, since others may
+    /// write the same before it is folded. It is `None` for a save, which folds it itself.
     pub(crate) fn stamp(&mut self, revision: Option<Revision>, origin: &Provenance) {
         for topic in &mut self.topics {
             topic.stamp(origin);

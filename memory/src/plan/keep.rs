@@ -124,8 +124,8 @@ fn row(
         message.map(|message| format!("{LAST_MESSAGE}{message}")),
     ];
     let overtaken = draft.overtaken().iter();
-    let overtaken =
-        overtaken.map(|Overtaken { id, text }| format!("{id} was written later than: {text}"));
+    let overtaken = overtaken
+        .map(|Overtaken { id, text }| format!("Not taken, since {id} was written later: {text}"));
     let mut lines: Vec<String> = lines.into_iter().flatten().chain(overtaken).collect();
     if lines.is_empty() {
         if !staged.has_work() {

@@ -199,11 +199,12 @@ fn overtaken(overtaken: &[Overtaken]) -> String {
     if overtaken.is_empty() {
         return String::new();
     }
-    let mut text = "Left as they are, since they were written after you staged these; write them \
-                    again if yours still hold:\n"
-        .to_owned();
+    let mut text =
+        "Not replaced, since they were written after you staged yours. Write yours again \
+                    if it still holds:\n"
+            .to_owned();
     for Overtaken { id, text: staged } in overtaken {
-        append(&mut text, format_args!("- {id}, you staged: {staged}\n"));
+        append(&mut text, format_args!("- {id}; you staged: {staged}\n"));
     }
     text
 }

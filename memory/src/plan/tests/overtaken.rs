@@ -36,8 +36,8 @@ fn work_that_was_staged_before_others_wrote_the_same_replaces_nothing_at_an_end(
     // Nothing is dropped silently: the row has what was staged, and the topic's history the status.
     let row = memory.active_of(Kind::SessionRow).last().unwrap();
     let row = crate::render::item::full(row);
-    assert!(row.contains("b1 was written later than: old"), "{row}");
-    assert!(row.contains("was written later than: old") && row.matches("than: old").count() == 2);
+    assert!(row.contains("Not taken, since b1 was written later: old"), "{row}");
+    assert_eq!(row.matches("was written later: old").count(), 2, "{row}");
     let topic = memory.topic(MAIN).and_then(|it| it.topic()).unwrap();
     assert!(topic.history.iter().any(|line| line.text == "old"));
 }
@@ -66,4 +66,21 @@ fn a_save_names_the_facts_that_others_wrote_since_they_were_staged() {
     assert_eq!((stored(&memory).as_str(), outcome.overtaken.len()), ("old again", 0));
     save(&mut memory, &early, fact("last"));
     assert_eq!(stored(&memory), "last");
+}
+
+#[test]
+fn the_same_words_are_no_conflict() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let fact = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        ..Staged::default()
+    };
+    save(&mut memory, &later, fact("8001"));
+    checkpoint(&mut memory, &early, fact("8001"));
+    // Another importance is another content, but says nothing else.
+    let mut again = fact("8001");
+    again.notes[0].importance = Some(9);
+    save(&mut memory, &later, again);
+    let outcome = save(&mut memory, &early, Staged::default());
+    assert_eq!(outcome.overtaken, []);
 }
