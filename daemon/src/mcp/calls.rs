@@ -102,7 +102,10 @@ pub(super) async fn call(
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_place = match session.take_remark() {
-        None if reads => no_memory_here(service, &session, &outcome).await,
+        // A tool that found a memory has told the session which.
+        None if reads && session.project_id().is_none() => {
+            no_memory_here(service, &session, &outcome).await
+        }
         remark => remark,
     };
     let remarks: Vec<String> =

@@ -34,7 +34,8 @@ pub fn team(
     waits(ended, "ended session");
     let own = own.map(|session| held_at_load(memory, session)).unwrap_or_default();
     if !own.is_empty() {
-        let _ = writeln!(text, "You saved, and no search finds it until then:\n{}", own.join("\n"));
+        let _ =
+            writeln!(text, "What you saved, which no search finds until then:\n{}", own.join("\n"));
     }
     if let Some(error) = error {
         let since = answered.map_or_else(

@@ -145,8 +145,8 @@ fn decisions(memory: &Memory) -> Vec<&Record> {
 
 /// Work that a conversation has under way.
 struct Work<'a> {
-    memory: &'a Memory,
-    session: &'a SessionId,
+    /// Its saves that wait for the team's database.
+    saved: Vec<String>,
     /// Its staged work, if there is any.
     staged: Option<&'a Staged>,
     /// All of its activity.
@@ -156,7 +156,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn of(memory: &'a Memory, view: &CompactionView<'a>) -> Self {
+    fn of(memory: &'a Memory, view: &CompactionView<'_>) -> Self {
         let staged = memory.staged_by(view.session).map(|staged| &**staged);
         let mut activity = SessionActivity::default();
         for part in
@@ -167,7 +167,7 @@ impl<'a> Work<'a> {
         let name = bound(memory, activity.key()).unwrap_or(MAIN);
         let topic = memory.topic_as_staged(name, view.session);
         let staged = staged.filter(|staged| staged.has_work());
-        Self { memory, session: view.session, staged, activity, topic }
+        Self { saved: held_items(memory, view.session), staged, activity, topic }
     }
 
     /// Lists the given lines, the staged work, then the session's prompts and edits, and the
@@ -181,10 +181,9 @@ impl<'a> Work<'a> {
         if !commands.is_empty() {
             commands.insert(0, "Commands that worked:".to_owned());
         }
-        let saved = held_work(self.memory, self.session, chars_max / 3, bodies);
-        if !saved.is_empty() {
+        if !self.saved.is_empty() {
             lines.push("Saved by you, and waiting for the team's database:".to_owned());
-            lines.extend(saved);
+            lines.extend(fitted(&self.saved, chars_max / 3, bodies));
         }
         if let Some(staged) = self.staged {
             lines.push("Staged by you and not saved yet; memory_save keeps it:".to_owned());
@@ -286,26 +285,21 @@ fn staged_items(staged: &Staged) -> Vec<String> {
     lines
 }
 
-/// Renders what a session has saved and the team's database does not have yet, in at most
-/// `chars_max` characters. The memory has no records of it.
-fn held_work(
-    memory: &Memory,
-    session: &SessionId,
-    chars_max: usize,
-    bodies: Bodies,
-) -> Vec<String> {
+/// Renders what a session has saved and the team's database does not have yet, one text for each
+/// item. The memory has no records of it.
+fn held_items(memory: &Memory, session: &SessionId) -> Vec<String> {
     let mut items = Vec::new();
     for held in memory.held_of(session) {
         items.extend(held.summary.iter().map(|text| format!("- {text}")));
         items.extend(staged_items(&held.staged));
         items.extend(held.staged.topics.iter().filter_map(staged_topic));
     }
-    fitted(&items, chars_max, bodies)
+    items
 }
 
-/// Renders what a session has saved and the team's database does not have yet, for its load.
+/// Renders the same for the session's load.
 pub(in crate::render) fn held_at_load(memory: &Memory, session: &SessionId) -> Vec<String> {
-    held_work(memory, session, HELD_CHARS_MAX, Bodies::WhereTheyFit)
+    fitted(&held_items(memory, session), HELD_CHARS_MAX, Bodies::WhereTheyFit)
 }
 
 /// Renders what a session has staged and not saved, one text for each item.

@@ -47,7 +47,7 @@ fn what_waits_and_how_old_the_memory_is_are_said() {
     assert_eq!(
         own("one"),
         "1 save waits for the team's database; nothing is lost, and nothing needs to be saved \
-         again.\nYou saved, and no search finds it until then:\n- Worked.\n- blueprint [decision] Cache\n  \
+         again.\nWhat you saved, which no search finds until then:\n- Worked.\n- blueprint [decision] Cache\n  \
          Warm.\nThe team's database does not take it: denied.\n"
     );
     assert_eq!(own("another"), text);
