@@ -173,7 +173,7 @@ fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
     ada.instance.kill9();
     let load = agent.tool("memory_load", &json!({}));
     assert!(load.contains("1 save waits for the team's database"), "{load}");
-    assert!(load.contains("You saved") && load.contains("Staged without"), "{load}");
+    assert!(load.contains("What you saved") && load.contains("Staged without"), "{load}");
     let found = agent.tool("memory_search", &json!({ "query": "staged" }));
     assert!(found.contains("Not searched: your save"), "{found}");
 

@@ -142,3 +142,22 @@ fn the_first_load_of_a_daemon_has_what_others_wrote_or_says_that_it_may_not() {
         (load.contains("While ada was away.") && !load.contains(not_yet)).then_some(())
     });
 }
+
+#[test]
+fn a_database_of_a_newer_version_is_not_used() {
+    let Some(mut server) = server() else { return };
+    let (ada, bob) = two(&server);
+    ada.shell().done(&["note", "Before the update."]);
+    bob.sees("Before the update.");
+    server.psql(
+        "INSERT INTO anchord.schema_history VALUES (7, 'later', '2030-01-01T00:00:00Z', '1')",
+    );
+    server.stop_immediate();
+    server.restart();
+    let (code, text) = ada.shell().said(&["note", "After it."]);
+    assert!(code != 0 && text.contains("update anchord"), "{text}");
+    let cat = Machine::new();
+    let (code, text) = cat.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
+    assert!(code != 0 && text.contains("update anchord"), "{text}");
+    assert!(bob.shell().done(&["load"]).contains("Before the update."));
+}

@@ -1,9 +1,18 @@
 //! Joining a team: what a machine had before is lost in no case.
 
+use std::path::PathBuf;
+
+use anchord_team::testing::Server;
+use anchord_tests::{PATIENCE, poll, write};
 use serde_json::json;
 
 use crate::team::{Machine, invite, server, two};
-use anchord_tests::{PATIENCE, poll, write};
+
+/// Joins bob's machine to the team's project, and adds what it has. Returns the exit code and what
+/// is printed.
+fn merge(bob: &Machine, server: &Server) -> (i32, String) {
+    bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api", "--merge"])
+}
 
 #[test]
 fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
@@ -13,16 +22,23 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
     ada.create(&server.url("ada"));
     invite(&ada, &server);
     bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let join = ["team", "join", &url, "--name", "api"];
-    let (code, text) = bob.shell().said(&join);
+    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
     assert!(code != 0 && text.contains("a memory of its own"), "{text}");
-    let joined = bob.shell().done(&[&join[..], &["--merge"]].concat());
-    assert!(joined.contains("the memory before is in"), "{joined}");
+    let (code, joined) = merge(&bob, &server);
+    assert!(code == 0 && joined.contains("the memory before is in"), "{joined}");
     for machine in [&ada, &bob] {
         assert!(machine.sees("My own.").contains("Postgres 16"));
     }
     assert_eq!(ada.shared(), bob.shared());
+    // It stays in sight as long as it is there.
+    for command in [&["team", "status"][..], &["doctor"], &["purge", "--query", "nowhere"]] {
+        let (_, text) = bob.shell().said(command);
+        assert!(text.contains(".aside-1"), "{command:?}: {text}");
+    }
+    let aside = PathBuf::from(bob.team()["asides"][0].as_str().unwrap());
+    assert!(aside.is_dir());
+    bob.shell().done(&["project", "delete", "--yes"]);
+    assert!(!aside.exists(), "it goes with the project");
 }
 
 #[test]
@@ -33,16 +49,14 @@ fn a_merge_that_was_refused_is_made_by_joining_again() {
     invite(&ada, &server);
     server.psql("REVOKE INSERT ON anchord.entries FROM anchord_member");
     bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let join = ["team", "join", &url, "--name", "api"];
-    let (code, text) = bob.shell().said(&[&join[..], &["--merge"]].concat());
+    let (code, text) = merge(&bob, &server);
     assert!(code != 0 && text.contains("the same command adds it"), "{text}");
-    let (code, text) = bob.shell().said(&join);
+    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
     assert!(code != 0 && text.contains("not merged yet"), "{text}");
     server.psql("GRANT INSERT ON anchord.entries TO anchord_member");
-    bob.shell().done(&[&join[..], &["--merge"]].concat());
+    assert_eq!(merge(&bob, &server).0, 0);
     ada.sees("My own.");
-    bob.shell().done(&join);
+    bob.join(&server.url("bob"));
 }
 
 #[test]
@@ -52,13 +66,11 @@ fn a_reader_with_a_memory_of_its_own_joins_nothing_and_keeps_it() {
     ada.create(&server.url("ada"));
     server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "reader"]));
     bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let join = ["team", "join", &url, "--name", "api", "--merge"];
-    let (code, text) = bob.shell().said(&join);
+    let (code, text) = merge(&bob, &server);
     assert!(code != 0 && text.contains("ask a maintainer for the right to write"), "{text}");
     assert!(bob.shell().done(&["load"]).contains("My own."));
     server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "writer"]));
-    bob.shell().done(&join);
+    assert_eq!(merge(&bob, &server).0, 0);
     ada.sees("My own.");
 }
 
@@ -80,9 +92,8 @@ fn notes_of_a_session_outlast_a_join_and_stay_on_their_machine() {
     bob.shell().done(&["team", "leave", "--keep"]);
     agent.tool("memory_note", &mine("Thaw on Friday."));
     bob.shell().done(&["note", "My own."]);
-    let url = server.url("bob");
-    let joined = bob.shell().done(&["team", "join", &url, "--name", "api", "--merge"]);
-    assert!(!joined.contains("left out"), "{joined}");
+    let (code, joined) = merge(&bob, &server);
+    assert!(code == 0 && !joined.contains("left out"), "{joined}");
     ada.sees("My own.");
     let found = agent.tool("memory_search", &json!({ "query": "Tuesday Friday" }));
     assert!(found.contains("Freeze on") && found.contains("Thaw on"), "{found}");
@@ -99,8 +110,7 @@ fn a_merge_adds_what_a_session_saved_while_it_was_away() {
     ada.sees("Before");
     bob.shell().done(&["team", "leave", "--keep"]);
     agent.tool("memory_save", &write::save("Away"));
-    let url = server.url("bob");
-    bob.shell().done(&["team", "join", &url, "--name", "api", "--merge"]);
+    assert_eq!(merge(&bob, &server).0, 0);
     ada.sees("Away");
     for machine in [&ada, &bob] {
         let rows = machine.shell().json(&["list", "--kind", "session"]);
@@ -130,35 +140,6 @@ fn a_file_with_lost_commits_is_still_named_after_joining_again() {
     let is_named = || bob.shell().done(&["team", "status"]).contains("the database has lost");
     assert!(is_named());
     bob.shell().done(&["team", "leave", "--keep"]);
-    let url = server.url("bob");
-    bob.shell().done(&["team", "join", &url, "--name", "api", "--merge"]);
+    assert_eq!(merge(&bob, &server).0, 0);
     assert!(is_named());
-}
-
-#[test]
-fn a_database_of_a_newer_version_is_not_used() {
-    let Some(mut server) = server() else { return };
-    let (ada, bob) = two(&server);
-    ada.shell().done(&["note", "Before the update."]);
-    bob.sees("Before the update.");
-    server.psql(
-        "INSERT INTO anchord.schema_history VALUES (7, 'later', '2030-01-01T00:00:00Z', '1')",
-    );
-    server.stop_immediate();
-    server.restart();
-    let (code, text) = ada.shell().said(&["note", "After it."]);
-    assert!(code != 0 && text.contains("update anchord"), "{text}");
-    let cat = Machine::new();
-    let (code, text) = cat.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
-    assert!(code != 0 && text.contains("update anchord"), "{text}");
-    assert!(bob.shell().done(&["load"]).contains("Before the update."));
-}
-
-#[test]
-fn only_a_member_is_removed() {
-    let Some(server) = server() else { return };
-    let (ada, _bob) = two(&server);
-    let (code, text) = ada.shell().said(&["team", "remove", "bbo", "--run"]);
-    assert!(code != 0 && text.contains("no member of the project"), "{text}");
-    ada.shell().done(&["team", "remove", "bob", "--run"]);
 }

@@ -225,3 +225,28 @@ fn a_session_is_judged_on_its_own_machine_alone() {
         WHERE changes LIKE '%Half a lesson%'";
     assert_eq!(server.psql(writers), "bob");
 }
+
+#[test]
+fn only_a_member_is_removed() {
+    let Some(server) = server() else { return };
+    let (ada, _bob) = two(&server);
+    let (code, text) = ada.shell().said(&["team", "remove", "bbo", "--run"]);
+    assert!(code != 0 && text.contains("no member of the project"), "{text}");
+    ada.shell().done(&["team", "remove", "bob", "--run"]);
+}
+
+#[test]
+fn a_save_and_an_undo_name_their_member_on_every_machine() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = two(&server);
+    bob.agent().tool("memory_save", &write::save("Lock"));
+    bob.shell().done(&["undo"]);
+    poll(PATIENCE, "the undo", || (ada.revision() == bob.revision()).then_some(()));
+    for machine in [&ada, &bob] {
+        let history = machine.shell().done(&["history"]);
+        for operation in ["  save  ", "  undo  "] {
+            let commit = history.lines().find(|line| line.contains(operation));
+            assert!(commit.is_some_and(|line| line.contains("  Bob  ")), "{history}");
+        }
+    }
+}
