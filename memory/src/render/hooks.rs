@@ -160,18 +160,26 @@ impl Page {
         true
     }
 
-    /// Adds records by their titles. Only counts those after the first that does not fit, because
+    /// Adds records, whole as long as their texts take at most `whole_max` characters together, and
+    /// otherwise by their titles. Only counts those after the first that does not fit, because
     /// there may be many.
-    fn titles<'a>(&mut self, head: &str, records: impl IntoIterator<Item = &'a Record>) {
+    fn records<'a>(
+        &mut self,
+        head: &str,
+        records: impl IntoIterator<Item = &'a Record>,
+        mut whole_max: usize,
+    ) {
         for record in records {
             if self.missing > 0 {
                 self.leave_out(1);
                 continue;
             }
-            let title = loaded::title(record);
-            let is_whole = title == loaded::whole(record);
-            if self.line(head, &title) {
+            let (title, whole) = (loaded::title(record), loaded::whole(record));
+            let takes = whole.chars().count();
+            let is_whole = takes <= whole_max || title == whole;
+            if self.line(head, if is_whole { &whole } else { &title }) {
                 self.gave(record.id, is_whole);
+                whole_max = whole_max.saturating_sub(takes);
             }
         }
     }

@@ -43,11 +43,11 @@ pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> Re
             page.line(&head, &line);
         }
     }
-    page.titles("Pinned:", pinned(memory, view.reader, view.now));
+    page.records("Pinned:", pinned(memory, view.reader, view.now), page.left / 4);
     for line in work.lines(&[], page.left, Bodies::WhereTheyFit) {
         page.line("", &line);
     }
-    page.titles("Decided:", decisions(memory));
+    page.records("Decided:", decisions(memory), 0);
     let context = page.finished();
     let ask = if context.text.is_empty() { "" } else { ASK };
     RenderedContext { text: format!("{ask}{}", context.text), ..context }

@@ -1,5 +1,5 @@
-//! Context at a subagent's start: the records that its task would recall as a prompt, then part of
-//! the memory by title.
+//! Context at a subagent's start: the records that its task would recall as a prompt, then pinned
+//! records, and part of the memory by title.
 
 use super::prompt::records;
 use super::{Page, RenderedContext, pinned};
@@ -9,7 +9,6 @@ use crate::limits::{PERSONAL_TOKENS_MAX, SUBAGENT_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::PromptQuery;
-use crate::record::Record;
 use crate::render::personal;
 
 /// A subagent that is about to start.
@@ -25,8 +24,8 @@ pub struct SubagentContext<'a> {
     pub now: Timestamp,
 }
 
-/// Renders the records that the task recalls, then pinned records, the user's own notes, blueprints
-/// and lessons.
+/// Renders the records that the task recalls, then pinned records, whole where half of the rest has
+/// room for them. The user's own notes follow, then blueprints and lessons by title.
 pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> RenderedContext {
     let mut page = Page::of(SUBAGENT_CHARS_MAX);
     if let Some(task) = view.task {
@@ -40,12 +39,13 @@ pub fn subagent_context(memory: &Memory, view: &SubagentContext<'_>) -> Rendered
         active.filter(|record| !record.pinned && !given.contains(&record.id))
     };
     let pinned = pinned(memory, view.reader, view.now).into_iter();
-    page.titles("Pinned:", pinned.filter(|record: &&Record| !given.contains(&record.id)));
+    let pinned = pinned.filter(|record| !given.contains(&record.id));
+    page.records("Pinned:", pinned, page.left / 2);
     if let Some(memory) = view.personal {
         own_notes(&mut page, memory, view.now);
     }
-    page.titles("Settled:", unpinned(Kind::Blueprint));
-    page.titles("Learned from failures, newest first:", unpinned(Kind::Lesson));
+    page.records("Settled:", unpinned(Kind::Blueprint), 0);
+    page.records("Learned from failures, newest first:", unpinned(Kind::Lesson), 0);
     if page.is_empty() {
         return RenderedContext::default();
     }

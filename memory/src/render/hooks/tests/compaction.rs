@@ -31,6 +31,24 @@ fn compaction_instructions_list_what_to_keep() {
 }
 
 #[test]
+fn pinned_records_are_whole_where_there_is_room_and_never_push_out_work() {
+    for (pinned, whole) in [(1, true), (60, false)] {
+        let (memory, questions) = with_much_staged(2, pinned, 0);
+        let kept = with_session(Some(&activity()), |view| compaction_instructions(&memory, view));
+        let pins: Vec<RecordId> = with_session(None, |view| {
+            super::pinned(&memory, view.reader, view.now).iter().map(|pin| pin.id).collect()
+        });
+        let is_whole = |id: &RecordId| kept.whole.contains(id);
+        assert!(pins.iter().skip(1).any(is_whole), "{}", kept.text);
+        assert_eq!(pins.iter().all(is_whole), whole, "{}", kept.text);
+        assert!(questions.iter().all(|question| kept.text.contains(question)), "{}", kept.text);
+        let given = for_subagent(&memory, None);
+        assert!(pins.iter().skip(1).any(|id| given.whole.contains(id)), "{}", given.text);
+        assert!(given.text.contains("Settled:") || given.truncated, "{}", given.text);
+    }
+}
+
+#[test]
 fn the_load_and_work_in_progress_come_back_after_a_compaction() {
     let activity = activity();
     assert_snapshot!(back(&memory(), Some(&activity)).text, @r#"
