@@ -22,13 +22,17 @@ pub(crate) fn revision(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Calls a tool about history, and returns its answer as data.
+/// Calls a tool about history, and returns its answer as data. A remark goes to standard error,
+/// beside data that may be piped.
 pub(crate) fn ask(
     caller: &mut Caller,
     tool: &str,
     arguments: Value,
 ) -> Result<(HistoryView, ToolReply), Error> {
     let mut reply = caller.call(tool, arguments)?;
+    if let Some(remark) = &reply.remark {
+        anstream::eprintln!("{}", show::plain_lines(remark));
+    }
     let view = reply.history.take().ok_or_else(older_daemon)?;
     Ok((view, reply))
 }

@@ -116,6 +116,10 @@ fn impossible_values_are_usage_errors() {
         "note x --key=",
         "note x --expires soon",
         "note x --expires 2020-01-01",
+        "history --since someday",
+        "load --at someday",
+        "restore --to someday",
+        "rules add --deny rm --expires soon",
     ] {
         let words = std::iter::once("anchord").chain(wrong.split(' '));
         assert_eq!(Cli::try_parse_from(words).unwrap_err().exit_code(), 2, "{wrong}");
@@ -125,6 +129,9 @@ fn impossible_values_are_usage_errors() {
         "search x --since yesterday --until 2h",
         "note x --expires 1h",
         "note x --expires tomorrow",
+        "history --since yesterday --until 2h",
+        "load --at 12",
+        "restore --to 2w",
     ] {
         Cli::try_parse_from(std::iter::once("anchord").chain(right.split(' '))).unwrap();
     }

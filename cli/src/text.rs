@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
-use anchord_memory::{Expires, Timestamp};
+use anchord_memory::{Expires, Timestamp, parse_past};
 use anyhow::Context;
 
 use crate::exit::Error;
@@ -54,10 +54,33 @@ pub(crate) fn required(
     }
 }
 
-/// Checks a time as people write it, for clap. The daemon parses it.
+/// Checks a time in the future as people write it, for clap. The daemon parses it.
 pub(crate) fn when(text: &str) -> Result<String, String> {
-    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    Expires::parse(text, now).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
+    Expires::parse(text, now()).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
+}
+
+/// Reads a time in the past as people write it, for clap. A script can tell an invalid one from an
+/// empty result by the exit code.
+pub(crate) fn past(text: &str) -> Result<Timestamp, String> {
+    parse_past(text, now()).map_err(|error| format!("it {error}"))
+}
+
+/// Checks a time in the past, for clap. The daemon parses it.
+pub(crate) fn since(text: &str) -> Result<String, String> {
+    past(text).map(|_| text.to_owned())
+}
+
+/// Checks a revision or a time in the past, for clap. The daemon parses it.
+pub(crate) fn moment(text: &str) -> Result<String, String> {
+    let is_revision = text.trim().parse::<u64>().is_ok();
+    if is_revision {
+        return Ok(text.to_owned());
+    }
+    since(text).map_err(|error| format!("{error}; a revision is a number"))
+}
+
+fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
 fn stdin(bytes_max: usize) -> Result<String, Error> {

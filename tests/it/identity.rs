@@ -375,7 +375,7 @@ fn every_read_of_a_place_that_had_a_memory_says_so() {
 
     fs::remove_dir_all(project.path().join(".git")).unwrap();
     project.run_git(&["init", "--quiet"]);
-    for read in [&["search", "vault"][..], &["list"], &["get", "deploy.key"], &["rules", "list"]] {
+    for read in [&["search", "vault"][..], &["list"], &["history"], &["get", "deploy.key"]] {
         let (_, text) = shell.said(read);
         assert!(text.contains("anchord project link"), "{read:?}: {text}");
     }

@@ -10,6 +10,7 @@ use crate::exit::Error;
 use crate::history;
 use crate::limits::HISTORY_PAGE_COMMITS;
 use crate::pager::paged;
+use crate::text;
 use crate::tool::{self, Caller};
 
 /// List what changed in memory, newest first: commits, or one record's versions
@@ -37,10 +38,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     file: Option<String>,
     /// Only commits since this time
-    #[arg(long, value_name = "TIME", conflicts_with = "record")]
+    #[arg(long, value_name = "TIME", value_parser = text::since, conflicts_with = "record")]
     since: Option<String>,
     /// Only commits before this time
-    #[arg(long, value_name = "TIME", conflicts_with = "record")]
+    #[arg(long, value_name = "TIME", value_parser = text::since, conflicts_with = "record")]
     until: Option<String>,
     /// Also print what each commit changed
     #[arg(long, short = 'p')]

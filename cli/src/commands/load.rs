@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
+use crate::text;
 use crate::tool;
 
 /// Print what an agent would get at its start
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     /// Memory as it was at a revision or time, as 12, yesterday or '2026-11-02 09:30'
-    #[arg(long, value_name = "REV|TIME")]
+    #[arg(long, value_name = "REV|TIME", value_parser = text::moment)]
     at: Option<String>,
     #[command(flatten)]
     memory: MemoryArg,

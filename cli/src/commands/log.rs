@@ -12,12 +12,11 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use super::search::past;
 use super::{MemoryArg, journal};
 use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::LOG_PAGE_LINES_MAX;
-use crate::{show, terminal};
+use crate::{show, terminal, text};
 
 /// Show what agents asked of the memory and what they were given, newest last
 ///
@@ -38,7 +37,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long = "lines", value_name = "N")]
     lines: Option<u32>,
     /// Show only lines since this time: yesterday, 2h or 2026-11-20
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = text::past)]
     since: Option<Timestamp>,
     /// Show only checks of actions against rules
     #[arg(long)]

@@ -17,6 +17,7 @@ use crate::client::Client;
 use crate::confirm::confirmed;
 use crate::exit::Error;
 use crate::show;
+use crate::text;
 
 /// Set memory, or one record, back to what it was at a revision or time; or restore a backup
 ///
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", group = "what", conflicts_with = "record")]
     file: Option<PathBuf>,
     /// A revision, as `anchord history` shows it, or a time: 2h, yesterday, 2026-11-02
-    #[arg(long, value_name = "REV|TIME", group = "what")]
+    #[arg(long, value_name = "REV|TIME", value_parser = text::moment, group = "what")]
     to: Option<String>,
     /// Only this record, by its id or key
     #[arg(long, value_name = "ID|KEY")]

@@ -20,6 +20,7 @@ use serde_json::json;
 use super::{ProjectArg, surroundings};
 use crate::exit::Error;
 use crate::show;
+use crate::text;
 use crate::tool::{self, Caller};
 
 /// The file of a team's rules, relative to the project's root.
@@ -103,7 +104,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     tz: String,
     /// End of the rule: 30d, 2026-12-01
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = text::when)]
     expires: Option<String>,
     /// Apply it even while the daemon cannot be reached
     #[arg(long)]

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anchord_memory::limits::ANSWER_TOKENS_MIN;
-use anchord_memory::{Timestamp, parse_past};
 use serde_json::json;
 
 use super::MemoryArg;
 use crate::exit::Error;
+use crate::text;
 use crate::tool::{self, Scope};
 
 /// Find records by words, tags, file or time, best first
@@ -39,10 +39,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
     /// Written since this time: 2026-11-02, yesterday, monday (midnight UTC), 2w, '3 days ago'
-    #[arg(long, value_name = "DATE", value_parser = date)]
+    #[arg(long, value_name = "DATE", value_parser = text::since)]
     since: Option<String>,
     /// Written before this time
-    #[arg(long, value_name = "DATE", value_parser = date)]
+    #[arg(long, value_name = "DATE", value_parser = text::since)]
     until: Option<String>,
     /// Maximum number of records
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
     /// Memory as it was at a revision or time, as 12, yesterday or '2026-11-02 09:30'
-    #[arg(long, value_name = "REV|TIME")]
+    #[arg(long, value_name = "REV|TIME", value_parser = text::moment)]
     at: Option<String>,
     #[command(flatten)]
     memory: MemoryArg,
@@ -85,16 +85,4 @@ impl Args {
         let reply = tool::run_at(out, memory, "memory_search", arguments, self.at, self.json)?;
         Ok(ExitCode::from(u8::from(reply.records.is_empty())))
     }
-}
-
-/// Checks a date or time of a search. A script can tell an invalid one from an empty result by the
-/// exit code.
-fn date(text: &str) -> Result<String, String> {
-    past(text).map(|_| text.to_owned())
-}
-
-/// Reads a date or time in the past.
-pub(super) fn past(text: &str) -> Result<Timestamp, String> {
-    let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    parse_past(text, now).map_err(|error| format!("it {error}"))
 }
