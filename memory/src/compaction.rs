@@ -2,6 +2,7 @@
 //! be shown. One write applies it, or several if it is very large.
 //!
 //! Expired notes are archived first. Three phases follow, each only as far as the target requires.
+//! What the last note to go made needless is taken back.
 //! Notes are shown by their summaries, then near duplicates are folded into one, and then the notes
 //! least worth keeping are archived. Each phase takes the lowest scores first. A note shown by its
 //! summary is scored by the size of the summary, so it outlasts an equal note that is shown in
@@ -229,6 +230,7 @@ pub fn plan_compaction(
     // A note larger than the whole target would push out everything else and then be archived too.
     plan.archive(&mut candidates, |candidate| candidate.tokens > target_tokens);
     plan.archive(&mut candidates, |_| true);
+    plan.give_back(&mut candidates);
     plan.wants_summary = wants_summary(&candidates);
     plan
 }
@@ -266,6 +268,33 @@ impl CompactionPlan {
             (candidate.tokens, candidate.score) = (promoted.tokens, promoted.score);
         }
         sort_by_score(candidates);
+    }
+
+    /// Takes back what turned out needless once a large note had to go as well: the notes most worth
+    /// keeping that still fit.
+    fn give_back(&mut self, candidates: &mut [Candidate<'_>]) {
+        for candidate in candidates.iter_mut().rev() {
+            let room = self.target_tokens.saturating_sub(self.tokens_after);
+            let goes = self.archive.contains_key(&candidate.id) && !candidate.is_expired;
+            if goes && candidate.tokens <= room {
+                self.archive.remove(&candidate.id);
+                if candidate.tokens < u64::from(candidate.note.budget_tokens()) {
+                    self.promote.insert(candidate.id, candidate.record.version);
+                }
+                self.tokens_after += candidate.tokens;
+                candidate.stays = true;
+            }
+        }
+        for candidate in candidates.iter_mut().rev() {
+            let room = self.target_tokens.saturating_sub(self.tokens_after);
+            let full = u64::from(candidate.note.budget_tokens());
+            let more = full - candidate.tokens;
+            if self.promote.contains_key(&candidate.id) && more <= room {
+                self.promote.remove(&candidate.id);
+                self.tokens_after += more;
+                candidate.tokens = full;
+            }
+        }
     }
 
     fn fold(&mut self, candidates: &mut [Candidate<'_>], near: &mut NearDuplicates) {

@@ -374,6 +374,20 @@ fn a_note_just_written_stays_when_pinned_notes_fill_the_budget() {
 
 /// Otherwise it would push out everything else and then be archived too.
 #[test]
+fn a_large_note_that_has_to_go_takes_no_small_ones_with_it() {
+    let summary = |new: NewNote| NewNote { summary: "in short".to_owned(), ..new };
+    let small = (0..20).map(|n| summary(long(&format!("small{n}"), 30)));
+    // It outlasts the small ones by its importance, and yet has to go.
+    let large = NewNote { importance: Some(9), ..long("large", 900) };
+    let memory = with_notes(small.chain([large]));
+    let large = memory.records().last().unwrap();
+    let room = Pool::Project.used(&memory) - u64::from(large.note().unwrap().budget_tokens());
+    let plan = plan(&memory, &Pool::Project, room, &Accesses::default());
+    assert_eq!(ids(&plan.archive), large.id.to_string(), "{plan:?}");
+    assert!(plan.promote.is_empty() && plan.fold.is_empty(), "{plan:?}");
+}
+
+#[test]
 fn a_note_larger_than_the_target_is_archived_alone() {
     let best = NewNote { importance: Some(10), ..long("huge", 900) };
     let memory = with_notes([long("alpha", 90), best, long("beta", 90)]);
