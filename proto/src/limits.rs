@@ -18,8 +18,12 @@ pub const LINE_PREFIX_BYTES_MAX: usize = 2 * 21;
 /// A daemon's report of its start ([`crate::launch`]).
 pub const REPORT_BYTES_MAX: usize = 4 * 1024;
 
-/// One event that a hook reads from stdin. A compaction summary is the longest that agents send.
-pub const HOOK_EVENT_BYTES_MAX: usize = 1024 * 1024;
+/// One event that a hook sends to the daemon. The calls of tools that write files are the longest.
+pub const HOOK_EVENT_BYTES_MAX: usize = LINE_BYTES_MAX;
+
+/// One event that a hook reads from stdin. A longer one than the daemon takes is still checked
+/// against the rules that apply without it.
+pub const HOOK_INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The smallest budget of a session's own notes that a shim accepts. The daemon raises a smaller
 /// one to this.

@@ -24,8 +24,8 @@ use anchord_proto::hello::Role;
 use anchord_proto::hook::HookReply;
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{
-    HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, HOOK_GUARD_MS, LINE_BYTES_MAX,
-    millis,
+    HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, HOOK_GUARD_MS,
+    HOOK_INPUT_BYTES_MAX, LINE_BYTES_MAX, millis,
 };
 use anchord_proto::line::{LineRead, read_line_capped};
 use serde_json::value::RawValue;
@@ -88,6 +88,9 @@ fn printed_for(
 ) -> Option<String> {
     let until = begin + millis(HOOK_DEADLINE_MS);
     let event = within(until, move || read_event(stdin))?;
+    if event.len() > HOOK_EVENT_BYTES_MAX {
+        return stand_in?.checked(&event);
+    }
     let is_end = is_end(&event);
     let stand_in = stand_in.filter(|_| !is_end).map(|stand_in| (stand_in, event.clone()));
     search.opening = event;
@@ -223,8 +226,8 @@ fn is_end(event: &[u8]) -> bool {
 /// only between tokens, where a space means the same.
 fn read_event(stdin: impl Read) -> Option<Vec<u8>> {
     let mut event = Vec::new();
-    stdin.take(HOOK_EVENT_BYTES_MAX as u64 + 1).read_to_end(&mut event).ok()?;
-    if event.len() > HOOK_EVENT_BYTES_MAX {
+    stdin.take(HOOK_INPUT_BYTES_MAX as u64 + 1).read_to_end(&mut event).ok()?;
+    if event.len() > HOOK_INPUT_BYTES_MAX {
         return None;
     }
     serde_json::from_slice::<&RawValue>(&event).ok()?;

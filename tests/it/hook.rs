@@ -127,6 +127,33 @@ fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
     assert!(log.contains("passed without the daemon  make deploy now"), "{log}");
 }
 
+/// A file's content makes a call large, and nothing about it less forbidden.
+#[test]
+fn a_rule_stops_a_large_call_too() {
+    let instance = Instance::new();
+    instance.start_daemon();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    for (title, path, more) in
+        [("Keep prod", "prod.env", &[][..]), ("Keep key", "key.pem", &["--fail-closed"])]
+    {
+        let mut add = instance.anchord();
+        add.args(["rules", "add", title, "--deny", "--path", path, "--reason", "never"]).args(more);
+        let added = add.current_dir(talk.project.path()).output().unwrap();
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    }
+    let writes = |file: &str, bytes: usize| {
+        let path = talk.project.path().join(file);
+        let input = json!({"file_path": path, "content": "x".repeat(bytes)});
+        talk.tell("PreToolUse", &json!({"tool_name": "Write", "tool_input": input}))
+    };
+    let large = 2 * 1024 * 1024;
+    assert!(writes("prod.env", large).contains("deny"));
+    assert_eq!(writes("notes.txt", large), "");
+    // The daemon takes no event of this size.
+    assert!(writes("key.pem", 3 * large).contains("deny"));
+}
+
 #[test]
 fn a_killed_agent_leaves_its_activity() {
     let instance = Instance::new();

@@ -13,7 +13,7 @@ use anchord_memory::lint_rule;
 use anchord_memory::render::{RuleVerdict, rule_stop};
 use anchord_memory::rules::{Access, Action, Effect, Verdict, parse_rules_file};
 use anchord_proto::instance::InstanceDir;
-use anchord_proto::limits::HOOK_EVENT_BYTES_MAX;
+use anchord_proto::limits::HOOK_INPUT_BYTES_MAX;
 use anyhow::Context as _;
 use serde_json::json;
 
@@ -235,7 +235,7 @@ impl GuardArgs {
     /// Prints the answer to a tool that a rule stops, and nothing to all else.
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let mut line = Vec::new();
-        std::io::stdin().take(HOOK_EVENT_BYTES_MAX as u64).read_to_end(&mut line)?;
+        std::io::stdin().take(HOOK_INPUT_BYTES_MAX as u64).read_to_end(&mut line)?;
         let Some(adapter) = Adapter::of(&self.client) else { return Ok(()) };
         let Ok((ParsedEvent::Event(envelope), _)) = adapter.read(&line) else { return Ok(()) };
         let Event::ToolBegins(begins) = &envelope.event else { return Ok(()) };
