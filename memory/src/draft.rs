@@ -100,8 +100,11 @@ impl<'a> Draft<'a> {
         // ended too soon.
         let sent = staged.first.min(origin.time);
         for (_, item) in staged.items() {
+            if self.base.tombstones().has_item(item) {
+                continue; // Its text was purged since it was staged, perhaps on another machine.
+            }
             match item.rule() {
-                FoldRule::Keyed(item) => match self.written_since(&item.body(), staged.seen) {
+                FoldRule::Keyed(item) => match self.written_since(&item.body(), item.staged()) {
                     Some(overtaken) => self.overtaken.push(overtaken),
                     None => self.keyed(item, origin),
                 },

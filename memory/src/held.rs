@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::brief::{BriefMerge, MergeEnd};
 use crate::ids::{Revision, SessionId, Timestamp};
+use crate::kinds::UnseenCode;
+use crate::record::Category;
 use crate::staged::Staged;
 
 /// The key of an entry in the team's journal. No two entries have the same.
@@ -55,4 +57,11 @@ pub struct Held {
     /// The end of that merge, for the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_end: Option<MergeEnd>,
+    /// The category and the title of each blueprint that was left out, since another one is staged;
+    /// for the reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<(Category, String)>,
+    /// The anchors of the call whose lines could not be read, for the reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<UnseenCode>,
 }

@@ -25,9 +25,6 @@ impl Staged {
                 self.last = self.last.max(later.last);
             }
         }
-        if later.has_work() {
-            self.seen = later.seen;
-        }
         if let Some(later) = &later.captured {
             self.captured.get_or_insert_default().absorb(later);
         }

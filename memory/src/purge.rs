@@ -23,7 +23,7 @@ use crate::fold::one_line;
 use crate::held::Held;
 use crate::ids::{ItemIds, Kind, RecordId, SessionId, Timestamp};
 use crate::kinds::note::{NewNote, Scope};
-use crate::kinds::{MergeKey, topic};
+use crate::kinds::{MergeKey, StagedItem, topic};
 use crate::limits::{PURGED_TEXT_BYTES_MIN, PURGED_TEXT_BYTES_SOUGHT};
 use crate::per_kind::PerKind;
 use crate::record::{Anchor, Body, Record};
@@ -48,7 +48,9 @@ pub fn secrets_in(change: &Change) -> Vec<SecretKind> {
         Change::Hold(held) => {
             let summary = held.summary.iter().map(|text| ("", text.as_str()));
             let merge = held.merge.iter().flat_map(|merge| texts::of_merge(merge));
-            texts::of_staged(&held.staged).into_iter().chain(summary).chain(merge).collect()
+            let titles = held.left_out.iter().map(|(_, title)| ("", title.as_str()));
+            let texts = texts::of_staged(&held.staged).into_iter();
+            texts.chain(summary).chain(merge).chain(titles).collect()
         }
         Change::Bind { topic, .. } => topic.iter().map(|name| ("", name.as_str())).collect(),
         _ => Vec::new(),
@@ -122,6 +124,12 @@ impl Tombstones {
         }
     }
 
+    /// Returns whether a text of this item was purged.
+    pub(crate) fn has_item(&self, item: &dyn StagedItem) -> bool {
+        let is_gone = |(_, text): (_, String)| self.of(&text).is_some();
+        !self.times.is_empty() && item.whole_texts().into_iter().any(is_gone)
+    }
+
     fn first_in(&self, part: &Staged) -> Option<(RefusedField, Timestamp)> {
         if self.times.is_empty() {
             return None;
@@ -141,7 +149,7 @@ impl Tombstones {
 }
 
 /// Returns the SHA-256 of the salt and the text, in hexadecimal.
-fn digest(salt: &str, text: &str) -> String {
+pub(crate) fn digest(salt: &str, text: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(salt.as_bytes());
     hasher.update([0]);
@@ -313,7 +321,7 @@ impl Purge {
                 return edited;
             }
             Change::Hold(held) => {
-                let Held { session, staged, summary, merge, .. } = &mut **held;
+                let Held { session, staged, summary, merge, left_out, unseen, .. } = &mut **held;
                 let mut edited = self.edit_part(session, staged);
                 edited |= self.edit_merge(session, merge);
                 let holds = |text: &String| self.holds(text);
@@ -321,6 +329,10 @@ impl Purge {
                     *summary = Some(GONE.to_owned());
                     edited = true;
                 }
+                let named = left_out.len() + unseen.len();
+                left_out.retain(|(_, title)| !self.holds(title));
+                unseen.retain(|anchor| !self.holds(&anchor.file));
+                edited |= left_out.len() + unseen.len() != named;
                 self.staged += u32::from(edited);
                 return edited;
             }

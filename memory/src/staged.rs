@@ -40,9 +40,6 @@ macro_rules! staged {
             pub first: Timestamp,
             /// The time of the last checkpoint, or of the last event if there was none.
             pub last: Timestamp,
-            /// The revision at the last checkpoint.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub seen: Option<Revision>,
             /// The client that staged it, for the row written on the session's behalf.
             #[serde(default, skip_serializing_if = "str::is_empty")]
             pub client: Arc<str>,
@@ -176,7 +173,19 @@ impl Staged {
         }
         let facts = self.notes.iter_mut().filter(|note| note.key.is_some());
         facts.for_each(|note| note.staged = revision);
-        (self.first, self.last, self.seen) = (origin.time, origin.time, revision);
+        self.blueprints.iter_mut().for_each(|blueprint| blueprint.staged = revision);
+        (self.first, self.last) = (origin.time, origin.time);
+    }
+
+    /// Has items that no checkpoint has dated judged as if they had been staged at a revision.
+    pub(crate) fn judge_from(&mut self, revision: Revision) {
+        let topics = self.topics.iter_mut().map(|topic| &mut topic.staged);
+        let facts = self.notes.iter_mut().filter(|note| note.key.is_some());
+        let facts = facts.map(|note| &mut note.staged);
+        let blueprints = self.blueprints.iter_mut().map(|blueprint| &mut blueprint.staged);
+        for staged in topics.chain(facts).chain(blueprints) {
+            staged.get_or_insert(revision);
+        }
     }
 
     /// Makes absolute paths beneath `root` relative to it.

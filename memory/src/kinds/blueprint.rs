@@ -59,13 +59,16 @@ pub struct Blueprint {
     /// The files that the content names, as they were when it was written.
     #[serde(default, skip_serializing_if = "SeenFiles::is_empty")]
     pub seen: SeenFiles,
+    /// The revision at which it was staged; `None` in a record, and for an item of a save.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Revision>,
 }
 
 impl Blueprint {
     /// Creates a blueprint that stays as it is. Nothing is known of the files that it names.
     pub fn new(category: Category, title: String, content: String) -> Self {
         let seen = SeenFiles::default();
-        Self { category, title, content, immutable: true, exact: false, seen }
+        Self { category, title, content, immutable: true, exact: false, seen, staged: None }
     }
 
     /// Creates a blueprint of a text that begins with its category: `decision: use sled. It is …`.
@@ -126,7 +129,12 @@ impl Blueprint {
 
     /// Returns whether both say the same, whatever is known of the files.
     pub(crate) fn content_eq(&self, other: &Self) -> bool {
-        *self == Self { seen: self.seen.clone(), ..other.clone() }
+        *self == Self { seen: self.seen.clone(), staged: self.staged, ..other.clone() }
+    }
+
+    /// Returns the blueprint as a record has it.
+    fn stored(&self) -> Self {
+        Self { staged: None, ..self.clone() }
     }
 
     /// Takes over what a later write of the same blueprint saw of the files.
@@ -260,6 +268,7 @@ impl StagedItem for Blueprint {
                         Verdict::Same => {
                             if let Some(stored) = entries.last_mut() {
                                 stored.seen.unite(&new.seen);
+                                stored.staged = new.staged;
                             }
                         }
                     }
@@ -302,13 +311,17 @@ impl StagedItem for Blueprint {
 
 impl Keyed for Blueprint {
     fn body(&self) -> Body {
-        Body::Blueprint(self.clone())
+        Body::Blueprint(self.stored())
+    }
+
+    fn staged(&self) -> Option<Revision> {
+        self.staged
     }
 
     fn merged(&self, stored: Body, _: Revision) -> Option<Body> {
         let Body::Blueprint(before) = &stored else { return Some(self.body()) };
         match judge(before, self) {
-            Verdict::Replaced => Some(Body::Blueprint(self.clone().replacing(before))),
+            Verdict::Replaced => Some(Body::Blueprint(self.stored().replacing(before))),
             Verdict::Same => Some(Body::Blueprint(before.clone().seeing(self))),
             Verdict::Kept => None,
         }

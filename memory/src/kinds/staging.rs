@@ -83,6 +83,11 @@ pub(crate) trait Keyed {
     /// Returns the fields of a new record.
     fn body(&self) -> Body;
 
+    /// Returns the revision at which it was staged, if its kind is judged by that.
+    fn staged(&self) -> Option<Revision> {
+        None
+    }
+
     /// Returns the fields of a stored record after the write; `None` if the record has to stay.
     /// `written` is the revision at which its content was written.
     fn merged(&self, stored: Body, written: Revision) -> Option<Body>;

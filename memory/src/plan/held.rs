@@ -3,10 +3,9 @@
 //! A hold writes all that stays on this machine, and needs no database. The fold writes nothing but
 //! shared records, so another machine's copy of its entry lacks nothing.
 
-use super::save::{Accepted, accept_save, finish, put_saved, refuse_unexpected, take_out};
-use super::{Plan, Save, SaveOutcome, contradictions, put_fixes};
-use crate::archive::{ArchivePlan, Archived};
-use crate::brief::MergeEnd;
+use super::save::{Accepted, Work, accept_save, refuse_unexpected};
+use super::{Plan, Save, SaveOutcome, put_fixes};
+use crate::archive::ArchivePlan;
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::held::{Held, HeldKey};
@@ -14,6 +13,7 @@ use crate::limits::HELD_MAX;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;
+use crate::room::check_growth;
 use crate::staged::Staged;
 
 /// Holds a save with the session's staged work, under the key of its entry. Changes nothing if it
@@ -35,8 +35,11 @@ pub fn plan_hold(
         let how = "stage the work with memory_checkpoint, and save when the database is back";
         return Err(Refusal::invalid("save", why).advising(how));
     }
-    let (started, merge, expected) = (save.started, save.merge.cloned(), save.expected_revision);
-    let Accepted { summary, staged, end, .. } = accept_save(memory, origin, save)?;
+    let expected = save.expected_revision;
+    let Accepted { part, work } = accept_save(memory, origin, save)?;
+    // As for a save, since nobody is there to be refused when it is folded.
+    check_growth(memory, work.folded(memory, origin).head(), &part)?;
+    let Work { summary, started, staged, merge, merge_end, left_out, unseen } = work;
     let mut draft = Draft::new(memory);
     if let Some(captured) = &staged.captured {
         put_fixes(&mut draft, captured, origin);
@@ -55,8 +58,10 @@ pub fn plan_hold(
         summary: Some(summary),
         expected,
         staged,
-        merge: merge.filter(|_| end == Some(MergeEnd::Done)).map(Box::new),
-        merge_end: end,
+        merge: merge.map(Box::new),
+        merge_end,
+        left_out,
+        unseen,
     })));
     Ok(Plan { changes, outcome: () })
 }
@@ -90,37 +95,46 @@ pub fn plan_release(
     let Some(held) = memory.held_as(key) else {
         return Err(Refusal::invalid("save", "no longer waits; it was folded before"));
     };
-    let Held {
-        session, client, time, started, summary, expected, staged, merge, merge_end, ..
-    } = Held::clone(held);
-    let origin = Provenance::new(session, client, time);
-    refuse_unexpected(memory, expected, &origin)?;
-    let mut draft = Draft::new(memory);
-    draft.fold(&staged, &origin);
-    take_out(&mut draft, merge.as_deref(), &origin);
-    let (mut changes, outcome) = match summary {
-        Some(summary) => {
-            let row = put_saved(&mut draft, summary, started, &origin);
-            let archived =
-                archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, &origin));
-            let (changes, mut outcome, head) = finish(memory, draft, row, archived);
-            outcome.contradicts = contradictions(memory, Some(&head), &staged.blueprints);
-            outcome.merge = merge_end;
-            (changes, Some(outcome))
-        }
-        None => (draft.finish().changes, None),
+    let held = Held::clone(held);
+    let origin = Provenance::new(held.session, held.client, held.time);
+    refuse_unexpected(memory, held.expected, &origin)?;
+    let work = Work {
+        summary: held.summary.clone().unwrap_or_default(),
+        started: held.started,
+        staged: held.staged,
+        merge: held.merge.map(|merge| *merge),
+        merge_end: held.merge_end,
+        left_out: held.left_out,
+        unseen: held.unseen,
+    };
+    let draft = work.folded(memory, &origin);
+    let (mut changes, outcome) = if held.summary.is_some() {
+        let (changes, outcome) = work.finish(memory, draft, archive, &origin);
+        (changes, Some(outcome))
+    } else {
+        (draft.finish().changes, None)
     };
     changes.push(Change::Release(key.clone()));
     Ok(Plan { changes, outcome })
 }
 
 /// Stages what waits under a key again, since its save expects another revision. The session may
-/// save it once more.
+/// save it once more. What was written after that revision stays until then, also if the session
+/// ends without it. A merge of the brief has to be made again, which the summary says.
 pub fn plan_restage(memory: &Memory, key: &HeldKey) -> Plan<()> {
     let mut changes = Vec::new();
     if let Some(held) = memory.held_as(key) {
         let (session, mut part) = (held.session.clone(), held.staged.clone());
         part.summary = part.summary.or_else(|| held.summary.clone());
+        if let Some(expected) = held.expected {
+            part.judge_from(expected);
+        }
+        if let Some(merge) = &held.merge {
+            let topic = merge.part.topic();
+            let left = format!("What the merge of {topic} takes out is still in it; merge again.");
+            let said = part.summary.take().map(|summary| format!("{summary} {left}"));
+            part.summary = Some(said.unwrap_or(left));
+        }
         changes.push(Change::Stage { session, part: Box::new(part) });
         changes.push(Change::Release(key.clone()));
     }

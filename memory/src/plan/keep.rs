@@ -68,6 +68,8 @@ pub fn plan_keep(
         staged,
         merge: None,
         merge_end: None,
+        left_out: Vec::new(),
+        unseen: Vec::new(),
     };
     changes.extend(held.map(|staged| Change::Hold(Box::new(waits(staged)))));
     let Some(row) = row.filter(|_| staged.has_work()) else {

@@ -8,13 +8,13 @@ use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint, Overtaken};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::intake::WriteLimits;
-use crate::kinds::UnseenCode;
+use crate::kinds::{Blueprint, UnseenCode};
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::omit::is_default;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
-use crate::record::Body;
+use crate::record::{Body, Category};
 use crate::refusal::Refusal;
 use crate::room::{check_growth, has_room};
 use crate::size::Size;
@@ -89,34 +89,17 @@ pub struct SaveOutcome {
 pub fn plan_save(
     memory: &Memory,
     origin: &Provenance,
-    mut save: Save<'_>,
+    save: Save<'_>,
 ) -> Result<Plan<SaveOutcome>, Refusal> {
-    let unseen = std::mem::take(&mut save.part.unseen);
-    let (started, merge, archive) = (save.started, save.merge, save.archive);
-    let Accepted { summary, part, staged, left_out, end } = accept_save(memory, origin, save)?;
-    let mut draft = Draft::new(memory);
-    draft.fold(&staged, origin);
-    take_out(&mut draft, merge.filter(|_| end == Some(MergeEnd::Done)), origin);
+    let archive = save.archive;
+    let Accepted { part, work } = accept_save(memory, origin, save)?;
+    let mut draft = work.folded(memory, origin);
     // Work that was staged earlier had room then, and none of it may be lost.
     check_growth(memory, draft.head(), &part)?;
-    if let Some(captured) = &staged.captured {
+    if let Some(captured) = &work.staged.captured {
         put_fixes(&mut draft, captured, origin);
     }
-    let row = put_saved(&mut draft, summary, started, origin);
-    let archived = archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
-    let (mut changes, mut outcome, head) = finish(memory, draft, row, archived);
-    let outgone = left_out.into_iter().map(|body| {
-        let id = head.existing_match(&body).map(|record| record.id);
-        KeptBlueprint { id, title: body.fields().name() }
-    });
-    for blueprint in outgone {
-        if !outcome.kept.iter().any(|known| known.id == blueprint.id) {
-            outcome.kept.push(blueprint);
-        }
-    }
-    outcome.contradicts = contradictions(memory, Some(&head), &staged.blueprints);
-    outcome.merge = end;
-    outcome.unseen = unseen;
+    let (mut changes, outcome) = work.finish(memory, draft, archive, origin);
     if memory.staged_by(&origin.session).is_some() {
         changes.push(Change::Unstage { session: origin.session.clone() });
     }
@@ -125,18 +108,77 @@ pub fn plan_save(
 
 /// A save that may be written.
 pub(super) struct Accepted {
-    pub(super) summary: String,
     /// The call's own part.
     pub(super) part: Staged,
-    /// Everything that the session has staged, with the part.
-    pub(super) staged: Staged,
-    /// The blueprints of which another one is staged.
-    pub(super) left_out: Vec<Body>,
-    /// The end of the merge of a brief.
-    pub(super) end: Option<MergeEnd>,
+    pub(super) work: Work,
 }
 
-/// Checks a save, and adds its part to what the session has staged.
+/// The work of a save, which is folded at once or once the team's database takes it.
+pub(super) struct Work {
+    pub(super) summary: String,
+    pub(super) started: Timestamp,
+    /// Everything that the session has staged, with the call's part.
+    pub(super) staged: Staged,
+    /// A merge of a brief that takes something out of it.
+    pub(super) merge: Option<BriefMerge>,
+    /// The end of that merge.
+    pub(super) merge_end: Option<MergeEnd>,
+    /// The category and the title of each blueprint that was left out, since another is staged.
+    pub(super) left_out: Vec<(Category, String)>,
+    /// The anchors of the call whose lines could not be read.
+    pub(super) unseen: Vec<UnseenCode>,
+}
+
+impl Work {
+    /// Folds the work into a draft.
+    pub(super) fn folded<'m>(&self, memory: &'m Memory, origin: &Provenance) -> Draft<'m> {
+        let mut draft = Draft::new(memory);
+        draft.fold(&self.staged, origin);
+        take_out(&mut draft, self.merge.as_ref(), origin);
+        draft
+    }
+
+    /// Ends the draft of a save with the session's row, and with what is archived.
+    pub(super) fn finish(
+        self,
+        memory: &Memory,
+        mut draft: Draft<'_>,
+        archive: Option<&ArchivePlan>,
+        origin: &Provenance,
+    ) -> (Vec<Change>, SaveOutcome) {
+        let Self { summary, started, staged, merge_end, left_out, unseen, .. } = self;
+        let row = put_saved(&mut draft, summary, started, origin);
+        let archived =
+            archive.map_or_else(Archived::default, |plan| plan.apply(&mut draft, origin));
+        let written = draft.finish();
+        let mut kept = written.kept;
+        for (category, title) in left_out {
+            let staged = Blueprint::new(category, title.clone(), String::new());
+            let id = written.head.existing_match(&Body::Blueprint(staged)).map(|record| record.id);
+            if !kept.iter().any(|known| known.id == id) {
+                kept.push(KeptBlueprint { id, title });
+            }
+        }
+        let totals = written.head.totals();
+        let outcome = SaveOutcome {
+            row,
+            revision: Revision(memory.revision().0 + 1),
+            active: totals.active,
+            text_bytes: totals.text_bytes,
+            sessions: written.head.session_rows(),
+            added: written.added,
+            merged: written.merged,
+            kept,
+            overtaken: written.overtaken,
+            contradicts: contradictions(memory, Some(&written.head), &staged.blueprints),
+            archived,
+            merge: merge_end,
+            unseen,
+        };
+        (written.changes, outcome)
+    }
+}
+
 /// Refuses a save that expects another revision.
 pub(super) fn refuse_unexpected(
     memory: &Memory,
@@ -154,18 +196,20 @@ pub(super) fn refuse_unexpected(
     }
 }
 
+/// Checks a save, and adds its part to what the session has staged.
 pub(super) fn accept_save(
     memory: &Memory,
     origin: &Provenance,
-    save: Save<'_>,
+    mut save: Save<'_>,
 ) -> Result<Accepted, Refusal> {
     let summary = save.limits.text("session_summary", save.session_summary)?;
     if summary.is_empty() {
         return Err(Refusal::invalid("session_summary", "is empty; say what this session did"));
     }
+    let unseen = std::mem::take(&mut save.part.unseen);
     let mut part = accept(save.part, &save.limits)?;
     let merge = save.merge;
-    let end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
+    let merge_end = merge.map(|merge| fold_into(memory, origin, merge, &mut part)).transpose()?;
     memory.tombstones().refuse(&part)?;
     memory.tombstones().refuse_text("session_summary", &summary)?;
     row_has_room(memory, &summary)?;
@@ -173,19 +217,31 @@ pub(super) fn accept_save(
     part.stamp(None, origin);
     let stored = memory.staged_by(&origin.session);
     let mut staged = stored.map(|staged| Staged::clone(staged)).unwrap_or_default();
-    let left_out = staged.absorb(&part);
-    Ok(Accepted { summary, part, staged, left_out, end })
+    let left_out = staged.absorb(&part).into_iter().filter_map(|body| match body {
+        Body::Blueprint(blueprint) => Some((blueprint.category, blueprint.title)),
+        _ => None,
+    });
+    let work = Work {
+        summary,
+        started: save.started,
+        left_out: left_out.collect(),
+        staged,
+        merge: merge.filter(|_| merge_end == Some(MergeEnd::Done)).cloned(),
+        merge_end,
+        unseen,
+    };
+    Ok(Accepted { part, work })
 }
 
 /// Takes out of the brief what a merge that is done takes out.
-pub(super) fn take_out(draft: &mut Draft<'_>, merge: Option<&BriefMerge>, origin: &Provenance) {
+fn take_out(draft: &mut Draft<'_>, merge: Option<&BriefMerge>, origin: &Provenance) {
     if let Some(merge) = merge {
         change_topic(draft, merge.part.topic(), origin, |topic| merge.take_out(topic));
     }
 }
 
 /// Writes the row of a session that saves.
-pub(super) fn put_saved(
+fn put_saved(
     draft: &mut Draft<'_>,
     summary: String,
     started: Timestamp,
@@ -203,33 +259,6 @@ pub(super) fn put_saved(
         added: draft.added(),
     };
     put_row(draft, row, origin)
-}
-
-/// Ends the draft of a save. Also returns the memory after it, except its counters.
-pub(super) fn finish(
-    memory: &Memory,
-    draft: Draft<'_>,
-    row: RecordId,
-    archived: Archived,
-) -> (Vec<Change>, SaveOutcome, Memory) {
-    let written = draft.finish();
-    let totals = written.head.totals();
-    let outcome = SaveOutcome {
-        row,
-        revision: Revision(memory.revision().0 + 1),
-        active: totals.active,
-        text_bytes: totals.text_bytes,
-        sessions: written.head.session_rows(),
-        added: written.added,
-        merged: written.merged,
-        kept: written.kept,
-        overtaken: written.overtaken,
-        contradicts: Vec::new(),
-        archived,
-        merge: None,
-        unseen: Vec::new(),
-    };
-    (written.changes, outcome, written.head)
 }
 
 /// Refuses a long summary if session rows have used up their room. A short one always fits: many

@@ -10,9 +10,9 @@ use crate::testing::{
     apply, blueprint, blueprints, checkpoint, each_item, lesson, lessons, note, origin, rule, save,
 };
 use crate::{
-    Change, NoticeCause, Reader, RecordId, Rewrite, RuleAuthor, Save, Seq, Update, Version,
-    plan_add, plan_checkpoint, plan_forget, plan_keep, plan_notes, plan_rewrite, plan_rule,
-    plan_save, plan_update,
+    Change, HeldKey, NoticeCause, Reader, RecordId, Rewrite, RuleAuthor, Save, Seq, Update,
+    Version, plan_add, plan_checkpoint, plan_forget, plan_hold, plan_keep, plan_notes,
+    plan_rewrite, plan_rule, plan_save, plan_update,
 };
 
 /// A memory in which records of one kind take all bytes but `left`. Copies of the record that
@@ -56,6 +56,13 @@ fn saved(memory: &Memory, by: &Provenance, part: Staged) -> Result<Vec<Change>, 
     plan_save(memory, by, save).map(|plan| plan.changes)
 }
 
+/// A save that a team's database has to take.
+fn held(memory: &Memory, by: &Provenance, part: Staged) -> Result<Vec<Change>, Refusal> {
+    let key = HeldKey { instance: "shim".into(), number: 1 };
+    let save = Save { session_summary: "worked", part, ..Save::default() };
+    plan_hold(memory, by, &key, save).map(|plan| plan.changes)
+}
+
 fn is_full(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Full { .. })
 }
@@ -68,6 +75,7 @@ fn a_full_kind_refuses_every_new_record() {
         let refusals = [
             plan_checkpoint(&memory, &by, new.clone()).unwrap_err(),
             saved(&memory, &by, new.clone()).unwrap_err(),
+            held(&memory, &by, new.clone()).unwrap_err(),
             plan_add(&memory, &by, new.clone()).unwrap_err(),
         ];
         assert!(refusals.iter().all(is_full), "{kind:?}: {refusals:?}");

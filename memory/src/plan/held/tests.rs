@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::testing::{
-    apply, blueprint, blueprints, captured_lesson, checkpoint, lesson, lessons, note, origin,
+    anchor, anchors, apply, blueprint, blueprints, captured_lesson, checkpoint, lesson, lessons,
+    mutable, note, origin, save,
 };
 use crate::{
-    Kind, NewNote, NoticeCause, RecordId, Seq, SessionId, Settings, Team, Update, plan_configure,
-    plan_keep, plan_notes, plan_update,
+    Kind, NewNote, NoticeCause, RecordId, Seq, SessionId, Settings, Team, UnseenCode, Update,
+    WhyUnseen, plan_configure, plan_keep, plan_notes, plan_save, plan_update,
 };
 
 fn in_team() -> Memory {
@@ -61,6 +62,74 @@ fn a_save_is_held_without_a_commit_and_then_folded_as_one() {
     assert!(refused.to_string().contains("no longer waits"), "{refused}");
     // Numbers go on after those of the machine that created the team's project.
     assert!(memory.records().all(|record| record.id.number > 20));
+}
+
+/// A team's save answers like any other, whatever of it is left out.
+#[test]
+fn a_save_that_is_held_and_folded_has_the_outcome_of_one_without_a_team() {
+    let staged = [
+        Staged::default(),
+        blueprints([blueprint("Tabs", "Use tabs always.")]),
+        blueprints([mutable("Tabs", "Use tabs for now.")]),
+    ];
+    let unseen = UnseenCode {
+        file: "nosuch.rs".to_owned(),
+        lines: anchor("nosuch.rs", "1-2", "").lines,
+        why: WhyUnseen::NoFile,
+    };
+    let parts = [
+        Staged::default(),
+        Staged { unseen: vec![unseen], ..anchors([anchor("nosuch.rs", "1-2", "the parser")]) },
+        blueprints([blueprint("Tabs", "Use spaces instead.")]),
+        Staged {
+            notes: vec![NewNote { key: Some("port".to_owned()), ..note("8001") }],
+            ..lessons([lesson("Flush first", "")])
+        },
+    ];
+    for (staged, part) in staged.iter().flat_map(|it| parts.iter().map(move |part| (it, part))) {
+        let mut memory = Memory::default();
+        let (by, other) = (origin("one", 1), origin("other", 2));
+        if staged.has_work() {
+            checkpoint(&mut memory, &by, staged.clone());
+        }
+        let fact = NewNote { key: Some("port".to_owned()), ..note("8000") };
+        let others = blueprints([mutable("Other", "x")]);
+        save(&mut memory, &other, Staged { notes: vec![fact], ..others });
+        let by = origin("one", 3);
+        let alone = plan_save(&memory, &by, saving(part.clone())).unwrap();
+        let held = plan_hold(&memory, &by, &key(7), saving(part.clone())).unwrap();
+        let (mut here, mut there) = (memory.clone(), memory);
+        apply(&mut there, held);
+        assert_eq!(fold(&mut there, &key(7)), Some(apply(&mut here, alone)), "{staged:?} {part:?}");
+        assert!(here.records().eq(there.records()));
+    }
+}
+
+/// The save expected a revision, so what came after it is not to be replaced, saved or not.
+#[test]
+fn a_refused_save_that_is_staged_again_replaces_nothing_written_since() {
+    let (mut memory, by, other) = (in_team(), origin("one", 1), origin("other", 2));
+    let fact = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        ..blueprints([mutable("Cache", text)])
+    };
+    save(&mut memory, &other, fact("8000"));
+    let expecting =
+        Save { expected_revision: Some(memory.revision()), merge: None, ..saving(fact("5000")) };
+    let held = plan_hold(&memory, &by, &key(7), expecting).unwrap();
+    apply(&mut memory, held);
+    save(&mut memory, &other, fact("6000"));
+    plan_release(&memory, &key(7), None).unwrap_err();
+    let again = plan_restage(&memory, &key(7));
+    apply(&mut memory, again);
+    let end = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, end);
+    let waits = memory.held().next().unwrap().key.clone();
+    fold(&mut memory, &waits);
+    let fact = memory.active_of(Kind::Note).find_map(|it| it.note()).unwrap();
+    assert_eq!(fact.content, "6000");
+    let cache = memory.active_of(Kind::Blueprint).next().unwrap();
+    assert!(crate::render::item::full(cache).contains("6000"), "{cache:?}");
 }
 
 #[test]

@@ -84,3 +84,50 @@ fn the_same_words_are_no_conflict() {
     let outcome = save(&mut memory, &early, Staged::default());
     assert_eq!(outcome.overtaken, []);
 }
+
+/// What comes between says nothing about the blueprint, so it changes nothing about its age.
+#[test]
+fn a_blueprint_keeps_the_revision_of_its_own_checkpoint() {
+    let other = || lessons([lesson("Flush first", "")]);
+    for (staged, saved) in [
+        (None, Staged::default()),
+        (Some(other()), Staged::default()),
+        (None, other()),
+        (Some(other()), other()),
+    ] {
+        let (mut memory, early, later) =
+            (Memory::default(), origin("early", 1), origin("later", 2));
+        checkpoint(&mut memory, &early, blueprints([mutable("Cache", "old")]));
+        save(&mut memory, &later, blueprints([mutable("Cache", "new")]));
+        if let Some(staged) = staged {
+            checkpoint(&mut memory, &early, staged);
+        }
+        let outcome = save(&mut memory, &early, saved);
+        let stored = memory.active_of(Kind::Blueprint).next().unwrap();
+        let Body::Blueprint(cache) = &stored.body else { panic!("{stored:?}") };
+        assert_eq!((cache.content.as_str(), cache.staged), ("new", None));
+        assert_eq!(outcome.overtaken.len(), 1);
+    }
+    // Said again by the save itself, it is newer than what is stored.
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    checkpoint(&mut memory, &early, blueprints([mutable("Cache", "old")]));
+    save(&mut memory, &later, blueprints([mutable("Cache", "new")]));
+    let outcome = save(&mut memory, &early, blueprints([mutable("Cache", "old")]));
+    assert_eq!(outcome.overtaken, []);
+    let stored = memory.active_of(Kind::Blueprint).next().unwrap();
+    assert!(crate::render::item::full(stored).contains("old"), "{stored:?}");
+}
+
+#[test]
+fn staged_work_whose_text_was_purged_meanwhile_is_not_folded() {
+    let (mut memory, by) = (Memory::default(), origin("one", 1));
+    checkpoint(&mut memory, &by, lessons([lesson("Flush first", "or lose it")]));
+    checkpoint(&mut memory, &by, blueprints([mutable("Cache", "five minutes")]));
+    // As another machine of a team does, which has nothing of this staged work.
+    let digests = vec![crate::purge::digest("salt", "Flush first\nor lose it")];
+    let purged = Change::Tombstones { salt: "salt".to_owned(), digests, time: day(2) };
+    memory.apply(Seq(memory.seq().0 + 1), &[purged]);
+    save(&mut memory, &by, Staged::default());
+    assert_eq!(memory.active_of(Kind::Lesson).count(), 0);
+    assert_eq!(memory.active_of(Kind::Blueprint).count(), 1);
+}

@@ -17,6 +17,8 @@ fn held(overview: &str, file_left: &str) -> Change {
         staged: Staged::default(),
         merge: Some(Box::new(merge)),
         merge_end: None,
+        left_out: Vec::new(),
+        unseen: Vec::new(),
     }))
 }
 
