@@ -169,8 +169,15 @@ pub const TEAM_TRIES_MAX: u32 = 50;
 /// whose own limits are 5 s until COMMIT and 5 s for the answer.
 pub const TEAM_ANSWER_MAX: Duration = Duration::from_secs(20);
 
-/// The time that a refusal, or a write that changes nothing, waits for others' commits in a team.
-pub const TEAM_CHECK_MAX: Duration = Duration::from_secs(5);
+/// The time from the arrival of a write until the team's database has what it needs to commit it.
+/// After it, the caller is told to try again. A refusal waits as long for others' commits.
+pub const TEAM_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// The time between two looks at whether this machine has what a team's database has.
+pub const TEAM_POLL: Duration = Duration::from_millis(5);
+
+/// The time that one try has in any case, however long its callers have waited.
+pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
 
 /// The time after which a connection that carried notices of a team's database is tried again.
 pub const TEAM_LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(2);

@@ -21,7 +21,7 @@ pub(crate) use step_back::{missing_in, take_missing};
 use compare::{TeamReader, compare};
 
 use crate::clock;
-use crate::limits::EXIT_POLL;
+use crate::limits::TEAM_POLL;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
@@ -93,7 +93,7 @@ pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result
             }
         }
         open.owner.follow_team();
-        tokio::time::sleep(EXIT_POLL).await;
+        tokio::time::sleep(TEAM_POLL).await;
     }
 }
 

@@ -13,6 +13,7 @@
 
 use std::pin::pin;
 use std::slice::from_ref;
+use std::time::Duration;
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -57,12 +58,13 @@ pub(crate) async fn append(
     turn: &Turn,
     expected: &Point,
     batch: &[NewEntry],
+    time_max: Duration,
 ) -> Result<Appended, AppendError> {
     check_batch(batch).map_err(AppendError::NotWritten)?;
     let last = expected.seq.saturating_add(batch.len() as u64);
     signed(last).map_err(AppendError::NotWritten)?;
     let timeouts = &dialer.timeouts;
-    let mut deadline = pin!(tokio::time::sleep(timeouts.append));
+    let mut deadline = pin!(tokio::time::sleep(time_max));
     let mut attempt = 1;
     // The error of a COMMIT whose outcome is still unknown.
     let mut unknown: Option<Error> = None;

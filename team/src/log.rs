@@ -1,5 +1,7 @@
 //! One project's journal: its head and its entries.
 
+use std::time::Duration;
+
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -47,8 +49,21 @@ impl Log {
         expected: impl Into<Point>,
         batch: &[NewEntry],
     ) -> Result<Appended, AppendError> {
+        self.append_within(expected, batch, Duration::MAX).await
+    }
+
+    /// Appends a batch like [`Self::append`], but COMMIT is sent within `time_max`, if that is
+    /// less. Callers may have waited before.
+    pub async fn append_within(
+        &self,
+        expected: impl Into<Point>,
+        batch: &[NewEntry],
+        time_max: Duration,
+    ) -> Result<Appended, AppendError> {
         let (sessions, dialer) = self.database.parts();
-        append::append(sessions, dialer, self.project, &self.turn, &expected.into(), batch).await
+        let time_max = dialer.timeouts.append.min(time_max);
+        let place = &expected.into();
+        append::append(sessions, dialer, self.project, &self.turn, place, batch, time_max).await
     }
 
     /// Replaces the texts of committed entries, as a purge does, and appends the entry `last`, if

@@ -39,8 +39,8 @@ impl Turn {
         tokio::spawn(async move {
             tokio::time::sleep(limit).await;
             if let Some(lease) = this.expired(count) {
-                // If that fails, the session is closed, and the server rolls back.
-                let _ = lease.roll_back().await;
+                // If that fails or takes longer, the session is closed, and the server rolls back.
+                let _ = tokio::time::timeout(limit, lease.roll_back()).await;
             }
         });
     }

@@ -4,10 +4,11 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use anchord_team::testing::Proxy;
 use anchord_tests::{Instance, PATIENCE, poll, write};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::team::{Machine, server, two, two_by};
 
@@ -141,6 +142,37 @@ fn the_first_load_of_a_daemon_has_what_others_wrote_or_says_that_it_may_not() {
         let load = ada.shell().done(&["load"]);
         (load.contains("While ada was away.") && !load.contains(not_yet)).then_some(())
     });
+}
+
+/// The limits are those of docs/team.md, with time for a busy machine. Meanwhile the daemon tries
+/// again and again to fold what waits.
+#[test]
+fn a_database_that_hangs_keeps_no_caller_waiting_and_no_checkpoint() {
+    const ANSWERED_WITHIN: Duration = Duration::from_secs(8);
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
+    let mut agent = ada.agent();
+    agent.tool("memory_note", &json!({ "content": "Before." }));
+    proxy.stall();
+    let kept = agent.tool("memory_save", &write::save("Lock"));
+    assert!(kept.contains("Kept here"), "{kept}");
+    for number in 0..2 {
+        let begin = Instant::now();
+        let note = json!({ "content": format!("Note {number}.") });
+        let refused = agent.call("memory_note", &note).unwrap();
+        assert!(refused.is_error && refused.text.contains("not saved"), "{refused:?}");
+        assert!(begin.elapsed() < ANSWERED_WITHIN, "{:?}", begin.elapsed());
+        let begin = Instant::now();
+        for step in 0..5 {
+            let step = json!({ "summary": format!("Step {step} after note {number}.") });
+            agent.tool("memory_checkpoint", &step);
+        }
+        agent.tool("memory_note", &json!({ "content": "Only mine.", "scope": "session" }));
+        assert!(begin.elapsed() < ANSWERED_WITHIN / 2, "{:?}", begin.elapsed());
+    }
+    proxy.resume();
+    bob.sees("Lock");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::api::{
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX};
+use crate::limits::{TEAM_READ_BYTES_MAX, TEAM_UPLOAD_ENTRIES_MAX, TEAM_WAIT_MAX};
 use crate::private_file;
 use crate::project::{ClosedStore, OpenProject};
 use crate::projects::ProjectId;
@@ -371,7 +371,8 @@ impl<'a> Upload<'a> {
         let batch = std::mem::take(&mut self.batch);
         let Some(last) = batch.last().map(|entry| entry.revision) else { return Ok(()) };
         self.bytes = 0;
-        let appended = self.runtime.block_on(self.journal.append(self.sent.clone(), batch));
+        let appended =
+            self.runtime.block_on(self.journal.append(self.sent.clone(), batch, TEAM_WAIT_MAX));
         match appended.map_err(|error| error.to_string())? {
             TeamAppended::Committed(marks) => {
                 self.sent = TeamPoint { revision: last, mark: marks.into_iter().next_back() };

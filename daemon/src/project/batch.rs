@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Revision, Seq};
 
 use super::write::{Write, WriteError};
-use crate::clock;
 use crate::store::{Entry, LineState, Replies, StateMachine, Store, StoreError};
+use crate::{clock, limits};
 
 /// Writes decided but not yet on disk.
 pub(super) struct Batch<M: StateMachine> {
@@ -38,22 +39,24 @@ impl<M: StateMachine> Batch<M> {
         Self { head, entries: Vec::new(), waiting: Vec::new(), by_call: HashMap::new() }
     }
 
-    /// Returns whether a decision without changes must be of a team's newest commit.
-    pub(super) fn needs_newest(&self) -> bool {
-        let is_without = |waiting: &Waiting<M>| match &waiting.decided {
-            Ok(entry) => entry.is_none(),
-            Err(error) => matches!(error, WriteError::Refused(_)),
-        };
-        self.waiting
-            .iter()
-            .any(|waiting| is_without(waiting) && waiting.write.operation.needs_newest())
+    /// Returns its writes, undecided, in their order.
+    pub(super) fn writes(self) -> Vec<Write<M>> {
+        self.waiting.into_iter().flat_map(Waiting::all).collect()
+    }
+
+    /// Returns the time until the first of its callers is told to try again, but enough for a try.
+    pub(super) fn time_left(&self) -> Duration {
+        let writes =
+            self.waiting.iter().flat_map(|it| std::iter::once(&it.write).chain(&it.repeats));
+        let waited = writes.map(Write::waited).max().unwrap_or_default();
+        limits::TEAM_WAIT_MAX.saturating_sub(waited).max(limits::TEAM_TRY_MIN)
     }
 
     /// Reports that nothing of the batch was written.
     pub(super) fn fail(self, error: StoreError) {
         tracing::error!(%error, entries = self.entries.len(), "append failed; the batch is not saved");
         let error = Arc::new(error);
-        for write in self.waiting.into_iter().flat_map(Waiting::all) {
+        for write in self.writes() {
             write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
         }
     }
@@ -61,7 +64,7 @@ impl<M: StateMachine> Batch<M> {
     /// Makes the decisions again, in the same order, on a later state.
     pub(super) fn again(self, head: M, replies: &Replies, store: &dyn Store<M>) -> Self {
         let mut batch = Self::new(head);
-        for write in self.waiting.into_iter().flat_map(Waiting::all) {
+        for write in self.writes() {
             batch.decide(write, replies, store);
         }
         batch

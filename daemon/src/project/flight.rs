@@ -5,13 +5,17 @@
 //! this machine's newest state. When it is answered, this machine's copy is written, published and
 //! reported, as for any other batch. If others were faster, their entries come first, and the
 //! decisions are made again. A session's later writes wait for its earlier ones.
+//!
+//! Only commits are under way. What stays on this machine is decided on the state that it follows:
+//! under way, its ids could be given to the writes of others.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
-use super::batch::{Batch, Waiting};
+use super::batch::Batch;
 use super::team_link::{Flight, Flying, Landed, TeamStatus};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
@@ -28,41 +32,63 @@ impl<M: StateMachine> Writer<M> {
         if let Some(landed) = self.team.as_ref().and_then(|team| team.next(wait)) {
             self.land(landed);
         }
-        if let Some((batch, tries)) = self.team.as_mut().and_then(|team| team.again.take()) {
-            self.append_to_team(batch, tries);
+        while self.team.as_ref().is_some_and(|team| !team.is_busy() && !team.parked.is_empty()) {
+            self.send_parked();
         }
         let Some(team) = &mut self.team else { return };
-        if team.is_busy() {
-            return;
-        }
-        if !team.parked.is_empty() {
-            let parked = team.take_parked();
-            let mut batch = Batch::new(self.head.clone());
-            for write in parked {
-                batch.decide(write, &self.replies, self.store.as_ref());
-            }
-            self.append_to_team(batch, 0);
-        } else if team.flying.is_none() && team.signal.take() {
+        if team.flying.is_none() && team.signal.take() {
             let entries = team.link.journal.entries(self.head.team_point());
             team.begin(Flying::Following, async { Landed::Followed(entries.await) });
         }
     }
 
+    /// Sends the parked commits to the team's journal, and writes what stays on this machine. Of a
+    /// session with both, the later ones wait for the first.
+    fn send_parked(&mut self) {
+        let Some(team) = &mut self.team else { return };
+        let mut batch = Batch::new(self.head.clone());
+        let (mut sent, mut own, mut later) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for write in team.take_parked() {
+            let session = write.session.clone();
+            if sent.contains(&session) {
+                later.push(write);
+                continue;
+            }
+            if own.iter().any(|earlier: &Write<M>| earlier.session == session) {
+                own.push(write);
+                continue;
+            }
+            let is_passed = write.operation.is_passed();
+            let stays = |write: &Write<M>, changes: &[M::Change]| !write.is_of_team(changes);
+            match batch.decide_unless(write, &self.replies, self.store.as_ref(), stays) {
+                Some(write) => own.push(write),
+                None if is_passed => {}
+                None => {
+                    sent.insert(session);
+                }
+            }
+        }
+        team.park_first(later);
+        self.append_to_team(batch);
+        // Decided on the state that has what the batch has added to this machine.
+        let mut batch = Batch::new(self.head.clone());
+        for write in own {
+            self.decide(&mut batch, write);
+        }
+        self.commit(batch);
+    }
+
     /// Begins to append a batch to the team's journal. A batch without a commit is only checked to
-    /// be of the newest one, if that matters.
-    fn append_to_team(&mut self, batch: Batch<M>, tries: u32) {
-        if !batch.entries.iter().any(|entry| entry.revision.is_some()) {
-            return self.check(batch, tries);
+    /// be of the newest one.
+    fn append_to_team(&mut self, batch: Batch<M>) {
+        if batch.entries.is_empty() {
+            return self.check(batch);
         }
         let Some(team) = &mut self.team else { return };
-        let keys: Vec<_> = batch
-            .entries
-            .iter()
-            .map(|entry| entry.revision.is_some().then(|| team.key(entry)))
-            .collect();
+        let keys: Vec<_> = batch.entries.iter().map(|entry| team.key(entry)).collect();
         let (mut before, mut shared) = (Vec::new(), Vec::new());
         for (entry, key) in batch.entries.iter().zip(&keys) {
-            let (Some(revision), Some(key)) = (entry.revision, key) else { continue };
+            let Some(revision) = entry.revision else { continue };
             let split = M::split(entry.changes.clone());
             let seq = Seq(self.head.seq().0 + 1 + before.len() as u64);
             if !split.before.is_empty() {
@@ -87,41 +113,42 @@ impl<M: StateMachine> Writer<M> {
             return batch.fail(error);
         }
         let Some(team) = &mut self.team else { return };
-        let append = team.link.journal.append(self.head.team_point(), shared);
-        let flight = Flight { batch, keys, tries, start: clock::start() };
+        let append = team.link.journal.append(self.head.team_point(), shared, batch.time_left());
+        let flight = Flight { batch, keys, start: clock::start() };
         team.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
     }
 
-    /// Looks for others' commits before a batch is answered that changes nothing of the team's.
-    fn check(&mut self, batch: Batch<M>, tries: u32) {
-        let Some(team) = self.team.as_mut().filter(|_| batch.needs_newest()) else {
-            return self.commit(batch);
-        };
+    /// Looks for others' commits before a batch is answered that changes nothing.
+    fn check(&mut self, batch: Batch<M>) {
+        if batch.waiting.is_empty() {
+            return;
+        }
+        let Some(team) = &mut self.team else { return };
         let entries = team.link.journal.entries(self.head.team_point());
-        team.begin(Flying::Checking(batch, tries), async {
+        let time_max = batch.time_left();
+        team.begin(Flying::Checking(batch), async move {
             // The limit needs the runtime, which this thread does not run on.
-            let arrived = tokio::time::timeout(limits::TEAM_CHECK_MAX, entries).await;
+            let arrived = tokio::time::timeout(time_max, entries).await;
             Landed::Followed(arrived.unwrap_or(Err(TeamError::Slow)))
         });
     }
 
     /// Answers a batch that was checked, or decides it again on what others have written. Without
     /// an answer from the database, the reply is from the last commit that this machine has.
-    fn checked(
-        &mut self,
-        arrived: Result<Vec<Arrived<M::Change>>, TeamError>,
-        batch: Batch<M>,
-        tries: u32,
-    ) {
+    fn checked(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>, batch: Batch<M>) {
         let more = self.take_arrived(arrived);
-        // What stays on this machine may have changed as well.
-        let batch = batch.again(self.head.clone(), &self.replies, self.store.as_ref());
-        let is_commit = batch.entries.iter().any(|entry| entry.revision.is_some());
-        let is_answer = !is_commit && (!more || tries >= limits::TEAM_TRIES_MAX);
-        match &mut self.team {
-            Some(team) if !is_answer => team.again = Some((batch, tries + 1)),
-            _ => self.commit(batch),
+        let Some(team) = &mut self.team else { return };
+        if more && team.may_try_again() {
+            return team.park_first(batch.writes());
         }
+        team.tries = 0;
+        let mut answers = Batch::new(self.head.clone());
+        let is_commit = |_: &Write<M>, changes: &[M::Change]| M::is_commit(changes);
+        let store = self.store.as_ref();
+        let decide = |write| answers.decide_unless(write, &self.replies, store, is_commit);
+        let commits = batch.writes().into_iter().filter_map(decide).collect();
+        team.park_first(commits);
+        self.commit(answers);
     }
 
     /// Takes in the commits that the database returned, and meanwhile asks for those after them.
@@ -206,13 +233,8 @@ impl<M: StateMachine> Writer<M> {
             (Landed::Followed(arrived), Flying::Following | Flying::Continuing) => {
                 self.followed(arrived);
             }
-            (Landed::Followed(arrived), Flying::Checking(batch, tries)) => {
-                self.checked(arrived, batch, tries);
-            }
-            (
-                Landed::Appended(_),
-                Flying::Following | Flying::Continuing | Flying::Checking(..),
-            )
+            (Landed::Followed(arrived), Flying::Checking(batch)) => self.checked(arrived, batch),
+            (Landed::Appended(_), Flying::Following | Flying::Continuing | Flying::Checking(_))
             | (Landed::Followed(_), Flying::Appending(_)) => {
                 tracing::error!("an answer is not of the call that is under way");
             }
@@ -251,19 +273,20 @@ impl<M: StateMachine> Writer<M> {
 
     /// Writes this machine's copy of a batch that the team's journal has, and answers its callers.
     fn committed(&mut self, flight: Flight<M>, marks: Vec<CopyMark>) {
-        let Flight { mut batch, keys, start, .. } = flight;
+        let Flight { mut batch, start, .. } = flight;
+        if let Some(team) = &mut self.team {
+            team.tries = 0;
+        }
         let mut head = self.head.clone();
         let mut copies = Vec::with_capacity(batch.entries.len());
         let mut marks = marks.into_iter();
-        for (entry, key) in batch.entries.iter_mut().zip(&keys) {
-            // Private entries of other sessions may have come between.
+        for entry in &mut batch.entries {
+            // Entries that stay on this machine may have come between.
             entry.seq = Seq(head.seq().0 + 1);
-            let mut copy = entry.clone();
-            if key.is_some() {
-                let Split { shared, after, .. } = M::split(copy.changes);
-                let mark = marks.next().and_then(|mark| M::copied(mark.into()));
-                copy.changes = shared.into_iter().chain(after).chain(mark).collect();
-            }
+            let Split { shared, after, .. } = M::split(entry.changes.clone());
+            let mark = marks.next().and_then(|mark| M::copied(mark.into()));
+            let changes = shared.into_iter().chain(after).chain(mark).collect();
+            let copy = Entry { changes, ..entry.clone() };
             head.apply(copy.seq, &copy.changes);
             copies.push(copy);
         }
@@ -276,9 +299,9 @@ impl<M: StateMachine> Writer<M> {
         }
     }
 
-    /// Takes in the entries that came first, and decides the batch again.
+    /// Takes in the entries that came first, and parks the batch, which is decided again.
     fn moved(&mut self, first: Vec<Arrived<M::Change>>, flight: Flight<M>) {
-        let Flight { mut batch, keys, tries, start } = flight;
+        let Flight { mut batch, keys, start } = flight;
         let arrived: Vec<_> = first.iter().map(|arrived| arrived.entry.key.clone()).collect();
         if let Err(error) = self.arrive(first) {
             return batch.fail(error);
@@ -286,7 +309,7 @@ impl<M: StateMachine> Writer<M> {
         let mut rest = Vec::new();
         for waiting in std::mem::take(&mut batch.waiting) {
             let at = waiting.decided.as_ref().ok().copied().flatten();
-            let key = at.and_then(|at| keys.get(at)?.as_ref());
+            let key = at.and_then(|at| keys.get(at));
             let entry = at.and_then(|at| batch.entries.get(at));
             let call = waiting.write.call.as_ref();
             let is_answered = call
@@ -299,60 +322,60 @@ impl<M: StateMachine> Writer<M> {
                     }
                     waiting.write.command.done(Vec::new(), Some(start.elapsed()));
                 }
-                _ => rest.push(waiting),
+                _ => rest.extend(waiting.all()),
             }
         }
-        let mut again = Batch::new(self.head.clone());
-        for waiting in rest {
-            for write in waiting.all() {
-                again.decide(write, &self.replies, self.store.as_ref());
-            }
+        let Some(team) = &mut self.team else { return };
+        if team.may_try_again() {
+            return team.park_first(rest);
         }
-        if tries >= limits::TEAM_TRIES_MAX {
-            let why = format!("others were faster {tries} times");
-            return again.fail(StoreError::TeamBusy { why });
-        }
-        if let Some(team) = &mut self.team {
-            team.again = Some((again, tries + 1));
+        let why = format!("others were faster {} times", limits::TEAM_TRIES_MAX);
+        let error = Arc::new(StoreError::TeamBusy { why });
+        for write in rest {
+            write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
         }
     }
 
-    /// Answers the commits of a batch that the team's journal did not take. What stays on this
-    /// machine does not need the team.
+    /// Answers the commits of a batch that the team's journal did not take. Those that have not
+    /// waited as long as a caller may wait are sent once more if the journal was slow.
     fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
         let Flight { batch, keys, .. } = flight;
-        if matches!(error, TeamError::Refused(_)) && keys.iter().flatten().count() > 1 {
+        let Some(team) = &mut self.team else { return };
+        team.tries = 0;
+        if matches!(error, TeamError::Refused(_)) && keys.len() > 1 {
             // One of them may not be written, and the others may.
-            let writes: Vec<_> = batch.waiting.into_iter().flat_map(Waiting::all).collect();
-            if let Some(team) = &mut self.team {
-                team.alone = writes.len();
-                team.park_first(writes);
-            }
-            return;
+            let writes = batch.writes();
+            team.alone = writes.len();
+            return team.park_first(writes);
         }
+        let is_slow = matches!(error, TeamError::Slow);
         let why = error.to_string();
-        let error = Arc::new(match error {
+        let worded = |why: String| match error {
             TeamError::NotWritten(_) => StoreError::TeamAway { why },
             TeamError::Refused(_) => StoreError::TeamRefused { why },
             TeamError::Slow | TeamError::Apart(_) => StoreError::TeamBusy { why },
             TeamError::Unknown(_) => StoreError::TeamSilent { why },
-        });
+        };
         let mut rest: Vec<Write<M>> = Vec::new();
         for waiting in batch.waiting {
-            let Waiting { decided, .. } = &waiting;
-            let at = decided.as_ref().ok().copied().flatten();
-            let is_commit = at.and_then(|at| keys.get(at)).is_some_and(Option::is_some);
+            let at = waiting.decided.as_ref().ok().copied().flatten();
+            let entry = at.and_then(|at| batch.entries.get(at));
+            let has_own = entry.is_some_and(|it| !M::split(it.changes.clone()).before.is_empty());
+            let is_commit = entry.is_some();
+            let mut why = why.clone();
+            if has_own {
+                why.push_str("; what is for this session alone was stored");
+            }
+            let error = Arc::new(worded(why));
             for write in waiting.all() {
-                if is_commit {
+                if is_commit && !(is_slow && write.waited() < limits::TEAM_WAIT_MAX) {
                     write.command.fail(WriteError::NotSaved(Arc::clone(&error)));
                 } else {
                     rest.push(write);
                 }
             }
         }
-        if let Some(team) = &mut self.team {
-            team.park_first(rest);
-        }
+        team.park_first(rest);
     }
 
     /// Writes this machine's copy of the team's entries, in their order.

@@ -73,6 +73,7 @@ impl OpenProject {
             };
             let write = |call| {
                 let command = releasing(key.clone(), None);
+                let operation = Operation::releasing(operation);
                 self.owner.write(session.clone(), call, operation, command)
             };
             let done = match write(call).await {
@@ -82,7 +83,8 @@ impl OpenProject {
             };
             match done {
                 Ok(done) => written.push(WriteSet::split(done).0),
-                // Its own call was faster, or it expects another revision.
+                // Its own call was faster, so nothing is held any more. Or it expects another
+                // revision, and is staged to be judged against that.
                 Err(WriteError::Refused(_)) => self.restage(&key).await?,
                 Err(error) => return Err(error),
             }

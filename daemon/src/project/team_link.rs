@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use anchord_memory::{SessionId, Timestamp};
+use anchord_memory::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::batch::{Batch, Waiting};
 use super::write::Write;
+use crate::limits;
 use crate::store::{
     Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamError, TeamJournal, TeamPoint,
 };
@@ -72,8 +73,8 @@ pub(super) struct Flights<M: StateMachine> {
     /// The number of parked commits that are sent one by one, since some of them were refused.
     pub(super) alone: usize,
     pub(super) flying: Option<Flying<M>>,
-    /// A batch that must be appended again, and the number of times that others were faster.
-    pub(super) again: Option<(Batch<M>, u32)>,
+    /// The number of times that others were faster than the batch that is sent now.
+    pub(super) tries: u32,
     /// The number of the newest call. The answers of earlier ones no longer matter.
     calls: u64,
     answers: Sender<(u64, Landed<M::Change>)>,
@@ -91,18 +92,16 @@ pub(super) enum Flying<M: StateMachine> {
     Continuing,
     /// A batch is being appended.
     Appending(Flight<M>),
-    /// Others' entries are asked for, since the batch changes nothing of the team's and is to be of
-    /// its newest commit. Also has the number of times that others were faster.
-    Checking(Batch<M>, u32),
+    /// Others' entries are asked for, since the batch changes nothing and is to be of the team's
+    /// newest commit.
+    Checking(Batch<M>),
 }
 
 /// A batch that is being appended.
 pub(super) struct Flight<M: StateMachine> {
     pub(super) batch: Batch<M>,
-    /// The key of each entry of the batch; `None` for one that stays on this machine.
-    pub(super) keys: Vec<Option<EntryKey>>,
-    /// The times that other writers were faster.
-    pub(super) tries: u32,
+    /// The key of each entry of the batch.
+    pub(super) keys: Vec<EntryKey>,
     pub(super) start: Instant,
 }
 
@@ -132,7 +131,7 @@ impl<M: StateMachine> Flights<M> {
             parked: VecDeque::new(),
             alone: 0,
             flying: None,
-            again: None,
+            tries: 0,
             calls: 0,
             answers,
             landed,
@@ -155,13 +154,28 @@ impl<M: StateMachine> Flights<M> {
         }
     }
 
-    /// Returns whether a write of this session waits, so that its later ones must wait, too.
-    pub(super) fn holds(&self, session: Option<&SessionId>) -> bool {
-        let is_of = |write: &Write<M>| write.session.as_ref() == session;
+    /// Counts that others were faster. Returns whether the batch may be sent once more.
+    pub(super) fn may_try_again(&mut self) -> bool {
+        self.tries += 1;
+        let may = self.tries <= limits::TEAM_TRIES_MAX;
+        if !may {
+            self.tries = 0;
+        }
+        may
+    }
+
+    /// Returns whether a write has to wait, since an earlier one of its session does, or the same
+    /// line.
+    pub(super) fn holds(&self, later: &Write<M>) -> bool {
+        let line = |write: &Write<M>| {
+            write.call.as_ref().map(|call| (Arc::clone(&call.instance), call.number))
+        };
+        let is_of = |write: &Write<M>| {
+            write.session == later.session && !write.operation.is_passed()
+                || later.call.is_some() && line(write) == line(later)
+        };
         let under_way = match &self.flying {
-            Some(Flying::Appending(Flight { batch, .. }) | Flying::Checking(batch, _)) => {
-                Some(batch)
-            }
+            Some(Flying::Appending(Flight { batch, .. }) | Flying::Checking(batch)) => Some(batch),
             Some(Flying::Following | Flying::Continuing) | None => None,
         };
         let flies = under_way.is_some_and(|batch| {
@@ -175,12 +189,12 @@ impl<M: StateMachine> Flights<M> {
 
     /// Returns whether a call is under way that others must wait for.
     pub(super) fn is_busy(&self) -> bool {
-        matches!(self.flying, Some(Flying::Appending(_) | Flying::Checking(..)))
+        matches!(self.flying, Some(Flying::Appending(_) | Flying::Checking(_)))
     }
 
     /// Returns whether no commit is under way or waits.
     pub(super) fn is_done(&self) -> bool {
-        !self.is_busy() && self.again.is_none() && self.parked.is_empty()
+        !self.is_busy() && self.parked.is_empty()
     }
 
     /// Returns whether entries are asked for that follow others which have just come.
@@ -202,10 +216,13 @@ impl<M: StateMachine> Flights<M> {
         }
     }
 
-    /// Returns the answer to the newest call, if it comes in time.
+    /// Returns the answer to the newest call, if it comes in time. Passes over those of others.
     pub(super) fn next(&self, wait: Duration) -> Option<Landed<M::Change>> {
-        let (call, landed) = self.landed.recv_timeout(wait).ok()?;
-        (call == self.calls).then_some(landed)
+        let mut answer = self.landed.recv_timeout(wait).ok()?;
+        while answer.0 != self.calls {
+            answer = self.landed.try_recv().ok()?;
+        }
+        Some(answer.1)
     }
 
     /// Makes a call on the runtime. A call before it that only asks for others' entries is

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anchord_memory::{Change, Plan, SessionId, Timestamp};
 use serde::de::DeserializeOwned;
@@ -112,13 +112,20 @@ pub enum WriteError {
 pub struct Operation {
     name: &'static str,
     stays: bool,
+    passed: bool,
 }
 
 impl Operation {
     /// Names a write that mostly stays on this machine. In a team, it never waits to learn whether
     /// others have written.
     pub const fn staying(name: &'static str) -> Self {
-        Self { name, stays: true }
+        Self { name, stays: true, passed: false }
+    }
+
+    /// Names the fold of what was held. The session's later writes that stay on this machine do not
+    /// wait for it, since it reads and changes nothing else of the session's.
+    pub const fn releasing(name: &'static str) -> Self {
+        Self { name, stays: false, passed: true }
     }
 
     /// Returns the name.
@@ -127,15 +134,20 @@ impl Operation {
     }
 
     /// Returns whether a refusal, or that nothing changes, must be of a team's newest commit.
-    pub(super) const fn needs_newest(self) -> bool {
+    const fn needs_newest(self) -> bool {
         !self.stays
+    }
+
+    /// Returns whether the session's later writes do not wait for it.
+    pub(super) const fn is_passed(self) -> bool {
+        self.passed
     }
 }
 
 /// A name alone is that of a write which needs a team's newest commit.
 impl From<&'static str> for Operation {
     fn from(name: &'static str) -> Self {
-        Self { name, stays: false }
+        Self { name, stays: false, passed: false }
     }
 }
 
@@ -144,6 +156,20 @@ pub(super) struct Write<M: StateMachine> {
     pub(super) call: Option<Call>,
     pub(super) operation: Operation,
     pub(super) command: Box<dyn Command<M>>,
+    /// The time at which it came.
+    pub(super) arrived: Instant,
+}
+
+impl<M: StateMachine> Write<M> {
+    /// Returns whether its decision is for a team's journal, or must be of the newest commit there.
+    pub(super) fn is_of_team(&self, changes: &[M::Change]) -> bool {
+        M::is_commit(changes) || changes.is_empty() && self.operation.needs_newest()
+    }
+
+    /// Returns the time that its caller has waited.
+    pub(super) fn waited(&self) -> Duration {
+        self.arrived.elapsed()
+    }
 }
 
 /// A command and its caller, for the writer, which handles outcomes of all types.

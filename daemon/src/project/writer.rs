@@ -151,7 +151,8 @@ impl<M: StateMachine> WriterHandle<M> {
         let lane = session.clone().unwrap_or_else(|| SessionId::new(""));
         let command = Box::new(Typed { command, decided: None, answer });
         let operation = operation.into();
-        let job = Job::Write(Write { session, call, operation, command });
+        let arrived = clock::start();
+        let job = Job::Write(Write { session, call, operation, command, arrived });
         self.push(&lane, job).await?;
         answered.await.unwrap_or(Err(WriteError::Closed))
     }
@@ -285,16 +286,13 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Decides a write. One that needs the team's journal is parked.
-    fn decide(&mut self, batch: &mut Batch<M>, write: Write<M>) {
+    pub(super) fn decide(&mut self, batch: &mut Batch<M>, write: Write<M>) {
         let (replies, store) = (&self.replies, self.store.as_ref());
         match &mut self.team {
             None => batch.decide(write, replies, store),
-            Some(team) if team.holds(write.session.as_ref()) => team.parked.push_back(write),
+            Some(team) if team.holds(&write) => team.parked.push_back(write),
             Some(team) => {
-                let parks = |write: &Write<M>, changes: &[M::Change]| {
-                    M::is_commit(changes) || changes.is_empty() && write.operation.needs_newest()
-                };
-                team.parked.extend(batch.decide_unless(write, replies, store, parks));
+                team.parked.extend(batch.decide_unless(write, replies, store, Write::is_of_team));
             }
         }
     }

@@ -120,7 +120,12 @@ impl SessionCall<'_> {
                 Ok(planned)
             }
         };
-        let written = self.commit_now(operation, part.clone(), in_order).await;
+        // No database is asked whether that refusal is of its newest commit.
+        let first = match self.has_earlier() {
+            true => Operation::staying(operation.name()),
+            false => operation,
+        };
+        let written = self.commit_now(first, part.clone(), in_order).await;
         // It may have been decided again, after the earlier saves were folded.
         if written.is_ok() || !waits.load(Ordering::SeqCst) {
             return written;
@@ -227,7 +232,10 @@ impl SessionCall<'_> {
         unnumbered.commit_now(Operation::staying("hold"), part, hold).await?;
         let fold = releasing(key.clone(), archive);
         let folded = match self.release_earlier(|earlier| *earlier != key).await {
-            Ok(()) => self.session.write(self.service, self.line, "save", fold).await,
+            Ok(()) => {
+                let save = Operation::releasing("save");
+                self.session.write(self.service, self.line, save, fold).await
+            }
             Err(error) => Err(error.into()),
         };
         let error = match folded {
@@ -261,7 +269,14 @@ impl SessionCall<'_> {
         }
     }
 
-    /// Folds what this session saved before and the team's database does not have yet.
+    /// Returns whether the session saved something before that the team's database does not have
+    /// yet.
+    fn has_earlier(self) -> bool {
+        let memory = self.session.project().map(|project| project.memory());
+        memory.is_some_and(|memory| memory.held_of(&self.session.id).next().is_some())
+    }
+
+    /// Folds what the session saved before and the team's database does not have yet.
     async fn release_earlier(self, wanted: impl Fn(&HeldKey) -> bool) -> Result<(), WriteError> {
         let Some(project) = self.session.project() else { return Ok(()) };
         let earlier = |held: &Held| held.session == self.session.id && wanted(&held.key);

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{CopyMark, Revision, SessionId, Timestamp};
 use futures::future::BoxFuture;
@@ -94,11 +95,13 @@ pub enum TeamError {
 
 /// A team's journal of one project. A call returns within seconds, whatever the network does.
 pub trait TeamJournal<C>: fmt::Debug + Send + Sync {
-    /// Appends entries after a place, if it is the last one.
+    /// Appends entries after a place, if it is the last one. `time_max` is the time until COMMIT is
+    /// sent.
     fn append(
         &self,
         expected: TeamPoint,
         batch: Vec<TeamEntry<C>>,
+        time_max: Duration,
     ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>>;
 
     /// Returns the entries after a place, in order, but not more than fit a reply.

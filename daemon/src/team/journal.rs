@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Change, CopyMark, Revision, SessionId, Timestamp};
 use anchord_team::{
@@ -36,12 +37,13 @@ impl TeamJournal<Change> for CommitJournal {
         &self,
         expected: TeamPoint,
         batch: Vec<TeamEntry<Change>>,
+        time_max: Duration,
     ) -> BoxFuture<'static, Result<TeamAppended<Change>, TeamError>> {
         let this = self.clone();
         async move {
             let batch = batch.into_iter().map(|entry| this.stored(entry));
             let batch = batch.collect::<Result<Vec<_>, _>>()?;
-            let appended = this.log.append(place(&expected), &batch).await;
+            let appended = this.log.append_within(place(&expected), &batch, time_max).await;
             match appended.map_err(worded)? {
                 Appended::Committed { digests, epoch } => {
                     let marks = digests.into_iter().map(|digest| mark(digest, epoch));
@@ -239,6 +241,7 @@ impl TeamJournal<Change> for Unlinked {
         &self,
         _expected: TeamPoint,
         _batch: Vec<TeamEntry<Change>>,
+        _time_max: Duration,
     ) -> BoxFuture<'static, Result<TeamAppended<Change>, TeamError>> {
         let why = self.why();
         async move { Err(why) }.boxed()

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::limits;
 use crate::store::{TeamError, TeamPoint};
 use anchord_memory::Revision;
 
@@ -38,7 +39,7 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
     let refused = async |team| {
         let (journal, _) = links.of(directory.path(), team).await.unwrap();
         let at = TeamPoint { revision: Revision(0), mark: None };
-        let refused = journal.append(at, Vec::new()).await.unwrap_err();
+        let refused = journal.append(at, Vec::new(), limits::TEAM_WAIT_MAX).await.unwrap_err();
         let TeamError::NotWritten(why) = refused else { panic!("{refused:?}") };
         assert!(why.contains(FILE) && why.contains("anchord team join"), "{why}");
     };

@@ -84,6 +84,19 @@ impl Machine {
         self.owner.write(Some(session(name)), None, Operation::staying("checkpoint"), decide).await
     }
 
+    /// Writes a note that stays on this machine, and returns its id.
+    async fn note_alone(&self, name: &'static str, content: &'static str) -> Saved {
+        let decide: WriteCommand<Memory, String> = Arc::new(move |memory, now| {
+            let content = content.to_owned();
+            let note = NewNote { content, private: true, ..NewNote::default() };
+            let plan =
+                plan_notes(memory, &by(name, now), vec![Ok(note)]).map_err(|it| it.to_string())?;
+            let id = plan.outcome.stored.first().map(|it| it.id.to_string());
+            Ok(Transition { changes: plan.changes, outcome: id.unwrap_or_default() })
+        });
+        self.owner.write(Some(session(name)), None, "note", decide).await
+    }
+
     fn notes(&self) -> Vec<(RecordId, String)> {
         let memory = self.owner.snapshot();
         let note = |record: &Arc<anchord_memory::Record>| {
@@ -115,6 +128,26 @@ fn saving(name: &'static str, content: &'static str) -> WriteCommand<Memory, Str
         let save = Save { session_summary: "Worked.", part: notes([content]), ..Save::default() };
         let plan = plan_save(memory, &by(name, now), save).map_err(|it| it.to_string())?;
         let outcome = format!("revision {}", plan.outcome.revision.0);
+        Ok(Transition { changes: plan.changes, outcome })
+    })
+}
+
+/// Returns the command that holds a save of session `a` with a note.
+fn holding(key: &HeldKey) -> WriteCommand<Memory> {
+    let key = key.clone();
+    Arc::new(move |memory, now| {
+        let save = Save { session_summary: "Worked.", part: notes(["Warm."]), ..Save::default() };
+        let plan = plan_hold(memory, &by("a", now), &key, save);
+        Ok(plan.map_err(|it: Refusal| it.to_string())?.into())
+    })
+}
+
+/// Returns the command that folds what is held, and reports whether that was a save.
+fn folding(key: &HeldKey) -> WriteCommand<Memory, Reply<bool>> {
+    let key = key.clone();
+    Arc::new(move |memory, _| {
+        let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
+        let outcome = Reply::Outcome(plan.outcome.is_some());
         Ok(Transition { changes: plan.changes, outcome })
     })
 }
@@ -198,6 +231,62 @@ async fn a_slow_database_keeps_no_checkpoint_of_another_session_waiting() {
     assert_eq!(memory.staged_by(&session("b")).unwrap().notes.len(), 2);
 }
 
+/// Under way with another session's commit, the note would have an id that others get meanwhile.
+#[tokio::test]
+async fn what_stays_on_this_machine_is_never_under_way() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let mut saving = Box::pin(one.save("a", 1, "The cache is warm."));
+    assert!((&mut saving).now_or_never().is_none());
+    one.stage("b", "Half done.").await.unwrap();
+    // It waits for its session's save, and so does a commit of another session.
+    let mut noting = Box::pin(one.note_alone("a", "Only for a."));
+    assert!((&mut noting).now_or_never().is_none());
+    let mut other = Box::pin(one.save("c", 1, "The queue is fair."));
+    assert!((&mut other).now_or_never().is_none());
+    one.stage("b", "Nearly done.").await.unwrap();
+
+    one.team.set(Network::Once);
+    saving.await.unwrap();
+    let first = noting.await.unwrap().outcome;
+    let second = one.note_alone("b", "Only for b.").await.unwrap().outcome;
+    assert!((&mut other).now_or_never().is_none());
+    one.team.set(Network::Up);
+    other.await.unwrap();
+    let memory = one.owner.snapshot();
+    for (id, content) in [(first, "Only for a."), (second, "Only for b.")] {
+        let record = memory.record(id.parse().unwrap()).unwrap();
+        assert_eq!(record.note().unwrap().content, content);
+    }
+}
+
+#[tokio::test]
+async fn a_session_stages_and_notes_while_its_held_save_is_sent() {
+    let one = Machine::first().await;
+    let key = HeldKey { instance: "a".into(), number: 1 };
+    let hold = holding(&key);
+    one.owner.write(Some(session("a")), None, Operation::staying("hold"), hold).await.unwrap();
+    one.team.set(Network::Stalled);
+    let line = || Some(call("a", 1));
+    let send =
+        || one.owner.write(Some(session("a")), line(), Operation::releasing("save"), folding(&key));
+    let mut sending = Box::pin(send());
+    assert!((&mut sending).now_or_never().is_none());
+    one.stage("a", "Already at the next step.").await.unwrap();
+    one.note_alone("a", "Only for a.").await.unwrap();
+    // The line itself is not decided twice at once.
+    let mut again = Box::pin(send());
+    assert!((&mut again).now_or_never().is_none());
+
+    one.team.set(Network::Up);
+    let (first, again) = (sending.await.unwrap(), again.await.unwrap());
+    assert_eq!((&first.outcome, &again.outcome), (&Reply::Outcome(true), &Reply::Outcome(true)));
+    let memory = one.owner.snapshot();
+    assert_eq!((memory.held().count(), one.notes().len()), (0, 1));
+    assert_eq!(memory.staged_by(&session("a")).unwrap().notes.len(), 1);
+    assert_eq!(one.team.all().len(), 2);
+}
+
 #[tokio::test]
 async fn a_save_without_an_answer_is_applied_once_however_often_it_is_repeated() {
     let one = Machine::first().await;
@@ -230,29 +319,13 @@ async fn a_daemon_that_died_after_the_commit_answers_the_line_when_it_comes_agai
 async fn a_save_that_was_held_is_released_by_its_entry_alone() {
     let one = Machine::first().await;
     let key = HeldKey { instance: "a".into(), number: 1 };
-    let hold: WriteCommand<Memory> = {
-        let key = key.clone();
-        Arc::new(move |memory, now| {
-            let save =
-                Save { session_summary: "Worked.", part: notes(["Warm."]), ..Save::default() };
-            let plan = plan_hold(memory, &by("a", now), &key, save);
-            Ok(plan.map_err(|it: Refusal| it.to_string())?.into())
-        })
-    };
     one.team.set(Network::NoAnswers);
+    let hold = holding(&key);
     one.owner.write(Some(session("a")), None, Operation::staying("hold"), hold).await.unwrap();
     assert_eq!(one.owner.snapshot().held().count(), 1, "held without the database");
 
-    let release = || -> WriteCommand<Memory, Reply<bool>> {
-        let key = key.clone();
-        Arc::new(move |memory, _| {
-            let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
-            let outcome = Reply::Outcome(plan.outcome.is_some());
-            Ok(Transition { changes: plan.changes, outcome })
-        })
-    };
     let line = || Some(call("a", 1));
-    let silent = one.owner.write(Some(session("a")), line(), "save", release()).await;
+    let silent = one.owner.write(Some(session("a")), line(), "save", folding(&key)).await;
     let Err(WriteError::NotSaved(why)) = &silent else { panic!("{silent:?}") };
     assert!(matches!(**why, StoreError::TeamSilent { .. }), "{why}");
     // The daemon dies. What others see is what this machine gets, and it waits no longer.
@@ -260,7 +333,7 @@ async fn a_save_that_was_held_is_released_by_its_entry_alone() {
     one.team.set(Network::Up);
     one.sees(2).await;
     assert_eq!((one.owner.snapshot().held().count(), one.notes().len()), (0, 1));
-    let again = one.owner.write(Some(session("a")), line(), "save", release()).await.unwrap();
+    let again = one.owner.write(Some(session("a")), line(), "save", folding(&key)).await.unwrap();
     assert_eq!(again.outcome, Reply::Outcome(true));
     assert_eq!(one.team.all().len(), 2);
 }

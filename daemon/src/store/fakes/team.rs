@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{CopyMark, Revision};
 use futures::FutureExt;
@@ -26,6 +27,8 @@ pub enum Network {
     Stalled,
     /// Calls that only read wait until this changes.
     StalledReads,
+    /// One append is answered. Later calls wait until this changes.
+    Once,
 }
 
 /// An entry, and the machine that wrote it.
@@ -144,10 +147,12 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
         &self,
         expected: TeamPoint,
         batch: Vec<TeamEntry<C>>,
+        time_max: Duration,
     ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>> {
         let this = self.clone();
         async move {
-            let network = this.reached().await?;
+            let reached = tokio::time::timeout(time_max, this.reached()).await;
+            let network = reached.unwrap_or(Err(TeamError::Slow))?;
             let is_refused =
                 |entry: &TeamEntry<C>| matches!(network, Network::Refusing(it) if it == entry.operation);
             if batch.iter().any(is_refused) {
@@ -156,6 +161,10 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
             let appended = this.write(expected.revision, batch)?;
             match network {
                 Network::NoAnswers => Err(TeamError::Unknown("no answer".to_owned())),
+                Network::Once => {
+                    this.set(Network::Stalled);
+                    Ok(appended)
+                }
                 _ => Ok(appended),
             }
         }

@@ -18,6 +18,8 @@ pub(super) fn changes_9() -> Vec<Vec<Change>> {
         staged: Staged { first: Timestamp(30), last: Timestamp(31), ..Staged::default() },
         merge: None,
         merge_end: None,
+        left_out: Vec::new(),
+        unseen: Vec::new(),
     };
     let later = HeldKey { number: 91, ..key.clone() };
     let waits = Held { key: later, summary: None, ..held.clone() };
