@@ -51,7 +51,9 @@ pub(crate) fn run() -> Vec<Row> {
             "tool_use_id": format!("r{number}"), "tool_name": "Bash",
             "tool_input": {"command": line}})
     };
-    let hook = |event: serde_json::Value| told(&instance, project.path(), &event.to_string());
+    let hook = |event: serde_json::Value, answer: &str| {
+        told(&instance, project.path(), &event.to_string(), answer)
+    };
     let restart = || {
         let daemon = instance.daemon_pid().expect("a daemon runs");
         process::signal(daemon, Signal::TERM);
@@ -63,28 +65,38 @@ pub(crate) fn run() -> Vec<Row> {
         floor: floors.clone(),
         target,
     };
-    hook(start(0));
+    hook(start(0), LOAD);
     let warm = "p50 ≤ 20 ms";
     let cold = "≤ 1 s";
     let rule = "p50 ≤ 10 ms";
     vec![
-        row("hook `SessionStart`, daemon running", Times::measured(WARM, |n| hook(start(n))), warm),
-        row("hook `PostToolUse`, daemon running", Times::measured(WARM, |n| hook(tool(n))), warm),
+        row(
+            "hook `SessionStart`, daemon running",
+            Times::measured(WARM, |n| hook(start(n), LOAD)),
+            warm,
+        ),
+        row(
+            "hook `PostToolUse`, daemon running",
+            Times::measured(WARM, |n| hook(tool(n), "")),
+            warm,
+        ),
         row(
             "hook `PreToolUse`, a compound command that 50 rules let pass",
-            Times::measured(WARM, |n| hook(command(n, "cd app && env A=1 make test | tail -5"))),
+            Times::measured(WARM, |n| {
+                hook(command(n, "cd app && env A=1 make test | tail -5"), "")
+            }),
             rule,
         ),
         row(
             "hook `PreToolUse`, a command that one of 50 rules denies",
-            Times::measured(WARM, |n| hook(command(WARM + n, "sudo make deploy7"))),
+            Times::measured(WARM, |n| hook(command(WARM + n, "sudo make deploy7"), "deny")),
             rule,
         ),
         row(
             "hook `SessionStart`, daemon to be started",
             Times::measured(COLD, |n| {
                 restart();
-                hook(start(WARM + n))
+                hook(start(WARM + n), LOAD)
             }),
             cold,
         ),
@@ -92,7 +104,7 @@ pub(crate) fn run() -> Vec<Row> {
             "hook `PostToolUse`, daemon to be started",
             Times::measured(COLD, |n| {
                 restart();
-                hook(tool(WARM + n))
+                hook(tool(WARM + n), "")
             }),
             cold,
         ),
@@ -108,8 +120,12 @@ fn add_rule(instance: &Instance, directory: &Path, number: usize) {
     assert!(status.is_ok_and(|status| status.success()), "a rule can be added");
 }
 
+/// Words of every load.
+const LOAD: &str = "memory_";
+
 /// Runs a hook's whole process: starts it, passes its event, awaits its end. Returns the duration.
-fn told(instance: &Instance, directory: &Path, event: &str) -> Duration {
+/// Panics if it does not print the words of `answer`, since it ends well even after a failure.
+fn told(instance: &Instance, directory: &Path, event: &str, answer: &str) -> Duration {
     let mut hook = instance.command(&shipped().anchord_hook);
     hook.arg("claude-code").current_dir(directory);
     hook.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -120,7 +136,8 @@ fn told(instance: &Instance, directory: &Path, event: &str) -> Duration {
     drop(stdin);
     let output = hook.wait_with_output().expect("the hook is ours");
     let took = begin.elapsed();
-    assert!(output.status.success(), "a hook always ends well");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains(answer), "{event}: {printed}");
     took
 }
 

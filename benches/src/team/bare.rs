@@ -21,15 +21,18 @@ pub(super) fn inserts_per_second(
         let table = "CREATE TABLE IF NOT EXISTS public.bare (id bigserial PRIMARY KEY, row text)";
         first.batch_execute(table).await.expect("the role may create it");
         let row = "x".repeat(bytes);
+        let connecting = (0..connections).map(|_| async {
+            let connected = tokio_postgres::connect(&url, tokio_postgres::NoTls).await;
+            let (client, driver) = connected.expect("the server runs");
+            tokio::spawn(driver);
+            let insert = client.prepare("INSERT INTO public.bare (row) VALUES ($1)").await;
+            (client, insert.expect("the table is there"))
+        });
+        let connected = join_all(connecting).await;
         let begin = Instant::now();
-        let inserting = (0..connections).map(|_| {
-            let (url, row) = (url.clone(), row.clone());
+        let inserting = connected.into_iter().map(|(client, insert)| {
+            let row = row.clone();
             tokio::spawn(async move {
-                let connected = tokio_postgres::connect(&url, tokio_postgres::NoTls).await;
-                let (client, driver) = connected.expect("the server runs");
-                tokio::spawn(driver);
-                let insert = client.prepare("INSERT INTO public.bare (row) VALUES ($1)").await;
-                let insert = insert.expect("the table is there");
                 let mut count = 0_u32;
                 while begin.elapsed() < time {
                     client.execute(&insert, &[&row]).await.expect("the row is written");
