@@ -270,8 +270,8 @@ impl CompactionPlan {
         sort_by_score(candidates);
     }
 
-    /// Takes back what turned out needless once a large note had to go as well: the notes most worth
-    /// keeping that still fit.
+    /// Takes back what turned out needless once a large note had to go as well: the notes most
+    /// worth keeping that still fit.
     fn give_back(&mut self, candidates: &mut [Candidate<'_>]) {
         for candidate in candidates.iter_mut().rev() {
             let room = self.target_tokens.saturating_sub(self.tokens_after);

@@ -85,7 +85,7 @@ fn the_same_words_are_no_conflict() {
     assert_eq!(outcome.overtaken, []);
 }
 
-/// What comes between says nothing about the blueprint, so it changes nothing about its age.
+/// A later call says nothing about the blueprint, so it changes nothing about its age.
 #[test]
 fn a_blueprint_keeps_the_revision_of_its_own_checkpoint() {
     let other = || lessons([lesson("Flush first", "")]);
