@@ -12,7 +12,8 @@ mod place;
 mod scan;
 mod topics;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use anchord_memory::RecordId;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use tokio::sync::OwnedMutexGuard;
 
 pub(crate) use place::{DIRECTORY, count_files, has_shared_files};
 
@@ -42,7 +44,7 @@ pub(crate) struct SharedService {
 #[derive(Debug)]
 struct Slot {
     project: Weak<OpenProject>,
-    mirror: tokio::sync::Mutex<Mirror>,
+    mirror: Arc<tokio::sync::Mutex<Mirror>>,
     status: ArcSwap<SharedStatus>,
     /// The end of the last pass, and whether it failed.
     last: Mutex<Option<(Instant, bool)>>,
@@ -57,6 +59,13 @@ pub(crate) enum KeptSide {
     File,
 }
 
+/// Keeps a project's files as they are. No pass writes or reads them until this is dropped.
+#[derive(Debug)]
+pub(crate) struct ExchangeHold {
+    _mirror: OwnedMutexGuard<Mirror>,
+}
+
+const CLOSED: &str = "the memory was closed meanwhile; try again";
 const NOT_A_PROJECT: &str = "only a project's memory can be shared";
 
 impl SharedService {
@@ -141,6 +150,10 @@ impl SharedService {
             return;
         }
         let mut mirror = slot.mirror.lock().await;
+        // A purge may have had the files until now. This memory still has what was purged.
+        if project.owner.is_closed() {
+            return;
+        }
         let passed = match self.root(record).await {
             Ok(root) => mirror.pass(project, &root).await,
             Err(why) => Err(why),
@@ -167,6 +180,9 @@ impl SharedService {
         let slot = self.slot(project);
         let path = {
             let mut mirror = slot.mirror.lock().await;
+            if project.owner.is_closed() {
+                return Err(CLOSED.to_owned());
+            }
             mirror.resolve(project, &root, record, keep).await?
         };
         self.look(project).await;
@@ -208,6 +224,40 @@ impl SharedService {
         Ok(())
     }
 
+    /// Removes the files of records that a purge is about to take off the disk. Returns those that
+    /// stay, because they cannot be read, and a hold if the memory is shared.
+    ///
+    /// The purge also loses what records and files last agreed on. A file that was still there
+    /// would count as new, and bring its record back. So the caller keeps the hold until the end.
+    pub(crate) async fn before_purge(
+        &self,
+        project: &Arc<OpenProject>,
+        records: &BTreeSet<RecordId>,
+    ) -> Result<(Option<ExchangeHold>, Vec<PathBuf>), String> {
+        let registry = self.projects.registry.snapshot();
+        let Some(record) = registry.project(project.id).filter(|record| record.shared) else {
+            return Ok((None, Vec::new()));
+        };
+        let slot = self.slot(project);
+        let mut mirror = Arc::clone(&slot.mirror).lock_owned().await;
+        if project.owner.is_closed() {
+            return Err(CLOSED.to_owned());
+        }
+        let (root, known) = (&record.root, Arc::clone(record));
+        let looking = bounded_fs::run(root, move || known.is_there()).await;
+        let stay: Vec<PathBuf> = match looking.map_err(|error| error.to_string())? {
+            Ok(true) => {
+                let stay = mirror.remove_files_of(project, root, records).await?;
+                stay.into_iter().map(|path| root.join(path)).collect()
+            }
+            // The files have gone with their directory.
+            Ok(false) => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(format!("failed to look at {}: {error}", root.display())),
+        };
+        Ok((Some(ExchangeHold { _mirror: mirror }), stay))
+    }
+
     /// Returns the directory of a project's files, if it is still the one that the registry knows.
     async fn root(&self, record: &ProjectRecord) -> Result<PathBuf, String> {
         let (root, known) = (record.root.clone(), record.clone());
@@ -229,7 +279,7 @@ impl SharedService {
         }
         let slot = Arc::new(Slot {
             project: Arc::downgrade(project),
-            mirror: tokio::sync::Mutex::new(Mirror::new(project)),
+            mirror: Arc::new(tokio::sync::Mutex::new(Mirror::new(project))),
             status: ArcSwap::default(),
             last: Mutex::default(),
         });

@@ -35,6 +35,10 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     // Pending activity exists only in the daemon's memory. It is staged so that the purge covers
     // it.
     hooks::stage_of(&admin.hooks, target.id).await.map_err(bind_error)?;
+    // For the same reason, edits of shared files are taken in.
+    if admin.sessions.shared.is_on(target.id) {
+        admin.sessions.shared.look(&open).await;
+    }
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = projects.open.retrievals();
     retrievals.flush().await;
@@ -61,6 +65,9 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
+    let gone: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();
+    let held = admin.sessions.shared.before_purge(&open, &gone).await;
+    let (_hold, stay) = held.map_err(|error| not_removed(&error))?;
     drop(open);
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.
@@ -80,6 +87,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
+    found.failed.extend(stay);
     admin.hooks.state.forget_given_of(target.id);
     // A signature may have the purged text. Outlines are made again from the files.
     admin.tools.outlines.forget_all().await;
@@ -153,6 +161,16 @@ fn missing(memory: &Memory, id: RecordId) -> ErrorReply {
         None => format!("there is no record {id}"),
     };
     ErrorReply { code: ErrorCode::NotFound, error, action: Some(HOW_TO_FIND.to_owned()) }
+}
+
+/// Returns the error for shared files that stand in a purge's way. They would bring their records
+/// back.
+fn not_removed(error: &str) -> ErrorReply {
+    ErrorReply {
+        code: ErrorCode::Failed,
+        error: format!("nothing was purged, since shared files could not be removed: {error}"),
+        action: Some("Run it again once that is mended; a purge can be repeated.".to_owned()),
+    }
 }
 
 impl From<PurgeError> for ErrorReply {

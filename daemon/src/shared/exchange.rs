@@ -4,6 +4,8 @@
 //! the two last agreed on is a soft mark of each record. If a mark is lost or
 //! old, the record's history is read. If that does not help, the difference is a conflict.
 
+mod agreements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;

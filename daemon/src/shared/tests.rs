@@ -12,6 +12,7 @@ use crate::admin::shared_files;
 use crate::api::{SharedAction, SharedParams, SharedReply};
 use crate::testing::{World, hello_from, poll};
 
+mod agreements;
 mod topics;
 
 /// A clone of one project.

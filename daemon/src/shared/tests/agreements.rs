@@ -1,0 +1,90 @@
+//! Records that are purged, and their files.
+
+use super::*;
+use crate::admin;
+use crate::api::PurgeParams;
+
+/// Returns what purges records of a clone by key or by text.
+fn wanted(clone: &Checkout, keys: &[&str], query: Option<&str>) -> PurgeParams {
+    PurgeParams {
+        project: clone.root.to_str().unwrap().to_owned(),
+        ids: keys.iter().map(|key| (*key).to_owned()).collect(),
+        query: query.map(str::to_owned),
+        dry_run: false,
+    }
+}
+
+async fn save_topic(clone: &Checkout, world: &World, status: &str) {
+    let topic = json!({"name": "Deal", "status": status});
+    let save = json!({"session_summary": "worked", "topic": topic});
+    let said = clone.call(world, "memory_save", save).await;
+    assert!(!said.contains("rror"), "{said}");
+}
+
+/// The texts are too short for a digest that would keep them away.
+#[tokio::test]
+async fn a_purged_record_loses_its_file_and_does_not_come_back() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    save_topic(&one, &world, "price is zebra42").await;
+    one.note(&world, "zebra42", json!({"key": "before"})).await;
+    one.note(&world, "plain", json!({"key": "before"})).await;
+    one.note(&world, "PIN 471", json!({"key": "pin"})).await;
+    one.note(&world, "kept", json!({})).await;
+    one.share(&world).await;
+    assert_eq!(one.files().len(), 4);
+    // git has left a conflict in the file, so it has nothing to take in.
+    let file = one.file_with("PIN 471");
+    one.edit(&file, "PIN 471", "<<<<<<< HEAD\nPIN 471\n=======\nPIN 472\n>>>>>>> other");
+    for (keys, query) in [(&["pin"][..], None), (&[][..], Some("zebra42"))] {
+        let done = admin::purge(&world.daemon.admin, wanted(&one, keys, query)).await.unwrap();
+        assert!(done.applied && done.failed.is_empty(), "{done:?}");
+    }
+    // The note has the text in an earlier version only.
+    assert!(one.files().keys().all(|path| path.ends_with("-kept.md")), "{:?}", one.files());
+    for _ in 0..2 {
+        let state = one.state(&world).await;
+        assert_eq!((state.records, state.files, state.remarks.len()), (1, 1, 0), "{state:?}");
+    }
+    let load = one.load(&world).await;
+    assert!(!load.contains("zebra42") && !load.contains("PIN") && load.contains("kept"), "{load}");
+}
+
+#[tokio::test]
+async fn a_purged_topic_loses_the_files_of_all_clones() {
+    let world = World::new().await;
+    let (one, other) = (Checkout::new(&world, "one"), Checkout::new(&world, "other"));
+    save_topic(&one, &world, "price is zebra42").await;
+    save_topic(&other, &world, "signed").await;
+    other.note(&world, "kept", json!({})).await;
+    one.share(&world).await;
+    other.share(&world).await;
+    one.check_out(&merged(&Files::new(), &one.files(), &other.files()));
+    assert_eq!(one.state(&world).await.files, 3);
+    let done = admin::purge(&world.daemon.admin, wanted(&one, &[], Some("zebra42"))).await.unwrap();
+    assert!(done.applied, "{done:?}");
+    let state = one.state(&world).await;
+    assert_eq!((state.records, state.files), (1, 1), "{state:?}");
+    assert!(one.file_with("kept").starts_with("note/"));
+}
+
+#[tokio::test]
+async fn a_purge_that_fails_forgets_nothing() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    one.note(&world, "PIN 471", json!({"key": "pin"})).await;
+    one.note(&world, "kept", json!({})).await;
+    one.share(&world).await;
+    let before = one.files();
+    let id = world.daemon.projects.registry.snapshot().projects().next().unwrap().id;
+    // Blocks the file that commits the rewrite.
+    let obstacle = world.daemon.projects.open.directory(id).join("journal/rewritten.tmp");
+    fs::create_dir(&obstacle).unwrap();
+    admin::purge(&world.daemon.admin, wanted(&one, &["pin"], None)).await.unwrap_err();
+    fs::remove_dir(&obstacle).unwrap();
+    let state = one.state(&world).await;
+    assert_eq!((state.records, state.files, one.files()), (2, 2, before), "{state:?}");
+    let done = admin::purge(&world.daemon.admin, wanted(&one, &["pin"], None)).await.unwrap();
+    assert!(done.applied, "{done:?}");
+    assert_eq!(one.state(&world).await.files, 1);
+}
