@@ -198,6 +198,10 @@ impl SharedService {
         let prepared = bounded_fs::run(&root, move || place::prepare(&at)).await;
         let prepared = prepared.map_err(|error| error.to_string())?;
         let remark = prepared.map_err(|error| format!("failed to {error}"))?;
+        if !known.shared {
+            let slot = self.slot(project);
+            slot.mirror.lock().await.begin(project, &root).await?;
+        }
         self.set_shared(project, true).await?;
         Ok(remark)
     }

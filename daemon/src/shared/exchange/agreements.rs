@@ -1,4 +1,5 @@
-//! Ends agreements with the files of records that are purged.
+//! Ends agreements with files: with those of records that are purged, and with those that went
+//! while the memory was not shared.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,24 @@ impl Mirror {
             Some(path) => Err(format!("{} has just been changed", file(path).display())),
             None => Ok(unread),
         }
+    }
+
+    /// Begins to share anew. While nothing was shared, files may have been removed without a wish
+    /// to forget their records. So the agreements of a record that lacks a file end.
+    pub(in crate::shared) async fn begin(
+        &mut self,
+        project: &OpenProject,
+        root: &Path,
+    ) -> Result<(), String> {
+        self.seen = self.scan(root).await?.files;
+        let there: BTreeSet<&ShareId> = self.seen.values().map(|seen| &seen.id).collect();
+        let lacks = self.bases.iter().filter(|(id, _)| !there.contains(id));
+        let lacking: BTreeSet<RecordId> = lacks.map(|(_, base)| base.record).collect();
+        let ended = self.end_agreements(&lacking);
+        self.missing.clear();
+        self.done = None;
+        self.mark(project, ended).await;
+        Ok(())
     }
 
     /// Ends the agreements of these records with their files, and returns the files.

@@ -1,4 +1,4 @@
-//! Records that are purged, and their files.
+//! Records that are purged, and memories that are shared anew.
 
 use super::*;
 use crate::admin;
@@ -87,4 +87,31 @@ async fn a_purge_that_fails_forgets_nothing() {
     let done = admin::purge(&world.daemon.admin, wanted(&one, &["pin"], None)).await.unwrap();
     assert!(done.applied, "{done:?}");
     assert_eq!(one.state(&world).await.files, 1);
+}
+
+#[tokio::test]
+async fn files_that_went_while_nothing_was_shared_are_written_again() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    save_topic(&one, &world, "half way").await;
+    one.note(&world, "alpha", json!({"key": "a"})).await;
+    one.note(&world, "beta", json!({"key": "b"})).await;
+    one.share(&world).await;
+    let before = one.files();
+    assert_eq!(before.len(), 3);
+    one.act(&world, SharedAction::Unshare).await;
+    fs::remove_dir_all(one.root.join(DIRECTORY)).unwrap();
+    let reply = one.share(&world).await;
+    assert_eq!((reply.records, one.files()), (3, before));
+    // A file that stayed still tells that its record was forgotten meanwhile.
+    one.act(&world, SharedAction::Unshare).await;
+    let found = one.call(&world, "memory_get", json!({"key": "a"})).await;
+    let id = found.split_whitespace().next().unwrap();
+    let said = one.call(&world, "memory_forget", json!({"id": id})).await;
+    assert!(!said.contains("rror"), "{said}");
+    fs::remove_file(one.path(&one.file_with("beta"))).unwrap();
+    let reply = one.share(&world).await;
+    assert_eq!((reply.records, one.files().len()), (2, 2), "{:?}", one.files());
+    one.file_with("beta");
+    one.file_with("half way");
 }
