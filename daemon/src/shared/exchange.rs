@@ -3,6 +3,9 @@
 //! A pass first takes in what changed in the files, then writes what changed in the memory. What
 //! the two last agreed on is a soft mark of each record. If a mark is lost or
 //! old, the record's history is read. If that does not help, the difference is a conflict.
+//!
+//! Without a mark, a record whose file was deleted looks like one that had no file yet. So the file
+//! is written again. A record that was forgotten by mistake might go unnoticed.
 
 mod agreements;
 
