@@ -109,9 +109,8 @@ async fn failed(
     if !settings.prompt_recall.unwrap_or(true) {
         return Ok(HookResponse::default());
     }
-    let given = call.with_context(|conversation| {
-        conversation.given.union(&conversation.remedies).copied().collect()
-    });
+    let mut given = call.in_context(&view.memory);
+    call.with_context(|conversation| given.extend(conversation.remedies.iter().copied()));
     let of = FailureView {
         reader: &call.session.reader(&call.service.sessions),
         command,
@@ -164,12 +163,12 @@ async fn about_files(
     let sessions = &call.service.sessions;
     for file in due {
         let is_known = !is_new(file);
-        let given = call.with_context(|conversation| {
+        call.with_context(|conversation| {
             if conversation.files.len() < limits::FILES_LOOKED_UP_MAX {
                 conversation.files.insert(file.clone());
             }
-            conversation.given.clone()
         });
+        let given = call.in_context(&view.memory);
         let offer = if may_offer(file) { offer(call, &view, file).await } else { None };
         if offer.is_some() {
             call.with_context(|conversation| conversation.offer(file));

@@ -36,6 +36,9 @@ pub(crate) struct WaitingText {
 pub(crate) struct ConversationState {
     /// The revision up to which the model's context is current. Later changes by others are news.
     pub(crate) revision_known: Option<Revision>,
+    /// The revision at which the model's context began, if that is known. Records that the
+    /// conversation itself wrote since are in its context.
+    pub(crate) context_since: Option<Revision>,
     /// Records that hooks showed to it in full.
     pub(crate) given: BTreeSet<RecordId>,
     /// Records that it was shown after a command failed, in full or in part.
@@ -70,6 +73,7 @@ impl ConversationState {
     fn new() -> Self {
         Self {
             revision_known: None,
+            context_since: None,
             given: BTreeSet::new(),
             remedies: BTreeSet::new(),
             files: BTreeSet::new(),
@@ -89,6 +93,7 @@ impl ConversationState {
 
     /// Forgets what was given, because the model's context was emptied or replaced.
     pub(crate) fn forget_given(&mut self) {
+        self.context_since = None;
         self.given.clear();
         self.remedies.clear();
         self.forget_files();
@@ -114,6 +119,30 @@ impl ConversationState {
         self.remedies.retain(|id| !shown.contains(id));
         self.files.retain(|file| !files.contains(file));
         self.offered.retain(|file| !files.contains(file));
+    }
+
+    /// Forgets everything but what the context has, since an ended conversation may be resumed. The
+    /// digests stay too, since the end may be reported twice.
+    fn end(&mut self) {
+        // Texts that wait are lost.
+        for WaitingText { context, files } in std::mem::take(&mut self.waiting) {
+            self.take_back(&context.shown, &context.whole, &files);
+        }
+        // A rebuilt system prompt has another load.
+        if !self.rebuilt.is_empty() {
+            self.forget_given();
+        }
+        let ended = std::mem::replace(self, Self::new());
+        *self = Self {
+            revision_known: ended.revision_known,
+            context_since: ended.context_since,
+            given: ended.given,
+            remedies: ended.remedies,
+            files: ended.files,
+            offered: ended.offered,
+            seen: ended.seen,
+            ..Self::new()
+        };
     }
 
     /// Counts every file as new again.
@@ -199,8 +228,9 @@ impl Conversations {
         // The user's own notes are shown in every project.
         let works_there = |conversation: &ConversationState| {
             let session = conversation.session.as_ref();
+            // An ended conversation has no session. It may have worked there.
             project.is_personal()
-                || session.is_some_and(|session| session.project_id() == Some(project))
+                || session.is_none_or(|session| session.project_id() == Some(project))
         };
         self.inner
             .lock()
@@ -227,14 +257,10 @@ impl Conversations {
         })
     }
 
-    /// Forgets a conversation that is over.
+    /// Ends a conversation that is over. What its context has stays known.
     pub(crate) fn end(&self, name: &Name) {
         if let Some(conversation) = self.inner.lock().get_mut(name) {
-            // The digests stay, since the end may be reported twice too. So does what its context
-            // has: it may be resumed, and the revision of its row is later than that.
-            let seen = std::mem::take(&mut conversation.seen);
-            let revision_known = conversation.revision_known;
-            *conversation = ConversationState { revision_known, seen, ..ConversationState::new() };
+            conversation.end();
         }
     }
 }

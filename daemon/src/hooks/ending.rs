@@ -1,6 +1,9 @@
 //! Handles the end of a turn, of a conversation or of its context.
 
+use anchord_memory::lifecycle::Event;
+
 use super::activity::WithoutTopic;
+use super::conversations::ConversationState;
 use super::response::HookResponse;
 use super::{HookCall, HookError};
 use crate::sessions;
@@ -25,6 +28,9 @@ pub(super) async fn session(call: &HookCall<'_>) -> Result<HookResponse, HookErr
     // Activity that cannot be staged yet stays, and is staged with a later pass.
     if !is_pending {
         call.conversations().end(&call.name);
+    }
+    if call.envelope.event == Event::Reset {
+        call.conversations().with(&call.name, ConversationState::forget_given);
     }
     // Work that cannot be staged must not hold back the rest.
     sessions::keep_and_end(&call.service.sessions, &call.session).await?;

@@ -21,13 +21,14 @@ mod start;
 pub(crate) mod state;
 mod subagent;
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use anchord_agents::events::{Adapter, Envelope, ParsedEvent, Unreadable};
 use anchord_memory::lifecycle::{Answer, Event, StartSource};
-use anchord_memory::render;
+use anchord_memory::{Memory, RecordId, render};
 use anchord_proto::hello::Hello;
 use anchord_proto::hook::HookReply;
 use futures::FutureExt;
@@ -97,6 +98,25 @@ impl HookCall<'_> {
             conversation.session = Some(Arc::clone(&self.session));
             look(conversation)
         })
+    }
+
+    /// Returns the records whose text is in that context. Hooks gave them in full, or the
+    /// conversation itself wrote them. Nobody wrote those made by rule.
+    fn in_context(&self, memory: &Memory) -> BTreeSet<RecordId> {
+        let (mut known, since) = self.with_context(|conversation| {
+            (conversation.given.clone(), conversation.context_since)
+        });
+        if let Some(since) = since {
+            let own = self.session.ids();
+            let written = memory.written_since(since).filter(|record| {
+                // A record with parts by others is not in the context as a whole.
+                !record.is_captured()
+                    && own.contains(&record.created.session)
+                    && own.contains(&record.updated.session)
+            });
+            known.extend(written.map(|record| record.id));
+        }
+        known
     }
 }
 

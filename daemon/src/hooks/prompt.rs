@@ -21,15 +21,12 @@ pub(super) async fn submitted(
     }
     let view = call.session.searchable_view(&call.service.sessions).await?;
     let revision = view.memory.revision();
-    let (since, given, waiting) = call.with_context(|conversation| {
+    let given = call.in_context(&view.memory);
+    let (since, waiting) = call.with_context(|conversation| {
         if !is_task {
             conversation.asked = Some(prompt.to_owned());
         }
-        (
-            conversation.revision_known,
-            conversation.given.clone(),
-            std::mem::take(&mut conversation.waiting),
-        )
+        (conversation.revision_known, std::mem::take(&mut conversation.waiting))
     });
     let settings = budgets::project_settings(&view.memory, &call.service.sessions.config);
     let skipped = settings.subagent_skip.as_deref().unwrap_or_default();

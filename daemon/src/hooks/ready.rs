@@ -34,6 +34,7 @@ impl ReadyLoad {
         call.session.set_injected(Some(revision).filter(|_| is_whole));
         call.conversations().with(&call.name, |conversation| {
             conversation.revision_known = Some(revision);
+            conversation.context_since.get_or_insert(revision);
             conversation.given.extend(text.whole.iter().copied());
         });
         HookResponse::load(text)

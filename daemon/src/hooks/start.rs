@@ -21,6 +21,7 @@ pub(super) async fn started(
         StartSource::Rebuilt => rebuilt(call).await,
         StartSource::Clear => {
             call.conversations().end(&call.name);
+            call.conversations().with(&call.name, ConversationState::forget_given);
             Ok(loaded(call).await?.0)
         }
         StartSource::Compact => compaction::restore(call).await,

@@ -5,6 +5,7 @@ mod endings;
 mod late;
 mod news;
 mod offers;
+mod resumed;
 mod rules;
 mod subagents;
 

@@ -1,5 +1,7 @@
 //! Doubled events, endings, and the bound on conversations.
 
+use anchord_memory::Kind;
+
 use super::*;
 
 fn name(session: &str) -> Name {
@@ -43,6 +45,33 @@ fn the_rebuilt_prompt_is_forgotten_with_the_context() {
     assert_eq!(rebuilt(&conversations), 1);
     conversations.with(&name("a"), ConversationState::forget_given);
     assert_eq!(rebuilt(&conversations), 0);
+}
+
+#[test]
+fn what_a_context_has_survives_the_end_of_its_conversation() {
+    let conversations = Conversations::default();
+    let id = |number| RecordId::new(Kind::Note, number);
+    let gave = |conversation: &mut ConversationState| {
+        conversation.given.extend([id(1), id(2)]);
+        conversation.remedies.insert(id(3));
+        let context = RenderedContext { whole: vec![id(2)], ..RenderedContext::default() };
+        conversation.keep_waiting(WaitingText { context, files: Vec::new() });
+    };
+    let has = |of: &str| {
+        conversations.with(&name(of), |conversation| {
+            (conversation.given.clone(), conversation.remedies.len(), conversation.waiting.len())
+        })
+    };
+    conversations.with(&name("a"), gave);
+    conversations.end(&name("a"));
+    assert_eq!(has("a"), ([id(1)].into(), 1, 0), "a text that waited is lost");
+
+    conversations.with(&name("b"), |conversation| {
+        gave(conversation);
+        conversation.rebuilt.insert(String::new(), "x".into());
+    });
+    conversations.end(&name("b"));
+    assert_eq!(has("b"), (BTreeSet::new(), 0, 0), "its system prompt is rebuilt");
 }
 
 #[test]
