@@ -98,7 +98,11 @@ fn within(record: &Record, query: &Query, tokens_max: u32) -> (String, bool) {
 const PROMPT_RECORD_CHARS: usize = 120;
 
 /// Lists records that others wrote since a revision, the newest first, except those made by rule.
-fn news<'a>(memory: &'a Memory, since: Revision, session: &SessionId) -> Vec<&'a Record> {
+pub(super) fn news<'a>(
+    memory: &'a Memory,
+    since: Revision,
+    session: &SessionId,
+) -> Vec<&'a Record> {
     let mut news = changes::written_by_others(memory, since, Some(session));
     news.retain(|record| !record.is_captured());
     news

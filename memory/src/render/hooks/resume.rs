@@ -1,12 +1,12 @@
 //! Context when a conversation is resumed. The load is in its context already, so only later
 //! changes are reported.
 
+use super::prompt::news;
 use super::{Page, RenderedContext};
 use crate::ids::{Kind, Revision, SessionId, Timestamp};
 use crate::limits::{CHANGES_SHOWN_MAX, PROMPT_CHARS_MAX};
 use crate::memory::Memory;
 use crate::record::{Body, SessionRow};
-use crate::render::changes::written_by_others;
 
 /// Returns the revision at which a conversation was last seen: that of its newest session row.
 /// `key` is the client's name for the conversation.
@@ -23,7 +23,7 @@ pub fn last_seen(memory: &Memory, session: &SessionId, key: &str) -> Option<Revi
 }
 
 /// Renders what others changed since a revision, in at most [`CHANGES_SHOWN_MAX`] lines, and counts
-/// the rest. Empty if they changed nothing.
+/// the rest. Empty if they changed nothing. Rows made by rule are not reported as changes.
 pub fn resumed(
     memory: &Memory,
     since: Revision,
@@ -31,7 +31,7 @@ pub fn resumed(
     now: Timestamp,
 ) -> RenderedContext {
     let mut page = Page::of(PROMPT_CHARS_MAX);
-    let others = written_by_others(memory, since, Some(session));
+    let others = news(memory, since, session);
     for record in others.iter().take(CHANGES_SHOWN_MAX) {
         page.change("Changed by other sessions while this conversation was away:", record, now);
     }

@@ -257,6 +257,7 @@ fn a_captured_row_is_not_reported_as_a_change() {
     assert_eq!(memory.totals().active.rows, 1);
     let prompt = "make the queue fair between sessions";
     assert_eq!(prompted(&memory, Some(prompt), Some(0), &[]), RenderedContext::default());
+    assert_eq!(resumed(&memory, Revision(0), &me(), day(60)), RenderedContext::default());
 }
 
 #[test]
