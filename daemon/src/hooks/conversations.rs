@@ -101,6 +101,20 @@ impl ConversationState {
         self.rebuilt.clear();
     }
 
+    /// Sets the session of an event. Changes that its loads listed, or those of the session before,
+    /// are known.
+    pub(crate) fn enter(&mut self, session: &Arc<Session>) {
+        self.count_loads();
+        self.session = Some(Arc::clone(session));
+        self.count_loads();
+    }
+
+    /// Counts the changes that the session's loads listed as known.
+    fn count_loads(&mut self) {
+        let seen = self.session.as_ref().and_then(|session| session.revision_seen());
+        self.revision_known = self.revision_known.max(seen);
+    }
+
     /// Keeps a text for the next prompt. If there are too many, drops the oldest, whose records may
     /// then be given again.
     pub(crate) fn keep_waiting(&mut self, waiting: WaitingText) {
@@ -124,6 +138,7 @@ impl ConversationState {
     /// Forgets everything but what the context has, since an ended conversation may be resumed. The
     /// digests stay too, since the end may be reported twice.
     fn end(&mut self) {
+        self.count_loads();
         // Texts that wait are lost.
         for WaitingText { context, files } in std::mem::take(&mut self.waiting) {
             self.take_back(&context.shown, &context.whole, &files);

@@ -273,7 +273,7 @@ async fn answer(
     }
     let call = HookCall { service, envelope, session, confidence, name };
     let known = call.conversations().with(&call.name, |conversation| {
-        conversation.session = Some(Arc::clone(&call.session));
+        conversation.enter(&call.session);
         conversation.revision_known
     });
     let before = RevisionsKnown { conversation: known, session: call.session.revision_seen() };

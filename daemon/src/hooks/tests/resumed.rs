@@ -69,3 +69,26 @@ async fn a_conversation_is_not_given_what_it_wrote_itself() {
     let given = context(&told(&world, &[prompt("b", ABOUT)]).await);
     assert!(given.contains("clock of the mock storage"), "another one has nothing: {given}");
 }
+
+/// Saves a lesson by another agent, and has a load of the own agent list it.
+async fn listed(own: &mut Shim, other: &mut Shim, lesson: &str) {
+    let part = json!({"session_summary": "More.", "lessons": [{"summary": lesson}]});
+    other.call("memory_save", part).await;
+    let load = own.call("memory_load", json!({})).await;
+    assert!(load.contains("Changed by others") && load.contains(lesson), "{load}");
+}
+
+#[tokio::test]
+async fn changes_that_a_load_listed_are_no_news() {
+    let world = World::new().await;
+    let mut other = saved(&world, "Sockets, not ports").await;
+    let mut own = begun(&world).await;
+    listed(&mut own, &mut other, "Sync the folder too").await;
+    assert_eq!(told(&world, &[prompt("a", "and now")]).await, "");
+    listed(&mut own, &mut other, "Quote every path").await;
+    assert_eq!(told(&world, &[ended("a"), started("a", "resume")]).await, "");
+    let lesson = json!({"session_summary": "More.", "lessons": [{"summary": "Count the tabs"}]});
+    other.call("memory_save", lesson).await;
+    let news = context(&told(&world, &[prompt("a", "go on, then")]).await);
+    assert!(news.contains("Count the tabs") && !news.contains("Quote"), "{news}");
+}
