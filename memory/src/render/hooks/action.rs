@@ -9,6 +9,8 @@ use crate::limits::{ACTION_CHARS_MAX, ACTION_RECORD_CHARS_MAX};
 use crate::memory::Memory;
 use crate::reader::Reader;
 use crate::recall::{FileQuery, about_file};
+use crate::record::Record;
+use crate::render::loaded;
 use crate::search::Query;
 
 /// A file that is about to be read or edited.
@@ -65,7 +67,7 @@ pub fn file_context(memory: &Memory, view: &FileContext<'_>) -> RenderedContext 
         page.line("", &offer.worded(&file));
     }
     // An empty query: advice comes first, not the passage that names the file.
-    few(page, memory, &head, &records, &Query::default())
+    few(page, memory, &head, &records, &Query::default(), |_| false)
 }
 
 impl OutlineOffer {
@@ -80,31 +82,43 @@ impl OutlineOffer {
     }
 }
 
-/// Renders the records about a failure.
+/// Renders the records about a failure. One that an agent wrote leaves room for a fix by rule, which
+/// is short and of this very failure.
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::plain(&format!("{} {}", view.command, view.output));
-    few(page(), memory, "Memory has on this failure:", view.remedies, &query)
+    let head = "Memory has on this failure:";
+    few(page(), memory, head, view.remedies, &query, Record::is_captured)
 }
 
 fn page() -> Page {
     Page { rest: "memory_search finds them", ..Page::of(ACTION_CHARS_MAX) }
 }
 
-/// Adds the records that fit, the best first, and counts the others.
+/// Adds the records that fit, the best first, and counts the others. The first records leave room
+/// for those that `is_kept` holds for.
 fn few(
     mut page: Page,
     memory: &Memory,
     head: &str,
     records: &[RecordId],
     query: &Query,
+    is_kept: impl Fn(&Record) -> bool,
 ) -> RenderedContext {
+    let takes = |id: &RecordId| {
+        let kept = memory.record(*id).filter(|record| is_kept(record));
+        let text = kept.map(|record| loaded::excerpt(record, query, ACTION_RECORD_CHARS_MAX).0);
+        text.map_or(0, |text| text.chars().count() + 1)
+    };
     for (index, id) in records.iter().enumerate() {
         let Some(record) = memory.record(*id) else { continue };
-        let room = page.room_under(head).min(ACTION_RECORD_CHARS_MAX);
+        let room = page.room_under(head);
         if room < ACTION_RECORD_CHARS {
             page.leave_out(records.len() - index);
             break;
         }
+        let later = records.iter().skip(index + 1);
+        let kept: usize = if is_kept(record) { 0 } else { later.map(&takes).sum() };
+        let room = room.saturating_sub(kept).clamp(ACTION_RECORD_CHARS, ACTION_RECORD_CHARS_MAX);
         page.excerpt(head, record, query, room);
     }
     page.finished()

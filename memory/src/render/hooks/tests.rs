@@ -410,6 +410,21 @@ fn records_about_a_file_that_do_not_fit_are_counted() {
 }
 
 #[test]
+fn a_long_record_leaves_room_for_the_fix_of_the_same_failure() {
+    let mut memory = Memory::default();
+    let error = "relation orders does not exist";
+    let long = lesson(error, &"Ask in the channel of the database first. ".repeat(20));
+    save(&mut memory, &origin("one", 1), lessons([long]));
+    let fix = crate::testing::captured_lesson("make migrate", error, day(2));
+    save(&mut memory, &origin("two", 2), lessons([fix]));
+    let remedies: Vec<RecordId> = memory.active_of(Kind::Lesson).map(|record| record.id).collect();
+    let view = FailureContext { command: "make migrate", output: error, remedies: &remedies };
+    let told = failure_context(&memory, &view);
+    assert_eq!((&*told.shown, &*told.whole), (&*remedies, &remedies[1..]), "{}", told.text);
+    assert!(!told.truncated && told.text.chars().count() <= ACTION_CHARS_MAX, "{}", told.text);
+}
+
+#[test]
 fn a_resumed_conversation_is_shown_what_changed() {
     let memory = memory();
     assert_snapshot!(resumed(&memory, Revision(1), &me(), day(60)).text, @r#"
