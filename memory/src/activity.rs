@@ -30,7 +30,7 @@ use trace::Trace;
 pub(crate) use trace::{Fix, own_files};
 
 /// Precedes the first prompt in a row's entry.
-const ASKED: &str = "Asked: ";
+pub(crate) const ASKED: &str = "Asked: ";
 /// Precedes the agent's last message, at the end of a row's entry.
 pub(crate) const LAST_MESSAGE: &str = "Said last: ";
 

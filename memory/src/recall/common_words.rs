@@ -370,6 +370,16 @@ pub(super) fn is_at_hand(word: &str) -> bool {
     AT_HAND.contains(&word)
 }
 
+/// Returns whether a text has no words but common ones, English stop words and these stop words.
+pub(super) fn says_nothing(text: &str, stop_words: &[&str]) -> bool {
+    let english = stop_words::lookup("en").unwrap_or_default();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).all(|word| {
+        let word = word.as_str();
+        english.contains(&word) || stop_words.contains(&word) || weight(word, 1.0) < 1.0
+    })
+}
+
 /// Returns the stop words of the language that a text is written in; none for English, whose stop
 /// words no query has.
 pub(super) fn stop_words(text: &str) -> &'static [&'static str] {

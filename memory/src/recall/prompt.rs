@@ -30,8 +30,9 @@
 use std::collections::BTreeSet;
 
 use super::naming::{Naming, title};
-use super::resuming::{Resuming, resuming};
+use super::resuming::{Resumed, Resuming, resuming};
 use super::{common_words, synonyms};
+use crate::activity::ASKED;
 use crate::gist::sentences;
 use crate::ids::{Kind, RecordId, Timestamp};
 use crate::limits::{
@@ -39,7 +40,7 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::reader::Reader;
-use crate::record::{Body, Record, RecordState};
+use crate::record::{Body, Record, RecordState, SessionRow};
 use crate::search::{Find, Query, Terms, Tuning};
 
 /// The number of hits that are considered for each clause.
@@ -105,10 +106,15 @@ pub struct Evidence {
 
 /// Returns the records that have something of a prompt, best first, whether or not they are worth
 /// giving.
-fn candidates(memory: &Memory, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> Vec<Candidate> {
-    let read = of.prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
-    let prompt = of.prompt.get(..read.unwrap_or(of.prompt.len())).unwrap_or_default();
-    let stop_words = common_words::stop_words(prompt);
+fn candidates(memory: &Memory, of: &PromptQuery<'_>, resumed: Option<&Resumed>) -> Vec<Candidate> {
+    let stop_words = common_words::stop_words(read(of.prompt));
+    let prompt = read(resumed.map_or(of.prompt, |resumed| resumed.text.as_str()));
+    let resuming = resumed.map(|resumed| resumed.work);
+    // The last session is known without a search.
+    let is_last = resuming == Some(Resuming::LastSession);
+    if is_last && common_words::says_nothing(prompt, stop_words) {
+        return Vec::new();
+    }
     let mut clauses = sentences(prompt);
     clauses.truncate(PROMPT_CLAUSES_MAX);
     // People often name the subject in one sentence and say in the next what they want.
@@ -137,6 +143,12 @@ fn candidates(memory: &Memory, of: &PromptQuery<'_>, resuming: Option<Resuming>)
     found
 }
 
+/// Returns the part of a prompt that is read.
+fn read(prompt: &str) -> &str {
+    let end = prompt.char_indices().nth(QUERY_CHARS_MAX).map(|(end, _)| end);
+    prompt.get(..end.unwrap_or(prompt.len())).unwrap_or_default()
+}
+
 /// The records for a prompt, and the reasons for the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptChoice {
@@ -154,9 +166,9 @@ pub struct PromptChoice {
 
 /// Chooses the records to give with a prompt; none if it asks for nothing that memory could know.
 pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
-    let resuming = resuming(of.prompt);
-    let candidates = candidates(memory, of, resuming);
-    let is_last = resuming == Some(Resuming::LastSession);
+    let resumed = resuming(of.prompt);
+    let candidates = candidates(memory, of, resumed.as_ref());
+    let is_last = resumed.is_some_and(|resumed| resumed.work == Resuming::LastSession);
     let last_session = is_last.then(|| last_row(memory, of)).flatten();
     let asks = candidates.first().map_or(0.0, |best| asks(of.prompt, best, &candidates));
     let best = candidates.first().map_or(0.0, |best| best.score);
@@ -169,13 +181,33 @@ pub fn for_prompt(memory: &Memory, of: &PromptQuery<'_>) -> PromptChoice {
 }
 
 /// Returns the row of the session that ended last, but neither the reader's own nor one that the
-/// model has.
+/// model has. A session that only asked for the one before it does not count.
 fn last_row(memory: &Memory, of: &PromptQuery<'_>) -> Option<RecordId> {
     let rows = memory.active_of(Kind::SessionRow).filter_map(|record| match &record.body {
-        Body::SessionRow(row) if !of.reader.owns(&row.session) => Some((row.ended, record.id)),
+        Body::SessionRow(row) if !of.reader.owns(&row.session) && !only_asked(row) => {
+            Some((row.ended, record.id))
+        }
         _ => None,
     });
     rows.max().map(|(_, id)| id).filter(|id| !of.given.contains(id))
+}
+
+/// Whether a row made by rule has nothing but one prompt that means the last session.
+fn only_asked(row: &SessionRow) -> bool {
+    row.captured.as_ref().is_some_and(|activity| {
+        let means_last = |asked: &str| {
+            let asked = asked.strip_prefix(ASKED).unwrap_or(asked);
+            let stop_words = common_words::stop_words(asked);
+            resuming(asked).is_some_and(|resumed| {
+                resumed.work == Resuming::LastSession
+                    && common_words::says_nothing(&resumed.text, stop_words)
+            })
+        };
+        activity.prompts() == 1
+            && activity.files().is_empty()
+            && activity.worked().is_empty()
+            && activity.row_summary().lines().next().is_some_and(means_last)
+    })
 }
 
 /// Whether a prompt that continues earlier work is about this kind of record.
@@ -297,13 +329,13 @@ impl<'a> ClauseQuery<'a> {
 
 /// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
 /// made by rule quote prompts, so they would match every prompt; they count only where earlier work
-/// is meant.
+/// on a subject is meant.
 fn may_be_given(record: &Record, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> bool {
     let is_row_by_rule = record.kind() == Kind::SessionRow && record.is_captured();
     record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
-        && (resuming.is_some() || !is_row_by_rule)
+        && (resuming == Some(Resuming::Subject) || !is_row_by_rule)
         && !record.note().is_some_and(|note| note.is_expired(of.now))
 }
 

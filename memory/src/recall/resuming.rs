@@ -6,7 +6,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Match, MatchKind};
+
+use super::common_words;
 
 /// Phrases that name the subject of earlier work next.
 const GO_ON: &[&str] = &[
@@ -79,6 +81,9 @@ const LEFT_OFF: &[&str] = &[
     "où nous nous sommes arrêtés",
 ];
 
+/// Words that name a subject just after a phrase of [`LEFT_OFF`].
+const WITH: &[&str] = &["with", "mit", "con", "avec"];
+
 /// Earlier work that a prompt asks to go on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resuming {
@@ -88,8 +93,19 @@ pub(super) enum Resuming {
     LastSession,
 }
 
-/// Returns the earlier work that a prompt asks to go on with, if it does.
-pub(super) fn resuming(prompt: &str) -> Option<Resuming> {
+/// A prompt that asks to go on with earlier work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Resumed {
+    /// The work.
+    pub(super) work: Resuming,
+    /// The prompt without phrases that mean the last session. Rows quote prompts, so those phrases
+    /// would find the sessions that asked the same.
+    pub(super) text: String,
+}
+
+/// Returns the earlier work that a prompt asks to go on with, if it does. "Where did we leave off
+/// with refunds?" names a subject.
+pub(super) fn resuming(prompt: &str) -> Option<Resumed> {
     static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
@@ -102,9 +118,34 @@ pub(super) fn resuming(prompt: &str) -> Option<Resuming> {
         let after = lower.get(end..).and_then(|text| text.chars().next());
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     };
-    let found = PHRASES.find_iter(&lower).filter(|found| is_whole(found.start(), found.end()));
-    let last = found.map(|phrase| phrase.pattern().as_usize()).max()?;
-    Some(if last < GO_ON.len() { Resuming::Subject } else { Resuming::LastSession })
+    let whole = |phrase: &Match| is_whole(phrase.start(), phrase.end());
+    let found: Vec<Match> = PHRASES.find_iter(&lower).filter(whole).collect();
+    let left_off: Vec<&Match> =
+        found.iter().filter(|phrase| phrase.pattern().as_usize() >= GO_ON.len()).collect();
+    if found.is_empty() {
+        return None;
+    }
+    if left_off.is_empty() {
+        return Some(Resumed { work: Resuming::Subject, text: prompt.to_owned() });
+    }
+    let stop_words = common_words::stop_words(&lower);
+    let names_subject = |phrase: &Match| {
+        let after = lower.get(phrase.end()..).unwrap_or_default().trim_start();
+        let subject = WITH.iter().find_map(|with| after.strip_prefix(*with)?.strip_prefix(' '));
+        let subject = subject.and_then(|text| text.split(['.', '?', '!', ';', '\n']).next());
+        subject.is_some_and(|subject| !common_words::says_nothing(subject, stop_words))
+    };
+    let is_named = left_off.into_iter().any(names_subject);
+    let work = if is_named { Resuming::Subject } else { Resuming::LastSession };
+    // Where lower case has another length, the offsets are those of the lower case.
+    let source = if lower.len() == prompt.len() { prompt } else { lower.as_str() };
+    let (mut text, mut end) = (String::new(), 0);
+    for phrase in &found {
+        text.push_str(source.get(end..phrase.start()).unwrap_or_default());
+        end = phrase.end();
+    }
+    text.push_str(source.get(end..).unwrap_or_default());
+    Some(Resumed { work, text })
 }
 
 #[cfg(test)]
@@ -126,8 +167,23 @@ mod tests {
             ("go on", None),
             ("mach weiter", None),
             ("presume nothing about resumes", None),
+            ("Where did we leave off with refunds?", Some(Resuming::Subject)),
+            ("where did we leave off with this? Fix the refunds", Some(Resuming::LastSession)),
+            ("wo waren wir gerade mit dem Export?", Some(Resuming::Subject)),
+            ("where we left off, with less noise", Some(Resuming::LastSession)),
         ] {
-            assert_eq!(resuming(prompt), wanted, "{prompt}");
+            assert_eq!(resuming(prompt).map(|resumed| resumed.work), wanted, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_that_means_the_last_session_is_not_searched_for() {
+        for (prompt, text) in [
+            ("Continue with the Export", "Continue with the Export"),
+            ("Pick up where we left off", " where "),
+            ("Where did we leave off with Refunds?", "Where  with Refunds?"),
+        ] {
+            assert_eq!(resuming(prompt).map(|resumed| resumed.text).as_deref(), Some(text));
         }
     }
 }

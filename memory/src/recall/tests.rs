@@ -354,6 +354,10 @@ fn with_row(memory: &mut Memory, on: i64, prompt: &str, said: &str) {
     for event in [asked, worked, ended] {
         activity.saw(&event, day(on));
     }
+    with_activity(memory, on, activity);
+}
+
+fn with_activity(memory: &mut Memory, on: i64, activity: SessionActivity) {
     let by = origin(&format!("worker {on}"), on);
     let plan = plan_capture(memory, &by, activity).unwrap();
     apply(memory, plan);
@@ -386,9 +390,23 @@ fn a_prompt_that_goes_on_with_earlier_work_is_given_the_row_of_that_work() {
         ("go on with the ticket export", &first),
         ("continue where we left off", &newest),
         ("wo haben wir aufgehört?", &newest),
+        ("where did we leave off with refunds?", &first),
     ] {
         assert_eq!(rows(prompt).first(), Some(row), "{prompt}");
     }
+    // Sessions that asked the same are not what is meant.
+    let mut asked = memory.clone();
+    for at in 26..28 {
+        with_row(&mut asked, at, "Fix the fog notice. Where did we leave off?", "Here.");
+    }
+    let last = asked.active_of(Kind::SessionRow).last().unwrap().id.to_string();
+    let mut only = SessionActivity::of("claude-code:28");
+    only.saw(&Event::PromptSubmitted { prompt: "Where did we leave off?".to_owned() }, day(28));
+    with_activity(&mut asked, 28, only);
+    let newest_row = asked.active_of(Kind::SessionRow).last().unwrap().id.to_string();
+    assert_ne!(newest_row, last);
+    assert_eq!(given_at(&asked, "Where did we leave off?"), [last]);
+    assert_eq!(given_at(&asked, "where did we leave off with refunds?").first(), Some(&first));
     let (reader, nothing) = (Reader::anyone(), std::collections::BTreeSet::new());
     let prompt = "continue where we left off";
     let of = PromptQuery { reader: &reader, prompt, given: &nothing, now: day(30) };
