@@ -43,6 +43,7 @@ fn each_mode_has_its_own_advice_inside_the_same_markers() {
     let texts = CheckpointMode::ALL.map(|mode| directive(mode, Loading::ByAgent));
     for text in &texts {
         assert!(text.contains(&which_kind()));
+        assert!(text.contains("`anchord rules add`"), "no default tool stores a rule");
         assert!(text.ends_with(&format!("{MARKER_END}\n")));
         assert_eq!(text.matches("<!-- anchord:").count(), 2);
     }
@@ -73,7 +74,7 @@ fn the_directive_reads_well() {
     | where some code is and why it matters; never the code itself | **anchor** (file, lines, concept) |
     | how a thread of work stands, and its open questions | **topic** (status, decisions pending or decided, history, active files) |
     | anything else worth having again; with a key it is a fact, replaced in place and versioned | **note** |
-    | something that must or must not be done, and can be checked | **rule** |
+    | something that must or must not be done, and can be checked | **rule** (added by a person: `anchord rules add`) |
     <!-- anchord:end -->
     ");
 }

@@ -29,7 +29,7 @@ pub(crate) const FACTS: Facts = Facts {
     limit: (RULES_MAX, RULES_BYTES_MAX),
     which: Some(Which {
         place: 5,
-        line: "| something that must or must not be done, and can be checked | **rule** |",
+        line: "| something that must or must not be done, and can be checked | **rule** (added by a person: `anchord rules add`) |",
     }),
     share: Share::Settled,
     page_place: 0,

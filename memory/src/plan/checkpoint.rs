@@ -65,8 +65,10 @@ pub fn plan_checkpoint_within(
         return Ok(Plan { changes: Vec::new(), outcome });
     }
     if part.is_empty() {
+        // A call has the field of each kind, and one topic.
+        let field = |kind: Kind| if kind == Kind::Topic { kind.noun() } else { kind.plural() };
         let staged = Kind::ALL.into_iter().filter(|kind| kind.is_staged());
-        let staged: Vec<&str> = staged.map(Kind::plural).collect();
+        let staged: Vec<&str> = staged.map(field).collect();
         let why =
             format!("has nothing in it; give a summary or any of these: {}", staged.join(", "));
         return Err(Refusal::invalid("checkpoint", why));

@@ -91,7 +91,7 @@ fn a_checkpoint_stages_without_changing_memory() {
 #[test]
 fn refusals_name_the_field() {
     let memory = Memory::default();
-    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topics");
+    insta::assert_snapshot!(refused(&memory, Staged::default()), @"checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topic");
     let part = blueprints([blueprint("a", "x"), blueprint("b", "x"), blueprint(" \n", "x")]);
     insta::assert_snapshot!(refused(&memory, part), @"blueprints[2].title is empty");
     let part = blueprints([blueprint("a", " \n")]);

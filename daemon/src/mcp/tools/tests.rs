@@ -465,7 +465,7 @@ async fn an_invalid_parameter_is_named() {
     ERROR failed to get: give an id, or a fact's key
     ERROR failed to get: `7` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note); and there is no fact with the key `7`; memory_search finds notes by their words
     ERROR memory_load: sections[0]: unknown variant `everything`, expected one of `blueprints`, `anchors`, `lessons`, `notes`, `topics`, `sessions`, `rules`
-    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topics
+    ERROR failed to checkpoint: checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topic
     ERROR failed to checkpoint: lessons[1].summary is missing; give summary and detail
     Unknown field `sumary` in lessons[1] was ignored; did you mean `summary`?
     ERROR failed to checkpoint: lessons[0].summary is empty

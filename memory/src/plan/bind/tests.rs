@@ -171,5 +171,5 @@ fn refusals_name_the_field() {
     insta::assert_snapshot!(refused(TopicPart { decisions, ..topic(None, "x") }), @"topic.decisions[1].question is empty");
     let files = vec!["./".to_owned()];
     insta::assert_snapshot!(refused(TopicPart { files, ..topic(None, "x") }), @"topic.files names no file");
-    insta::assert_snapshot!(refused(TopicPart::default()), @"checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topics");
+    insta::assert_snapshot!(refused(TopicPart::default()), @"checkpoint has nothing in it; give a summary or any of these: blueprints, anchors, lessons, notes, topic");
 }
