@@ -7,7 +7,7 @@
 use super::notes::plan_items;
 use super::source::{ImportStep, NamedText, Parts, Source, bare};
 use super::{Dated, ImportOutcome};
-use crate::fold::one_line;
+use crate::fold::{fold, one_line};
 use crate::ids::Kind;
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
@@ -46,7 +46,8 @@ impl ImportStep for Sections {
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (INSTRUCTIONS, digest), &self.notes, by, |import| {
             let dated = |item: &Blueprint| Dated { time: None, item: item.clone() };
-            import.put_blueprints(&self.blueprints.iter().map(dated).collect::<Vec<_>>());
+            let dated: Vec<Dated<Blueprint>> = self.blueprints.iter().map(dated).collect();
+            import.put_blueprints(dated.iter().map(|it| (it, None)));
         })
     }
 }
@@ -61,14 +62,18 @@ fn parse(texts: &[NamedText]) -> Sections {
         }
         for (title, content) in split(&text) {
             let title = title.unwrap_or_else(|| name.clone());
-            let same_title = |known: &&Blueprint| known.title == title;
+            // Titles that differ in case alone name one blueprint.
+            let same_title = |known: &&Blueprint| fold(&known.title) == fold(&title);
             let known = sections.blueprints.iter().find(same_title);
             if known.is_some_and(|known| known.content == content) {
                 continue;
             }
             // Two files, or two sections of one, may have the same heading.
             let title = if known.is_some() { format!("{title} ({name})") } else { title };
-            if let Some(known) = sections.blueprints.iter_mut().find(|it| it.title == title) {
+            let folded = fold(&title);
+            if let Some(known) =
+                sections.blueprints.iter_mut().find(|it| fold(&it.title) == folded)
+            {
                 known.content = format!("{}\n\n{content}", known.content);
                 continue;
             }

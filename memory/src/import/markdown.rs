@@ -47,7 +47,8 @@ const BANK: [(&str, Category); 4] = [
 /// The notes of a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Notes {
-    blueprints: Vec<Dated<Blueprint>>,
+    /// Each with the name of its file.
+    blueprints: Vec<(String, Dated<Blueprint>)>,
     items: Vec<Dated<NewNote>>,
     notes: Vec<String>,
 }
@@ -56,7 +57,7 @@ fn parse(texts: &[NamedText]) -> Notes {
     let mut parsed = Notes::default();
     for text in texts {
         let note = MarkdownNote::of(text);
-        let stem = text.name.rsplit('/').next().unwrap_or(&text.name).trim_end_matches(".md");
+        let stem = without_ending(text.name.rsplit('/').next().unwrap_or(&text.name));
         let bank = BANK.iter().find(|(name, _)| stem.eq_ignore_ascii_case(name));
         if note.body.trim().is_empty() {
             parsed.notes.push(format!("{} is empty; left out", text.name));
@@ -64,7 +65,7 @@ fn parse(texts: &[NamedText]) -> Notes {
             let title = note.title.clone().unwrap_or_else(|| stem.to_owned());
             let item = Blueprint::new(*category, title, note.body.to_owned());
             let item = Blueprint { immutable: false, ..item };
-            parsed.blueprints.push(Dated { time: None, item });
+            parsed.blueprints.push((text.name.clone(), Dated { time: None, item }));
         } else {
             match note.item(&text.name, &mut parsed.notes) {
                 Ok(item) => parsed.items.push(item),
@@ -82,7 +83,8 @@ impl ImportStep for Notes {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (MARKDOWN, digest), &self.notes, by, |import| {
-            import.put_blueprints(&self.blueprints);
+            let named = self.blueprints.iter().map(|(file, it)| (it, Some(file.clone())));
+            import.put_blueprints(named);
             import.put_notes(&self.items, Meeting::Replace);
         })
     }
@@ -145,12 +147,17 @@ impl<'a> MarkdownNote<'a> {
             Some(title) if !has_heading => format!("# {title}\n\n{}", self.body),
             _ => self.body.to_owned(),
         };
-        let key = one_line(name.trim_end_matches(".md"));
+        let key = one_line(without_ending(name));
         let key = Some(key).filter(|key| key.chars().count() <= KEY_CHARS_MAX);
         let note = NewNote { content, key, tags, ..NewNote::default() };
         let item = accept_note(note).map_err(|refusal| refusal.to_string())?;
         Ok(Dated { time: self.time, item })
     }
+}
+
+/// Removes the ending of a file's name, once: `a.md.md` is another file than `a.md`.
+fn without_ending(name: &str) -> &str {
+    name.strip_suffix(".md").unwrap_or(name)
 }
 
 /// Divides a text into its front matter, without the lines around it, and the rest.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
-use crate::fold::clip;
+use crate::fold::{clip, fold};
 use crate::ids::{Kind, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope};
-use crate::limits::PURGE_TITLE_CHARS_MAX;
+use crate::limits::{KEY_CHARS_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
@@ -31,6 +31,8 @@ pub(super) enum Meeting {
 
 /// An import under way. Its records keep the times of their originals.
 pub(super) struct Import<'a> {
+    /// The memory before the import.
+    memory: &'a Memory,
     draft: Draft<'a>,
     /// The name under which the import is remembered, and the client of its records.
     name: &'static str,
@@ -39,6 +41,8 @@ pub(super) struct Import<'a> {
     remarks: Vec<String>,
     /// The keys of forgotten records, with the time of their last write.
     forgotten: BTreeMap<MergeKey, Timestamp>,
+    /// The text of each item so far that has a name, by its key.
+    texts: BTreeMap<MergeKey, String>,
     stayed: u32,
     sessions: u32,
     is_whole: bool,
@@ -58,11 +62,13 @@ pub(super) fn plan_items(
         return Plan { changes: Vec::new(), outcome };
     }
     let mut import = Import {
+        memory,
         draft: Draft::new(memory),
         name,
         origin: origin.clone(),
         remarks: remarks.to_vec(),
         forgotten: forgotten(memory),
+        texts: BTreeMap::new(),
         stayed: 0,
         sessions: 0,
         is_whole: true,
@@ -84,14 +90,15 @@ pub(super) fn plan_items(
 impl Import<'_> {
     /// Stores notes, until there is no room.
     pub(super) fn put_notes(&mut self, items: &[Dated<NewNote>], on_meeting: Meeting) {
-        for item in items {
+        for Dated { time, item } in items {
+            let item = Dated { time: *time, item: self.with_own_key(item) };
             let note = &item.item;
             let key = MergeKey::note(&Scope::Project, note.key.as_deref(), &note.content);
             if self.was_forgotten(Some(key), item.time) {
                 self.stayed += 1;
                 continue;
             }
-            match put(&mut self.draft, self.name, on_meeting, item, &self.origin) {
+            match put(&mut self.draft, self.name, on_meeting, &item, &self.origin) {
                 Ok(Put::Written) => {}
                 Ok(Put::Here) => self.stayed += 1,
                 Ok(Put::Said(remark)) => self.remarks.push(remark),
@@ -104,13 +111,20 @@ impl Import<'_> {
         }
     }
 
-    /// Stores blueprints that may be replaced. One that was changed here stays, with a remark. One
-    /// that is newer here stays without a remark.
-    pub(super) fn put_blueprints(&mut self, blueprints: &[Dated<Blueprint>]) {
-        for Dated { time, item } in blueprints {
+    /// Stores blueprints that may be replaced, each with what tells it from another of its title.
+    /// One that was changed here stays, with a remark. One that is newer here stays without a
+    /// remark.
+    pub(super) fn put_blueprints<'b>(
+        &mut self,
+        blueprints: impl IntoIterator<Item = (&'b Dated<Blueprint>, Option<String>)>,
+    ) {
+        for (Dated { time, item }, mark) in blueprints {
+            let key_of = |title: &str| MergeKey::Blueprint(item.category, fold(title).into());
+            let own = self.own_name(&item.title, mark.as_deref(), &item.content, key_of);
             let origin = self.origin_at(*time);
-            let title = clip(&item.title, PURGE_TITLE_CHARS_MAX);
-            let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
+            let title = clip(&own, PURGE_TITLE_CHARS_MAX);
+            let named = Blueprint { title: own, ..item.clone() };
+            let part = Staged { blueprints: vec![named], ..Staged::default() };
             let Some(part) = self.fitting(&title, part, &origin) else { continue };
             let body = part.blueprints.first().cloned().map(Body::Blueprint);
             let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it).cloned());
@@ -129,7 +143,7 @@ impl Import<'_> {
     }
 
     /// Stores lessons. One that was written here at the same time or later has what the original
-    /// says, or was changed.
+    /// says, or was changed. Two of this import that are the same lesson are united.
     pub(super) fn put_lessons(&mut self, lessons: &[Dated<Lesson>]) {
         for Dated { time, item } in lessons {
             let origin = self.origin_at(*time);
@@ -137,7 +151,7 @@ impl Import<'_> {
             let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
             let Some(part) = self.fitting(&title, part, &origin) else { continue };
             let body = part.lessons.first().cloned().map(Body::Lesson);
-            let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it));
+            let here = body.as_ref().and_then(|it| self.memory.existing_match(it));
             match here {
                 Some(here) if here.updated.time >= origin.time => self.stayed += 1,
                 None if self.was_forgotten(body.as_ref().and_then(Body::key), *time) => {
@@ -180,6 +194,37 @@ impl Import<'_> {
             };
             put_row(&mut self.draft, row, &origin);
         }
+    }
+
+    /// Returns a note whose key no other note of this import has with another text.
+    fn with_own_key(&mut self, note: &NewNote) -> NewNote {
+        let key = note.key.as_deref().map(|key| {
+            let key_of = |key: &str| MergeKey::note(&Scope::Project, Some(key), "");
+            self.own_name(key, None, &note.content, key_of)
+        });
+        let key = key.filter(|key| key.chars().count() <= KEY_CHARS_MAX);
+        NewNote { key, ..note.clone() }
+    }
+
+    /// Returns the name of an item, or one with `mark` or a number behind it if an earlier item of
+    /// this import has the name and says something else. An item that has its mark here keeps it.
+    fn own_name(
+        &mut self,
+        name: &str,
+        mark: Option<&str>,
+        text: &str,
+        key_of: impl Fn(&str) -> MergeKey,
+    ) -> String {
+        let marked = mark.map(|mark| format!("{name} ({mark})"));
+        let is_here = |name: &String| self.draft.head().keyed(&key_of(name)).next().is_some();
+        let known = marked.clone().filter(is_here);
+        let numbered = (2_u64..).map(|number| format!("{name} ({number})"));
+        let mut names = known.into_iter().chain([name.to_owned()]).chain(marked).chain(numbered);
+        let is_free =
+            |name: &String| self.texts.get(&key_of(name)).is_none_or(|known| known == text);
+        let own = names.find(is_free).unwrap_or_else(|| name.to_owned());
+        self.texts.insert(key_of(&own), text.to_owned());
+        own
     }
 
     /// Returns whether an item was forgotten here, and its original has not changed since.

@@ -99,7 +99,8 @@ impl ImportStep for Rows {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (CLAUDE_MEM, digest), &self.notes, by, |import: &mut Import<'_>| {
-            import.put_blueprints(&self.blueprints);
+            let dated = self.blueprints.iter().map(|it| (it, it.time.map(Timestamp::date)));
+            import.put_blueprints(dated);
             import.put_lessons(&self.lessons);
             import.put_notes(&self.items, Meeting::Replace);
             import.put_sessions(&self.sessions);

@@ -83,6 +83,21 @@ fn a_section_that_was_edited_there_is_replaced_and_one_edited_here_stays() {
 }
 
 #[test]
+fn headings_that_differ_in_case_are_told_apart_by_their_files() {
+    let texts = [
+        NamedText::new("AGENTS.md", "## Code style\nTabs."),
+        NamedText::new("CLAUDE.md", "## Code Style\nSpaces."),
+    ];
+    let mut memory = Memory::default();
+    let plan = parse(&texts).plan(&memory, "d1", &origin("importer", 20));
+    apply(&mut memory, plan);
+    let active = memory.active_of(Kind::Blueprint);
+    let told: Vec<String> =
+        active.map(|record| record.body.fields().own_texts().join(": ")).collect();
+    assert_eq!(told, ["Code style: Tabs.", "Code Style (CLAUDE.md): Spaces."]);
+}
+
+#[test]
 fn a_block_without_an_end_is_text() {
     let (text, blocks) = without_blocks("a\n<!-- x:start -->\nb\n");
     assert_eq!((text.as_str(), blocks), ("a\n<!-- x:start -->\nb\n", 0));

@@ -98,6 +98,40 @@ fn the_same_notes_again_change_nothing_and_edited_ones_are_replaced_unless_chang
 }
 
 #[test]
+fn two_files_never_become_one_record_unless_they_say_the_same() {
+    let texts = [
+        NamedText::new("api/projectbrief.md", "# Project Brief\n\nAn API."),
+        NamedText::new("web/projectbrief.md", "# Project brief\n\nA site."),
+        NamedText::new("foo.md", "one"),
+        NamedText::new("foo.md.md", "two"),
+        NamedText::new("x  y.md", "three"),
+        NamedText::new("x y.md", "four"),
+    ];
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &texts, "d1");
+    assert_eq!((outcome.added.blueprints, outcome.added.notes), (2, 4));
+    let titles = |memory: &Memory| -> Vec<String> {
+        let active = memory.active_of(Kind::Blueprint);
+        active.map(|record| record.body.fields().own_texts().join(": ")).collect()
+    };
+    let both = [
+        "Project Brief: # Project Brief\n\nAn API.",
+        "Project brief (web/projectbrief.md): # Project brief\n\nA site.",
+    ];
+    assert_eq!(titles(&memory), both);
+    let keys: Vec<String> = memory
+        .active_of(Kind::Note)
+        .filter_map(|record| record.note().and_then(|note| note.key.clone()))
+        .collect();
+    assert_eq!(keys, ["foo", "foo.md", "x y", "x y (2)"]);
+    let again = parse(&texts).plan(&memory, "d2", &origin("importer", 21));
+    assert!(again.changes.is_empty(), "{:?}", again.changes);
+    // Without the first file, the second keeps its title.
+    imported(&mut memory, &texts[1..], "d3");
+    assert_eq!(titles(&memory), both);
+}
+
+#[test]
 fn front_matter_may_be_missing_open_or_of_other_forms() {
     let note = |text: &str| {
         let text = NamedText::new("x.md", text);

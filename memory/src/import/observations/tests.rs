@@ -130,22 +130,52 @@ fn a_database_that_has_grown_brings_what_is_new() {
     assert_eq!((row.earlier.len(), row.summary.ends_with("Learned: two")), (1, true));
 }
 
-/// A title that occurs twice is one decision, which the later observation replaces.
+fn told(on: i64, title: &str, text: &str) -> String {
+    observation(1, on, "decision", title, &serde_json::json!({ "narrative": text }))
+}
+
+fn decisions(memory: &Memory) -> Vec<String> {
+    let active = memory.active_of(Kind::Blueprint);
+    active.map(|record| record.body.fields().own_texts().join(": ")).collect()
+}
+
 #[test]
-fn a_later_decision_replaces_the_earlier_and_none_that_is_newer_here() {
+fn two_decisions_of_one_title_are_two_and_again_change_nothing() {
+    let mut memory = Memory::default();
+    let rows = parsed(
+        &[told(2, "Error handling", "first"), told(3, "Error Handling", "second")],
+        &[],
+    );
+    imported(&mut memory, &rows, "d1");
+    let both = ["Error handling: first", "Error Handling (2026-11-03): second"];
+    assert_eq!(decisions(&memory), both);
+    let again = rows.plan(&memory, "d2", &origin("importer", 21));
+    assert!(again.changes.is_empty(), "{:?}", again.changes);
+    // Without the first one, the second keeps its title.
+    imported(&mut memory, &parsed(&[told(3, "Error Handling", "second")], &[]), "d3");
+    assert_eq!(decisions(&memory), both);
+}
+
+#[test]
+fn two_lessons_of_one_summary_are_one_with_both_details() {
     let told = |on: i64, text: &str| {
-        observation(1, on, "decision", "Use sled", &serde_json::json!({ "narrative": text }))
+        observation(1, on, "bugfix", "Flush", &serde_json::json!({ "narrative": text }))
     };
     let mut memory = Memory::default();
-    imported(&mut memory, &parsed(&[told(2, "first"), told(3, "second")], &[]), "d1");
-    let content = |memory: &Memory| {
-        let record = memory.active_of(Kind::Blueprint).next().unwrap();
-        let Body::Blueprint(it) = &record.body else { panic!("{record:?}") };
-        it.content.clone()
-    };
-    assert_eq!(content(&memory), "second");
-    imported(&mut memory, &parsed(&[told(2, "first")], &[]), "d2");
-    assert_eq!(content(&memory), "second");
+    let rows = parsed(&[told(3, "It did not sync."), told(2, "It was slow.")], &[]);
+    imported(&mut memory, &rows, "d1");
+    let lesson = memory.active_of(Kind::Lesson).next().unwrap();
+    let Body::Lesson(lesson) = &lesson.body else { panic!("{lesson:?}") };
+    assert_eq!(lesson.detail, "It did not sync.\n\nIt was slow.");
+    assert!(rows.plan(&memory, "d2", &origin("importer", 21)).changes.is_empty());
+}
+
+#[test]
+fn a_decision_that_is_newer_here_stays() {
+    let mut memory = Memory::default();
+    imported(&mut memory, &parsed(&[told(3, "Use sled", "second")], &[]), "d1");
+    imported(&mut memory, &parsed(&[told(2, "Use sled", "first")], &[]), "d2");
+    assert_eq!(decisions(&memory), ["Use sled: second"]);
 }
 
 #[test]
