@@ -8,6 +8,7 @@ mod exported;
 mod graph;
 mod infinite_context;
 mod instructions;
+mod judged;
 mod markdown;
 mod notes;
 mod observations;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::judged::{Forgotten, adds};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
 use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
@@ -152,6 +153,7 @@ pub fn plan_import_export(
         return Plan { changes: Vec::new(), outcome };
     }
     let mut draft = Draft::new(memory);
+    let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
     let (mut counts, mut is_whole) = (PutCounts::default(), true);
     for record in &source.records {
@@ -171,6 +173,10 @@ pub fn plan_import_export(
             member: record.updated.member.as_ref().map(name),
             time: record.updated.time.min(origin.time),
         };
+        if let Some(stays) = judged(memory, &forgotten, record, origin.time) {
+            counts.add(&stays);
+            continue;
+        }
         match put(&mut draft, record, &origin) {
             Ok(put) => counts.add(&put),
             Err(refusal) => {
@@ -210,9 +216,11 @@ pub fn plan_import_export(
 struct PutCounts {
     new_rows: u32,
     forgotten: usize,
+    forgotten_here: usize,
     private: usize,
     other_rules: usize,
     older: usize,
+    older_lessons: usize,
     several_sessions: usize,
     proposed: usize,
     bound: usize,
@@ -224,6 +232,8 @@ impl PutCounts {
         match put {
             Put::NewRow => self.new_rows += 1,
             Put::Older => self.older += 1,
+            Put::OlderLesson => self.older_lessons += 1,
+            Put::ForgottenHere => self.forgotten_here += 1,
             Put::SeveralSessions => self.several_sessions += 1,
             Put::Proposed => self.proposed += 1,
             Put::OtherRule => self.other_rules += 1,
@@ -242,6 +252,12 @@ impl PutCounts {
                 left_out,
             ),
             (
+                self.forgotten_here,
+                "record was forgotten here and is",
+                "records were forgotten here and are",
+                left_out,
+            ),
+            (
                 self.private,
                 "note that a session kept for itself is",
                 "notes that sessions kept for themselves are",
@@ -257,6 +273,12 @@ impl PutCounts {
                 self.older,
                 "note is older than what is here and",
                 "notes are older than what is here and",
+                left_out,
+            ),
+            (
+                self.older_lessons,
+                "lesson is older than what is here and",
+                "lessons are older than what is here and",
                 left_out,
             ),
             (
@@ -296,12 +318,30 @@ pub(super) enum Put {
     NewRow,
     /// A newer note with this key is here.
     Older,
+    /// A newer version of the lesson is here, and lacks something of this one.
+    OlderLesson,
+    /// The record was forgotten here.
+    ForgottenHere,
     /// The row covers several sessions and does not name them.
     SeveralSessions,
     /// The rule is proposed, whatever it is there.
     Proposed,
     /// Another rule of this title is here.
     OtherRule,
+}
+
+/// Returns the result for a record that was forgotten or written anew here after its last change
+/// there.
+fn judged(memory: &Memory, forgotten: &Forgotten, record: &Record, time: Timestamp) -> Option<Put> {
+    // A rule is a proposal, which changes nothing until somebody accepts it.
+    if record.kind() != Kind::Rule && forgotten.keeps_out(memory, &record.body, Some(time)) {
+        return Some(Put::ForgottenHere);
+    }
+    let Body::Lesson(lesson) = &record.body else { return None };
+    let here = memory.existing_match(&record.body)?;
+    // One that was recorded by rule unites its counts.
+    let is_older = lesson.captured.is_none() && here.updated.time > time && adds(here, lesson);
+    is_older.then_some(Put::OlderLesson)
 }
 
 /// Stores a record as a write would, then applies its state.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::judged::{Forgotten, is_corrected};
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
 use crate::fold::{clip, fold};
@@ -14,7 +15,7 @@ use crate::limits::{KEY_CHARS_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::{Blueprint, Body, Lesson, Record, RecordState};
+use crate::record::{Blueprint, Body, Lesson, Record};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
@@ -39,8 +40,7 @@ pub(super) struct Import<'a> {
     origin: Provenance,
     /// One line for each item that could not be used as it was.
     remarks: Vec<String>,
-    /// The keys of forgotten records, with the time of their last write.
-    forgotten: BTreeMap<MergeKey, Timestamp>,
+    forgotten: Forgotten,
     /// The text of each item so far that has a name, by its key.
     texts: BTreeMap<MergeKey, String>,
     stayed: u32,
@@ -67,7 +67,7 @@ pub(super) fn plan_items(
         name,
         origin: origin.clone(),
         remarks: remarks.to_vec(),
-        forgotten: forgotten(memory),
+        forgotten: Forgotten::of(memory),
         texts: BTreeMap::new(),
         stayed: 0,
         sessions: 0,
@@ -92,11 +92,12 @@ impl Import<'_> {
     pub(super) fn put_notes(&mut self, items: &[Dated<NewNote>], on_meeting: Meeting) {
         for Dated { time, item } in items {
             let item = Dated { time: *time, item: self.with_own_key(item) };
-            let note = &item.item;
-            let key = MergeKey::note(&Scope::Project, note.key.as_deref(), &note.content);
-            if self.was_forgotten(Some(key), item.time) {
-                self.stayed += 1;
-                continue;
+            if !self.forgotten.is_empty() {
+                let key = item.item.key.clone().unwrap_or_else(|| "a note".to_owned());
+                let body = Body::Note(item.item.note(&self.origin.session));
+                if self.stays_forgotten(&key, &body, *time) {
+                    continue;
+                }
             }
             match put(&mut self.draft, self.name, on_meeting, &item, &self.origin) {
                 Ok(Put::Written) => {}
@@ -126,14 +127,15 @@ impl Import<'_> {
             let named = Blueprint { title: own, ..item.clone() };
             let part = Staged { blueprints: vec![named], ..Staged::default() };
             let Some(part) = self.fitting(&title, part, &origin) else { continue };
-            let body = part.blueprints.first().cloned().map(Body::Blueprint);
-            let here = body.as_ref().and_then(|it| self.draft.head().existing_match(it).cloned());
+            let Some(blueprint) = part.blueprints.first().cloned() else { continue };
+            let body = Body::Blueprint(blueprint);
+            let here = self.draft.head().existing_match(&body).cloned();
+            if here.is_none() && self.stays_forgotten(&title, &body, *time) {
+                continue;
+            }
             match here {
-                Some(here) if Some(&here.body) == body.as_ref() => self.stayed += 1,
+                Some(here) if here.body == body => self.stayed += 1,
                 Some(here) if time.is_some() && here.updated.time > origin.time => self.stayed += 1,
-                None if self.was_forgotten(body.as_ref().and_then(Body::key), *time) => {
-                    self.stayed += 1;
-                }
                 Some(here) if *here.updated.client != *self.name => {
                     self.remarks.push(format!("{title} was changed here and stays as it is"));
                 }
@@ -150,13 +152,14 @@ impl Import<'_> {
             let title = clip(&item.summary, PURGE_TITLE_CHARS_MAX);
             let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
             let Some(part) = self.fitting(&title, part, &origin) else { continue };
-            let body = part.lessons.first().cloned().map(Body::Lesson);
-            let here = body.as_ref().and_then(|it| self.memory.existing_match(it));
+            let Some(body) = part.lessons.first().cloned().map(Body::Lesson) else { continue };
+            let here = self.memory.existing_match(&body);
+            if here.is_none() && self.stays_forgotten(&title, &body, *time) {
+                continue;
+            }
             match here {
                 Some(here) if here.updated.time >= origin.time => self.stayed += 1,
-                None if self.was_forgotten(body.as_ref().and_then(Body::key), *time) => {
-                    self.stayed += 1;
-                }
+                Some(here) if time.is_none() && is_corrected(here, self.name) => self.stayed += 1,
                 _ => self.draft.fold(&part, &origin),
             }
         }
@@ -170,7 +173,11 @@ impl Import<'_> {
             let part = self.fitting(&row.session.0, part, &origin);
             let Some(summary) = part.and_then(|part| part.summary) else { continue };
             let stored = stored_row(&self.draft, &row.session);
-            if stored.as_ref().is_some_and(|(_, here)| here.ended >= origin.time) {
+            let is_known = match &stored {
+                Some((_, here)) => here.ended >= origin.time,
+                None => self.forgotten.has_row(&row.session, row.ended),
+            };
+            if is_known {
                 self.stayed += 1;
                 continue;
             }
@@ -216,7 +223,10 @@ impl Import<'_> {
         key_of: impl Fn(&str) -> MergeKey,
     ) -> String {
         let marked = mark.map(|mark| format!("{name} ({mark})"));
-        let is_here = |name: &String| self.draft.head().keyed(&key_of(name)).next().is_some();
+        let is_here = |name: &String| {
+            let key = key_of(name);
+            self.draft.head().keyed(&key).next().is_some() || self.forgotten.has_key(&key)
+        };
         let known = marked.clone().filter(is_here);
         let numbered = (2_u64..).map(|number| format!("{name} ({number})"));
         let mut names = known.into_iter().chain([name.to_owned()]).chain(marked).chain(numbered);
@@ -227,10 +237,19 @@ impl Import<'_> {
         own
     }
 
-    /// Returns whether an item was forgotten here, and its original has not changed since.
-    fn was_forgotten(&self, key: Option<MergeKey>, time: Option<Timestamp>) -> bool {
-        let forgotten = key.and_then(|key| self.forgotten.get(&key));
-        forgotten.zip(time).is_some_and(|(forgotten, time)| *forgotten >= time)
+    /// Returns whether an item was forgotten here and stays so. Counts it, or names it if its text
+    /// is another one and no time tells which is newer.
+    fn stays_forgotten(&mut self, what: &str, item: &Body, time: Option<Timestamp>) -> bool {
+        let stays = match time {
+            Some(_) => self.forgotten.has(item, time),
+            None => self.forgotten.keeps_out(self.draft.head(), item, time),
+        };
+        if stays && time.is_none() && self.forgotten.differs(item) {
+            self.remarks.push(format!("{what} was forgotten here and stays so"));
+        } else {
+            self.stayed += u32::from(stays);
+        }
+        stays
     }
 
     /// Returns the origin of an item with this time, which is not after the import's own.
@@ -260,21 +279,6 @@ impl Import<'_> {
         self.is_whole &= !matches!(refusal, Refusal::Full { .. });
         self.remarks.push(left_out(what, refusal));
     }
-}
-
-/// Returns the times at which records were forgotten, by key. One that an undo took back was not
-/// judged by anybody, so that the same source can be imported again.
-fn forgotten(memory: &Memory) -> BTreeMap<MergeKey, Timestamp> {
-    let mut forgotten = BTreeMap::new();
-    let is_forgotten =
-        |record: &Record| record.state == RecordState::Forgotten && !record.is_taken_back();
-    for record in memory.records().filter(|record| is_forgotten(record)) {
-        if let Some(key) = record.body.key() {
-            let time = forgotten.entry(key).or_insert(record.updated.time);
-            *time = record.updated.time.max(*time);
-        }
-    }
-    forgotten
 }
 
 /// The result for one note.

@@ -3,13 +3,17 @@
 use super::{Dated, Pending, SourceRow, Zipmem};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
+use crate::fold::clip;
 use crate::guide::CheckpointMode;
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::import::judged::{Forgotten, adds, existing, is_corrected};
 use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
 use crate::intake::WriteLimits;
+use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
+use crate::record::Body;
 use crate::room::{check_items, has_room};
 use crate::settings::Settings;
 use crate::size::Size;
@@ -28,8 +32,26 @@ pub fn plan_import_zipmem(
         return Plan { changes: Vec::new(), outcome };
     }
     let mut notes = source.notes.clone();
-    let source = &usable(memory, source, &mut notes);
-    let mut import = ZipmemImport { draft: Draft::new(memory), origin, no_room: Vec::new() };
+    let forgotten = Forgotten::of(memory);
+    let mut source = usable(memory, source, &mut notes);
+    if let Some(Pending { staged, updated, .. }) = &mut source.pending {
+        let updated = *updated;
+        let comes = |item: Body| !forgotten.keeps_out(memory, &item, updated);
+        staged.blueprints.retain(|it| comes(Body::Blueprint(it.clone())));
+        staged.anchors.retain(|it| comes(Body::Anchor(it.clone())));
+        staged.lessons.retain(|it| comes(Body::Lesson(it.clone())));
+    }
+    source.pending = source.pending.filter(|pending| pending.staged.has_work());
+    let source = &source;
+    let mut import = ZipmemImport {
+        memory,
+        draft: Draft::new(memory),
+        origin,
+        forgotten,
+        remarks: Vec::new(),
+        stayed: 0,
+        no_room: Vec::new(),
+    };
     import.items(source);
     let sessions = import.rows(&source.rows);
     let notice = source.pending.as_ref().map(|pending| {
@@ -38,12 +60,13 @@ pub fn plan_import_zipmem(
     });
 
     let is_whole = import.no_room.is_empty();
+    notes.append(&mut import.remarks);
     notes.append(&mut import.no_room);
     let written = import.draft.finish();
     let outcome = ImportOutcome {
         before: None,
         added: written.added,
-        merged: written.merged,
+        merged: written.merged + import.stayed,
         sessions,
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
         kept: written.kept,
@@ -57,8 +80,15 @@ pub fn plan_import_zipmem(
 
 /// An import of zipmem's memory under way.
 struct ZipmemImport<'a> {
+    /// The memory before the import.
+    memory: &'a Memory,
     draft: Draft<'a>,
     origin: &'a Provenance,
+    forgotten: Forgotten,
+    /// A line for each item that stays as it was judged here, and says something else.
+    remarks: Vec<String>,
+    /// The number of other items that stay as they were judged here.
+    stayed: u32,
     /// A line for each item for which there was no room.
     no_room: Vec<String>,
 }
@@ -66,18 +96,27 @@ struct ZipmemImport<'a> {
 impl ZipmemImport<'_> {
     fn items(&mut self, source: &Zipmem) {
         for Dated { time, item } in &source.blueprints {
+            if self.is_judged(&item.title, &Body::Blueprint(item.clone()), *time) {
+                continue;
+            }
             let part = Staged { blueprints: vec![item.clone()], ..Staged::default() };
             if let Some(origin) = self.origin_if_room(*time, &item.title, &part) {
                 put_blueprint(&mut self.draft, item, &origin);
             }
         }
         for Dated { time, item } in &source.anchors {
+            if self.is_judged(&item.file, &Body::Anchor(item.clone()), *time) {
+                continue;
+            }
             let part = Staged { anchors: vec![item.clone()], ..Staged::default() };
             if let Some(origin) = self.origin_if_room(*time, &item.file, &part) {
                 put_anchor(&mut self.draft, item, &origin);
             }
         }
         for Dated { time, item } in &source.lessons {
+            if self.is_judged(&item.summary, &Body::Lesson(item.clone()), *time) {
+                continue;
+            }
             let part = Staged { lessons: vec![item.clone()], ..Staged::default() };
             if let Some(origin) = self.origin_if_room(*time, &item.summary, &part) {
                 self.draft.keyed(item, &origin);
@@ -90,6 +129,10 @@ impl ZipmemImport<'_> {
         let mut added = 0;
         for row in rows {
             if stored_row(&self.draft, &row.session).is_some() {
+                continue;
+            }
+            if self.forgotten.has_row(&row.session, row.ended.or(row.started)) {
+                self.stayed += 1;
                 continue;
             }
             let more = Size { records: 1, bytes: row.summary.len() as u64 };
@@ -114,6 +157,30 @@ impl ZipmemImport<'_> {
             added += 1;
         }
         added
+    }
+
+    /// Returns whether an item stays as it was judged here: forgotten, or changed since. Newer
+    /// blueprints and anchors have rules of their own.
+    fn is_judged(&mut self, name: &str, item: &Body, time: Option<Timestamp>) -> bool {
+        let name = clip(name, PURGE_TITLE_CHARS_MAX);
+        if self.forgotten.keeps_out(self.draft.head(), item, time) {
+            if time.is_none() && self.forgotten.differs(item) {
+                self.remarks.push(format!("{name} was forgotten here and stays so"));
+            } else {
+                self.stayed += 1;
+            }
+            return true;
+        }
+        let Some(here) = existing(self.memory, item) else { return false };
+        let was_changed = match (time, item) {
+            (None, _) => is_corrected(here, ZIPMEM),
+            (Some(time), Body::Lesson(lesson)) => here.updated.time > time && adds(here, lesson),
+            (Some(_), _) => false,
+        };
+        if was_changed {
+            self.remarks.push(format!("{name} was changed here and stays as it is"));
+        }
+        was_changed
     }
 
     /// Returns the provenance of an item, or notes that there is no room for it.
