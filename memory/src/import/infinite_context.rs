@@ -2,7 +2,8 @@
 //!
 //! Each entry of the history becomes a version of the brief, in a commit of its own, so that a
 //! rollback reaches it. The state is the last. An entry that was imported before is left out, so a
-//! source that has grown brings only what is new.
+//! source that has grown brings only what is new. If the last one was, the brief that is here
+//! becomes the last version again.
 
 mod reading;
 
@@ -98,7 +99,10 @@ impl ImportStep for BriefStep {
         }
         let digest = entry.digest();
         if let Some(before) = memory.imported(INFINITE_CONTEXT, &digest) {
-            return nothing(ImportOutcome { before: Some(before), ..ImportOutcome::default() });
+            let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+            let here = here.as_ref().filter(|_| is_last);
+            let changes = here.map(|(written, here)| brought_back(memory, here, *written));
+            return Plan { changes: changes.unwrap_or_default(), outcome };
         }
         let (mut read, origin) = self.read(entry, by);
         if is_last && let Some((written, here)) = here {
@@ -180,6 +184,24 @@ fn put(draft: &mut Draft<'_>, body: Body, origin: &Provenance) {
             draft.create(body, origin);
         }
     }
+}
+
+/// Brings back the brief that was here before earlier entries were written over it, with the lines
+/// of their history. This is for a source whose last entry was imported before.
+fn brought_back(memory: &Memory, here: &Topic, written: Timestamp) -> Vec<Change> {
+    let Some(record) = memory.topic(MAIN) else { return Vec::new() };
+    let Some(now) = record.topic() else { return Vec::new() };
+    // Otherwise a session wrote the brief meanwhile, or no entry was written.
+    if *record.updated.client != *INFINITE_CONTEXT || now == here {
+        return Vec::new();
+    }
+    let mut topic = here.clone();
+    topic.take_in(&TopicPart { history: now.history.clone(), ..TopicPart::default() });
+    let session = record.updated.session.clone();
+    let origin = Provenance::new(session, INFINITE_CONTEXT.into(), written);
+    let mut draft = Draft::new(memory);
+    put(&mut draft, Body::Topic(topic), &origin);
+    draft.finish().changes
 }
 
 /// A state in the terms of a topic.

@@ -168,6 +168,34 @@ fn a_newer_brief_here_stays_and_takes_what_is_missing() {
 }
 
 #[test]
+fn a_history_that_comes_after_its_state_leaves_the_brief_as_it_is() {
+    let mut memory = Memory::default();
+    import(&mut memory, &[&newest()]);
+    let mut untouched = memory.clone();
+    let (_, tasks) = import(&mut untouched, &[&newest(), &history()]);
+    assert_eq!(tasks, ["queue", "evict", "measure it"]);
+
+    let part = TopicPart {
+        status: Some("ours".to_owned()),
+        overview: Some("Our cache.".to_owned()),
+        decisions: vec![TopicDecision::statement("LRU it is.")],
+        ..TopicPart::default()
+    };
+    let part = Staged { topics: vec![part], ..Staged::default() };
+    let plan = plan_topic(&memory, &origin("one", 10), part, None).unwrap();
+    apply(&mut memory, plan);
+    let before = topic(&memory);
+    let (_, tasks) = import(&mut memory, &[&newest(), &history()]);
+    assert_eq!(tasks, ["queue", "evict", "ours"]);
+    let after = topic(&memory);
+    assert_eq!((&after.overview, &after.decisions), (&before.overview, &before.decisions));
+    assert!(before.history.iter().all(|line| after.history.contains(line)), "{after:?}");
+    assert_eq!(memory.topic(MAIN).unwrap().updated.time, day(10));
+    let (_, tasks) = import(&mut memory, &[&newest(), &history()]);
+    assert_eq!(tasks, [""; 0]);
+}
+
+#[test]
 fn texts_that_are_too_long_are_whole_in_a_note() {
     let mut memory = Memory::default();
     let long = "word ".repeat(1_000);
