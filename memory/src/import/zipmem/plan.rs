@@ -11,9 +11,9 @@ use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, 
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
-use crate::plan::{Plan, Row, put_row, stored_row};
+use crate::plan::{Plan, Row, add_entries, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::Body;
+use crate::record::{Body, SessionRow, TrailEntry};
 use crate::room::{check_items, has_room};
 use crate::settings::Settings;
 use crate::size::Size;
@@ -124,24 +124,37 @@ impl ZipmemImport<'_> {
         }
     }
 
-    /// Adds rows of sessions that have none here. Returns their number.
+    /// Adds an entry to the row of each session, unless the row has it. Returns the number of new
+    /// rows.
     fn rows(&mut self, rows: &[SourceRow]) -> u32 {
         let mut added = 0;
         for row in rows {
-            if stored_row(&self.draft, &row.session).is_some() {
-                continue;
+            let time = row.ended.or(row.started);
+            let stored = stored_row(&self.draft, &row.session);
+            match &stored {
+                Some((_, here)) if has_entry(here, &row.summary, time) => continue,
+                None if self.forgotten.has_row(&row.session, time) => {
+                    self.stayed += 1;
+                    continue;
+                }
+                _ => {}
             }
-            if self.forgotten.has_row(&row.session, row.ended.or(row.started)) {
-                self.stayed += 1;
-                continue;
-            }
-            let more = Size { records: 1, bytes: row.summary.len() as u64 };
+            let is_new = stored.is_none();
+            let more = Size { records: u64::from(is_new), bytes: row.summary.len() as u64 };
             let kept = self.draft.head().totals().kept;
             if let Err(refusal) = has_room(&kept, Kind::SessionRow, more) {
                 self.no_room.push(left_out(&row.session.to_string(), &refusal));
                 continue;
             }
-            let origin = self.origin_at(&row.session, row.ended.or(row.started));
+            let origin = self.origin_at(&row.session, time);
+            // An entry that is not the newest goes to its place by time.
+            if let Some(stored) = stored.filter(|(_, here)| here.ended > origin.time) {
+                let summary = row.summary.clone();
+                let entry = TrailEntry { time: origin.time, summary, on_behalf: false, folded: 0 };
+                add_entries(&mut self.draft, stored, std::iter::once(entry), &origin);
+                continue;
+            }
+            added += u32::from(is_new);
             let row = Row {
                 session: row.session.clone(),
                 started: row.started.unwrap_or(origin.time),
@@ -154,7 +167,6 @@ impl ZipmemImport<'_> {
                 added: row.added,
             };
             put_row(&mut self.draft, row, &origin);
-            added += 1;
         }
         added
     }
@@ -205,6 +217,14 @@ impl ZipmemImport<'_> {
         let time = time.filter(|time| *time < self.origin.time).unwrap_or(self.origin.time);
         Provenance::new(session.clone(), ZIPMEM.into(), time)
     }
+}
+
+/// Returns whether a row has an entry with this summary, or has folded the entries of its time.
+fn has_entry(row: &SessionRow, summary: &str, time: Option<Timestamp>) -> bool {
+    let is_folded = |it: &TrailEntry| it.folded > 0 && time.is_some_and(|time| time <= it.time);
+    summary.is_empty()
+        || row.summaries().any(|known| known == summary)
+        || row.earlier.iter().any(is_folded)
 }
 
 /// Sets the source's checkpoint mode, unless the project has one or it is the default.

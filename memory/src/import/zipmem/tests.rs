@@ -144,6 +144,33 @@ fn staged_work_with_nothing_to_import_leaves_no_row() {
 }
 
 #[test]
+fn each_entry_of_a_session_is_one_of_its_row() {
+    let source = |entries: &[(u32, &str)]| {
+        let log: Vec<serde_json::Value> = entries
+            .iter()
+            .map(|(on, summary)| {
+                let ended = format!("2026-11-0{on}T12:00:00Z");
+                serde_json::json!({"session_id": "z1", "ended_at": ended, "summary": summary})
+            })
+            .collect();
+        parse(&serde_json::json!({ "session_log": log }).to_string(), None).unwrap()
+    };
+    let told = |memory: &Memory| -> Vec<String> {
+        let rows = rows(memory);
+        assert_eq!(rows.len(), 1);
+        rows[0].summaries().map(str::to_owned).collect()
+    };
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &source(&[(4, "second"), (2, "first")]), "d1");
+    assert_eq!((outcome.sessions, told(&memory)), (1, vec!["second".into(), "first".into()]));
+    let grown = source(&[(4, "second"), (2, "first"), (5, "third")]);
+    let outcome = imported(&mut memory, &grown, "d2");
+    assert_eq!((outcome.sessions, told(&memory).join(" ")), (0, "third second first".to_owned()));
+    let again = plan_import_zipmem(&memory, &grown, "d3", &origin("importer", 21));
+    assert!(again.changes.is_empty(), "{:?}", again.changes);
+}
+
+#[test]
 fn newer_records_here_stay() {
     let mut memory = Memory::default();
     let mut part = blueprints([mutable("Port", "9000")]);
