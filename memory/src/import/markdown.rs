@@ -160,7 +160,8 @@ fn without_ending(name: &str) -> &str {
     name.strip_suffix(".md").unwrap_or(name)
 }
 
-/// Divides a text into its front matter, without the lines around it, and the rest.
+/// Divides a text into its front matter, without the lines around it, and the rest. Text between
+/// two rules that is no front matter stays.
 fn split_front_matter(text: &str) -> (&str, &str) {
     let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
         return ("", text);
@@ -171,9 +172,24 @@ fn split_front_matter(text: &str) -> (&str, &str) {
             let (head, rest) = rest.split_at(at);
             return (head, rest.get(line.len()..).unwrap_or_default());
         }
+        if !is_front_matter(line.trim_end(), at == 0) {
+            break;
+        }
         at += line.len();
     }
     ("", text)
+}
+
+/// Returns whether a line may be one of front matter: `name: value`, or what continues a value.
+fn is_front_matter(line: &str, is_first: bool) -> bool {
+    const CONTINUED: [char; 4] = [' ', '\t', '-', '#'];
+    if line.starts_with(CONTINUED) {
+        return !is_first;
+    }
+    let is_field = |(name, value): (&str, &str)| {
+        !name.is_empty() && (value.is_empty() || value.starts_with([' ', '\t']))
+    };
+    line.split_once(':').is_some_and(is_field)
 }
 
 fn unquoted(value: &str) -> String {

@@ -141,6 +141,18 @@ fn front_matter_may_be_missing_open_or_of_other_forms() {
     let plain = |body: &str| (None, Vec::new(), None, body.to_owned());
     assert_eq!(note("text"), plain("text"));
     assert_eq!(note("---\nnever closed"), plain("---\nnever closed"));
+    for text in [
+        "---\n\nMeeting: we chose Postgres 16.\n\n---\n\nNext topic",
+        "---\nWe chose Postgres 16.\n---\nNext topic",
+        "---\nSee https://example.org\n---\nNext topic",
+        "---\n- Postgres: 16\n---\nNext topic",
+        "---\ntitle: A\n\nMeeting: 16\n---\nNext topic",
+    ] {
+        assert_eq!(note(text), plain(text));
+    }
+    let commented = "---\ntitle: A # x\n# a comment\nabout: >\n  more: text\n---\nb";
+    assert_eq!(note(commented).3, "b");
+    assert_eq!(note("---\n---\nb"), plain("b"));
     let (title, tags, time, body) = note(
         "---\r\ntitle: 'A'\r\ntags: [x, \"y z\"]\r\nmodified: 2026-11-01T12:00:00Z\r\n---\r\nb",
     );
