@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anchord_memory::import::{self, ImportError, ImportOutcome, ImportSteps, NamedText, Source};
-use anchord_memory::{Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render};
+use anchord_memory::{Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -65,25 +65,38 @@ pub(crate) async fn import_memory(
     let (id, notice) = established.ok_or_else(|| not_found(&named))?;
     reply.remarks.extend(notice);
     let open = service.projects.open_project(id).await.map_err(store_error)?;
-    write_steps(&open, &read, &by).await?;
+    let written = write_steps(&open, &read, &by).await?;
+    if let Some((first, last)) = written.filter(|(first, last)| first < last) {
+        reply.remarks.push(format!("its commits are revisions {first} to {last}"));
+    }
     reply.remarks.extend(keep_budget(service, &open).await);
     reply.applied = true;
-    reply.revision = Some(open.memory().revision().0);
+    reply.revision = written.map(|(_, last)| last);
     reply.project = Some(asked.reference(service, id));
     Ok(reply)
 }
 
-/// Writes the steps of an import, a commit each.
-async fn write_steps(open: &OpenProject, read: &Arc<SourceSteps>, by: &Provenance) -> Answer<()> {
+/// Writes the steps of an import, a commit each. Returns the revisions of the first and the last
+/// commit. Sessions may write between them.
+async fn write_steps(
+    open: &OpenProject,
+    read: &Arc<SourceSteps>,
+    by: &Provenance,
+) -> Answer<Option<(u64, u64)>> {
+    let mut revisions: Option<(u64, u64)> = None;
     for at in 0..read.steps.len() {
         let (read, by) = (Arc::clone(read), by.clone());
         let decide: WriteCommand<Memory> = Arc::new(move |memory, now| {
             let plan = read.plan(at, memory, &Provenance { time: now, ..by.clone() });
             Ok(Transition::silent(plan.changes))
         });
-        open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+        let written = open.owner.write(None, None, "import", decide).await.map_err(write_error)?;
+        if written.changes.iter().any(Change::is_shared) {
+            let revision = written.before.revision().0 + 1;
+            revisions = Some((revisions.map_or(revision, |(first, _)| first), revision));
+        }
     }
-    Ok(())
+    Ok(revisions)
 }
 
 /// Brings the notes to their budget after an import. Returns a remark for each pool in which

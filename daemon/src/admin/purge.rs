@@ -75,8 +75,9 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         let ids = surveyed.ids();
         retrievals.forget(directory, ids).await.map_err(|error| internal(&error))?;
     }
-    let (surveyed, mut found) = if team {
-        team_copy::purge(projects, target.id, wanted, directories).await?
+    let (surveyed, mut found, written) = if team {
+        let (surveyed, found) = team_copy::purge(projects, target.id, wanted, directories).await?;
+        (surveyed, found, None)
     } else {
         let closed = move |closed: &ClosedStore| carry_out(closed, &directories, wanted);
         projects.open.close_and(target.id, closed).await?
@@ -96,7 +97,7 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     // In a team, what stays on this machine is purged without a commit.
     let is_commit = |gone: &PurgedRecord| !team || !gone.newest.is_private();
     let is_commit = surveyed.purge.records().any(is_commit) || !team && !surveyed.is_empty();
-    let revision = is_commit.then(|| open.memory().revision().0);
+    let revision = is_commit.then(|| written.unwrap_or_else(|| open.memory().revision()).0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
     let asides = plan.asides;
     Ok(PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) })
@@ -219,22 +220,23 @@ fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeRe
 }
 
 /// Purges a store whose project is closed. Also reports which other files in `directories` held a
-/// purged text. The store may have changed since the plan was shown.
+/// purged text, and the purge's own revision. The store may have changed since the plan was shown.
 fn carry_out(
     closed: &ClosedStore,
     directories: &[PathBuf],
     wanted: PurgeScope,
-) -> Result<(Survey, RedactionReport), PurgeError> {
+) -> Result<(Survey, RedactionReport, Option<Revision>), PurgeError> {
     let Opened { store, state, .. } = closed.open()?;
     let mut surveyed = Survey::of(&store.reading(), &state, wanted)?;
     if surveyed.is_empty() {
         store.close();
         let found = surveyed.redact(directories);
-        return Ok((surveyed, found));
+        return Ok((surveyed, found, None));
     }
+    let revision = Some(Revision(state.revision().0 + 1));
     let last = Entry {
         seq: Seq(state.seq().0 + 1),
-        revision: Some(Revision(state.revision().0 + 1)),
+        revision,
         time: clock::now(),
         session: None,
         call: None,
@@ -243,7 +245,7 @@ fn carry_out(
         reply: None,
     };
     let found = surveyed.erase(store, directories, &mut |_| false, &last)?;
-    Ok((surveyed, found))
+    Ok((surveyed, found, revision))
 }
 
 /// Scans all versions of all records, checkpoints and replies for possible secrets.

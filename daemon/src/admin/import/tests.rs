@@ -103,12 +103,15 @@ async fn an_import_keeps_to_the_budget() {
     let mut shim = world.connect(hello).await;
     shim.initialize("2025-06-18").await;
     shim.call("memory_configure", json!({ "budget_tokens": 1_000 })).await;
+    let (_, open) = opened(&world.daemon.sessions, other.to_str().unwrap()).await.unwrap();
+    let before = open.memory().revision().0;
     let done =
         import_memory(&world.daemon.sessions, params(other.to_str().unwrap(), &export)).await;
     let done = done.unwrap();
     assert_eq!(done.counts.0.notes.new, 20);
     assert!(done.remarks.iter().any(|said| said.starts_with("Compacted from ")), "{done:?}");
-    let (_, open) = opened(&world.daemon.sessions, other.to_str().unwrap()).await.unwrap();
+    assert_eq!(done.revision, Some(before + 1), "the import's own commit");
+    assert!(open.memory().revision().0 > before + 1, "the compaction made one more");
     let totals = open.memory().totals();
     assert_eq!(totals.kept.notes.records, 20);
     assert!((1..=800).contains(&totals.note_tokens), "{} tokens", totals.note_tokens);
@@ -183,6 +186,8 @@ async fn a_history_of_infinite_context_can_be_rolled_back() {
     };
     let done = import_memory(&world.daemon.sessions, asked.clone()).await.unwrap();
     assert_eq!((done.applied, done.revision, done.counts.0.topics.new), (true, Some(3), 1));
+    let range = "its commits are revisions 1 to 3".to_owned();
+    assert!(done.remarks.contains(&range), "{:?}", done.remarks);
     assert!(import_memory(&world.daemon.sessions, asked).await.unwrap().already);
     let mut shim = world.shim_with("infinite-context").await;
     let text = shim.call("resume", json!({})).await;
