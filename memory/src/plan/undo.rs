@@ -11,6 +11,7 @@
 mod basis;
 mod outcome;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use basis::UndoBasis;
@@ -22,8 +23,8 @@ use self::basis::Run;
 use super::{Plan, conflict};
 use crate::change::Change;
 use crate::draft::{Draft, RecordFields};
-use crate::history::{Content, VersionContent, name, take_back};
-use crate::ids::{Kind, RecordId, Revision, Timestamp};
+use crate::history::{Content, StoredVersion, VersionContent, name, take_back};
+use crate::ids::{Kind, RecordId, Revision, Timestamp, Version};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::purge::Tombstones;
@@ -52,7 +53,8 @@ pub fn plan_undo(
         outcome.end = UndoEnd::Moved;
         return Ok(Plan { changes: Vec::new(), outcome });
     }
-    let mut undo = Undo { memory, basis, later, origin, draft: Draft::new(memory), outcome };
+    let (draft, sources) = (Draft::new(memory), BTreeSet::new());
+    let mut undo = Undo { memory, basis, later, origin, draft, sources, outcome };
     for id in basis.ids() {
         undo.record(id);
     }
@@ -75,8 +77,15 @@ struct Undo<'a> {
     later: LaterChanges,
     origin: &'a Provenance,
     draft: Draft<'a>,
+    /// The sources of which later imports may be among the later changes that are taken back.
+    sources: BTreeSet<Arc<str>>,
     outcome: UndoOutcome,
 }
+
+/// The operation of an import, and the source name of exports. Other sources are the clients of
+/// their records.
+const IMPORT: &str = "import";
+const EXPORTED: &str = "anchord";
 
 impl Undo<'_> {
     /// Takes the changes of one record back.
@@ -97,6 +106,7 @@ impl Undo<'_> {
                 Ok(content) => content,
                 Err(_) if self.later == LaterChanges::TakeBack => {
                     is_conflict = true;
+                    self.add_sources(&now, run.last);
                     let hidden =
                         || Content { state: RecordState::Forgotten, ..Content::of(&after) };
                     before.as_ref().map_or_else(hidden, |before| Content::of(before))
@@ -142,6 +152,19 @@ impl Undo<'_> {
         self.draft.put(RecordFields { id, body, state, tags, pinned }, updated);
     }
 
+    /// Adds the sources from which versions of a record after this one may have come.
+    fn add_sources(&mut self, now: &Record, after: Version) {
+        let basis = self.basis;
+        let later = (after.0 + 1..=now.version.0).map(Version);
+        let stored: Vec<&StoredVersion> =
+            later.filter_map(|version| basis.version(now.id, version)).collect();
+        let is_imported = stored.iter().any(|it| it.operation == IMPORT);
+        let clients = stored.iter().filter_map(|it| it.content.record());
+        let clients = clients.map(|record| &record.updated.client);
+        self.sources.extend(clients.chain([&now.updated.client]).cloned());
+        self.sources.extend(is_imported.then(|| Arc::from(EXPORTED)));
+    }
+
     /// Returns the record before and after a run of its versions. The outer `None` says that the
     /// journal no longer has one of them.
     fn sides(&self, now: &Record, run: Run) -> Option<(Option<Arc<Record>>, Arc<Record>)> {
@@ -184,6 +207,7 @@ impl Undo<'_> {
                 if self.later == LaterChanges::TakeBack {
                     let name = name(&rival);
                     let (id, done) = (rival.id, Undone::Forgotten);
+                    self.add_sources(&rival, Version(0));
                     self.outcome.records.retain(|it| it.id != id);
                     self.outcome.records.push(UndoneRecord { id, name, done, is_conflict: true });
                     self.draft.set_state(rival.id, RecordState::Forgotten, self.origin);
@@ -208,7 +232,7 @@ impl Undo<'_> {
     }
 
     fn finish(self) -> Plan<UndoOutcome> {
-        let Self { memory, basis, mut outcome, draft, .. } = self;
+        let Self { memory, basis, mut outcome, draft, sources, .. } = self;
         let mut changes = draft.finish().changes;
         for (source, digest, before) in basis.imports() {
             let there = memory.imported(source, digest);
@@ -221,6 +245,23 @@ impl Undo<'_> {
                 });
                 outcome.imports += 1;
             }
+        }
+        // Later commits are not in the basis, so it is not known which import is gone. The content
+        // of one that is not merges with itself. A split finds its records by its import.
+        let named: BTreeSet<(&str, &str)> =
+            basis.imports().map(|(source, digest, _)| (source, digest)).collect();
+        for ((source, digest), records) in memory.imports() {
+            let is_named = named.contains(&(source.as_str(), digest.as_str()));
+            if is_named || digest.contains('@') || !sources.contains(source.as_str()) {
+                continue;
+            }
+            changes.push(Change::Imported {
+                source: source.clone(),
+                digest: digest.clone(),
+                records: *records,
+                undone: true,
+            });
+            outcome.imports += 1;
         }
         outcome.end = if !outcome.conflicts.is_empty() {
             UndoEnd::Conflicts

@@ -65,6 +65,32 @@ fn each_import_of_dated_items_can_be_made_again_after_its_undo() {
 }
 
 #[test]
+fn later_imports_that_a_forced_undo_took_back_can_be_made_again() {
+    let source = SOURCES.iter().find(|source| source.name == "markdown").unwrap();
+    let import = |past: &mut Past, text: &str, digest: &str| {
+        let steps = (source.read)(&[NamedText::new("a.md", text)]).unwrap();
+        let by = origin("importer", past.on());
+        let changes = steps[0].plan(&past.memory, digest, &by).changes;
+        past.write("importer", changes)
+    };
+    let mut past = Past::default();
+    let first = import(&mut past, "alpha one", "d1");
+    import(&mut past, "alpha two", "d2");
+    let outcome = past.undo(UndoTarget::Commit(first), true);
+    let undone = past.memory.revision();
+    assert_eq!((outcome.imports, is_forgotten(&past, "n1")), (2, true));
+    let known = |past: &Past| ["d1", "d2"].map(|it| past.memory.imported("markdown", it).is_some());
+    assert_eq!(known(&past), [false, false]);
+    import(&mut past, "alpha two", "d2");
+    assert!(content(&past, "n2").contains("alpha two"), "{}", content(&past, "n2"));
+    // The undo itself is taken back with what it did to the imports.
+    past.undo(UndoTarget::Last(1), false);
+    past.undo(UndoTarget::Commit(undone), false);
+    assert_eq!(known(&past), [true, true]);
+    assert!(content(&past, "n1").contains("alpha two"), "{}", content(&past, "n1"));
+}
+
+#[test]
 fn past_sessions_can_be_imported_again_after_an_undo() {
     let mut captured = SessionActivity::of("claude-code:a");
     captured.saw(&Event::PromptSubmitted { prompt: "first".to_owned() }, day(1));
