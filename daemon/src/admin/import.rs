@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anchord_memory::import::{self, ImportError, ImportOutcome, ImportSteps, NamedText, Source};
-use anchord_memory::{Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render};
+use anchord_memory::{Body, Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -46,7 +46,7 @@ pub(crate) async fn import_memory(
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
-    let (planning, author) = (Arc::clone(&read), by.clone());
+    let (planning, author, here) = (Arc::clone(&read), by.clone(), memory.clone());
     let planned = run_blocking(move || planning.plan_all(&memory, &author)).await;
     let mut reply = ImportReply {
         project: asked.id.map(|id| asked.reference(service, id)),
@@ -56,7 +56,7 @@ pub(crate) async fn import_memory(
         revision: None,
         counts: read.counts(&planned.outcome),
         merged: planned.outcome.merged,
-        remarks: remarks(&planned.outcome, &read.removed),
+        remarks: remarks(&planned.outcome, &here, &read.removed),
     };
     if dry_run || reply.nothing {
         return Ok(reply);
@@ -215,15 +215,19 @@ impl SourceSteps {
 }
 
 /// Returns remarks about blueprints that stayed as they were, and about what could not be used.
-fn remarks(outcome: &ImportOutcome, removed: &Removed) -> Vec<String> {
+fn remarks(outcome: &ImportOutcome, here: &Memory, removed: &Removed) -> Vec<String> {
     let taken =
         (!removed.no_secrets()).then(|| format!("secrets were taken out: {}", removed.kinds()));
     let injected =
         removed.had_injected().then(|| "anchord's own injected text was taken out".to_owned());
-    let kept = outcome
-        .kept
-        .iter()
-        .map(|kept| format!("blueprint \"{}\" is immutable here and stays as it is", kept.title));
+    let kept = outcome.kept.iter().map(|kept| {
+        let stored = kept.id.and_then(|id| here.record(id)).map(|record| &record.body);
+        let why = match stored {
+            Some(Body::Blueprint(stored)) if !stored.immutable => "newer",
+            _ => "immutable",
+        };
+        format!("blueprint \"{}\" is {why} here and stays as it is", kept.title)
+    });
     kept.chain(outcome.notes.iter().cloned()).chain(taken).chain(injected).collect()
 }
 

@@ -146,6 +146,45 @@ async fn an_import_with_nothing_valid_makes_no_commit_and_no_project() {
     assert!(again.already && again.nothing, "{again:?}");
 }
 
+#[tokio::test]
+async fn a_blueprint_that_stays_is_said_to_be_newer_or_immutable() {
+    let world = World::new().await;
+    let mut shim = world.shim().await;
+    let theirs = |title: &str, immutable: bool| {
+        json!({
+            "category": "decision", "title": title, "content": "theirs", "immutable": immutable,
+            "timestamp": "2020-01-01T12:00:00Z",
+        })
+    };
+    let ours = |title: &str, immutable: bool| {
+        json!({
+            "category": "decision", "title": title, "content": "ours", "immutable": immutable,
+        })
+    };
+    let save = json!({
+        "session_summary": "x", "blueprints": [ours("Mutable", false), ours("Settled", true)],
+    });
+    let said = shim.call("memory_save", save).await;
+    assert!(said.starts_with("Saved"), "{said}");
+    let state = json!({
+        "version": 1,
+        "blueprints": [theirs("Mutable", false), theirs("Settled", true)],
+    });
+    let asked = ImportParams {
+        source: "zipmem".to_owned(),
+        texts: vec![NamedText::new("state.json", state.to_string())],
+        ..params(&world.hello().cwd.unwrap(), "")
+    };
+    let done = import_memory(&world.daemon.sessions, asked).await.unwrap();
+    assert_eq!(
+        done.remarks,
+        [
+            "blueprint \"Mutable\" is newer here and stays as it is",
+            "blueprint \"Settled\" is immutable here and stays as it is",
+        ]
+    );
+}
+
 /// Each entry of a history is a version that a rollback reaches, and what is exported is a state
 /// again.
 #[tokio::test]
