@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::Change;
-use crate::fold::{clip, one_line};
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
-use crate::kinds::{FoldRule, Keyed, MergeKey};
-use crate::limits::TITLE_CHARS_MAX;
+use crate::kinds::{FoldRule, Keyed, MergeKey, TopicPart};
+use crate::limits::{OVERTAKEN_BYTES_MIN, REPLY_OVERTAKEN_BYTES_MAX};
 use crate::lines::Places;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
@@ -28,6 +27,8 @@ pub(crate) struct Draft<'a> {
     merged: u32,
     kept: Vec<KeptBlueprint>,
     overtaken: Vec<Overtaken>,
+    /// The records of shared items of which nothing was taken.
+    left_out: BTreeSet<RecordId>,
     /// The anchors' ranges in each file, looked up once for many anchors. Valid only because
     /// [`Draft::anchor`] is their sole writer.
     anchors: BTreeMap<String, Places<RecordId>>,
@@ -54,17 +55,57 @@ pub(crate) struct DraftChanges {
     pub(crate) merged: u32,
     /// Immutable blueprints that were left unchanged.
     pub(crate) kept: Vec<KeptBlueprint>,
-    /// Staged items that changed nothing, since their records were written later.
+    /// Staged texts that changed nothing, since others wrote later. Long ones are cut.
     pub(crate) overtaken: Vec<Overtaken>,
 }
 
-/// A staged item that left its record as it is, since the record was written after it was staged.
+/// The beginning of a line in a session's row that has a staged text which was not taken.
+pub(crate) const NOT_TAKEN: &str = "Not taken, since ";
+
+/// A staged text that left its record as it is, since the record was written after it was staged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overtaken {
     /// The record.
     pub id: RecordId,
-    /// The staged text, in one line.
+    /// A blueprint's title, a fact's key, or the field of a topic.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The staged text. In a reply, a long one is cut.
     pub text: String,
+}
+
+impl Overtaken {
+    /// Names the text that was written later: `n1`, or `the status of t2`.
+    pub(crate) fn place(&self) -> String {
+        match self.id.kind {
+            Kind::Topic if !self.name.is_empty() => format!("the {} of {}", self.name, self.id),
+            _ => self.id.to_string(),
+        }
+    }
+
+    /// Cuts texts so that all of them take about `bytes_max`. Each gets its part of the bytes that
+    /// those before it left. A text that is cut says so.
+    pub(crate) fn within(overtaken: Vec<Self>, bytes_max: usize) -> Vec<Self> {
+        let (mut left, mut count) = (bytes_max, overtaken.len());
+        let mut within = Vec::with_capacity(count);
+        for one in overtaken {
+            let share = (left / count.max(1)).max(OVERTAKEN_BYTES_MIN);
+            let text = cut_to(one.text.trim(), share);
+            left = left.saturating_sub(share.min(text.len()));
+            count -= 1;
+            within.push(Self { text, ..one });
+        }
+        within
+    }
+}
+
+/// Cuts a text to about `bytes_max`, and says so in a line at its end.
+fn cut_to(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let kept = text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default().trim_end();
+    format!("{kept}\n[cut here: {} of {} bytes]", kept.len(), text.len())
 }
 
 /// A blueprint that was written again and stayed as it was, since it is immutable.
@@ -86,6 +127,7 @@ impl<'a> Draft<'a> {
             merged: 0,
             kept: Vec::new(),
             overtaken: Vec::new(),
+            left_out: BTreeSet::new(),
             anchors: BTreeMap::new(),
         }
     }
@@ -99,20 +141,23 @@ impl<'a> Draft<'a> {
         // was still in the future then stays: a note that lives forever is worse than one marked as
         // ended too soon.
         let sent = staged.first.min(origin.time);
+        // The topics are judged as they are stored, before the rest of each part changes them.
+        let parts = staged.topics.iter();
+        let texts: Vec<Overtaken> = parts.flat_map(|part| self.texts_overtaken(part)).collect();
         for (_, item) in staged.items() {
             if self.base.tombstones().has_item(item) {
                 continue; // Its text was purged since it was staged, perhaps on another machine.
             }
             match item.rule() {
                 FoldRule::Keyed(item) => match self.written_since(&item.body(), item.staged()) {
-                    Some(overtaken) => self.overtaken.push(overtaken),
+                    Some(overtaken) => self.leave(overtaken, true),
                     None => self.keyed(item, origin),
                 },
                 FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
                 FoldRule::Note(note) => {
                     let body = Body::Note(note.note(&origin.session));
                     match self.written_since(&body, note.staged) {
-                        Some(overtaken) => self.overtaken.push(overtaken),
+                        Some(overtaken) => self.leave(overtaken, !note.private),
                         None => {
                             self.note_sent_at(note, origin, sent);
                         }
@@ -120,6 +165,30 @@ impl<'a> Draft<'a> {
                 }
             }
         }
+        self.overtaken.extend(texts);
+    }
+
+    /// Leaves a record as it is, in spite of a staged item.
+    fn leave(&mut self, overtaken: Overtaken, is_shared: bool) {
+        if is_shared {
+            self.left_out.insert(overtaken.id);
+        }
+        self.overtaken.push(overtaken);
+    }
+
+    /// Returns the texts of a part that its topic keeps out. The rest of the part is folded.
+    fn texts_overtaken(&mut self, part: &TopicPart) -> Vec<Overtaken> {
+        let stored = self.head.topic(part.topic());
+        let stored = stored.filter(|_| !self.base.tombstones().has_item(part));
+        let Some((record, topic)) = stored.and_then(|it| Some((it, it.topic()?))) else {
+            return Vec::new();
+        };
+        let (id, texts) = (record.id, part.overtaken(topic, record.content_version().revision));
+        if !texts.is_empty() && !part.says_more_than(texts.len()) {
+            self.left_out.insert(id);
+        }
+        let owned = texts.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
+        owned.map(|(name, text)| Overtaken { id, name, text }).collect()
     }
 
     /// Returns the fact or the mutable blueprint that was written anew after an item was staged. It
@@ -127,18 +196,19 @@ impl<'a> Draft<'a> {
     fn written_since(&self, item: &Body, staged: Option<Revision>) -> Option<Overtaken> {
         let staged = staged?;
         let stored = self.base.existing_match(item)?;
-        let (text, says_same) = match (item, &stored.body) {
+        let (name, text, says_same) = match (item, &stored.body) {
             (Body::Note(item), Body::Note(stored)) if item.key.is_some() => {
-                (&item.content, item.content == stored.content)
+                let name = item.key.as_deref().unwrap_or_default();
+                (name, &item.content, item.content == stored.content)
             }
             (Body::Blueprint(item), Body::Blueprint(stored)) if !stored.immutable => {
-                (&item.content, item.content == stored.content)
+                (item.title.as_str(), &item.content, item.content == stored.content)
             }
             _ => return None,
         };
         let is_later = stored.content_version().revision > staged;
         (is_later && !says_same)
-            .then(|| Overtaken { id: stored.id, text: clip(&one_line(text), TITLE_CHARS_MAX) })
+            .then(|| Overtaken { id: stored.id, name: name.to_owned(), text: text.clone() })
     }
 
     /// Stores an item that merges with the record that has its key.
@@ -461,9 +531,18 @@ impl<'a> Draft<'a> {
         added
     }
 
-    /// Returns the staged items so far that changed nothing.
+    /// Returns the staged texts so far that changed nothing, whole.
     pub(crate) fn overtaken(&self) -> &[Overtaken] {
         &self.overtaken
+    }
+
+    /// Counts the records of shared items so far of which nothing was taken.
+    pub(crate) fn left_out(&self) -> Counts {
+        let mut counts = Counts::default();
+        for id in &self.left_out {
+            *counts.of_mut(id.kind) += 1;
+        }
+        counts
     }
 
     pub(crate) fn finish(self) -> DraftChanges {
@@ -474,7 +553,7 @@ impl<'a> Draft<'a> {
             head: self.head,
             merged: self.merged,
             kept: self.kept,
-            overtaken: self.overtaken,
+            overtaken: Overtaken::within(self.overtaken, REPLY_OVERTAKEN_BYTES_MAX),
         }
     }
 

@@ -118,6 +118,12 @@ pub const ROWS_KEPT_MIN: usize = 20;
 pub const ROW_ENTRIES_MAX: usize = 20;
 /// Bytes of text in all entries before the newest.
 pub const ROW_EARLIER_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of the staged texts in an entry that were not taken, since others wrote later.
+pub const ROW_OVERTAKEN_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of such texts in the reply to a save.
+pub const REPLY_OVERTAKEN_BYTES_MAX: usize = 2 * 1024;
+/// Bytes that each of them may have, however many there are.
+pub const OVERTAKEN_BYTES_MIN: usize = 160;
 /// Percent of the hard limit that archiving comes down to.
 pub const ACTIVE_TEXT_KEPT_PERCENT: u64 = 80;
 /// The newest lessons that are never archived.

@@ -5,12 +5,12 @@ use super::held::hold;
 use super::{Plan, Row, put_fixes, put_row, stored_row_of};
 use crate::activity::{LAST_MESSAGE, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
-use crate::draft::{Draft, Overtaken};
+use crate::draft::{Draft, NOT_TAKEN, Overtaken};
 use crate::fold::{fold, keep_end};
 use crate::held::{Held, HeldKey};
-use crate::ids::SessionId;
+use crate::ids::{Kind, SessionId};
 use crate::kinds::note::{Note, Scope};
-use crate::limits::TEXT_BYTES_MAX;
+use crate::limits::{ROW_OVERTAKEN_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, SessionRow};
@@ -23,8 +23,8 @@ use crate::staged::{Staged, count};
 /// machine is folded. The rest is held until the team's database has it.
 ///
 /// The row gets an entry if there is something new to say. The entry has the last staged summary
-/// or, without one, the activity noted by rule. Then come counts of the staged work, and the
-/// agent's last message.
+/// or, without one, the activity noted by rule. Then come counts of the staged work, what was not
+/// taken of it, and the agent's last message.
 ///
 /// A session that left only activity, lines of a topic's history or private notes gets no notice:
 /// there is nothing to review.
@@ -53,8 +53,9 @@ pub fn plan_keep(
     if let Some(activity) = &staged.captured {
         put_fixes(&mut draft, activity, &origin);
     }
-    let row =
-        row(staged, before.as_ref(), &draft, &origin).map(|row| put_row(&mut draft, row, &origin));
+    let (kept, overtaken) = (shared_counts(staged, &draft), not_taken(&draft));
+    let row = row(staged, before.as_ref(), kept, &overtaken, &draft, &origin);
+    let row = row.map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
     changes.push(Change::Unstage { session: session.clone() });
     let waits = |staged: Staged| Held {
@@ -75,8 +76,8 @@ pub fn plan_keep(
     let Some(row) = row.filter(|_| staged.has_work()) else {
         return Some(Plan { changes, outcome: () });
     };
-    let kept = shared_counts(staged);
-    let nothing_shared = kept == Counts::default() && staged.summary.is_none();
+    let nothing_kept = kept == Counts::default() && overtaken.is_empty();
+    let nothing_shared = nothing_kept && staged.summary.is_none();
     if staged.has_history_alone() || nothing_shared && cause == NoticeCause::Ended {
         return Some(Plan { changes, outcome: () });
     }
@@ -93,16 +94,39 @@ pub fn plan_keep(
     Some(Plan { changes, outcome: () })
 }
 
-/// Counts the staged work that others may see. Private notes are left out.
-fn shared_counts(staged: &Staged) -> Counts {
+/// Counts the staged work that others may see. Private notes are left out, and so is what was not
+/// taken.
+fn shared_counts(staged: &Staged, draft: &Draft<'_>) -> Counts {
     let shared = staged.notes.iter().filter(|note| !note.private).count();
-    Counts { notes: count(shared), ..staged.counts() }
+    let mut counts = Counts { notes: count(shared), ..staged.counts() };
+    let left_out = draft.left_out();
+    for kind in Kind::ALL {
+        *counts.of_mut(kind) = counts.of(kind).saturating_sub(left_out.of(kind));
+    }
+    counts
+}
+
+/// Words the staged texts that were not taken. Each is whole, unless there is no room for all. A
+/// session's private notes are left out.
+fn not_taken(draft: &Draft<'_>) -> Vec<String> {
+    let is_shared = |it: &&Overtaken| {
+        let record = draft.head().record(it.id);
+        record.is_none_or(|record| record.owner().is_none())
+    };
+    let shared: Vec<Overtaken> = draft.overtaken().iter().filter(is_shared).cloned().collect();
+    let line = |it: Overtaken| {
+        let apart = if it.text.contains('\n') { '\n' } else { ' ' };
+        format!("{NOT_TAKEN}{} was written later:{apart}{}", it.place(), it.text)
+    };
+    Overtaken::within(shared, ROW_OVERTAKEN_BYTES_MAX).into_iter().map(line).collect()
 }
 
 /// Builds the entry that is written on a session's behalf; `None` if there is nothing new to say.
 fn row(
     staged: &Staged,
     before: Option<&SessionRow>,
+    kept: Counts,
+    overtaken: &[String],
     draft: &Draft<'_>,
     origin: &Provenance,
 ) -> Option<Row> {
@@ -112,7 +136,7 @@ fn row(
         (None, Some(activity)) => Some(without_message(activity).row_summary()),
         (None, None) => None,
     };
-    let kept = Some(shared_counts(staged)).filter(|kept| *kept != Counts::default());
+    let kept = Some(kept).filter(|kept| *kept != Counts::default());
     let message = staged
         .captured
         .as_deref()
@@ -120,15 +144,11 @@ fn row(
         .filter(|_| staged.has_work() || activity.is_some())
         .filter(|message| staged.summary.iter().all(|summary| !contains(summary, message)))
         .filter(|message| before.is_none_or(|row| !contains(&row.summary, message)));
-    let lines = [
-        summary.filter(|summary| !summary.is_empty()),
-        kept.map(|kept| format!("Staged {kept}.")),
-        message.map(|message| format!("{LAST_MESSAGE}{message}")),
-    ];
-    let overtaken = draft.overtaken().iter();
-    let overtaken = overtaken
-        .map(|Overtaken { id, text }| format!("Not taken, since {id} was written later: {text}"));
-    let mut lines: Vec<String> = lines.into_iter().flatten().chain(overtaken).collect();
+    // A message comes last, since it may have any number of lines.
+    let mut lines: Vec<String> = summary.into_iter().filter(|it| !it.is_empty()).collect();
+    lines.extend(kept.map(|kept| format!("Staged {kept}.")));
+    lines.extend(overtaken.iter().cloned());
+    lines.extend(message.map(|message| format!("{LAST_MESSAGE}{message}")));
     if lines.is_empty() {
         if !staged.has_work() {
             return None;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::append;
 use crate::change::{Notice, NoticeCause};
+use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line};
 use crate::ids::NoticeId;
 use crate::limits::{NOTICE_FILES_MAX, NOTICES_SHOWN_MAX};
@@ -52,9 +53,14 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
     } else {
         ""
     };
+    let left_out = record.map_or(0, |row| not_taken(row));
     let kept = match notice.kept {
-        none if none == Counts::default() => "its summary".to_owned(),
+        none if none == Counts::default() && left_out == 0 => "its summary".to_owned(),
         kept => kept.to_string(),
+    };
+    let kept = match left_out {
+        0 => kept,
+        count => format!("{kept}; {count} not taken, as {} says", notice.row),
     };
     let saved = |row: &Record| matches!(&row.body, Body::SessionRow(row) if row.saved_itself());
     let head = match &notice.cause {
@@ -79,6 +85,12 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
         return None;
     }
     Some(head.clone() + &files(notice, NOTICE_FILES_MAX, chars - head.chars().count(), "- "))
+}
+
+/// Counts the staged texts that a session's row has since they were not taken.
+fn not_taken(row: &Record) -> usize {
+    let Body::SessionRow(row) = &row.body else { return 0 };
+    row.summary.lines().filter(|line| line.starts_with(NOT_TAKEN)).count()
 }
 
 /// Renders the files that a crash left changed, one line each. The last line counts those not

@@ -5,6 +5,7 @@ use super::size;
 use super::written::{AddReply, ForgetReply, UpdateReply};
 use crate::audience::Audience;
 use crate::draft::{KeptBlueprint, Overtaken};
+use crate::fold::{one_line, with_block};
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::kinds::{UnseenCode, WhyUnseen};
@@ -195,7 +196,7 @@ fn kept(kept: &[KeptBlueprint]) -> String {
 }
 
 /// Names what was staged and is older than what is stored, and says how to write it all the same.
-fn overtaken(overtaken: &[Overtaken]) -> String {
+pub(super) fn overtaken(overtaken: &[Overtaken]) -> String {
     if overtaken.is_empty() {
         return String::new();
     }
@@ -203,8 +204,13 @@ fn overtaken(overtaken: &[Overtaken]) -> String {
         "Not replaced, since they were written after you staged yours. Write yours again \
                     if it still holds:\n"
             .to_owned();
-    for Overtaken { id, text: staged } in overtaken {
-        append(&mut text, format_args!("- {id}; you staged: {staged}\n"));
+    for it in overtaken {
+        let is_named = it.id.kind != Kind::Topic && !it.name.is_empty();
+        let name = if is_named { format!(" {}", one_line(&it.name)) } else { String::new() };
+        let (first, rest) = it.text.split_once('\n').unwrap_or((&it.text, ""));
+        let head = format!("- {}{name}; you staged: {first}", it.place());
+        text.push_str(&with_block(head, rest, "  "));
+        text.push('\n');
     }
     text
 }

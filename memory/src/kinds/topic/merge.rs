@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::staging::absorb_by_key;
 use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
-use crate::ids::Timestamp;
+use crate::ids::{Revision, Timestamp};
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 
 impl Topic {
@@ -46,7 +46,7 @@ impl Topic {
 
     /// Returns whether the status was written after that of a part, which then is a line of the
     /// history alone. Every status is such a line, too.
-    pub(super) fn has_later_status(&self, part: &TopicPart) -> bool {
+    fn has_later_status(&self, part: &TopicPart) -> bool {
         let written = |lines: &[HistoryLine], status: &str| {
             let text = HistoryLine::new(status).text;
             lines.iter().filter(|line| line.text == text).map(|line| line.time).max()
@@ -94,6 +94,20 @@ impl Topic {
 }
 
 impl TopicPart {
+    /// Returns the staged texts that a stored topic keeps out, since it has later ones. Each comes
+    /// with the name of its field. `written` is the revision at which the topic was written.
+    pub(crate) fn overtaken(&self, stored: &Topic, written: Revision) -> Vec<(&'static str, &str)> {
+        let is_later = self.staged.is_some_and(|staged| written > staged);
+        let status = self.status.as_deref().filter(|status| *status != stored.status);
+        let status = status.filter(|_| is_later && stored.has_later_status(self));
+        status.map(|status| ("status", status)).into_iter().collect()
+    }
+
+    /// Returns whether it says more than so many of its texts. Lines of history do not count.
+    pub(crate) fn says_more_than(&self, texts: usize) -> bool {
+        self.own_texts().count() > texts || !self.decisions.is_empty() || !self.files.is_empty()
+    }
+
     /// Merges like [`Topic::take_in`], for a part that is not in memory yet. Keeps everything that
     /// was said, in order and without repeats. It settles no decision, since that depends on the
     /// stored topic.

@@ -110,10 +110,19 @@ impl Keyed for TopicPart {
     /// The name stays as it was spelt first.
     fn merged(&self, stored: Body, written: Revision) -> Option<Body> {
         let Body::Topic(mut stored) = stored else { return Some(self.body()) };
-        let is_later = self.staged.is_some_and(|staged| written > staged);
-        let later = (is_later && stored.has_later_status(self)).then(|| stored.status.clone());
-        stored.take_in(self);
-        stored.status = later.unwrap_or(stored.status);
+        let overtaken = self.overtaken(&stored, written);
+        let mut taken = self.clone();
+        let texts = [
+            ("status", &mut taken.status),
+            ("overview", &mut taken.overview),
+            ("architecture", &mut taken.architecture),
+        ];
+        for (name, text) in texts {
+            if overtaken.iter().any(|(field, _)| *field == name) {
+                *text = None;
+            }
+        }
+        stored.take_in(&taken);
         Some(Body::Topic(stored))
     }
 }

@@ -37,7 +37,9 @@ fn work_that_was_staged_before_others_wrote_the_same_replaces_nothing_at_an_end(
     let row = memory.active_of(Kind::SessionRow).last().unwrap();
     let row = crate::render::item::full(row);
     assert!(row.contains("Not taken, since b1 was written later: old"), "{row}");
-    assert_eq!(row.matches("was written later: old").count(), 2, "{row}");
+    assert!(row.contains("Not taken, since the status of t"), "{row}");
+    assert_eq!(row.matches("was written later: old").count(), 3, "{row}");
+    assert!(!row.contains("Staged"), "nothing was taken: {row}");
     let topic = memory.topic(MAIN).and_then(|it| it.topic()).unwrap();
     assert!(topic.history.iter().any(|line| line.text == "old"));
 }
@@ -58,7 +60,8 @@ fn a_save_names_the_facts_that_others_wrote_since_they_were_staged() {
     };
     assert_eq!(stored(&memory), "new");
     let id = memory.active_of(Kind::Note).next().unwrap().id;
-    assert_eq!(outcome.overtaken, [crate::Overtaken { id, text: "old".to_owned() }]);
+    let (name, text) = ("port".to_owned(), "old".to_owned());
+    assert_eq!(outcome.overtaken, [crate::Overtaken { id, name, text }]);
     // What is said again, knowing of it, is newer. So is what the save itself has.
     checkpoint(&mut memory, &early, fact("old again"));
     let outcome =
@@ -66,6 +69,71 @@ fn a_save_names_the_facts_that_others_wrote_since_they_were_staged() {
     assert_eq!((stored(&memory).as_str(), outcome.overtaken.len()), ("old again", 0));
     save(&mut memory, &early, fact("last"));
     assert_eq!(stored(&memory), "last");
+}
+
+/// Nothing else has the text, so it is not cut as a line is.
+#[test]
+fn the_row_of_a_killed_session_has_all_of_a_long_text_that_was_not_taken() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let fact = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("deploy".to_owned()), ..note(text) }],
+        ..Staged::default()
+    };
+    let steps: Vec<String> = (0..60).map(|at| format!("{at}. run the step {at}")).collect();
+    let steps = steps.join("\n");
+    checkpoint(
+        &mut memory,
+        &early,
+        Staged { lessons: vec![lesson("Flush first", "")], ..fact(&steps) },
+    );
+    save(&mut memory, &later, fact("ask ada"));
+    let end = Provenance { time: day(3), ..early.clone() };
+    let plan = plan_keep(&memory, &early.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    let id = memory.active_of(Kind::Note).next().unwrap().id;
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    let Body::SessionRow(row) = &row.body else { panic!("{row:?}") };
+    let not_taken = format!("Not taken, since {id} was written later:\n{steps}");
+    assert_eq!(row.summary, format!("Staged 1 lesson.\n{not_taken}"));
+    let kept = memory.notices().last().unwrap().kept;
+    assert_eq!(kept, Counts { lessons: 1, ..Counts::default() });
+}
+
+#[test]
+fn texts_that_exceed_the_row_are_cut_and_say_so() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let long = "x".repeat(limits::ROW_OVERTAKEN_BYTES_MAX);
+    checkpoint(&mut memory, &early, blueprints([mutable("A", &long), mutable("B", &long)]));
+    save(&mut memory, &later, blueprints([mutable("A", "a"), mutable("B", "b")]));
+    let end = Provenance { time: day(3), ..early.clone() };
+    let plan = plan_keep(&memory, &early.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    let Body::SessionRow(row) = &row.body else { panic!("{row:?}") };
+    let (half, bytes) = (long.len() / 2, long.len());
+    let cut = format!("[cut here: {half} of {bytes} bytes]");
+    assert_eq!(row.summary.matches(&cut).count(), 2, "{}", row.summary.len());
+}
+
+#[test]
+fn the_reply_to_a_save_names_a_status_that_was_overtaken() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let status = |text: &str| Staged {
+        topics: vec![TopicPart { status: Some(text.to_owned()), ..TopicPart::default() }],
+        ..Staged::default()
+    };
+    checkpoint(&mut memory, &early, status("half of it works"));
+    save(&mut memory, &later, status("all of it works"));
+    let by = Provenance { time: day(3), ..early };
+    let outcome = save(&mut memory, &by, Staged::default());
+    let id = memory.topic(MAIN).unwrap().id;
+    let (name, text) = ("status".to_owned(), "half of it works".to_owned());
+    assert_eq!(outcome.overtaken, [crate::Overtaken { id, name, text }]);
+    let reply = crate::render::save(&outcome);
+    let line = format!("- the status of {id}; you staged: half of it works\n");
+    assert!(reply.contains(&line), "{reply}");
+    let topic = memory.topic(MAIN).and_then(|it| it.topic()).unwrap();
+    assert_eq!(topic.status, "all of it works");
 }
 
 #[test]

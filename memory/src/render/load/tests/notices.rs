@@ -87,3 +87,25 @@ fn a_notice_says_when_its_list_of_files_is_incomplete() {
     2 notices wait for the next load.
     ");
 }
+
+#[test]
+fn a_notice_says_how_much_was_not_taken() {
+    let mut memory = Memory::default();
+    let fact = |text: &str| {
+        let note = crate::NewNote { key: Some("port".to_owned()), ..crate::testing::note(text) };
+        Staged { notes: vec![note], ..Staged::default() }
+    };
+    checkpoint(&mut memory, &origin("gone", 1), fact("old"));
+    save(&mut memory, &origin("later", 2), fact("new"));
+    let plan = plan_keep(
+        &memory,
+        &SessionId::new("gone"),
+        &origin("anchord", 4),
+        NoticeCause::Ended,
+        false,
+    );
+    apply(&mut memory, plan.unwrap());
+    let text = loaded(&memory, &Asked::default()).text;
+    let notice = "which ended without saving: nothing; 1 not taken, as s3 says.\n";
+    assert!(text.contains(notice), "{text}");
+}
