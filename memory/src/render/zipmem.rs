@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::load::LoadText;
-use super::{append, item, kinds, newest_rows, notice};
+use super::{append, item, kinds, newest_rows, notice, replies};
 use crate::archive::Archived;
 use crate::change::{Notice, NoticeCause};
 use crate::fold::{one_line, with_block};
@@ -177,7 +177,8 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     )
 }
 
-/// Renders the reply to `zipmem_save_and_compact`.
+/// Renders the reply to `zipmem_save_and_compact`. Lines follow about what was not replaced, which
+/// the original does not know.
 pub fn save(outcome: &SaveOutcome) -> String {
     let (active, added) = (outcome.active, outcome.added);
     let size = super::size::kilobytes(outcome.text_bytes).replace(' ', "");
@@ -187,15 +188,18 @@ pub fn save(outcome: &SaveOutcome) -> String {
     } else {
         ""
     };
+    let overtaken = replies::overtaken(&outcome.overtaken);
+    let apart = if overtaken.is_empty() { "" } else { "\n" };
     format!(
-        "Memory compacted{pruned}. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.",
+        "Memory compacted{pruned}. Blueprints: {} (+{}), Anchors: {} (+{}), Lessons: {} (+{}), Sessions: {}. State size: {size}.{apart}{}",
         active.blueprints,
         added.blueprints,
         active.anchors,
         added.anchors,
         active.lessons,
         added.lessons,
-        outcome.sessions
+        outcome.sessions,
+        overtaken.trim_end()
     )
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{LoadView, checkpoint, load, save};
-use crate::testing::{anchor, apply, blueprint, blueprints, day, lesson, lessons, origin};
+use crate::testing::{
+    anchor, apply, blueprint, blueprints, day, lesson, lessons, mutable, origin,
+};
 use crate::{
     Blueprint, Category, Kind, Memory, NoticeCause, SessionId, Staged, plan_checkpoint, plan_keep,
 };
@@ -166,6 +168,24 @@ fn replies_match_the_original() {
     apply(&mut memory, plan);
     let outcome = crate::testing::save(&mut memory, &by, lessons([lesson("x1", "")]));
     insta::assert_snapshot!(save(&outcome), @"Memory compacted. Blueprints: 2 (+2), Anchors: 1 (+1), Lessons: 3 (+3), Sessions: 1. State size: 0.2KB.");
+}
+
+#[test]
+fn a_save_names_a_blueprint_that_others_wrote_since_it_was_staged() {
+    let mut memory = Memory::default();
+    let (early, later) = (origin("early", 1), origin("later", 2));
+    let plan = plan_checkpoint(&memory, &early, blueprints([mutable("Cache", "LRU\nof ten")]));
+    apply(&mut memory, plan.unwrap());
+    crate::testing::save(&mut memory, &later, blueprints([mutable("Cache", "none")]));
+    let outcome = crate::testing::save(&mut memory, &origin("early", 3), Staged::default());
+    let reply = save(&outcome);
+    let (first, rest) = reply.split_once('\n').unwrap();
+    assert!(first.ends_with('.') && first.starts_with("Memory compacted."), "{reply}");
+    insta::assert_snapshot!(rest, @r"
+    Not replaced, since they were written after you staged yours. Write yours again if it still holds:
+    - b1 Cache; you staged: LRU
+      of ten
+    ");
 }
 
 #[test]
