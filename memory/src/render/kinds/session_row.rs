@@ -44,17 +44,42 @@ impl Worded for SessionRow {
     }
 
     fn line(&self, of: &Record) -> Option<Line> {
-        Some(Line {
-            text: format!("{} {}", loaded_head(of, self), joined(&self.summary)),
-            end: earlier(self),
-            is_all: self.earlier_count() == 0,
-            is_joined: self.summary.trim().contains('\n'),
-        })
+        Some(line(of, self))
+    }
+
+    /// Its line, cut after a word. Only a whole line is followed by the number of earlier entries.
+    fn loaded_title(&self, of: &Record) -> String {
+        let Line { text, end, .. } = line(of, self);
+        let chars_max = TITLE_CHARS_MAX + of.id.to_string().chars().count() - CUT.chars().count();
+        if text.chars().count() + end.chars().count() <= chars_max {
+            return text + &end;
+        }
+        cut_after_word(&text, chars_max).to_owned()
     }
 
     fn loaded_excerpt(&self, of: &Record) -> Option<(String, &str)> {
         Some((loaded_head(of, self), self.summary.as_str()))
     }
+}
+
+/// Renders a row's line, before it is cut.
+fn line(of: &Record, row: &SessionRow) -> Line {
+    Line {
+        text: format!("{} {}", loaded_head(of, row), joined(&row.summary)),
+        end: earlier(row),
+        is_all: row.earlier_count() == 0,
+        is_joined: row.summary.trim().contains('\n'),
+    }
+}
+
+/// Returns at most `chars_max` characters of a line. They end after a word, unless that would leave
+/// less than half of them.
+fn cut_after_word(line: &str, chars_max: usize) -> &str {
+    let Some((at, _)) = line.char_indices().nth(chars_max) else { return line };
+    let (kept, rest) = line.split_at(at);
+    let space = kept.rfind(' ').filter(|space| !rest.starts_with(' ') && *space > at / 2);
+    let words = space.and_then(|space| kept.get(..space)).unwrap_or(kept);
+    words.trim_end_matches([' ', ';', ','])
 }
 
 /// Renders everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.

@@ -1,8 +1,8 @@
 //! Records in the forms that agents get.
 
 use super::*;
-use crate::testing::{anchor, apply, blueprint, blueprints, lesson, note, origin, save};
-use crate::{Memory, NewNote, plan_notes};
+use crate::testing::{anchor, apply, blueprint, blueprints, day, lesson, note, origin, save};
+use crate::{Body, Memory, NewNote, SessionRow, TrailEntry, plan_notes};
 
 fn texts(of: fn(&Record) -> String) -> Vec<String> {
     let mut memory = Memory::default();
@@ -103,4 +103,33 @@ fn a_summary_that_is_the_first_line_is_shown_once() {
       Task: drain the queues
       All.
     ");
+}
+
+/// A row with this newest entry, and with earlier ones: each text, and whether it was written on the
+/// session's behalf.
+fn row(summary: &str, earlier: &[(&str, bool)], on_behalf: bool) -> Record {
+    let mut memory = Memory::default();
+    save(&mut memory, &origin("one", 2), crate::Staged::default());
+    let stored = memory.records().next().unwrap();
+    let Body::SessionRow(saved) = &stored.body else { panic!("{stored:?}") };
+    let entry = |(summary, on_behalf): &(&str, bool)| TrailEntry {
+        time: day(1),
+        summary: (*summary).to_owned(),
+        on_behalf: *on_behalf,
+        folded: 0,
+    };
+    let earlier = earlier.iter().map(entry).collect();
+    let row = SessionRow { summary: summary.to_owned(), on_behalf, earlier, ..saved.clone() };
+    Record { body: Body::SessionRow(row), ..Record::clone(stored) }
+}
+
+#[test]
+fn the_title_of_a_session_is_its_line_cut_after_a_word() {
+    let asked = "Asked: publish the berth plan next and use half open ranges";
+    let edited = "Edited: backend/fernweh/berths/publish.py";
+    let said = "Said last: The plan is published with half open ranges, and the tests pass again.";
+    let long = row(&format!("{asked}\n{edited}\n{said}"), &[], true);
+    insta::assert_snapshot!(title(&long), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: publish the berth plan next and use half open ranges; Edited: backend/fernweh/berths/publish.py; Said …");
+    let short = row("Asked: go on\nSaid last: Went on.", &[("Asked: begin", true)], true);
+    insta::assert_snapshot!(title(&short), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: go on; Said last: Went on. (+1 earlier) …");
 }
