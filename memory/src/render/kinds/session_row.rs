@@ -1,11 +1,16 @@
 //! Session rows: the day and the client, and the trail of entries.
 
 use super::{Line, Worded};
+use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line, with_block};
 use crate::limits::TITLE_CHARS_MAX;
-use crate::record::{Record, SessionRow};
+use crate::record::{Record, SessionRow, TrailEntry};
 use crate::render::cut::CUT;
 use crate::render::loaded;
+
+/// The beginnings of entries that are made by rule, from activity or from staged work.
+const BY_RULE: [&str; 6] =
+    ["Asked: ", "Edited: ", "Failed, then passed: ", "Said last: ", "Staged ", NOT_TAKEN];
 
 impl Worded for SessionRow {
     fn full(&self, of: &Record) -> String {
@@ -35,7 +40,7 @@ impl Worded for SessionRow {
     fn loaded(&self, of: &Record) -> String {
         let trail = self.trail_text();
         let (first, rest) = trail.split_once('\n').unwrap_or((&trail, ""));
-        with_block(format!("{} {first}", loaded_head(of, self)), rest, "  ")
+        with_block(format!("{} {first}", loaded_head(of, self, self.on_behalf)), rest, "  ")
     }
 
     /// Its line.
@@ -58,18 +63,40 @@ impl Worded for SessionRow {
     }
 
     fn loaded_excerpt(&self, of: &Record) -> Option<(String, &str)> {
-        Some((loaded_head(of, self), self.summary.as_str()))
+        Some((loaded_head(of, self, self.on_behalf), self.summary.as_str()))
     }
 }
 
-/// Renders a row's line, before it is cut.
+/// Renders a row's line, before it is cut. It begins with the newest entry that the agent wrote,
+/// since an entry made by rule after it may say little. The newest entry follows then.
 fn line(of: &Record, row: &SessionRow) -> Line {
+    let newest = row.newest();
+    let by_agent = row.earlier.iter().rev().find(|entry| is_by_agent(entry));
+    let by_agent = by_agent.filter(|_| row.captured.is_none() && !is_by_agent(&newest));
+    let Some(first) = by_agent else {
+        return Line {
+            text: format!("{} {}", loaded_head(of, row, row.on_behalf), joined(&row.summary)),
+            end: earlier(row),
+            is_all: row.earlier_count() == 0,
+            is_joined: row.summary.trim().contains('\n'),
+        };
+    };
+    let later = if first.on_behalf { "Later" } else { "After its last save" };
+    let both = format!("{}\n{later}: {}", first.summary.trim(), row.summary.trim());
+    let more = row.earlier_count().saturating_sub(1);
     Line {
-        text: format!("{} {}", loaded_head(of, row), joined(&row.summary)),
-        end: earlier(row),
-        is_all: row.earlier_count() == 0,
-        is_joined: row.summary.trim().contains('\n'),
+        text: format!("{} {}", loaded_head(of, row, first.on_behalf), joined(&both)),
+        end: count_earlier(more),
+        is_all: more == 0,
+        is_joined: true,
     }
+}
+
+/// Returns whether an entry has words of the agent: those of a save, or of its last checkpoint. An
+/// entry that is made by rule begins with a label.
+fn is_by_agent(entry: &TrailEntry) -> bool {
+    let is_labelled = || BY_RULE.iter().any(|label| entry.summary.starts_with(label));
+    entry.folded == 0 && (!entry.on_behalf || !is_labelled())
 }
 
 /// Returns at most `chars_max` characters of a line. They end after a word, unless that would leave
@@ -126,18 +153,22 @@ fn joined(text: &str) -> String {
 
 /// Renders ` (+2 earlier)`, or nothing if the newest entry is the only one.
 pub(in crate::render) fn earlier(row: &SessionRow) -> String {
-    match row.earlier_count() {
+    count_earlier(row.earlier_count())
+}
+
+fn count_earlier(count: u32) -> String {
+    match count {
         0 => String::new(),
         count => format!(" (+{count} earlier)"),
     }
 }
 
-/// Renders `s34 2026-11-22 claude-code of ada:`. If its agent did not save, it also says how the
-/// row was made.
-fn loaded_head(record: &Record, row: &SessionRow) -> String {
+/// Renders `s34 2026-11-22 claude-code of ada:`. If its agent did not save the entry that follows,
+/// it also says how that was made.
+fn loaded_head(record: &Record, row: &SessionRow, on_behalf: bool) -> String {
     let who = who(record, row);
     let subagent = row.session.parent().map(|_| "a subagent");
-    let unsaved = match (row.captured.is_some() || row.on_behalf, row.saved_itself()) {
+    let unsaved = match (row.captured.is_some() || on_behalf, row.saved_itself()) {
         (true, true) => Some("after its last save"),
         (true, false) => Some("not saved by its agent"),
         (false, _) => None,
