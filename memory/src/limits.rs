@@ -165,6 +165,10 @@ pub const PART_TEXT_BYTES_MAX: usize = 4 * 1024;
 pub const NOTICES_SHOWN_MAX: usize = 5;
 /// Notices that a project keeps, shown or not: the newest.
 pub const NOTICES_MAX: usize = 300;
+/// Kept records that one notice names; the others are counted.
+pub const NOTICE_NAMED_MAX: usize = 3;
+/// Characters of such a record's title.
+pub const NOTICE_TITLE_CHARS_MAX: usize = 60;
 /// Changed files that one notice names.
 pub const NOTICE_FILES_MAX: usize = 50;
 /// Changed files that the zipmem form names.

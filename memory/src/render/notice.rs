@@ -1,16 +1,19 @@
 //! Notices: messages about sessions that did not save, each shown once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::append;
+use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
 use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line};
-use crate::ids::NoticeId;
-use crate::limits::{NOTICE_FILES_MAX, NOTICES_SHOWN_MAX};
+use crate::ids::{Kind, NoticeId, RecordId, Revision};
+use crate::limits::{
+    NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
+};
 use crate::memory::Memory;
 use crate::record::{Body, Record};
-use crate::staged::Counts;
+use crate::staged::{Counts, count};
 
 /// Renders the newest unseen notices that fit. Returns the text, the ids of those shown, and the
 /// number that wait. `print` gets the characters left for one notice, and returns `None` if not
@@ -21,12 +24,7 @@ pub(super) fn notices(
     mut chars: usize,
     print: impl Fn(&Notice, usize) -> Option<String>,
 ) -> (String, Vec<NoticeId>, usize) {
-    let unseen: Vec<&Notice> = memory
-        .notices()
-        .rev()
-        .map(|notice| &**notice)
-        .filter(|notice| !seen.contains(&notice.id))
-        .collect();
+    let unseen: Vec<&Notice> = unseen(memory, seen).collect();
     let mut text = String::new();
     let mut shown = Vec::new();
     for notice in unseen.iter().take(NOTICES_SHOWN_MAX) {
@@ -39,10 +37,67 @@ pub(super) fn notices(
     (text, shown, waiting)
 }
 
+/// Returns the notices that were not shown yet, newest first.
+fn unseen<'m>(
+    memory: &'m Memory,
+    seen: &'m BTreeSet<NoticeId>,
+) -> impl Iterator<Item = &'m Notice> {
+    let newest = memory.notices().rev().map(|notice| &**notice);
+    newest.filter(move |notice| !seen.contains(&notice.id))
+}
+
+/// Returns the session rows that say no more than the notices which are to be shown.
+pub(super) fn rows_told(memory: &Memory, seen: &BTreeSet<NoticeId>) -> BTreeSet<RecordId> {
+    let is_told = |notice: &&Notice| match memory.record(notice.row).map(|row| &row.body) {
+        Some(Body::SessionRow(row)) => {
+            row.earlier.is_empty() && row.summary == format!("Staged {}.", notice.kept)
+        }
+        _ => false,
+    };
+    let shown = unseen(memory, seen).take(NOTICES_SHOWN_MAX);
+    shown.filter(is_told).map(|notice| notice.row).collect()
+}
+
 /// Renders one line for a session that ended without saving all its work. Mentions a crash only if
 /// a daemon or machine died, or files changed after the last checkpoint. Those files follow, to be
-/// read again.
+/// read again. The line names what was kept, or counts it if there is no room.
 pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<String> {
+    let named = names(memory, notice).map(|names| head(memory, notice, &names));
+    let named = named.filter(|head| head.chars().count() <= chars);
+    let line = named.unwrap_or_else(|| head(memory, notice, &notice.kept.to_string()));
+    let left = chars.checked_sub(line.chars().count())?;
+    Some(line + &files(notice, NOTICE_FILES_MAX, left, "- "))
+}
+
+/// Names the first records that a session's end wrote, and counts the others that were kept: `l5
+/// Flush first and 2 more`. `None` if it is not known which ones they are.
+fn names(memory: &Memory, notice: &Notice) -> Option<String> {
+    let row = memory.record(notice.row)?;
+    // All of them came with one commit, as the row did unless it was written again since.
+    let revision = row.content_version().revision;
+    let before = Revision(revision.0.checked_sub(1)?);
+    let of_commit = memory.written_since(before);
+    let of_commit = of_commit.take_while(|record| record.content_version().revision == revision);
+    let is_kept = |record: &&Arc<Record>| {
+        let by = &record.updated;
+        notice.kept.of(record.kind()) > 0
+            && record.state.is_active()
+            && !record.is_captured()
+            && (&by.session, by.time) == (&notice.session, notice.time)
+    };
+    let title = |record: &Arc<Record>| clip(&loaded::title(record), NOTICE_TITLE_CHARS_MAX);
+    let named = of_commit.filter(is_kept).take(NOTICE_NAMED_MAX).map(title);
+    let named: Vec<String> = named.collect();
+    let kept = Kind::ALL.into_iter().map(|kind| notice.kept.of(kind)).sum::<u32>();
+    let more = match kept.saturating_sub(count(named.len())) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| named.join(", ") + &more)
+}
+
+/// Renders the line of a notice. `kept` names or counts what was kept.
+fn head(memory: &Memory, notice: &Notice, kept: &str) -> String {
     let record = memory.record(notice.row);
     let client = record.map_or("", |row| &row.created.client);
     let client = clip(&one_line(client), 40);
@@ -55,15 +110,15 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
     };
     let left_out = record.map_or(0, |row| not_taken(row));
     let kept = match notice.kept {
-        none if none == Counts::default() && left_out == 0 => "its summary".to_owned(),
-        kept => kept.to_string(),
+        none if none == Counts::default() && left_out == 0 => "its summary",
+        _ => kept,
     };
     let kept = match left_out {
-        0 => kept,
+        0 => kept.to_owned(),
         count => format!("{kept}; {count} not taken, as {} says", notice.row),
     };
     let saved = |row: &Record| matches!(&row.body, Body::SessionRow(row) if row.saved_itself());
-    let head = match &notice.cause {
+    match &notice.cause {
         NoticeCause::Ended if record.is_some_and(|row| saved(row)) => {
             format!("Kept for {who}, which ended with work not saved: {kept}.{unseen}\n")
         }
@@ -80,11 +135,7 @@ pub(super) fn plain(memory: &Memory, notice: &Notice, chars: usize) -> Option<St
             };
             format!("Recovered after a crash from {who}: {kept}.{look}\n")
         }
-    };
-    if head.chars().count() > chars {
-        return None;
     }
-    Some(head.clone() + &files(notice, NOTICE_FILES_MAX, chars - head.chars().count(), "- "))
 }
 
 /// Counts the staged texts that a session's row has since they were not taken.

@@ -28,11 +28,11 @@ fn notices_and_changes_by_others_come_last_and_leave_the_rest_unchanged() {
     let tail = &with.text[with.text.find("\nRecovered").unwrap()..];
     insta::assert_snapshot!(tail, @"
 
-    Recovered after a crash from session s10 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again:
+    Recovered after a crash from session s10 (claude-code, 2026-11-04): l9 cut. Changed since its last checkpoint, so look again:
     - src/a.rs
     - b.rs
     - and 3 more
-    Kept for session s8 (claude-code, 2026-11-04), which ended without saving: 1 lesson.
+    Kept for session s8 (claude-code, 2026-11-04), which ended without saving: l7 gone.
     More changes do not fit here.
     Also here now: another agent, codex ×2.
     ");
@@ -61,7 +61,7 @@ fn a_normal_end_is_reported_in_one_line_and_not_as_a_crash() {
     let text = loaded(&memory, &Asked::default()).text;
     insta::assert_snapshot!(&text[text.find("\nKept for").unwrap()..], @r"
     Kept for session s3 (claude-code, 2026-11-04), which ended without saving: its summary.
-    Kept for session s1 (claude-code, 2026-11-04), which ended with work not saved: 1 lesson.
+    Kept for session s1 (claude-code, 2026-11-04), which ended with work not saved: l2 late.
     ");
 }
 
@@ -82,7 +82,7 @@ fn a_notice_says_when_its_list_of_files_is_incomplete() {
     let text = loaded(&memory, &Asked::default()).text;
     insta::assert_snapshot!(&text[text.find("\nRecovered").unwrap()..], @"
 
-    Recovered after a crash from session s6 (claude-code, 2026-11-04): 1 lesson. Changed since its last checkpoint, so look again (not all files could be looked at):
+    Recovered after a crash from session s6 (claude-code, 2026-11-04): l5 three. Changed since its last checkpoint, so look again (not all files could be looked at):
     - a.rs
     2 notices wait for the next load.
     ");
@@ -108,4 +108,24 @@ fn a_notice_says_how_much_was_not_taken() {
     let text = loaded(&memory, &Asked::default()).text;
     let notice = "which ended without saving: nothing; 1 not taken, as s3 says.\n";
     assert!(text.contains(notice), "{text}");
+}
+
+/// The row would say the same, so it waits until the notice was shown.
+#[test]
+fn a_notice_names_what_was_kept_and_its_row_does_not_repeat_it() {
+    let mut memory = some_memory();
+    let texts = ["Flush before the sync", "Ports are below 8000", "Names are short", "Never twice"];
+    let part = lessons(texts.map(|text| lesson(text, "")));
+    checkpoint(&mut memory, &origin("gone", 3), part);
+    let (session, by) = (SessionId::new("gone"), origin("anchord", 4));
+    let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+    apply(&mut memory, plan.unwrap());
+    let first = loaded(&memory, &Asked::default());
+    let named = "l7 Flush before the sync, l8 Ports are below 8000, l9 Names are short and 1 more";
+    let notice = format!("which ended without saving: {named}.\n");
+    assert!(first.text.contains(&notice), "{}", first.text);
+    assert!(!first.text.contains("Staged 4 lessons."), "{}", first.text);
+    let asked = Asked { seen: first.notices_shown.into_iter().collect(), ..Asked::default() };
+    let next = loaded(&memory, &asked).text;
+    assert!(next.contains("Staged 4 lessons.") && !next.contains("Kept for"), "{next}");
 }
