@@ -212,14 +212,17 @@ impl TopicPart {
         texts.into_iter().filter_map(Option::as_deref)
     }
 
-    /// Fills in missing times and clients with those of the write.
+    /// Fills in missing times and clients with those of the write. The lines of one call get rising
+    /// times, since lines are placed by their times.
     pub(crate) fn stamp(&mut self, origin: &Provenance) {
         let unset = Timestamp::default();
         for decision in self.decisions.iter_mut().filter(|decision| decision.time == unset) {
             decision.time = origin.time;
         }
+        let mut next = origin.time;
         for line in self.history.iter_mut().filter(|line| line.time == unset) {
-            line.time = origin.time;
+            line.time = next;
+            next = Timestamp(next.0.saturating_add(1));
             if line.client.is_empty() {
                 line.client = origin.client.clone();
             }

@@ -398,11 +398,10 @@ fn forgetting_requires_an_existing_record_at_the_expected_version() {
 
 /// Returns a part as a checkpoint stages it.
 fn told(part: Staged, by: &Provenance) -> Staged {
-    Staged {
-        first: by.time,
-        last: by.time,
-        ..crate::staged::accept(part, &crate::WriteLimits::default()).unwrap()
-    }
+    let mut part = crate::staged::accept(part, &crate::WriteLimits::default()).unwrap();
+    // Each call dates its own lines, however many calls are folded at once.
+    part.stamp(None, by);
+    part
 }
 
 /// Returns a part whose blueprints mean exactly the spelling of their titles, or any.

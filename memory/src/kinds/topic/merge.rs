@@ -1,9 +1,10 @@
 //! The rules by which writes of a topic merge.
 //!
 //! A status and a running description are overwritten. A decision or a file that is mentioned moves
-//! to the end, and a line of history is placed by its time. The same line again adds its files. At
-//! a limit, the first in this order is dropped. The number of writes in which the same things are
-//! said therefore does not matter. A decision stays decided when only its question is written
+//! to the end, and a line of history is placed by its time. The lines of one call keep their order,
+//! since each is dated a millisecond after the one before it. The same line again adds its files.
+//! At a limit, the first in this order is dropped. The number of writes in which the same things
+//! are said therefore does not matter. A decision stays decided when only its question is written
 //! again: a session that does not know the decision does not undo it.
 
 use std::collections::{BTreeMap, BTreeSet};
