@@ -177,6 +177,12 @@ pub struct TopicPart {
     /// The revision at which the status was staged; `None` if it is not staged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Revision>,
+    /// A digest of the overview that was stored when this one was staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overview_before: Option<u64>,
+    /// A digest of the architecture that was stored when this one was staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture_before: Option<u64>,
 }
 
 impl TopicPart {
@@ -228,6 +234,15 @@ impl TopicPart {
             }
         }
     }
+
+    /// Notes the descriptions that are stored as this part is staged, since others may write them
+    /// before it is folded.
+    pub(crate) fn note_stored(&mut self, stored: Option<&Topic>) {
+        let overview = stored.map_or("", |topic| topic.overview.as_str());
+        let architecture = stored.map_or("", |topic| topic.architecture.as_str());
+        self.overview_before = self.overview.is_some().then(|| digest(overview));
+        self.architecture_before = self.architecture.is_some().then(|| digest(architecture));
+    }
 }
 
 impl Topic {
@@ -258,6 +273,12 @@ impl Topic {
         }
         lines
     }
+}
+
+/// Returns the first eight bytes of a text's SHA-256, which are the same on every machine.
+fn digest(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn lists_bytes(decisions: &[TopicDecision], history: &[HistoryLine], files: &[String]) -> usize {
@@ -402,7 +423,7 @@ impl Fields for Topic {
             decisions: self.decisions.clone(),
             history: self.history.clone(),
             files: self.files.clone(),
-            staged: None,
+            ..TopicPart::default()
         };
         let mut part = accepted_one(part)?;
         let is_own = |line: &HistoryLine| self.history.iter().any(|own| own.time == line.time);

@@ -75,6 +75,10 @@ pub fn plan_checkpoint_within(
     }
     memory.tombstones().refuse(&part)?;
     part.stamp(Some(memory.revision()), origin);
+    for topic in &mut part.topics {
+        let stored = memory.topic(topic.topic()).and_then(|record| record.topic());
+        topic.note_stored(stored);
+    }
     part.client = origin.client.clone();
 
     let staged = memory.staged_by(&origin.session);

@@ -202,7 +202,7 @@ fn changes_3() -> Vec<Vec<Change>> {
         decisions: vec![decided("Now?", None, 10)],
         history: vec![told("open", 10)],
         files: vec!["a.rs".to_owned()],
-        staged: None,
+        ..TopicPart::default()
     };
     let bind = |key: &str, topic: Option<&str>| Change::Bind {
         key: key.to_owned(),

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::staging::absorb_by_key;
-use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
+use super::{HistoryLine, Topic, TopicDecision, TopicPart, digest, topic_key};
 use crate::ids::{Revision, Timestamp};
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 
@@ -101,7 +101,16 @@ impl TopicPart {
         let is_later = self.staged.is_some_and(|staged| written > staged);
         let status = self.status.as_deref().filter(|status| *status != stored.status);
         let status = status.filter(|_| is_later && stored.has_later_status(self));
-        status.map(|status| ("status", status)).into_iter().collect()
+        let mut texts: Vec<_> = status.map(|status| ("status", status)).into_iter().collect();
+        for (name, new, before, now) in [
+            ("overview", &self.overview, self.overview_before, &stored.overview),
+            ("architecture", &self.architecture, self.architecture_before, &stored.architecture),
+        ] {
+            let is_later = !now.is_empty() && before.is_some_and(|before| before != digest(now));
+            let new = new.as_deref().filter(|new| is_later && *new != now.as_str());
+            texts.extend(new.map(|new| (name, new)));
+        }
+        texts
     }
 
     /// Returns whether it says more than so many of its texts. Lines of history do not count.
@@ -125,6 +134,12 @@ impl TopicPart {
         }
         if later.status.is_some() {
             self.staged = later.staged;
+        }
+        if later.overview.is_some() {
+            self.overview_before = later.overview_before;
+        }
+        if later.architecture.is_some() {
+            self.architecture_before = later.architecture_before;
         }
         move_to_end(&mut self.decisions, &later.decisions);
         let identity = |line: &HistoryLine| (line.time, line.text.clone(), line.client.clone());

@@ -55,7 +55,7 @@ impl StagedItem for TopicPart {
             decisions: new.take(room(here.decisions.len(), TOPIC_DECISIONS_MAX)).cloned().collect(),
             history: topic.history.clone(),
             files: files.take(room(here.files.len(), TOPIC_FILES_MAX)).cloned().collect(),
-            staged: None,
+            ..Self::default()
         })
     }
 
@@ -241,7 +241,7 @@ impl crate::testing::Sample for TopicPart {
                     decisions,
                     history,
                     files,
-                    staged: None,
+                    ..TopicPart::default()
                 }
             })
             .boxed()

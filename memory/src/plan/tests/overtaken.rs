@@ -136,6 +136,67 @@ fn the_reply_to_a_save_names_a_status_that_was_overtaken() {
     assert_eq!(topic.status, "all of it works");
 }
 
+fn described(overview: &str, architecture: &str) -> Staged {
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let (overview, architecture) = (text(overview), text(architecture));
+    Staged {
+        topics: vec![TopicPart { overview, architecture, ..TopicPart::default() }],
+        ..Staged::default()
+    }
+}
+
+fn descriptions(memory: &Memory) -> (String, String) {
+    let topic = memory.topic(MAIN).and_then(|it| it.topic()).unwrap();
+    (topic.overview.clone(), topic.architecture.clone())
+}
+
+#[test]
+fn descriptions_that_were_staged_before_others_wrote_theirs_replace_nothing() {
+    for is_saved in [true, false] {
+        let (mut memory, early, later) =
+            (Memory::default(), origin("early", 2), origin("later", 3));
+        save(&mut memory, &origin("first", 1), described("a cache", "one writer"));
+        checkpoint(&mut memory, &early, described("an old cache", "two writers"));
+        save(&mut memory, &later, described("a new cache", ""));
+        let end = Provenance { time: day(4), ..early.clone() };
+        let id = memory.topic(MAIN).unwrap().id;
+        if is_saved {
+            let outcome = save(&mut memory, &end, Staged::default());
+            let (name, text) = ("overview".to_owned(), "an old cache".to_owned());
+            assert_eq!(outcome.overtaken, [crate::Overtaken { id, name, text }]);
+        } else {
+            let cause = NoticeCause::Ended;
+            let plan = plan_keep(&memory, &early.session, &end, cause, false).unwrap();
+            apply(&mut memory, plan);
+            let row = memory.active_of(Kind::SessionRow).last().unwrap();
+            let row = crate::render::item::full(row);
+            let line =
+                format!("Not taken, since the overview of {id} was written later: an old cache");
+            assert!(row.contains(&line) && row.contains("Staged 1 topic."), "{row}");
+        }
+        // Nobody else wrote the architecture, so what was staged of it is taken.
+        assert_eq!(descriptions(&memory), ("a new cache".to_owned(), "two writers".to_owned()));
+    }
+}
+
+#[test]
+fn descriptions_that_a_session_knew_or_says_in_its_save_are_replaced() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    checkpoint(&mut memory, &early, described("an old cache", ""));
+    save(&mut memory, &later, described("a new cache", ""));
+    // Another part of the topic may change; the overview is what this session saw.
+    checkpoint(&mut memory, &early, described("the newest cache", ""));
+    save(&mut memory, &later, described("", "one writer"));
+    let outcome = save(&mut memory, &early, Staged::default());
+    assert_eq!(outcome.overtaken, []);
+    assert_eq!(descriptions(&memory), ("the newest cache".to_owned(), "one writer".to_owned()));
+    checkpoint(&mut memory, &early, described("an old cache", ""));
+    save(&mut memory, &later, described("a new cache", ""));
+    let outcome = save(&mut memory, &early, described("the last cache", ""));
+    assert_eq!(outcome.overtaken, []);
+    assert_eq!(descriptions(&memory).0, "the last cache");
+}
+
 #[test]
 fn the_same_words_are_no_conflict() {
     let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));

@@ -52,7 +52,7 @@ impl From<TopicParams> for TopicPart {
             decisions: params.decisions.into_iter().map(decision).collect(),
             history: params.history.into_iter().map(line).collect(),
             files: params.files,
-            staged: None,
+            ..Self::default()
         }
     }
 }
