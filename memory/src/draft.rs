@@ -25,6 +25,7 @@ pub(crate) struct Draft<'a> {
     head: Memory,
     touched: BTreeSet<RecordId>,
     merged: u32,
+    replaced: u32,
     kept: Vec<KeptBlueprint>,
     overtaken: Vec<Overtaken>,
     /// The records of shared items of which nothing was taken.
@@ -53,6 +54,8 @@ pub(crate) struct DraftChanges {
     pub(crate) added: Counts,
     /// The number of items that were merged into existing records.
     pub(crate) merged: u32,
+    /// Facts and blueprints among them whose text another one replaced.
+    pub(crate) replaced: u32,
     /// Immutable blueprints that were left unchanged.
     pub(crate) kept: Vec<KeptBlueprint>,
     /// Staged texts that changed nothing, since others wrote later. Long ones are cut.
@@ -125,6 +128,7 @@ impl<'a> Draft<'a> {
             head,
             touched: BTreeSet::new(),
             merged: 0,
+            replaced: 0,
             kept: Vec::new(),
             overtaken: Vec::new(),
             left_out: BTreeSet::new(),
@@ -207,8 +211,11 @@ impl<'a> Draft<'a> {
             _ => return None,
         };
         let is_later = stored.content_version().revision > staged;
-        (is_later && !says_same)
-            .then(|| Overtaken { id: stored.id, name: name.to_owned(), text: text.clone() })
+        (is_later && !says_same).then(|| Overtaken {
+            id: stored.id,
+            name: name.to_owned(),
+            text: text.clone(),
+        })
     }
 
     /// Stores an item that merges with the record that has its key.
@@ -220,7 +227,12 @@ impl<'a> Draft<'a> {
         };
         let id = stored.id;
         match item.merged(stored.body.clone(), stored.content_version().revision) {
-            Some(body) => self.merge(id, body, origin),
+            Some(body) => {
+                if let (Body::Blueprint(new), Body::Blueprint(old)) = (&body, &stored.body) {
+                    self.replaced += u32::from(new.content != old.content);
+                }
+                self.merge(id, body, origin);
+            }
             None => self.keep(id, origin),
         }
     }
@@ -295,8 +307,10 @@ impl<'a> Draft<'a> {
         };
         let Body::Note(mut note) = stored.body else { return id };
         let (mut tags, mut pinned) = (stored.tags, stored.pinned);
+        let is_new_text = note.key.is_some() && note.content != new.content;
         note.rewrite(new, &mut tags, &mut pinned, sent);
         self.merged += 1;
+        self.replaced += u32::from(is_new_text);
         let body = Body::Note(note);
         self.write(RecordFields { id, body, state: RecordState::Active, tags, pinned }, origin);
         id
@@ -552,6 +566,7 @@ impl<'a> Draft<'a> {
             added: self.added(),
             head: self.head,
             merged: self.merged,
+            replaced: self.replaced,
             kept: self.kept,
             overtaken: Overtaken::within(self.overtaken, REPLY_OVERTAKEN_BYTES_MAX),
         }

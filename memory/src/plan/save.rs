@@ -61,6 +61,9 @@ pub struct SaveOutcome {
     /// The number of items that were merged into existing records.
     #[serde(default, skip_serializing_if = "is_default")]
     pub merged: u32,
+    /// The number of facts and blueprints whose text was replaced.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replaced: u32,
     /// The blueprints that were left unchanged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kept: Vec<KeptBlueprint>,
@@ -167,7 +170,8 @@ impl Work {
             text_bytes: totals.text_bytes,
             sessions: written.head.session_rows(),
             added: written.added,
-            merged: written.merged,
+            merged: written.merged.saturating_sub(written.replaced),
+            replaced: written.replaced,
             kept,
             overtaken: written.overtaken,
             contradicts: contradictions(memory, Some(&written.head), &staged.blueprints),

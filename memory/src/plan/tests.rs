@@ -180,9 +180,9 @@ fn an_immutable_blueprint_stays_verbatim_until_explicitly_superseded() {
     assert_eq!(memory.record(id("b1")).unwrap().version, Version::FIRST);
 
     let outcome = save(&mut memory, &origin("two", 3), blueprints([mutable("Store", "redb")]));
-    assert_eq!((outcome.kept.len(), outcome.merged), (0, 1));
+    assert_eq!((outcome.kept.len(), outcome.merged, outcome.replaced), (0, 0, 1));
     let outcome = save(&mut memory, &origin("two", 4), blueprints([blueprint("Store", "fjall")]));
-    assert_eq!((outcome.kept.len(), outcome.merged), (0, 1));
+    assert_eq!((outcome.kept.len(), outcome.merged, outcome.replaced), (0, 0, 1));
     assert_eq!(bodies(&memory), [Body::Blueprint(blueprint("Store", "fjall"))]);
     assert_eq!(memory.record(id("b1")).unwrap().version, Version(3));
 }

@@ -59,6 +59,9 @@ pub fn save(outcome: &SaveOutcome) -> String {
     if outcome.merged > 0 {
         append(&mut text, format_args!("{} merged into what was there.\n", outcome.merged));
     }
+    if outcome.replaced > 0 {
+        append(&mut text, format_args!("{} replaced what was there.\n", outcome.replaced));
+    }
     text.push_str(&kept(&outcome.kept));
     text.push_str(&overtaken(&outcome.overtaken));
     text.push_str(&contradictions(&outcome.contradicts));

@@ -335,7 +335,7 @@ async fn a_record_is_read_at_any_version() {
     ] });
     insta::assert_snapshot!(shim.call("memory_save", newer).await, @"
     Saved as s4, revision 2: 1 blueprint, 1 anchor, 1 lesson, 1 session; 113 B.
-    1 merged into what was there.
+    1 replaced what was there.
     ");
     let newest = shim.call("memory_get", json!({ "id": "B1" })).await;
     assert!(newest.contains("It is lazy."), "{newest}");
