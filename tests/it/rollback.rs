@@ -45,7 +45,7 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     assert_eq!(port(), "2");
     shell.done(&["journal", "verify"]);
     let (code, text) = shell.said(&["restore", "--to", "2026-13-40"]);
-    assert_eq!((code, text.contains("--to is neither a date")), (1, true), "{text}");
+    assert_eq!((code, text.contains("it is neither a date")), (2, true), "{text}");
     // No colours and no pager, since this is not a terminal.
     assert!(!shell.done(&["show", "2"]).contains('\u{1b}'));
     assert_eq!(shell.said(&["show", "99"]).0, 1);
@@ -76,7 +76,9 @@ fn memory_is_loaded_and_searched_as_it_was() {
     assert_eq!(shell.json(&["load", "--at", "0s"])["as_of"]["revision"], 3);
     assert!(shell.done(&["search", "helix", "--user", "--at", "1"]).contains("helix"));
 
-    for (at, why) in [("9", "there is no revision 9 yet; the newest is 3"), ("nine", "--at is")] {
+    for (at, why) in
+        [("9", "there is no revision 9 yet; the newest is 3"), ("nine", "it is neither a date")]
+    {
         let (code, text) = shell.said(&["load", "--at", at]);
         assert!(code == 2 && text.contains(why), "{code}: {text}");
     }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use anchord_memory::import::{self, ImportError, ImportOutcome, ImportSteps, NamedText, Source};
-use anchord_memory::{Body, Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render};
+use anchord_memory::{
+    Body, Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render,
+};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

@@ -121,10 +121,8 @@ impl SessionCall<'_> {
             }
         };
         // No database is asked whether that refusal is of its newest commit.
-        let first = match self.has_earlier() {
-            true => Operation::staying(operation.name()),
-            false => operation,
-        };
+        let staying = Operation::staying(operation.name());
+        let first = if self.has_earlier() { staying } else { operation };
         let written = self.commit_now(first, part.clone(), in_order).await;
         // It may have been decided again, after the earlier saves were folded.
         if written.is_ok() || !waits.load(Ordering::SeqCst) {

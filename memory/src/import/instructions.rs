@@ -71,8 +71,7 @@ fn parse(texts: &[NamedText]) -> Sections {
             // Two files, or two sections of one, may have the same heading.
             let title = if known.is_some() { format!("{title} ({name})") } else { title };
             let folded = fold(&title);
-            if let Some(known) =
-                sections.blueprints.iter_mut().find(|it| fold(&it.title) == folded)
+            if let Some(known) = sections.blueprints.iter_mut().find(|it| fold(&it.title) == folded)
             {
                 known.content = format!("{}\n\n{content}", known.content);
                 continue;

@@ -213,8 +213,8 @@ impl Import<'_> {
         NewNote { key, ..note.clone() }
     }
 
-    /// Returns the name of an item, or one with `mark` or a number behind it if an earlier item of
-    /// this import has the name and says something else. An item that has its mark here keeps it.
+    /// Returns the name of an item. If an earlier item of this import has it and says something
+    /// else, `mark` or a number follows. An item that has its mark here keeps it.
     fn own_name(
         &mut self,
         name: &str,

@@ -142,10 +142,8 @@ fn decisions(memory: &Memory) -> Vec<String> {
 #[test]
 fn two_decisions_of_one_title_are_two_and_again_change_nothing() {
     let mut memory = Memory::default();
-    let rows = parsed(
-        &[told(2, "Error handling", "first"), told(3, "Error Handling", "second")],
-        &[],
-    );
+    let rows =
+        parsed(&[told(2, "Error handling", "first"), told(3, "Error Handling", "second")], &[]);
     imported(&mut memory, &rows, "d1");
     let both = ["Error handling: first", "Error Handling (2026-11-03): second"];
     assert_eq!(decisions(&memory), both);

@@ -556,7 +556,7 @@ proptest! {
 fn no_kind_is_left_out_of_the_laws() {
     let mut past = Past::default();
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut kinds = std::collections::BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     let plan =
         plan_rule(&past.memory, rule("a", "why"), RuleAuthor::Person, &origin("one", past.on()));
     past.write("one", plan.unwrap().changes);

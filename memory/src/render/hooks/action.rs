@@ -82,8 +82,8 @@ impl OutlineOffer {
     }
 }
 
-/// Renders the records about a failure. One that an agent wrote leaves room for a fix by rule, which
-/// is short and of this very failure.
+/// Renders the records about a failure. One that an agent wrote leaves room for a fix by rule,
+/// which is short and of this very failure.
 pub fn failure_context(memory: &Memory, view: &FailureContext<'_>) -> RenderedContext {
     let query = Query::plain(&format!("{} {}", view.command, view.output));
     let head = "Memory has on this failure:";

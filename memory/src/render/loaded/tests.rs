@@ -105,8 +105,8 @@ fn a_summary_that_is_the_first_line_is_shown_once() {
     ");
 }
 
-/// A row with this newest entry, and with earlier ones: each text, and whether it was written on the
-/// session's behalf.
+/// A row with this newest entry, and with earlier ones: each text, and whether it was written on
+/// the session's behalf.
 fn row(summary: &str, earlier: &[(&str, bool)], on_behalf: bool) -> Record {
     let mut memory = Memory::default();
     save(&mut memory, &origin("one", 2), crate::Staged::default());
@@ -139,11 +139,11 @@ fn the_title_of_a_session_is_its_line_cut_after_a_word() {
 fn the_line_of_a_session_begins_with_what_its_agent_wrote() {
     let (asked, done) = ("Asked: and now?\nSaid last: Went on.", "Prices come from one place.");
     let saved = row(asked, &[("Asked: begin", true), (done, false)], true);
-    insta::assert_snapshot!(line(&saved), @"s1 2026-11-02 claude-code: Prices come from one place. After its last save: Asked: and now?; Said last: Went on. … (+1 earlier)");
+    insta::assert_snapshot!(line(&saved), @"s1 2026-11-02 claude-code: Prices come from one place. After its last save: Asked: and now? Said last: Went on. … (+1 earlier)");
     let staged = row(asked, &[(done, true)], true);
-    insta::assert_snapshot!(line(&staged), @"s1 2026-11-02 claude-code (not saved by its agent): Prices come from one place. Later: Asked: and now?; Said last: Went on.");
+    insta::assert_snapshot!(line(&staged), @"s1 2026-11-02 claude-code (not saved by its agent): Prices come from one place. Later: Asked: and now? Said last: Went on.");
     let by_rule = row(asked, &[("Staged 1 lesson.", true)], true);
-    insta::assert_snapshot!(line(&by_rule), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: and now?; Said last: Went on. … (+1 earlier)");
+    insta::assert_snapshot!(line(&by_rule), @"s1 2026-11-02 claude-code (not saved by its agent): Asked: and now? Said last: Went on. … (+1 earlier)");
     let again = row("Tests pass.", &[(done, false)], true);
     insta::assert_snapshot!(line(&again), @"s1 2026-11-02 claude-code (after its last save): Tests pass. … (+1 earlier)");
 }

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{LoadView, checkpoint, load, save};
-use crate::testing::{
-    anchor, apply, blueprint, blueprints, day, lesson, lessons, mutable, origin,
-};
+use crate::testing::{anchor, apply, blueprint, blueprints, day, lesson, lessons, mutable, origin};
 use crate::{
     Blueprint, Category, Kind, Memory, NoticeCause, SessionId, Staged, plan_checkpoint, plan_keep,
 };

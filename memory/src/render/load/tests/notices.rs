@@ -92,7 +92,7 @@ fn a_notice_says_when_its_list_of_files_is_incomplete() {
 fn a_notice_says_how_much_was_not_taken() {
     let mut memory = Memory::default();
     let fact = |text: &str| {
-        let note = crate::NewNote { key: Some("port".to_owned()), ..crate::testing::note(text) };
+        let note = NewNote { key: Some("port".to_owned()), ..note(text) };
         Staged { notes: vec![note], ..Staged::default() }
     };
     checkpoint(&mut memory, &origin("gone", 1), fact("old"));
