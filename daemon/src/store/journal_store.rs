@@ -45,6 +45,8 @@ pub struct JournalStore<M: StateMachine> {
     pub(super) postponed: BTreeSet<u32>,
     /// Entries that are appended but not yet in the index.
     pub(super) pending: Vec<Pending<M::Change>>,
+    /// The bytes of those entries in the journal.
+    pub(super) pending_bytes: u64,
     /// The position of the last entry.
     pub(super) at: Option<Position>,
     /// The latest time of any entry that this store has processed. It does not advance while nobody
@@ -119,7 +121,7 @@ impl<M: StateMachine> Store<M> for JournalStore<M> {
     }
 
     fn unsettled_bytes(&self) -> u64 {
-        self.pending.iter().map(|pending| pending.position.bytes as u64).sum()
+        self.pending_bytes
     }
 
     fn advance_index(&mut self, state: &M, replies: &mut Replies) -> Result<(), StoreError> {
@@ -263,6 +265,7 @@ impl<M: StateMachine> JournalStore<M> {
     pub(super) fn follow(&mut self, entry: &Entry<M::Change>, position: Position) {
         self.at = Some(position);
         self.time = self.time.max(entry.time);
+        self.pending_bytes += position.bytes as u64;
         self.pending.push(Pending {
             changes: entry.changes.clone(),
             instance: entry.call.as_ref().map(|call| Arc::clone(&call.instance)),
@@ -276,6 +279,7 @@ impl<M: StateMachine> JournalStore<M> {
         if self.pending.is_empty() {
             return;
         }
+        self.pending_bytes = 0;
         let mut pending = std::mem::take(&mut self.pending).into_iter();
         let parts = std::iter::from_fn(|| {
             let mut rows = BTreeMap::new();
@@ -320,6 +324,7 @@ impl<M: StateMachine> JournalStore<M> {
         self.index = TrackedIndex::new(Box::new(MemIndex::default()));
         self.index_fault = Some(error.to_string());
         self.pending.clear();
+        self.pending_bytes = 0;
         // After a passing fault the index only lags behind, and is brought up to date later.
         if !error.passes()
             && let Err(error) = self.place.set_aside()

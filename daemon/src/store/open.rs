@@ -160,6 +160,7 @@ impl<M: StateMachine> JournalStore<M> {
             copied_bytes: 0,
             postponed: BTreeSet::new(),
             pending: Vec::new(),
+            pending_bytes: 0,
             at: None,
             time: Timestamp::default(),
             marks: BTreeMap::new(),

@@ -47,7 +47,7 @@ pub fn compaction_instructions(memory: &Memory, view: &CompactionView<'_>) -> Re
     for line in work.lines(&[], page.left, Bodies::WhereTheyFit) {
         page.line("", &line);
     }
-    page.records("Decided:", decisions(memory), 0);
+    page.records("Decided:", decisions(memory, view.reader), 0);
     let context = page.finished();
     let ask = if context.text.is_empty() { "" } else { ASK };
     RenderedContext { text: format!("{ask}{}", context.text), ..context }
@@ -131,15 +131,16 @@ fn section(lines: &[String], chars_max: usize) -> String {
     text
 }
 
-/// Lists decisions that are not pinned, the newest first, because a conversation is mostly about
-/// those.
-fn decisions(memory: &Memory) -> Vec<&Record> {
+/// Lists the decisions that the reader has stored and not pinned, the newest first. Those of others
+/// come back with the load.
+fn decisions<'a>(memory: &'a Memory, reader: &Reader) -> Vec<&'a Record> {
     let is_decision = |record: &&Record| matches!(&record.body, Body::Blueprint(blueprint) if blueprint.category == Category::Decision);
     memory
         .active_of(Kind::Blueprint)
         .rev()
         .map(|record| &**record)
         .filter(|record| is_decision(record) && !record.pinned)
+        .filter(|record| reader.owns(&record.updated.session))
         .collect()
 }
 

@@ -21,11 +21,17 @@ fn compaction_instructions_list_what_to_keep() {
     Commands that worked:
     - cd queue && cargo test
     - cargo clippy --all-targets
-    Decided:
-    b2 [decision] One owner per project …
-    b1 [decision] The journal is the truth …
     </anchord-memory>
     "#);
+    let mut decided = memory();
+    save(
+        &mut decided,
+        &origin("me", 6),
+        blueprints([blueprint("One lane for each session", "Fair.")]),
+    );
+    let kept = with_session(None, |view| compaction_instructions(&decided, view)).text;
+    assert!(kept.contains("Decided:\nb6 [decision] One lane"), "{kept}");
+    assert!(!kept.contains("The journal is the truth"), "{kept}");
     let nothing = with_session(None, |view| compaction_instructions(&Memory::default(), view));
     assert_eq!(nothing, RenderedContext::default());
 }

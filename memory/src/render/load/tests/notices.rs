@@ -59,7 +59,7 @@ fn a_normal_end_is_reported_in_one_line_and_not_as_a_crash() {
         apply(&mut memory, plan.unwrap());
     }
     let text = loaded(&memory, &Asked::default()).text;
-    insta::assert_snapshot!(&text[text.find("\nKept for").unwrap()..], @r"
+    insta::assert_snapshot!(text[text.find("\nKept for").unwrap()..].trim_start(), @r"
     Kept for session s3 (claude-code, 2026-11-04), which ended without saving: its summary.
     Kept for session s1 (claude-code, 2026-11-04), which ended with work not saved: l2 late.
     ");
