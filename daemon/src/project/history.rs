@@ -368,13 +368,23 @@ impl HistoryReader {
             }
             UndoTarget::Steps(id, steps) => {
                 let (mut left, mut is_whole) = (steps, true);
+                // The content of the last step, and whether the record was forgotten before it.
+                let (mut content, mut was_forgotten) = (None, false);
                 self.walk(memory, id, |record| {
-                    if left == 0 {
+                    let is_forgotten = record.state == RecordState::Forgotten;
+                    if !is_forgotten && was_forgotten && content.as_ref() == Some(&record.body) {
+                        left += 1; // That step only brought the record back.
+                    }
+                    if left == 0 && !is_forgotten {
                         is_whole = false;
                         return ControlFlow::Break(());
                     }
                     basis.add_version(id, record.version);
-                    left -= u64::from(record.content_version.is_none());
+                    if left > 0 && record.content_version.is_none() {
+                        left -= 1;
+                        (content, was_forgotten) = (Some(record.body.clone()), false);
+                    }
+                    was_forgotten |= is_forgotten;
                     ControlFlow::Continue(())
                 })?;
                 if is_whole {

@@ -167,6 +167,21 @@ async fn an_undo_names_what_is_in_its_way_and_can_be_undone() {
 }
 
 #[tokio::test]
+async fn a_step_back_goes_to_an_earlier_text_and_not_to_where_the_record_was_forgotten() {
+    let world = World::new().await;
+    let mut shim = world.shim_with("all").await;
+    for text in ["1", "2"] {
+        fact(&mut shim, text).await;
+    }
+    shim.call("memory_forget", json!({ "id": "n1" })).await;
+    shim.call("memory_rollback", json!({ "last": 1 })).await;
+    assert_eq!(port(&mut shim).await, "2");
+    let back = json!({ "record": "port", "steps": 1 });
+    shim.call("memory_rollback", back).await;
+    assert_eq!(port(&mut shim).await, "1");
+}
+
+#[tokio::test]
 async fn a_rollback_says_how_it_wants_to_be_asked() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;
