@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::{append, item};
 use crate::audience::Audience;
 use crate::fold::clip;
-use crate::ids::{Kind, RecordId, Timestamp};
+use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::limits::{ANSWER_CHARS_MAX, HITS_NAMED_MAX, LIST_RECORDS_MAX};
 use crate::memories::Memories;
 use crate::memory::Memory;
@@ -116,7 +116,18 @@ pub fn list<'a>(memory: impl Into<Memories<'a>>, view: &ListView<'_>) -> Result<
     records.retain(|record| position.is_before(record.id));
     let limit = view.limit.clamp(1, LIST_RECORDS_MAX);
     if records.is_empty() {
-        let text = match (total, view.kinds.is_empty() && view.tags.is_empty()) {
+        let is_all = view.kinds.is_empty() && view.tags.is_empty() && view.own.is_none();
+        let was_written = memory.revision() > Revision(0);
+        let text = match (total, is_all) {
+            (0, true) if was_written => match view.audience {
+                Audience::Agent | Audience::Compactor => {
+                    "No record is active; what was forgotten is in history.\n"
+                }
+                Audience::Person(_) => {
+                    "No record is active. `anchord history` lists what was forgotten, and `anchord undo` \
+                     brings it back.\n"
+                }
+            },
             (0, true) => "Nothing is recorded yet.\n",
             (0, false) => "Nothing matches.\n",
             _ => "Nothing more.\n",

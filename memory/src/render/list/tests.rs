@@ -65,6 +65,16 @@ fn each_page_continues_where_the_last_one_ended() {
     insta::assert_snapshot!(list(&memory, &none).unwrap().text, @"Nothing more.");
     let empty = Memory::default();
     assert_eq!(list(&empty, &view(&one)).unwrap().text, "Nothing is recorded yet.\n");
+    // A memory of which all was forgotten was not empty.
+    let mut emptied = filled();
+    let ids: Vec<RecordId> = emptied.active().map(|record| record.id).collect();
+    for id in ids {
+        let forgotten =
+            Record { state: RecordState::Forgotten, ..Record::clone(emptied.record(id).unwrap()) };
+        emptied.put(forgotten.into());
+    }
+    let text = list(&emptied, &view(&Reader::anyone())).unwrap().text;
+    assert_eq!(text, "No record is active; what was forgotten is in history.\n");
     let lessons = ListView { kinds: &[Kind::Lesson], ..view(&one) };
     assert_eq!(list(&empty, &lessons).unwrap().text, "Nothing matches.\n");
     let wrong = ListView { cursor: Some("x"), ..view(&one) };

@@ -114,7 +114,7 @@ async fn a_note_of_the_user_is_updated_and_forgotten_by_its_id_or_key() {
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "editor" })).await, @"ERROR failed to forget: `editor` is not a record id; ids look like b12 (blueprint), a12 (anchor), l12 (lesson), n12 (note), t12 (topic), s12 (session), r12 (rule), u12 (the user's own note), and there is no fact with the key `editor`; memory_search finds notes by their words");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "u2" })).await, @"Forgotten, kept in history: u2 (#git, importance 9, the user's): small pull requests");
     insta::assert_snapshot!(shim.call("memory_forget", json!({ "id": "u9" })).await, @"ERROR failed to forget: there is no record u9; memory_search finds records by their words");
-    insta::assert_snapshot!(shim.call("memory_list", json!({ "scope": "user" })).await, @"Nothing is recorded yet.");
+    insta::assert_snapshot!(shim.call("memory_list", json!({ "scope": "user" })).await, @"No record is active; what was forgotten is in history.");
 }
 
 #[tokio::test]
