@@ -63,9 +63,15 @@ pub(super) fn prepare(root: &Path) -> Result<Option<String>, MirrorError> {
     }
     let ignore = Path::new(IGNORE);
     let now = opened.read_whole(ignore, PROJECT_FILE_BYTES_MAX)?.map(|read| read.bytes);
+    // git may have checked it out with the line breaks of Windows.
+    let says = |now: &[u8], text: &str| {
+        let lines = now.split(|byte| *byte == b'\n');
+        let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        lines.eq(text.as_bytes().split(|byte| *byte == b'\n'))
+    };
     match now.as_deref() {
-        Some(now) if now == IGNORE_REST.as_bytes() => Ok(None),
-        Some(now) if now != IGNORE_ALL.as_bytes() => Ok(Some(format!(
+        Some(now) if says(now, IGNORE_REST) => Ok(None),
+        Some(now) if !says(now, IGNORE_ALL) => Ok(Some(format!(
             "{IGNORE} is not as anchord wrote it, so it stays; it has to let git track memory/"
         ))),
         now => {

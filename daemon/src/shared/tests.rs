@@ -301,6 +301,13 @@ async fn what_is_private_is_never_written() {
     assert_eq!(state.conflicts, 0);
     let ignore = fs::read_to_string(one.root.join(".anchord/.gitignore")).unwrap();
     assert!(ignore.starts_with("*\n") && ignore.contains("!/memory/**\n"));
+    // git may check it out with other line breaks.
+    for (text, is_remarked) in [(ignore.replace('\n', "\r\n"), false), (ignore + "!/more\n", true)]
+    {
+        fs::write(one.root.join(".anchord/.gitignore"), text).unwrap();
+        let shared = one.share(&world).await;
+        assert_eq!(shared.remark.is_some(), is_remarked, "{:?}", shared.remark);
+    }
 }
 
 #[tokio::test]
