@@ -23,7 +23,7 @@ use super::cut::clip_within;
 use super::ended::EndedSession;
 use super::page::{Cursor, Entry, Page, Priority, Shape, first, later, priority};
 use super::room::{Room, Shown};
-use super::{Tight, append, newest_row, newest_rows, notice, size};
+use super::{Tight, append, newest_row, newest_rows, size};
 use crate::audience::{Audience, Tool};
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, RecordId, Revision, SessionId, Timestamp};
@@ -387,10 +387,7 @@ fn wanted<'a>(memory: &'a Memory, view: &'a LoadView<'_>) -> Vec<&'a Record> {
         } else if kind == Kind::Topic {
             records.extend(topics(memory, focus, main));
         } else {
-            // A row that says no more than its notice would only repeat it.
-            let told = notice::rows_told(memory, view.notices_seen);
-            let rows = newest_rows(memory, ROWS_SHOWN_MAX).into_iter();
-            records.extend(rows.filter(|row| row.pinned || !told.contains(&row.id)));
+            records.extend(newest_rows(memory, ROWS_SHOWN_MAX));
         }
         if kind == Kind::Note && !view.part {
             let own = memory.own_notes(view.reader).map(|record| &**record);

@@ -7,7 +7,7 @@ use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
 use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line};
-use crate::ids::{Kind, NoticeId, RecordId, Revision};
+use crate::ids::{Kind, NoticeId, Revision};
 use crate::limits::{
     NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
 };
@@ -24,7 +24,8 @@ pub(super) fn notices(
     mut chars: usize,
     print: impl Fn(&Notice, usize) -> Option<String>,
 ) -> (String, Vec<NoticeId>, usize) {
-    let unseen: Vec<&Notice> = unseen(memory, seen).collect();
+    let newest = memory.notices().rev().map(|notice| &**notice);
+    let unseen: Vec<&Notice> = newest.filter(|notice| !seen.contains(&notice.id)).collect();
     let mut text = String::new();
     let mut shown = Vec::new();
     for notice in unseen.iter().take(NOTICES_SHOWN_MAX) {
@@ -35,27 +36,6 @@ pub(super) fn notices(
     }
     let waiting = unseen.len() - shown.len();
     (text, shown, waiting)
-}
-
-/// Returns the notices that were not shown yet, newest first.
-fn unseen<'m>(
-    memory: &'m Memory,
-    seen: &'m BTreeSet<NoticeId>,
-) -> impl Iterator<Item = &'m Notice> {
-    let newest = memory.notices().rev().map(|notice| &**notice);
-    newest.filter(move |notice| !seen.contains(&notice.id))
-}
-
-/// Returns the session rows that say no more than the notices which are to be shown.
-pub(super) fn rows_told(memory: &Memory, seen: &BTreeSet<NoticeId>) -> BTreeSet<RecordId> {
-    let is_told = |notice: &&Notice| match memory.record(notice.row).map(|row| &row.body) {
-        Some(Body::SessionRow(row)) => {
-            row.earlier.is_empty() && row.summary == format!("Staged {}.", notice.kept)
-        }
-        _ => false,
-    };
-    let shown = unseen(memory, seen).take(NOTICES_SHOWN_MAX);
-    shown.filter(is_told).map(|notice| notice.row).collect()
 }
 
 /// Renders one line for a session that ended without saving all its work. Mentions a crash only if
