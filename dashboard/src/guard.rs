@@ -151,7 +151,7 @@ fn same(one: &str, other: &str) -> bool {
 fn secret() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(base16ct::lower::encode_string(&bytes))
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ pub(crate) fn digest(salt: &str, text: &str) -> String {
     hasher.update(salt.as_bytes());
     hasher.update([0]);
     hasher.update(text.trim().as_bytes());
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&hasher.finalize())
 }
 
 /// A purged record.

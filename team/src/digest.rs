@@ -5,8 +5,6 @@
 //! field, in a fixed order, with its length in 8 bytes before it. An absent field has the length
 //! `u64::MAX` and no bytes.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 
 use crate::entry::{Entry, NewEntry};
@@ -34,10 +32,7 @@ pub fn chain(previous: &str, seq: u64, member: &str, entry: &NewEntry) -> String
     field(Some(entry.operation.as_bytes()));
     field(Some(entry.changes.as_bytes()));
     field(entry.reply.as_deref().map(str::as_bytes));
-    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    base16ct::lower::encode_string(&hash.finalize())
 }
 
 /// Checks that entries continue a journal that ends at `after` with `digest`. Returns the digest of

@@ -156,7 +156,7 @@ impl Entry {
 
 /// Returns the SHA-256 of a text, in hex.
 pub(crate) fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }
 
 mod agent_id {

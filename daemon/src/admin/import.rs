@@ -270,7 +270,7 @@ fn digest(texts: &[NamedText]) -> String {
             hasher.update(part.as_bytes());
         }
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&hasher.finalize())
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn base(index: &mut impl BufRead, hash_bytes: usize) -> io::Result<Option<String
             if id.iter().all(|byte| *byte == 0) {
                 return Ok(None);
             }
-            return Ok(Some(id.iter().map(|byte| format!("{byte:02x}")).collect()));
+            return Ok(Some(base16ct::lower::encode_string(&id)));
         }
         if skip(index, length).is_err() {
             return Ok(None);

@@ -43,7 +43,7 @@ pub(super) struct ActionKey([u8; 32]);
 impl ActionKey {
     /// Returns the key in hexadecimal digits.
     fn digits(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        base16ct::lower::encode_string(&self.0)
     }
 }
 

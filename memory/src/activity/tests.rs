@@ -327,7 +327,7 @@ fn purged_text_is_not_recorded_again() {
     let digests = {
         use sha2::{Digest, Sha256};
         let text = "salt\0the planted prompt";
-        vec![Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect::<String>()]
+        vec![base16ct::lower::encode_string(&Sha256::digest(text))]
     };
     let change = Change::Tombstones { salt: "salt".to_owned(), digests, time: day(1) };
     memory.apply(crate::Seq(1), &[change]);

@@ -359,7 +359,7 @@ impl StateEntry {
     /// Returns the digest of what it says.
     fn digest(&self) -> String {
         let text = format!("{:?} {:?}", self.time, self.state);
-        Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        base16ct::lower::encode_string(&Sha256::digest(text))
     }
 
     fn version(&self) -> u32 {

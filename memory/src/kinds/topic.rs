@@ -324,9 +324,8 @@ pub(crate) fn topic_key(name: &str) -> String {
 /// `session-2026-11-22-ab12cd`. It has the day in UTC and the beginning of the key's SHA-256, so
 /// the same conversation gets the same topic all day.
 pub fn topic_named_after(key: &str, time: Timestamp) -> String {
-    let digest: String =
-        Sha256::digest(key.as_bytes()).iter().take(3).map(|byte| format!("{byte:02x}")).collect();
-    format!("session-{}-{digest}", time.date())
+    let digest: [u8; 32] = Sha256::digest(key).into();
+    format!("session-{}-{}", time.date(), base16ct::lower::encode_string(&digest[..3]))
 }
 
 /// Returns whether [`topic_named_after`] generated a topic's name.

@@ -5,8 +5,6 @@
 //! and a dot after a dot, is encoded like `%2F`. A name that is too long, or that a file system may
 //! take for another one, is cut and gets `~` and a digest.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 use unicode_normalization::is_nfc;
 
@@ -87,9 +85,6 @@ pub fn distinct(name: &str, given: &str) -> String {
 }
 
 fn hex(text: &str, bytes: usize) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(bytes).fold(String::new(), |mut hex, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let digest: [u8; 32] = Sha256::digest(text).into();
+    base16ct::lower::encode_string(&digest[..bytes])
 }

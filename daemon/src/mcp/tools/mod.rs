@@ -104,9 +104,8 @@ impl ToolList {
     pub(super) fn of(tools: Vec<ToolSpec>, set: ToolSet) -> Self {
         let definitions: Vec<&Tool> = tools.iter().map(|spec| &spec.definition).collect();
         let json = serde_json::to_vec(&definitions).unwrap_or_default();
-        let digest =
-            Sha256::digest(json).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        Self { tools, digest, set }
+        let digest: [u8; 32] = Sha256::digest(json).into();
+        Self { tools, digest: base16ct::lower::encode_string(&digest[..6]), set }
     }
 
     /// Returns the definitions, always in the same order.

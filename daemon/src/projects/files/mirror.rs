@@ -34,8 +34,8 @@ pub struct FileDigest(String);
 impl FileDigest {
     /// Returns the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        let digest = Sha256::digest(bytes);
-        Self(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
+        Self(base16ct::lower::encode_string(&digest[..16]))
     }
 
     /// Returns the digest that was written as this text.

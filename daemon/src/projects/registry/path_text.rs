@@ -2,7 +2,6 @@
 //! NUL, which no path contains, followed by its bytes in hexadecimal.
 
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -13,21 +12,12 @@ pub(in crate::projects) fn encode(path: &Path) -> String {
     if let Some(text) = path.to_str() {
         return text.to_owned();
     }
-    let mut text = String::from("\0");
-    for byte in path.as_os_str().as_bytes() {
-        write!(text, "{byte:02x}").expect("writing to a String does not fail");
-    }
-    text
+    format!("\0{}", base16ct::lower::encode_string(path.as_os_str().as_bytes()))
 }
 
 /// Decodes a path from text made by [`encode`]. Returns any other text unchanged, as a path.
 pub(in crate::projects) fn decode(text: &str) -> PathBuf {
-    let bytes = text.strip_prefix('\0').and_then(|hex| {
-        hex.as_bytes()
-            .chunks(2)
-            .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
-            .collect::<Option<Vec<u8>>>()
-    });
+    let bytes = text.strip_prefix('\0').and_then(|hex| base16ct::mixed::decode_vec(hex).ok());
     bytes.map_or_else(|| PathBuf::from(text), |bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 

@@ -364,8 +364,7 @@ fn a_forgotten_or_purged_fix_does_not_come_back() {
     let mut memory = Memory::default();
     let digest = {
         use sha2::{Digest, Sha256};
-        let bytes = Sha256::digest(format!("salt\0{HEADS}"));
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        base16ct::lower::encode_string(&Sha256::digest(format!("salt\0{HEADS}")))
     };
     let change =
         Change::Tombstones { salt: "salt".to_owned(), digests: vec![digest], time: day(1) };
