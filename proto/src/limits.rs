@@ -12,6 +12,10 @@ pub const HELLO_BYTES_MAX: usize = 64 * 1024;
 /// silently.
 pub const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// The end of a line that is too long, in which the id of a request is looked for. Some clients
+/// write it last.
+pub const LINE_END_BYTES: usize = 256;
+
 /// The two numbers and the spaces before the JSON of an `mcp` line: twenty digits each.
 pub const LINE_PREFIX_BYTES_MAX: usize = 2 * 21;
 

@@ -3,6 +3,8 @@
 use std::io::{self, BufRead};
 use std::str;
 
+use crate::limits::LINE_END_BYTES;
+
 /// A line from a shim under role `mcp`: `<number> <acknowledged> <json>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McpLine<'a> {
@@ -85,6 +87,8 @@ pub enum LineRead {
 #[derive(Debug)]
 pub struct LineSplitter {
     kept: Vec<u8>,
+    /// The last bytes of those that were not kept.
+    last: Vec<u8>,
     length: u64,
     bytes_max: usize,
     finished: bool,
@@ -93,7 +97,7 @@ pub struct LineSplitter {
 impl LineSplitter {
     /// Creates a splitter for lines of at most `bytes_max` bytes, newline not counted.
     pub fn new(bytes_max: usize) -> Self {
-        Self { kept: Vec::new(), length: 0, bytes_max, finished: false }
+        Self { kept: Vec::new(), last: Vec::new(), length: 0, bytes_max, finished: false }
     }
 
     /// Takes bytes from the front of `input` through the first newline, or all of them. Returns
@@ -102,13 +106,18 @@ impl LineSplitter {
     pub fn take(&mut self, input: &mut &[u8]) -> Option<LineRead> {
         if self.finished {
             self.kept.clear();
+            self.last.clear();
             self.length = 0;
             self.finished = false;
         }
         let newline = input.iter().position(|byte| *byte == b'\n');
         let (part, rest) = input.split_at(newline.unwrap_or(input.len()));
         let room = self.bytes_max.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(part.get(..room).unwrap_or(part));
+        let (kept, dropped) = part.split_at_checked(room).unwrap_or((part, &[]));
+        self.kept.extend_from_slice(kept);
+        let from = dropped.len().saturating_sub(LINE_END_BYTES);
+        self.last.extend_from_slice(dropped.get(from..).unwrap_or_default());
+        self.last.drain(..self.last.len().saturating_sub(LINE_END_BYTES));
         self.length += part.len() as u64;
         *input = rest.get(1..).unwrap_or_default();
         newline?;
@@ -119,6 +128,13 @@ impl LineSplitter {
     /// Returns the line that [`Self::take`] found last, or the beginning of the current one.
     pub fn line(&self) -> &[u8] {
         &self.kept
+    }
+
+    /// Returns the last [`LINE_END_BYTES`] of the line, though the line may be too long.
+    pub fn end(&self) -> Vec<u8> {
+        let more = LINE_END_BYTES.saturating_sub(self.last.len());
+        let from = self.kept.len().saturating_sub(more);
+        [self.kept.get(from..).unwrap_or_default(), &self.last].concat()
     }
 
     /// Returns the received part of an unfinished line; empty between lines.
@@ -140,8 +156,7 @@ pub fn read_line_capped(
     bytes_max: usize,
 ) -> io::Result<LineRead> {
     line.clear();
-    let mut splitter =
-        LineSplitter { kept: std::mem::take(line), length: 0, bytes_max, finished: false };
+    let mut splitter = LineSplitter { kept: std::mem::take(line), ..LineSplitter::new(bytes_max) };
     let found = loop {
         let chunk = match input.fill_buf() {
             Ok(chunk) => chunk,

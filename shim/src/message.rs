@@ -3,9 +3,11 @@
 //! from JSON-RPC's range for servers, away from the numbers that clients use.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use anchord_proto::limits::{LINE_BYTES_MAX, UNANSWERED_BYTES_MAX, UNANSWERED_LINES_MAX};
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// A JSON-RPC id. It is compared by value and written as the client wrote it. The daemon may write
@@ -88,6 +90,52 @@ pub(crate) fn from_agent(line: &str) -> Result<FromAgent, Problem<'static>> {
             .map_or(FromAgent::Other, |id| FromAgent::Cancelled(Id::new(id)))),
         (None, None) => Err(Problem::NoMessage),
         _ => Ok(FromAgent::Other),
+    }
+}
+
+/// Returns the id of a request of which only the beginning and the end are known. Most clients
+/// write it at one of the two.
+pub(crate) fn id_of_cut(beginning: &[u8], end: &[u8]) -> Option<Id> {
+    let mut found = None;
+    // The line is cut, so it ends in an error.
+    let _ = IdOf(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(beginning));
+    if let Some(id) = found {
+        return Some(Id::new(id));
+    }
+    // What follows the id to the end is one object, if the id is of the request itself.
+    let end = end.utf8_chunks().last()?.valid();
+    let object = format!("{{{}", end.get(end.rfind(r#""id""#)?..)?);
+    let head: Head<'_> = serde_json::from_slice(object.as_bytes()).ok()?;
+    head.id.map(Id::new)
+}
+
+/// Finds the id among the fields of an object that may be cut.
+struct IdOf<'f, 'a>(&'f mut Option<&'a RawValue>);
+
+impl<'a> DeserializeSeed<'a> for IdOf<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for IdOf<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<Cow<'a, str>>()? {
+            if name == "id" {
+                *self.0 = Some(fields.next_value()?);
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
     }
 }
 

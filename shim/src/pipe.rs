@@ -326,7 +326,10 @@ impl Pipe<'_> {
         let mut piece = buffer.get(..length).unwrap_or_default();
         while let Some(found) = self.stdin.take(&mut piece) {
             match found {
-                LineRead::TooLong(bytes) => self.answer(Problem::TooLong(bytes), None),
+                LineRead::TooLong(bytes) => {
+                    let id = message::id_of_cut(self.stdin.line(), &self.stdin.end());
+                    self.answer(Problem::TooLong(bytes), id.as_ref());
+                }
                 LineRead::Line | LineRead::End => {
                     self.take_line_of_agent(self.stdin.line().to_vec(), now);
                 }

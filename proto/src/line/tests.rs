@@ -93,3 +93,20 @@ fn the_splitter_keeps_an_unfinished_line_between_pieces() {
     assert_eq!(splitter.take(&mut piece), None);
     assert_eq!(splitter.line(), b"d");
 }
+
+#[test]
+fn the_end_of_a_line_is_known_however_long_it_is_and_however_it_arrives() {
+    for length in [1, 9, 10, 11, LINE_END_BYTES, LINE_END_BYTES + 9, 3 * LINE_END_BYTES] {
+        let mut line: Vec<u8> = (b'a'..=b'z').cycle().take(length).collect();
+        let end = line[length.saturating_sub(LINE_END_BYTES)..].to_vec();
+        line.push(b'\n');
+        for chunk in [1, 7, line.len()] {
+            let mut splitter = LineSplitter::new(10);
+            for mut piece in line.chunks(chunk) {
+                splitter.take(&mut piece);
+            }
+            let known = splitter.end();
+            assert!(known == end, "{length} bytes in chunks of {chunk}: {}", known.escape_ascii());
+        }
+    }
+}

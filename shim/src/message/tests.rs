@@ -40,6 +40,35 @@ fn ids_are_equal_as_values_and_kept_as_written() {
     assert!(Problem::Busy.answer(Some(&asked("\"\\u00fc\""))).contains("\"id\":\"\\u00fc\""));
 }
 
+/// The TypeScript and Python libraries write the id last, and those in Rust and Go write it first.
+#[test]
+fn a_line_that_is_too_long_is_answered_under_its_id() {
+    let found = |line: &str| {
+        let (beginning, end) = (&line[..line.len() / 2], &line[line.len() - 40..]);
+        id_of_cut(beginning.as_bytes(), end.as_bytes())
+    };
+    let long = "x".repeat(200);
+    let first =
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"id":8,"t":"{long}"}}}}"#);
+    assert_eq!(found(&first), Some(asked("7")));
+    let last =
+        format!(r#"{{"method":"m","params":{{"id":8,"t":"{long}"}},"jsonrpc":"2.0","id":"a"}}"#);
+    assert_eq!(found(&last), Some(asked("\"a\"")));
+    let between = format!(r#"{{"params":{{"t":"{long}"}}, "id": 7 , "jsonrpc":"2.0"}}  "#);
+    assert_eq!(found(&between), Some(asked("7")));
+    // These are of what is in the message, or are text.
+    for line in [
+        format!(r#"{{"method":"m","params":{{"t":"{long}","id":8}}}}"#),
+        format!(r#"{{"method":"m","params":{{"t":"{long}","a":{{"id":8}},"b":1}}}}"#),
+        format!(r#"{{"method":"m","params":{{"t":"{long}\",\"id\":8}}"}}}}"#),
+        format!("{long}{long}"),
+    ] {
+        assert_eq!(found(&line), None, "{line}");
+    }
+    // The end may begin within a character.
+    assert_eq!(id_of_cut(b"{", &[&b"\xa4"[..], br#"", "id":7}"#].concat()), Some(asked("7")));
+}
+
 #[test]
 fn replies_of_the_daemon_are_recognised() {
     let replied = |line: &str| match from_daemon(line.as_bytes()) {

@@ -440,6 +440,11 @@ fn lines_that_cannot_be_forwarded_are_answered_by_the_shim() {
     agent.say_bytes(b"\n");
     let error = agent.hear();
     assert!(error.contains("-32600") && error.contains("4194305 bytes"), "{error}");
+    agent.say_bytes(b"{\"method\":\"x\",\"params\":{\"text\":\"");
+    agent.say_bytes(&vec![b'x'; LINE_BYTES_MAX]);
+    agent.say(r#""},"jsonrpc":"2.0","id":5}"#);
+    let error = agent.hear();
+    assert!(error.contains("\"id\":5,") && error.contains("-32600"), "{error}");
     agent.say(&request("1", "x"));
     assert_eq!(served.line(), (1, 0, request("1", "x")));
 }
