@@ -149,6 +149,10 @@ pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 /// start.
 pub const LOG_LINES_QUEUED_MAX: usize = 4_096;
 
+/// Time for which lines of the log are gathered before they are written together. To wake a thread
+/// for each line takes longer than to write it.
+pub const LOG_PAUSE: Duration = Duration::from_millis(20);
+
 /// Jobs of one session that wait for a project's writer. A session with more has to wait.
 pub const QUEUE_LANE_JOBS_MAX: usize = 32;
 
@@ -374,6 +378,10 @@ pub const RETRIEVAL_FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Answers that wait to be logged; the log loses any more.
 pub const RETRIEVALS_QUEUED_MAX: usize = 256;
+
+/// Time for which answers are gathered before they are logged together, for the same reason as
+/// [`LOG_PAUSE`]. Whoever reads the log right after an answer waits as long.
+pub const RETRIEVAL_PAUSE: Duration = Duration::from_millis(10);
 
 /// Records that one line of the retrieval log names; the others are counted.
 pub const RETRIEVAL_IDS_MAX: usize = 200;

@@ -12,6 +12,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anchord_memory::Timestamp;
 use tracing::level_filters::LevelFilter;
@@ -25,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::clock;
 use crate::instance::takes_no_writes;
-use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX};
+use crate::limits::{LOG_FILE_BYTES_MAX, LOG_FILES_MAX, LOG_LINES_QUEUED_MAX, LOG_PAUSE};
 use crate::secrets;
 
 /// The environment variable that sets which of our events are logged: a level, or comma-separated
@@ -85,7 +86,7 @@ pub fn start(
     };
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(LOG_LINES_QUEUED_MAX)
-        .finish(Capped::new(lines, LOG_FILE_BYTES_MAX, clock::now));
+        .finish(Paused(Capped::new(lines, LOG_FILE_BYTES_MAX, clock::now)));
     subscriber(filter, writer).try_init()?;
     if let Err(error) = make_private(directory) {
         tracing::warn!(%error, "other users may be able to read the logs");
@@ -206,6 +207,22 @@ impl<W: Write> Write for Capped<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+/// A writer that rests after each flush. The appender flushes when no line waits, so the lines of
+/// the meantime are written together, and do not wake its thread one by one.
+struct Paused<W>(W);
+
+impl<W: Write> Write for Paused<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        thread::sleep(LOG_PAUSE);
+        Ok(())
     }
 }
 

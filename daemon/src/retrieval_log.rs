@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::limits::{
-    RETRIEVAL_ASKED_BYTES_MAX, RETRIEVAL_FILE_BYTES_MAX, RETRIEVAL_IDS_MAX, RETRIEVALS_QUEUED_MAX,
-    TEXTS_BYTES_MAX, TEXTS_OF_SESSION_MAX,
+    RETRIEVAL_ASKED_BYTES_MAX, RETRIEVAL_FILE_BYTES_MAX, RETRIEVAL_IDS_MAX, RETRIEVAL_PAUSE,
+    RETRIEVALS_QUEUED_MAX, TEXTS_BYTES_MAX, TEXTS_OF_SESSION_MAX,
 };
 use crate::store::{Disk, RealDisk};
 
@@ -242,6 +242,12 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
     let mut writer = Writer::default();
     let mut jobs = Vec::new();
     while queue.recv_many(&mut jobs, RETRIEVALS_QUEUED_MAX).await > 0 {
+        if jobs.iter().all(|job| matches!(job, Job::Write { .. })) {
+            tokio::time::sleep(RETRIEVAL_PAUSE).await;
+            while let Ok(job) = queue.try_recv() {
+                jobs.push(job);
+            }
+        }
         let (taken, tokens) = (std::mem::take(&mut jobs), Arc::clone(&tokens));
         let served = tokio::task::spawn_blocking(move || {
             let lines: u64 = taken.into_iter().map(|job| writer.serve(job, &tokens)).sum();
