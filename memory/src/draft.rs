@@ -11,9 +11,10 @@ use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{FoldRule, Keyed, MergeKey, TopicPart};
-use crate::limits::{OVERTAKEN_BYTES_MIN, REPLY_OVERTAKEN_BYTES_MAX};
+use crate::limits::REPLY_OVERTAKEN_BYTES_MAX;
 use crate::lines::Places;
 use crate::memory::Memory;
+use crate::overtaken::{Overtaken, concepts_at, concepts_digest, places};
 use crate::provenance::Provenance;
 use crate::record::{Anchor, Body, Record, RecordState};
 use crate::size::Size;
@@ -28,6 +29,8 @@ pub(crate) struct Draft<'a> {
     replaced: u32,
     kept: Vec<KeptBlueprint>,
     overtaken: Vec<Overtaken>,
+    /// Staged texts of blueprints that were left unchanged.
+    kept_out: Vec<Overtaken>,
     /// The records of shared items of which nothing was taken.
     left_out: BTreeSet<RecordId>,
     /// The anchors' ranges in each file, looked up once for many anchors. Valid only because
@@ -62,55 +65,6 @@ pub(crate) struct DraftChanges {
     pub(crate) overtaken: Vec<Overtaken>,
 }
 
-/// The beginning of a line in a session's row that has a staged text which was not taken.
-pub(crate) const NOT_TAKEN: &str = "Not taken, since ";
-
-/// A staged text that left its record as it is, since the record was written after it was staged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overtaken {
-    /// The record.
-    pub id: RecordId,
-    /// A blueprint's title, a fact's key, or the field of a topic.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// The staged text. In a reply, a long one is cut.
-    pub text: String,
-}
-
-impl Overtaken {
-    /// Names the text that was written later: `n1`, or `the status of t2`.
-    pub(crate) fn place(&self) -> String {
-        match self.id.kind {
-            Kind::Topic if !self.name.is_empty() => format!("the {} of {}", self.name, self.id),
-            _ => self.id.to_string(),
-        }
-    }
-
-    /// Cuts texts so that all of them take about `bytes_max`. Each gets its part of the bytes that
-    /// those before it left. A text that is cut says so.
-    pub(crate) fn within(overtaken: Vec<Self>, bytes_max: usize) -> Vec<Self> {
-        let (mut left, mut count) = (bytes_max, overtaken.len());
-        let mut within = Vec::with_capacity(count);
-        for one in overtaken {
-            let share = (left / count.max(1)).max(OVERTAKEN_BYTES_MIN);
-            let text = cut_to(one.text.trim(), share);
-            left = left.saturating_sub(share.min(text.len()));
-            count -= 1;
-            within.push(Self { text, ..one });
-        }
-        within
-    }
-}
-
-/// Cuts a text to about `bytes_max`, and says so in a line at its end.
-fn cut_to(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    let kept = text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default().trim_end();
-    format!("{kept}\n[cut here: {} of {} bytes]", kept.len(), text.len())
-}
-
 /// A blueprint that was written again and stayed as it was, since it is immutable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptBlueprint {
@@ -131,6 +85,7 @@ impl<'a> Draft<'a> {
             replaced: 0,
             kept: Vec::new(),
             overtaken: Vec::new(),
+            kept_out: Vec::new(),
             left_out: BTreeSet::new(),
             anchors: BTreeMap::new(),
         }
@@ -155,9 +110,17 @@ impl<'a> Draft<'a> {
             match item.rule() {
                 FoldRule::Keyed(item) => match self.written_since(&item.body(), item.staged()) {
                     Some(overtaken) => self.leave(overtaken, true),
-                    None => self.keyed(item, origin),
+                    None => {
+                        if let Some(id) = self.keyed(item, origin) {
+                            self.left_out.insert(id);
+                            self.kept_out.extend(Overtaken::of_blueprint(id, &item.body()));
+                        }
+                    }
                 },
-                FoldRule::Anchor(anchor) => self.anchor(anchor, origin),
+                FoldRule::Anchor(anchor) => match self.described_since(anchor) {
+                    Some(overtaken) => self.leave(overtaken, true),
+                    None => self.anchor(anchor, origin),
+                },
                 FoldRule::Note(note) => {
                     let body = Body::Note(note.note(&origin.session));
                     match self.written_since(&body, note.staged) {
@@ -191,8 +154,10 @@ impl<'a> Draft<'a> {
         if !texts.is_empty() && !part.says_more_than(texts.len()) {
             self.left_out.insert(id);
         }
-        let owned = texts.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
-        owned.map(|(name, text)| Overtaken { id, name, text }).collect()
+        texts
+            .into_iter()
+            .map(|(name, text)| Overtaken { id, name, text: text.to_owned() })
+            .collect()
     }
 
     /// Returns the fact or the mutable blueprint that was written anew after an item was staged. It
@@ -218,12 +183,26 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Stores an item that merges with the record that has its key.
-    pub(crate) fn keyed(&mut self, item: &dyn Keyed, origin: &Provenance) {
+    /// Returns the anchor at the place of a staged one whose concept others have written since.
+    fn described_since(&self, item: &Anchor) -> Option<Overtaken> {
+        let before = item.before?;
+        let there = concepts_at(self.base, item);
+        let (id, _) = there.first()?;
+        let says_same = there.iter().any(|(_, concept)| *concept == item.concept);
+        (concepts_digest(&there) != before && !says_same).then(|| Overtaken {
+            id: *id,
+            name: String::new(),
+            text: format!("{}:{} {}", item.file, item.lines, item.concept),
+        })
+    }
+
+    /// Stores an item that merges with the record that has its key. Returns the record if it stays
+    /// as it is, since it is immutable.
+    pub(crate) fn keyed(&mut self, item: &dyn Keyed, origin: &Provenance) -> Option<RecordId> {
         let body = item.body();
         let Some(stored) = self.head.existing_match(&body).cloned() else {
             self.create(body, origin);
-            return;
+            return None;
         };
         let id = stored.id;
         match item.merged(stored.body.clone(), stored.content_version().revision) {
@@ -232,8 +211,12 @@ impl<'a> Draft<'a> {
                     self.replaced += u32::from(new.content != old.content);
                 }
                 self.merge(id, body, origin);
+                None
             }
-            None => self.keep(id, origin),
+            None => {
+                self.keep(id, origin);
+                Some(id)
+            }
         }
     }
 
@@ -249,10 +232,10 @@ impl<'a> Draft<'a> {
     /// of them was.
     pub(crate) fn anchor(&mut self, new: &Anchor, origin: &Provenance) {
         let known = self.anchors.remove(&new.file);
-        let mut places = known.unwrap_or_else(|| self.places(&new.file));
+        let mut places = known.unwrap_or_else(|| places(&self.head, &new.file));
         let (lines, mut met) = new.take_same(&mut places);
         met.sort_unstable();
-        let mut union = Anchor { unites_adjacent: false, ..new.over(lines.clone()) };
+        let mut union = Anchor { unites_adjacent: false, before: None, ..new.over(lines.clone()) };
         // A range that holds the new one keeps what is known of its code.
         let stored = met.iter().filter_map(|id| self.head.record(*id));
         let same = stored.filter_map(|it| it.anchor()).find(|it| it.lines == lines);
@@ -277,17 +260,6 @@ impl<'a> Draft<'a> {
         };
         places.put(&lines, survivor);
         self.anchors.insert(new.file.clone(), places);
-    }
-
-    /// Returns the anchors of a file by their lines.
-    fn places(&self, file: &str) -> Places<RecordId> {
-        let mut places = Places::default();
-        for record in self.head.keyed(&MergeKey::anchor(file)) {
-            if let Body::Anchor(anchor) = &record.body {
-                places.put(&anchor.lines, record.id);
-            }
-        }
-        places
     }
 
     /// Stores a note. A fact replaces the one with its key; without a key, the same content is one
@@ -543,6 +515,11 @@ impl<'a> Draft<'a> {
             *added.of_mut(record.kind()) += 1;
         }
         added
+    }
+
+    /// Returns the staged texts so far of blueprints that were left unchanged, whole.
+    pub(crate) fn kept_out(&self) -> &[Overtaken] {
+        &self.kept_out
     }
 
     /// Returns the staged texts so far that changed nothing, whole.

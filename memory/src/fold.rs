@@ -6,11 +6,19 @@
 //! costs a line. A wrong one would lose a lesson. So the list has no negation, direction, time or
 //! quantity: `from A to B` is not `to A from B`, and `never X` is not `X`.
 
+use sha2::{Digest, Sha256};
+
 const STOP_WORDS: [&str; 27] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am", "it", "its", "this",
     "that", "these", "those", "of", "there", "so", "also", "just", "really", "very", "simply",
     "please", "note:",
 ];
+
+/// Returns the first eight bytes of a text's SHA-256, which are the same on every machine.
+pub(crate) fn digest(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
 
 /// Folds a text: lower case, with every run of white space as one space.
 pub(crate) fn fold(text: &str) -> String {

@@ -157,7 +157,9 @@ fn put_blueprint(draft: &mut Draft<'_>, new: &Blueprint, origin: &Provenance) {
         .map(|record| (record.id, record.updated.time));
     match stored {
         Some((id, written)) if written > origin.time => draft.keep(id, origin),
-        _ => draft.keyed(new, origin),
+        _ => {
+            draft.keyed(new, origin);
+        }
     }
 }
 

@@ -37,6 +37,7 @@ mod memories;
 mod memory;
 mod merge;
 mod omit;
+mod overtaken;
 mod per_kind;
 mod plan;
 mod provenance;
@@ -70,7 +71,7 @@ pub use brief::MergeEnd;
 pub use change::{Change, Copied, CopyMark, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
 pub use dates::{ParsePastError, parse_past, parse_past_up_to};
-pub use draft::{KeptBlueprint, Overtaken};
+pub use draft::KeptBlueprint;
 pub use held::{Held, HeldKey};
 pub use history::{
     Commit, CommitCounts, CommitDetail, CommitHead, CommitPage, DiffLine, FieldDiff, HistoryView,
@@ -93,6 +94,7 @@ pub use kinds::topic::{
 pub use kinds::*;
 pub use memories::Memories;
 pub use memory::{Bound, Counters, Memory, Restore};
+pub use overtaken::Overtaken;
 pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, AnchorMove, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome,

@@ -312,15 +312,13 @@ impl Pipe<'_> {
         let mut buffer = [0; READ_BYTES];
         let length = match rustix::io::read(self.ends.stdin, &mut buffer) {
             Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
-            // The terminal is gone.
-            Err(Errno::IO) => 0,
+            Err(Errno::IO) => 0, // The terminal is gone.
             length => length?,
         };
         if length == 0 {
             self.end_at = Some(now + millis(STDIN_END_GRACE_MS));
             // Some agents write no final newline.
-            let line = self.stdin.unfinished().to_vec();
-            self.take_line_of_agent(line, now);
+            self.take_line_of_agent(self.stdin.unfinished().to_vec(), now);
             return Ok(());
         }
         let mut piece = buffer.get(..length).unwrap_or_default();

@@ -52,6 +52,10 @@ pub struct Anchor {
     /// Whether the write also unites it with ranges that it touches.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unites_adjacent: bool,
+    /// A digest of the concepts that were stored at its place as it was staged; `None` in a record,
+    /// and for an item of a save.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
     /// The state of the lines now, in a copy that is shown. It is never stored.
     #[serde(skip)]
     pub state: Option<AnchorState>,
@@ -105,7 +109,15 @@ pub enum WhyUnseen {
 impl Anchor {
     /// Creates an anchor of lines that are not known.
     pub fn new(file: String, lines: LineRange, concept: String) -> Self {
-        Self { file, lines, concept, print: None, unites_adjacent: false, state: None }
+        Self {
+            file,
+            lines,
+            concept,
+            print: None,
+            unites_adjacent: false,
+            before: None,
+            state: None,
+        }
     }
 
     /// Returns whether both have a line in common.

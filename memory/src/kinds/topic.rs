@@ -8,7 +8,7 @@ mod aside;
 mod merge;
 mod part;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{Facts, Fields, Keyed as _, Kind, MergeKey, Searched, Share, Which, accepted_one};
-use crate::fold::{clip, fold, one_line};
+use crate::fold::{clip, digest, fold, one_line};
 use crate::forgotten::{LEFT_OUT, beginning};
 use crate::ids::{Revision, Timestamp};
 use crate::limits::{
@@ -183,6 +183,10 @@ pub struct TopicPart {
     /// A digest of the architecture that was stored when this one was staged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture_before: Option<u64>,
+    /// A digest of the answer that was stored to each question as it was staged. The keys are
+    /// digests of the folded questions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers_before: BTreeMap<u64, u64>,
 }
 
 impl TopicPart {
@@ -235,13 +239,20 @@ impl TopicPart {
         }
     }
 
-    /// Notes the descriptions that are stored as this part is staged, since others may write them
-    /// before it is folded.
+    /// Notes the descriptions and answers that are stored as this part is staged, since others may
+    /// write them before it is folded.
     pub(crate) fn note_stored(&mut self, stored: Option<&Topic>) {
         let overview = stored.map_or("", |topic| topic.overview.as_str());
         let architecture = stored.map_or("", |topic| topic.architecture.as_str());
         self.overview_before = self.overview.is_some().then(|| digest(overview));
         self.architecture_before = self.architecture.is_some().then(|| digest(architecture));
+        let before = |decision: &TopicDecision| {
+            let key = topic_key(&decision.question);
+            let stored = stored.and_then(|topic| topic.answer_to(&key)).unwrap_or_default();
+            (digest(&key), digest(stored))
+        };
+        let answers = self.decisions.iter().filter(|decision| decision.decided.is_some());
+        self.answers_before = answers.map(before).collect();
     }
 }
 
@@ -253,6 +264,12 @@ impl Topic {
             + self.overview.len()
             + self.architecture.len()
             + lists_bytes(&self.decisions, &self.history, &self.files)
+    }
+
+    /// Returns the answer to the question with this folded form.
+    fn answer_to(&self, key: &str) -> Option<&str> {
+        let same = |decision: &&TopicDecision| topic_key(&decision.question) == key;
+        self.decisions.iter().find(same)?.decided.as_deref()
     }
 
     /// Returns the open questions, in the order in which they were mentioned.
@@ -273,12 +290,6 @@ impl Topic {
         }
         lines
     }
-}
-
-/// Returns the first eight bytes of a text's SHA-256, which are the same on every machine.
-fn digest(text: &str) -> u64 {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn lists_bytes(decisions: &[TopicDecision], history: &[HistoryLine], files: &[String]) -> usize {

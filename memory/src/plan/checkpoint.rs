@@ -10,6 +10,7 @@ use crate::kinds::blueprint::{Verdict, judge};
 use crate::limits::{STAGED_BYTES_MAX, STAGED_PROJECT_BYTES_MAX, STAGED_SHARE_BYTES};
 use crate::memory::Memory;
 use crate::omit::is_default;
+use crate::overtaken::note_concept;
 use crate::provenance::Provenance;
 use crate::record::{Blueprint, Body};
 use crate::refusal::Refusal;
@@ -78,6 +79,9 @@ pub fn plan_checkpoint_within(
     for topic in &mut part.topics {
         let stored = memory.topic(topic.topic()).and_then(|record| record.topic());
         topic.note_stored(stored);
+    }
+    for anchor in &mut part.anchors {
+        note_concept(memory, anchor);
     }
     part.client = origin.client.clone();
 

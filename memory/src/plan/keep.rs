@@ -5,13 +5,14 @@ use super::held::hold;
 use super::{Plan, Row, put_fixes, put_row, stored_row_of};
 use crate::activity::{LAST_MESSAGE, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
-use crate::draft::{Draft, NOT_TAKEN, Overtaken};
+use crate::draft::Draft;
 use crate::fold::{fold, keep_end};
 use crate::held::{Held, HeldKey};
 use crate::ids::{Kind, SessionId};
 use crate::kinds::note::{Note, Scope};
 use crate::limits::{ROW_OVERTAKEN_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::memory::Memory;
+use crate::overtaken::{NOT_TAKEN, Overtaken};
 use crate::provenance::Provenance;
 use crate::record::{Body, SessionRow};
 use crate::staged::Counts;
@@ -106,19 +107,22 @@ fn shared_counts(staged: &Staged, draft: &Draft<'_>) -> Counts {
     counts
 }
 
-/// Words the staged texts that were not taken. Each is whole, unless there is no room for all. A
-/// session's private notes are left out.
+/// Words the staged texts that were not taken, and why. Each is whole, unless there is no room for
+/// all. A session's private notes are left out.
 fn not_taken(draft: &Draft<'_>) -> Vec<String> {
     let is_shared = |it: &&Overtaken| {
         let record = draft.head().record(it.id);
         record.is_none_or(|record| record.owner().is_none())
     };
-    let shared: Vec<Overtaken> = draft.overtaken().iter().filter(is_shared).cloned().collect();
-    let line = |it: Overtaken| {
+    let mut texts: Vec<Overtaken> = draft.overtaken().iter().filter(is_shared).cloned().collect();
+    let whys = std::iter::repeat_n("was written later", texts.len());
+    let whys = whys.chain(std::iter::repeat("is immutable"));
+    texts.extend(draft.kept_out().iter().cloned());
+    let line = |(it, why): (Overtaken, &str)| {
         let apart = if it.text.contains('\n') { '\n' } else { ' ' };
-        format!("{NOT_TAKEN}{} was written later:{apart}{}", it.place(), it.text)
+        format!("{NOT_TAKEN}{} {why}:{apart}{}", it.place(), it.text)
     };
-    Overtaken::within(shared, ROW_OVERTAKEN_BYTES_MAX).into_iter().map(line).collect()
+    Overtaken::within(texts, ROW_OVERTAKEN_BYTES_MAX).into_iter().zip(whys).map(line).collect()
 }
 
 /// Builds the entry that is written on a session's behalf; `None` if there is nothing new to say.

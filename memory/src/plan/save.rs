@@ -5,13 +5,14 @@ use super::{Contradiction, Plan, Row, conflict, contradictions, put_fixes, put_r
 use crate::archive::{ArchivePlan, Archived};
 use crate::brief::{BriefMerge, MergeEnd};
 use crate::change::Change;
-use crate::draft::{Draft, KeptBlueprint, Overtaken};
+use crate::draft::{Draft, KeptBlueprint};
 use crate::ids::{Kind, RecordId, Revision, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::{Blueprint, UnseenCode};
 use crate::limits::SHORT_SUMMARY_BYTES_MAX;
 use crate::memory::Memory;
 use crate::omit::is_default;
+use crate::overtaken::Overtaken;
 use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::record::{Body, Category};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
-use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line};
 use crate::ids::{Kind, NoticeId, Revision};
 use crate::limits::{
     NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
 };
 use crate::memory::Memory;
+use crate::overtaken::NOT_TAKEN;
 use crate::record::{Body, Record};
 use crate::staged::{Counts, count};
 

@@ -4,12 +4,13 @@ use super::append;
 use super::size;
 use super::written::{AddReply, ForgetReply, UpdateReply};
 use crate::audience::Audience;
-use crate::draft::{KeptBlueprint, Overtaken};
+use crate::draft::KeptBlueprint;
 use crate::fold::{one_line, with_block};
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::kinds::{UnseenCode, WhyUnseen};
 use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX, UNSEEN_NAMED_MAX};
+use crate::overtaken::Overtaken;
 use crate::plan::{CheckpointOutcome, Contradiction, NoteOutcome, NotesOutcome, SaveOutcome};
 use crate::staged::Counts;
 

@@ -10,7 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::staging::absorb_by_key;
-use super::{HistoryLine, Topic, TopicDecision, TopicPart, digest, topic_key};
+use super::{HistoryLine, Topic, TopicDecision, TopicPart, topic_key};
+use crate::fold::digest;
 use crate::ids::{Revision, Timestamp};
 use crate::limits::{TOPIC_DECISIONS_MAX, TOPIC_FILES_MAX, TOPIC_HISTORY_MAX};
 
@@ -97,25 +98,59 @@ impl Topic {
 impl TopicPart {
     /// Returns the staged texts that a stored topic keeps out, since it has later ones. Each comes
     /// with the name of its field. `written` is the revision at which the topic was written.
-    pub(crate) fn overtaken(&self, stored: &Topic, written: Revision) -> Vec<(&'static str, &str)> {
+    pub(crate) fn overtaken(&self, stored: &Topic, written: Revision) -> Vec<(String, &str)> {
         let is_later = self.staged.is_some_and(|staged| written > staged);
         let status = self.status.as_deref().filter(|status| *status != stored.status);
         let status = status.filter(|_| is_later && stored.has_later_status(self));
-        let mut texts: Vec<_> = status.map(|status| ("status", status)).into_iter().collect();
+        let mut texts: Vec<_> =
+            status.map(|status| ("status".to_owned(), status)).into_iter().collect();
         for (name, new, before, now) in [
             ("overview", &self.overview, self.overview_before, &stored.overview),
             ("architecture", &self.architecture, self.architecture_before, &stored.architecture),
         ] {
             let is_later = !now.is_empty() && before.is_some_and(|before| before != digest(now));
             let new = new.as_deref().filter(|new| is_later && *new != now.as_str());
-            texts.extend(new.map(|new| (name, new)));
+            texts.extend(new.map(|new| (name.to_owned(), new)));
         }
+        let answers = self.decisions.iter().filter(|decision| self.is_answered(stored, decision));
+        let answers = answers.filter_map(|it| {
+            Some((format!("answer to \"{}\"", it.question), it.decided.as_deref()?))
+        });
+        texts.extend(answers);
         texts
+    }
+
+    /// Returns whether others have answered a question since its decision was staged, and
+    /// otherwise.
+    fn is_answered(&self, stored: &Topic, staged: &TopicDecision) -> bool {
+        let key = topic_key(&staged.question);
+        let (before, now) = (self.answers_before.get(&digest(&key)), stored.answer_to(&key));
+        staged.decided.is_some()
+            && staged.decided.as_deref() != now
+            && now.is_some_and(|now| before.is_some_and(|before| *before != digest(now)))
+    }
+
+    /// Returns what a stored topic takes of it.
+    pub(super) fn taken(&self, stored: &Topic, written: Revision) -> Self {
+        let overtaken = self.overtaken(stored, written);
+        let stays = |name: &str| overtaken.iter().any(|(field, _)| field == name);
+        let mut taken = self.clone();
+        for (name, text) in [
+            ("status", &mut taken.status),
+            ("overview", &mut taken.overview),
+            ("architecture", &mut taken.architecture),
+        ] {
+            if stays(name) {
+                *text = None;
+            }
+        }
+        taken.decisions.retain(|decision| !self.is_answered(stored, decision));
+        taken
     }
 
     /// Returns whether it says more than so many of its texts. Lines of history do not count.
     pub(crate) fn says_more_than(&self, texts: usize) -> bool {
-        self.own_texts().count() > texts || !self.decisions.is_empty() || !self.files.is_empty()
+        self.own_texts().count() + self.decisions.len() > texts || !self.files.is_empty()
     }
 
     /// Merges like [`Topic::take_in`], for a part that is not in memory yet. Keeps everything that
@@ -140,6 +175,13 @@ impl TopicPart {
         }
         if later.architecture.is_some() {
             self.architecture_before = later.architecture_before;
+        }
+        for decision in later.decisions.iter().filter(|decision| decision.decided.is_some()) {
+            let key = digest(&topic_key(&decision.question));
+            match later.answers_before.get(&key) {
+                Some(before) => self.answers_before.insert(key, *before),
+                None => self.answers_before.remove(&key),
+            };
         }
         move_to_end(&mut self.decisions, &later.decisions);
         let identity = |line: &HistoryLine| (line.time, line.text.clone(), line.client.clone());

@@ -110,18 +110,7 @@ impl Keyed for TopicPart {
     /// The name stays as it was spelt first.
     fn merged(&self, stored: Body, written: Revision) -> Option<Body> {
         let Body::Topic(mut stored) = stored else { return Some(self.body()) };
-        let overtaken = self.overtaken(&stored, written);
-        let mut taken = self.clone();
-        let texts = [
-            ("status", &mut taken.status),
-            ("overview", &mut taken.overview),
-            ("architecture", &mut taken.architecture),
-        ];
-        for (name, text) in texts {
-            if overtaken.iter().any(|(field, _)| *field == name) {
-                *text = None;
-            }
-        }
+        let taken = self.taken(&stored, written);
         stored.take_in(&taken);
         Some(Body::Topic(stored))
     }

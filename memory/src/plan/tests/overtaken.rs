@@ -1,7 +1,7 @@
 //! Staged work that others wrote again before it was folded.
 
 use super::*;
-use crate::{MAIN, TopicPart};
+use crate::{MAIN, TopicDecision, TopicPart};
 
 /// Returns a part with a fact, a mutable blueprint and a status, all of which say this.
 fn saying(text: &str) -> Staged {
@@ -259,4 +259,84 @@ fn staged_work_whose_text_was_purged_meanwhile_is_not_folded() {
     save(&mut memory, &by, Staged::default());
     assert_eq!(memory.active_of(Kind::Lesson).count(), 0);
     assert_eq!(memory.active_of(Kind::Blueprint).count(), 1);
+}
+
+/// A title may mean two things to two agents, and neither text may be lost.
+#[test]
+fn the_row_of_an_end_has_a_blueprint_that_an_immutable_one_kept_out() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let mut part = blueprints([blueprint("Cache", "LRU, ten entries")]);
+    part.lessons = vec![lesson("Flush first", "")];
+    checkpoint(&mut memory, &early, part);
+    save(&mut memory, &later, blueprints([blueprint("Cache", "none at all")]));
+    let end = Provenance { time: day(3), ..early.clone() };
+    let plan = plan_keep(&memory, &early.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    let Body::SessionRow(row) = &row.body else { panic!("{row:?}") };
+    assert_eq!(row.summary, "Staged 1 lesson.\nNot taken, since b1 is immutable: LRU, ten entries");
+    let kept = memory.notices().last().unwrap().kept;
+    assert_eq!(kept, Counts { lessons: 1, ..Counts::default() });
+    // An equal text is not left out, and nothing is said of it.
+    checkpoint(&mut memory, &early, blueprints([blueprint("Cache", "none at all")]));
+    let end = Provenance { time: day(4), ..early };
+    let plan = plan_keep(&memory, &end.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    assert_eq!(crate::render::item::full(row).matches("Not taken").count(), 1);
+}
+
+#[test]
+fn an_answer_and_a_concept_that_were_staged_earlier_replace_none_that_others_wrote_since() {
+    let (mut memory, early, later) = (Memory::default(), origin("early", 1), origin("later", 2));
+    let saying = |answer: &str, concept: &str| {
+        let decided = Some(answer.to_owned());
+        let ship = TopicDecision { decided, ..TopicDecision::statement("Ship?") };
+        let topic = TopicPart { decisions: vec![ship], ..TopicPart::default() };
+        Staged { topics: vec![topic], ..anchors([anchor("a.rs", "1-2", concept)]) }
+    };
+    let said = |memory: &Memory| {
+        let answer = memory.topic(MAIN).and_then(|it| it.topic()).unwrap().decisions[0].clone();
+        let concepts = memory.active_of(Kind::Anchor).filter_map(|it| it.anchor());
+        let concepts: Vec<String> = concepts.map(|anchor| anchor.concept.clone()).collect();
+        (answer.decided.unwrap(), concepts)
+    };
+    let is_said = |memory: &Memory, answer: &str, concept: &str| {
+        assert_eq!(said(memory), (answer.to_owned(), vec![concept.to_owned()]));
+    };
+    save(&mut memory, &origin("first", 1), saying("perhaps", "the cache"));
+    checkpoint(&mut memory, &early, saying("yes", "the old cache"));
+    // What is answered again as it was staged is not later, and neither is another part.
+    let status = TopicPart { status: Some("on it".to_owned()), ..TopicPart::default() };
+    save(&mut memory, &later, Staged { topics: vec![status], ..Staged::default() });
+    let mut apart = memory.clone();
+    save(&mut apart, &early, Staged::default());
+    is_said(&apart, "yes", "the old cache");
+
+    save(&mut memory, &later, saying("no", "the new cache"));
+    let mut saved = memory.clone();
+    let outcome = save(&mut saved, &early, Staged::default());
+    is_said(&saved, "no", "the new cache");
+    let named: Vec<String> =
+        outcome.overtaken.iter().map(|it| format!("{}: {}", it.place(), it.text)).collect();
+    let topic = saved.topic(MAIN).unwrap().id;
+    let answer = format!("the answer to \"Ship?\" of {topic}: yes");
+    assert_eq!(named, ["a1: a.rs:1-2 the old cache".to_owned(), answer.clone()]);
+
+    let end = Provenance { time: day(3), ..early.clone() };
+    let plan = plan_keep(&memory, &early.session, &end, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    is_said(&memory, "no", "the new cache");
+    let row = memory.active_of(Kind::SessionRow).last().unwrap();
+    let row = crate::render::item::full(row);
+    assert!(row.contains("of t") && row.contains(" was written later: yes"), "{row}");
+    assert!(row.contains("since a1 was written later: a.rs:1-2 the old cache"), "{row}");
+    // What a save itself says counts, as does what is staged again, knowing of the other.
+    checkpoint(&mut memory, &early, saying("yes", "the old cache"));
+    save(&mut memory, &early, Staged::default());
+    is_said(&memory, "yes", "the old cache");
+    checkpoint(&mut memory, &early, saying("perhaps", "some cache"));
+    save(&mut memory, &later, saying("no", "the new cache"));
+    save(&mut memory, &early, saying("yes", "the cache"));
+    is_said(&memory, "yes", "the cache");
 }

@@ -1,9 +1,9 @@
 //! Session rows: the day and the client, and the trail of entries.
 
 use super::{Line, Worded};
-use crate::draft::NOT_TAKEN;
 use crate::fold::{clip, one_line, with_block};
 use crate::limits::TITLE_CHARS_MAX;
+use crate::overtaken::NOT_TAKEN;
 use crate::record::{Record, SessionRow, TrailEntry};
 use crate::render::cut::CUT;
 use crate::render::loaded;
