@@ -145,6 +145,9 @@ pub const LOG_FILES_MAX: usize = 7;
 /// Bytes written to one day's log file; the rest of the day is not logged.
 pub const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// Sessions of a project for which a text waits to go with their next answer.
+pub const TOLD_SESSIONS_MAX: usize = 64;
+
 /// Lines that wait to be written to the log; it loses any more. Their memory is allocated at the
 /// start.
 pub const LOG_LINES_QUEUED_MAX: usize = 4_096;

@@ -11,7 +11,7 @@ use crate::change::Change;
 use crate::ids::{Kind, RecordId, Revision, ShareId, Timestamp, Version};
 use crate::kinds::note::{NewNote, Note, Scope};
 use crate::kinds::{FoldRule, Keyed, MergeKey, TopicPart};
-use crate::limits::REPLY_OVERTAKEN_BYTES_MAX;
+use crate::limits::{REPLY_OVERTAKEN_BYTES_MAX, ROW_OVERTAKEN_BYTES_MAX};
 use crate::lines::Places;
 use crate::memory::Memory;
 use crate::overtaken::{Overtaken, concepts_at, concepts_digest, places};
@@ -517,14 +517,20 @@ impl<'a> Draft<'a> {
         added
     }
 
-    /// Returns the staged texts so far of blueprints that were left unchanged, whole.
-    pub(crate) fn kept_out(&self) -> &[Overtaken] {
-        &self.kept_out
-    }
-
-    /// Returns the staged texts so far that changed nothing, whole.
-    pub(crate) fn overtaken(&self) -> &[Overtaken] {
-        &self.overtaken
+    /// Words the staged texts so far that were not taken, and why. Each is whole, unless there is no
+    /// room for all. A session's private notes are left out.
+    pub(crate) fn not_taken(&self) -> Vec<String> {
+        let is_shared = |it: &&Overtaken| {
+            let record = self.head.record(it.id);
+            record.is_none_or(|record| record.owner().is_none())
+        };
+        let mut texts: Vec<Overtaken> = self.overtaken.iter().filter(is_shared).cloned().collect();
+        let whys = std::iter::repeat_n("was written later", texts.len());
+        let whys = whys.chain(std::iter::repeat("is immutable"));
+        texts.extend(self.kept_out.iter().cloned());
+        let line = |(it, why): (Overtaken, &str)| it.not_taken(why);
+        let texts = Overtaken::within(texts, ROW_OVERTAKEN_BYTES_MAX);
+        texts.into_iter().zip(whys).map(line).collect()
     }
 
     /// Counts the records of shared items so far of which nothing was taken.

@@ -99,16 +99,16 @@ pub use per_kind::PerKind;
 pub use plan::{
     AddOutcome, AnchorMove, BindOutcome, BriefOutcome, CheckpointOutcome, CompactionOutcome,
     Contradiction, FailedNote, ForgetOutcome, LaterChanges, LeftRecord, NoteOutcome, NotesOutcome,
-    Plan, Rewrite, Rivals, RuleAuthor, RuleOutcome, Save, SaveOutcome, SnapCheckpoint, SnapOutcome,
-    StoredNote, TakeItem, TakeOutcome, TopicOutcome, UndoBasis, UndoConflict, UndoEnd, UndoOutcome,
-    UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot, contradicting, find,
-    find_fact, find_topic, former_facts, in_conversation, is_expired, plan_add, plan_adopt,
-    plan_bind, plan_brief, plan_capture, plan_checkpoint, plan_checkpoint_within, plan_configure,
-    plan_forget, plan_hold, plan_keep, plan_leave, plan_notes, plan_release, plan_restage,
-    plan_rewrite, plan_rule, plan_rule_standing, plan_save, plan_snap, plan_take_in,
-    plan_take_private, plan_team, plan_topic, plan_undo, plan_update, plan_upkeep, plan_use,
-    plan_withhold, refuse_rule_changes, rules_in_force, shared_part, shared_rivals, snap_record,
-    why_refused,
+    Plan, Released, Rewrite, Rivals, RuleAuthor, RuleOutcome, Save, SaveOutcome, SnapCheckpoint,
+    SnapOutcome, StoredNote, TakeItem, TakeOutcome, ToldBy, TopicOutcome, UndoBasis, UndoConflict,
+    UndoEnd, UndoOutcome, UndoTarget, Undone, UndoneRecord, Update, UpdateOutcome, WhyLeft, WhyNot,
+    contradicting, find, find_fact, find_topic, former_facts, in_conversation, is_expired,
+    plan_add, plan_adopt, plan_bind, plan_brief, plan_capture, plan_checkpoint,
+    plan_checkpoint_within, plan_configure, plan_forget, plan_hold, plan_keep, plan_leave,
+    plan_notes, plan_release, plan_restage, plan_rewrite, plan_rule, plan_rule_standing, plan_save,
+    plan_say_left, plan_snap, plan_take_in, plan_take_private, plan_team, plan_topic, plan_undo,
+    plan_update, plan_upkeep, plan_use, plan_withhold, refuse_rule_changes, rules_in_force,
+    shared_part, shared_rivals, snap_record, why_refused,
 };
 pub use provenance::Provenance;
 pub use purge::{Purge, PurgedRecord, Tombstones, reply_texts, secrets_in};

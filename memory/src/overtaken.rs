@@ -40,6 +40,12 @@ impl Overtaken {
         }
     }
 
+    /// Words it as a part of a session's row.
+    pub(crate) fn not_taken(&self, why: &str) -> String {
+        let apart = if self.text.contains('\n') { '\n' } else { ' ' };
+        format!("{NOT_TAKEN}{} {why}:{apart}{}", self.place(), self.text)
+    }
+
     /// Cuts texts so that all of them take about `bytes_max`. Each gets its part of the bytes that
     /// those before it left. A text that is cut says so.
     pub(crate) fn within(overtaken: Vec<Self>, bytes_max: usize) -> Vec<Self> {

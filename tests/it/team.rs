@@ -189,6 +189,39 @@ fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
     assert_eq!(ada.shared(), bob.shared());
 }
 
+/// The agent was told that nothing is lost.
+#[test]
+fn what_a_save_that_waited_did_not_replace_is_told_and_stays_readable() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, bob) = two_by(&proxy.url("ada"), &server);
+    let fact = |text: &str| json!({ "notes": [{ "key": "port", "content": text }] });
+    let (mut agent, mut ends) = (ada.agent(), ada.agent());
+    agent.tool("memory_checkpoint", &fact("4000, as ada staged"));
+    ends.tool("memory_checkpoint", &fact("5000, as one staged that ended"));
+    proxy.refuse();
+    bob.shell().done(&["note", "--key", "port", "6000"]);
+    let kept = agent.tool("memory_save", &json!({ "session_summary": "Settled." }));
+    assert!(kept.contains("do not save this again"), "{kept}");
+    ends.close_stdin();
+    poll(PATIENCE, "the end to wait", || (ada.team()["waiting"] == 2).then_some(()));
+    proxy.resume();
+    ada.sees("6000");
+    poll(PATIENCE, "nothing left to fold", || (ada.team()["waiting"] == 0).then_some(()));
+    let told = agent.tool("memory_status", &json!({}));
+    assert!(told.contains("Your save that waited is shared now as s"), "{told}");
+    assert!(told.contains("you staged: 4000, as ada staged"), "{told}");
+    let row = |machine: &Machine, text: &str| {
+        let found = machine.shell().done(&["search", text]);
+        assert!(found.contains("was written later"), "{found}");
+    };
+    row(&bob, "4000 as ada staged");
+    row(&ada, "5000 as one staged that ended");
+    let load = ada.shell().done(&["load"]);
+    assert!(load.contains("1 not taken"), "{load}");
+    assert!(bob.shell().done(&["get", "port"]).contains("6000"));
+}
+
 #[test]
 fn a_save_that_waits_is_folded_though_nobody_comes_back() {
     let Some(mut server) = server() else { return };

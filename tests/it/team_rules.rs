@@ -147,8 +147,12 @@ fn a_save_that_waits_and_expects_another_revision_stays_staged() {
     ada.sees("Bob was faster.");
     poll(PATIENCE, "a decision on what waits", || (ada.team()["waiting"] == 0).then_some(()));
     assert!(!bob.shell().done(&["load"]).contains("Built on an old state."));
-    // Its session reads that it is staged, and may save it on what it knows now.
+    // Its session reads why, and may save it on what it knows now.
+    let told = agent.tool("memory_status", &json!({}));
+    let refused = "Your save that waited for the team's database was refused: ";
+    assert!(told.contains(refused) && told.contains("staged again"), "{told}");
     let load = agent.tool("memory_load", &json!({}));
+    assert!(!load.contains(refused), "{load}");
     assert!(load.contains("Staged by you and not saved yet: 1 note"), "{load}");
     agent.tool("memory_save", &json!({ "session_summary": "Settled again." }));
     bob.sees("Built on an old state.");

@@ -101,6 +101,7 @@ pub(super) async fn call(
     tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
+    let of_save = session.project().and_then(|project| project.take_told(&session.id));
     let of_place = match session.take_remark() {
         // A tool that found a memory has told the session which.
         None if reads && session.project_id().is_none() => {
@@ -108,8 +109,12 @@ pub(super) async fn call(
         }
         remark => remark,
     };
-    let remarks: Vec<String> =
-        remark(&removed, stored).into_iter().chain(unknown).chain(of_place).collect();
+    let remarks: Vec<String> = remark(&removed, stored)
+        .into_iter()
+        .chain(unknown)
+        .chain(of_place)
+        .chain(of_save)
+        .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, id }
 }

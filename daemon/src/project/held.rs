@@ -2,22 +2,28 @@
 
 use std::sync::Arc;
 
-use anchord_memory::{ArchivePlan, Held, HeldKey, Memory, SaveOutcome, plan_release, plan_restage};
+use anchord_memory::{
+    ArchivePlan, Held, HeldKey, Memory, Released, SaveOutcome, SessionId, ToldBy, plan_release,
+    plan_restage, plan_say_left, render,
+};
 
 use super::{OpenProject, Operation, Reply, Transition, WriteCommand, WriteError, WriteSet};
+use crate::limits;
 use crate::store::{Call, StoreError};
 
-/// Returns the command that folds a held save, and reports it as a save does.
+/// Returns the command that folds a held save, and reports it as a save does. Of the work of an
+/// ended session, it reports what was not taken.
 pub(crate) fn releasing(
     key: HeldKey,
     archive: Option<ArchivePlan>,
+    told_by: ToldBy,
 ) -> WriteCommand<Memory, Reply<SaveOutcome>> {
     Arc::new(move |memory, _| {
-        let plan = plan_release(memory, &key, archive.as_ref());
+        let plan = plan_release(memory, &key, archive.as_ref(), told_by);
         let plan = plan.map_err(|refusal| refusal.to_string())?;
         let outcome = match plan.outcome {
-            Some(outcome) => Reply::Outcome(outcome),
-            None => Reply::Words(String::new()),
+            Released::Save(outcome) => Reply::Outcome(outcome),
+            Released::End(left) => Reply::Words(left),
         };
         Ok(Transition { changes: plan.changes, outcome })
     })
@@ -72,7 +78,7 @@ impl OpenProject {
                 None => ("keep", None),
             };
             let write = |call| {
-                let command = releasing(key.clone(), None);
+                let command = releasing(key.clone(), None, ToldBy::Row);
                 let operation = Operation::releasing(operation);
                 self.owner.write(session.clone(), call, operation, command)
             };
@@ -82,13 +88,59 @@ impl OpenProject {
                 done => done,
             };
             match done {
-                Ok(done) => written.push(WriteSet::split(done).0),
+                Ok(done) => {
+                    let (write_set, outcome, _) = WriteSet::split(done);
+                    written.push(write_set);
+                    self.say_left(&held, outcome).await?;
+                }
                 // Its own call was faster, so nothing is held any more. Or it expects another
                 // revision, and is staged to be judged against that.
-                Err(WriteError::Refused(_)) => self.restage(&key).await?,
+                Err(WriteError::Refused(why)) => {
+                    if self.memory().held_as(&key).is_some() {
+                        self.tell(&held.session, render::save_refused_later(&why));
+                    }
+                    self.restage(&key).await?;
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok(written)
+    }
+
+    /// Says what was not taken of a save whose call was answered long ago. A session that goes on
+    /// gets it with its next answer. The row of one that ended without a save gets it on this
+    /// machine; that of a save has it already.
+    async fn say_left(&self, held: &Held, outcome: Reply<SaveOutcome>) -> Result<(), WriteError> {
+        match outcome {
+            Reply::Outcome(outcome) => {
+                if let Some(text) = render::save_later(&outcome) {
+                    self.tell(&held.session, text);
+                }
+                Ok(())
+            }
+            Reply::Words(left) if left.is_empty() || held.summary.is_some() => Ok(()),
+            Reply::Words(left) => {
+                let held = held.clone();
+                let command: WriteCommand<Memory> = Arc::new(move |memory, _| {
+                    Ok(Transition::from(plan_say_left(memory, &held, left.clone())))
+                });
+                self.owner.write(None, None, Operation::staying("keep"), command).await.map(drop)
+            }
+        }
+    }
+
+    /// Keeps a text for a session, to go with its next answer.
+    fn tell(&self, session: &SessionId, text: String) {
+        let mut told = self.told.lock();
+        if told.len() >= limits::TOLD_SESSIONS_MAX && !told.contains_key(session) {
+            // Most of them are of sessions that have ended, whose rows say it.
+            told.pop_first();
+        }
+        told.entry(session.clone()).or_default().push_str(&text);
+    }
+
+    /// Takes what waits to go with a session's next answer.
+    pub(crate) fn take_told(&self, session: &SessionId) -> Option<String> {
+        self.told.lock().remove(session)
     }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, Timestamp};
+use anchord_memory::{Accesses, Memory, NearDuplicates, NoticeId, RecordId, SessionId, Timestamp};
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -63,6 +63,8 @@ pub(crate) struct OpenProject {
     /// Soft marks as they were when the store was opened.
     marks: Marks,
     shown: Mutex<BTreeSet<NoticeId>>,
+    /// Texts that go with the next answer to these sessions.
+    told: Mutex<BTreeMap<SessionId, String>>,
     reads: AccessCounts,
     used: Mutex<std::time::Instant>,
     opened: std::time::Instant,
@@ -471,6 +473,7 @@ async fn open_project(
         owner,
         report,
         shown: Mutex::new(shown),
+        told: Mutex::default(),
         reads: AccessCounts::of_marks(&marks),
         marks: marks.into_iter().filter(|(key, _)| key.starts_with(SHARED)).collect(),
         used: Mutex::new(clock::start()),

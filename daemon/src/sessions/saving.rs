@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anchord_memory::brief::BriefMerge;
 use anchord_memory::{
     ArchivePlan, Audience, Change, CheckpointOutcome, Held, HeldKey, Memory, Plan, Provenance,
-    Refusal, Revision, Save, SaveOutcome, Staged, Timestamp, WriteLimits, archive, in_conversation,
-    plan_checkpoint_within, plan_hold, plan_save, refuse_rule_changes,
+    Refusal, Revision, Save, SaveOutcome, Staged, Timestamp, ToldBy, WriteLimits, archive,
+    in_conversation, plan_checkpoint_within, plan_hold, plan_save, refuse_rule_changes,
 };
 use uuid::Uuid;
 
@@ -228,7 +228,7 @@ impl SessionCall<'_> {
         // The line is that of the fold.
         let unnumbered = Self { line: None, ..self };
         unnumbered.commit_now(Operation::staying("hold"), part, hold).await?;
-        let fold = releasing(key.clone(), archive);
+        let fold = releasing(key.clone(), archive, ToldBy::Reply);
         let folded = match self.release_earlier(|earlier| *earlier != key).await {
             Ok(()) => {
                 let save = Operation::releasing("save");

@@ -4,9 +4,9 @@
 //! shared records, so another machine's copy of its entry lacks nothing.
 
 use super::save::{Accepted, Work, accept_save, refuse_unexpected};
-use super::{Plan, Save, SaveOutcome, put_fixes};
+use super::{Plan, Row, Save, SaveOutcome, put_fixes, put_row};
 use crate::archive::ArchivePlan;
-use crate::change::Change;
+use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::held::{Held, HeldKey};
 use crate::limits::HELD_MAX;
@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::refusal::Refusal;
 use crate::room::check_growth;
-use crate::staged::Staged;
+use crate::staged::{Counts, Staged};
 
 /// Holds a save with the session's staged work, under the key of its entry. Changes nothing if it
 /// is held already.
@@ -81,8 +81,26 @@ pub(super) fn hold(
     (!staged.is_empty()).then_some(staged)
 }
 
-/// Folds what waits under a key into shared memory. The outcome is that of its save; `None` if the
-/// session ended without one.
+/// The result of a fold of what waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// The outcome of a save.
+    Save(SaveOutcome),
+    /// Lines about what was not taken of the work of a session that ended without a save. Its row
+    /// stays on this machine, so [`plan_say_left`] adds them.
+    End(String),
+}
+
+/// The place where a fold says what it did not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToldBy {
+    /// The reply to the call, which waits for it.
+    Reply,
+    /// The row of the save, since its call was answered long ago.
+    Row,
+}
+
+/// Folds what waits under a key into shared memory.
 ///
 /// # Errors
 /// Fails if nothing waits under the key, and if the save expects another revision.
@@ -91,15 +109,17 @@ pub fn plan_release(
     memory: &Memory,
     key: &HeldKey,
     archive: Option<&ArchivePlan>,
-) -> Result<Plan<Option<SaveOutcome>>, Refusal> {
+    told_by: ToldBy,
+) -> Result<Plan<Released>, Refusal> {
     let Some(held) = memory.held_as(key) else {
         return Err(Refusal::invalid("save", "no longer waits; it was folded before"));
     };
     let held = Held::clone(held);
     let origin = Provenance::new(held.session, held.client, held.time);
     refuse_unexpected(memory, held.expected, &origin)?;
-    let work = Work {
-        summary: held.summary.clone().unwrap_or_default(),
+    let is_save = held.summary.is_some();
+    let mut work = Work {
+        summary: held.summary.unwrap_or_default(),
         started: held.started,
         staged: held.staged,
         merge: held.merge.map(|merge| *merge),
@@ -108,14 +128,49 @@ pub fn plan_release(
         unseen: held.unseen,
     };
     let draft = work.folded(memory, &origin);
-    let (mut changes, outcome) = if held.summary.is_some() {
+    let left = draft.not_taken().join("\n");
+    let (mut changes, outcome) = if is_save {
+        if told_by == ToldBy::Row && !left.is_empty() {
+            work.summary = format!("{}\n{left}", work.summary);
+        }
         let (changes, outcome) = work.finish(memory, draft, archive, &origin);
-        (changes, Some(outcome))
+        (changes, Released::Save(outcome))
     } else {
-        (draft.finish().changes, None)
+        (draft.finish().changes, Released::End(left))
     };
     changes.push(Change::Release(key.clone()));
     Ok(Plan { changes, outcome })
+}
+
+/// Adds lines about what was not taken to the row of a session that ended without a save. Leaves a
+/// notice for the next load.
+pub fn plan_say_left(memory: &Memory, held: &Held, lines: String) -> Plan<()> {
+    let origin = Provenance::new(held.session.clone(), held.client.clone(), held.time);
+    let mut draft = Draft::new(memory);
+    let row = Row {
+        session: held.session.clone(),
+        started: held.started,
+        ended: held.time,
+        summary: lines,
+        on_behalf: true,
+        captured: None,
+        earlier: Vec::new(),
+        rewrites: false,
+        added: Counts::default(),
+    };
+    let row = put_row(&mut draft, row, &origin);
+    let mut changes = draft.finish().changes;
+    changes.push(Change::Notify(Box::new(Notice {
+        id: memory.next_notice(),
+        time: held.time,
+        session: held.session.clone(),
+        row,
+        cause: NoticeCause::Ended,
+        kept: Counts::default(),
+        files_unseen: false,
+        private: memory.team().is_some(),
+    })));
+    Plan { changes, outcome: () }
 }
 
 /// Stages what waits under a key again, since its save expects another revision. The session may

@@ -10,9 +10,8 @@ use crate::fold::{fold, keep_end};
 use crate::held::{Held, HeldKey};
 use crate::ids::{Kind, SessionId};
 use crate::kinds::note::{Note, Scope};
-use crate::limits::{ROW_OVERTAKEN_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::limits::TEXT_BYTES_MAX;
 use crate::memory::Memory;
-use crate::overtaken::{NOT_TAKEN, Overtaken};
 use crate::provenance::Provenance;
 use crate::record::{Body, SessionRow};
 use crate::staged::Counts;
@@ -54,7 +53,7 @@ pub fn plan_keep(
     if let Some(activity) = &staged.captured {
         put_fixes(&mut draft, activity, &origin);
     }
-    let (kept, overtaken) = (shared_counts(staged, &draft), not_taken(&draft));
+    let (kept, overtaken) = (shared_counts(staged, &draft), draft.not_taken());
     let row = row(staged, before.as_ref(), kept, &overtaken, &draft, &origin);
     let row = row.map(|row| put_row(&mut draft, row, &origin));
     let mut changes = draft.finish().changes;
@@ -105,24 +104,6 @@ fn shared_counts(staged: &Staged, draft: &Draft<'_>) -> Counts {
         *counts.of_mut(kind) = counts.of(kind).saturating_sub(left_out.of(kind));
     }
     counts
-}
-
-/// Words the staged texts that were not taken, and why. Each is whole, unless there is no room for
-/// all. A session's private notes are left out.
-fn not_taken(draft: &Draft<'_>) -> Vec<String> {
-    let is_shared = |it: &&Overtaken| {
-        let record = draft.head().record(it.id);
-        record.is_none_or(|record| record.owner().is_none())
-    };
-    let mut texts: Vec<Overtaken> = draft.overtaken().iter().filter(is_shared).cloned().collect();
-    let whys = std::iter::repeat_n("was written later", texts.len());
-    let whys = whys.chain(std::iter::repeat("is immutable"));
-    texts.extend(draft.kept_out().iter().cloned());
-    let line = |(it, why): (Overtaken, &str)| {
-        let apart = if it.text.contains('\n') { '\n' } else { ' ' };
-        format!("{NOT_TAKEN}{} {why}:{apart}{}", it.place(), it.text)
-    };
-    Overtaken::within(texts, ROW_OVERTAKEN_BYTES_MAX).into_iter().zip(whys).map(line).collect()
 }
 
 /// Builds the entry that is written on a session's behalf; `None` if there is nothing new to say.

@@ -35,7 +35,7 @@ pub use configure::plan_configure;
 pub use contradict::{Contradiction, contradicting};
 pub use find::{find, find_fact, find_topic, former_facts};
 pub use forget::{ForgetOutcome, plan_forget};
-pub use held::{plan_hold, plan_release, plan_restage};
+pub use held::{Released, ToldBy, plan_hold, plan_release, plan_restage, plan_say_left};
 pub use keep::{plan_adopt, plan_keep};
 pub use note::{FailedNote, NoteOutcome, NotesOutcome, StoredNote, WhyNot, plan_notes};
 pub use rewrite::{Rewrite, plan_rewrite};

@@ -52,7 +52,10 @@ pub use load::{FileRulesView, LoadText, LoadView, load};
 pub use personal::{PersonalText, personal};
 pub use reason::{Cause, reasons};
 pub use record::{currency, end_with_a_line, headed, page_of, record, record_page};
-pub use replies::{add, checkpoint, forget, import, notes, save, save_waits, update};
+pub use replies::{
+    add, checkpoint, forget, import, notes, save, save_later, save_refused_later, save_waits,
+    update,
+};
 pub use rules::{
     RuleVerdict, approvals, approved, file_rules, rule_check, rule_ids, rule_set, rule_stop, rules,
     rules_unreadable,

@@ -36,6 +36,23 @@ pub fn save_waits(why: &str) -> String {
     )
 }
 
+/// Tells an agent that a save which waited was folded, except for something.
+pub fn save_later(outcome: &SaveOutcome) -> Option<String> {
+    let left = kept(&outcome.kept) + &overtaken(&outcome.overtaken);
+    (!left.is_empty()).then(|| {
+        let (row, revision) = (outcome.row, outcome.revision.0);
+        format!("Your save that waited is shared now as {row}, revision {revision}. {left}")
+    })
+}
+
+/// Tells an agent that a save which waited was refused, and why.
+pub fn save_refused_later(why: &str) -> String {
+    format!(
+        "Your save that waited for the team's database was refused: {why}\n\
+         What it had is staged again: look at what changed, then memory_save it again.\n"
+    )
+}
+
 /// Renders the reply to `memory_save`.
 pub fn save(outcome: &SaveOutcome) -> String {
     let with_added = |(kind, added): (Kind, u32)| match (outcome.active.of(kind), added) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anchord_memory::{
-    Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Revision, Save,
-    SessionId, Staged, Team, Timestamp, Update, Version, plan_checkpoint, plan_hold, plan_notes,
-    plan_release, plan_save, plan_update,
+    Change, HeldKey, Kind, Memory, NewNote, Provenance, Reader, RecordId, Refusal, Released,
+    Revision, Save, SessionId, Staged, Team, Timestamp, ToldBy, Update, Version, plan_checkpoint,
+    plan_hold, plan_notes, plan_release, plan_save, plan_update,
 };
 use futures::FutureExt;
 
@@ -146,8 +146,8 @@ fn holding(key: &HeldKey) -> WriteCommand<Memory> {
 fn folding(key: &HeldKey) -> WriteCommand<Memory, Reply<bool>> {
     let key = key.clone();
     Arc::new(move |memory, _| {
-        let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
-        let outcome = Reply::Outcome(plan.outcome.is_some());
+        let plan = plan_release(memory, &key, None, ToldBy::Row).map_err(|it| it.to_string())?;
+        let outcome = Reply::Outcome(matches!(plan.outcome, Released::Save(_)));
         Ok(Transition { changes: plan.changes, outcome })
     })
 }
@@ -402,7 +402,8 @@ async fn an_entry_that_this_machine_has_already_is_not_appended_again() {
     let release = || -> WriteCommand<Memory> {
         Arc::new(|memory, _| {
             let key = HeldKey { instance: "a".into(), number: 1 };
-            let plan = plan_release(memory, &key, None).map_err(|it| it.to_string())?;
+            let plan =
+                plan_release(memory, &key, None, ToldBy::Row).map_err(|it| it.to_string())?;
             Ok(Transition::silent(plan.changes))
         })
     };

@@ -27,8 +27,11 @@ fn saving(part: Staged) -> Save<'static> {
 }
 
 fn fold(memory: &mut Memory, key: &HeldKey) -> Option<SaveOutcome> {
-    let plan = plan_release(memory, key, None).unwrap();
-    apply(memory, plan)
+    let plan = plan_release(memory, key, None, ToldBy::Row).unwrap();
+    match apply(memory, plan) {
+        Released::Save(outcome) => Some(outcome),
+        Released::End(_) => None,
+    }
 }
 
 fn private(content: &str) -> NewNote {
@@ -58,7 +61,7 @@ fn a_save_is_held_without_a_commit_and_then_folded_as_one() {
     assert_eq!(memory.revision().0, revision.0 + 1);
     assert_eq!((outcome.added.blueprints, outcome.added.lessons), (1, 1));
     assert_eq!(memory.held().count(), 0);
-    let refused = plan_release(&memory, &key(7), None).unwrap_err();
+    let refused = plan_release(&memory, &key(7), None, ToldBy::Row).unwrap_err();
     assert!(refused.to_string().contains("no longer waits"), "{refused}");
     // Numbers go on after those of the machine that created the team's project.
     assert!(memory.records().all(|record| record.id.number > 20));
@@ -119,7 +122,7 @@ fn a_refused_save_that_is_staged_again_replaces_nothing_written_since() {
     let held = plan_hold(&memory, &by, &key(7), expecting).unwrap();
     apply(&mut memory, held);
     save(&mut memory, &other, fact("6000"));
-    plan_release(&memory, &key(7), None).unwrap_err();
+    plan_release(&memory, &key(7), None, ToldBy::Row).unwrap_err();
     let again = plan_restage(&memory, &key(7));
     apply(&mut memory, again);
     let end = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
@@ -132,6 +135,53 @@ fn a_refused_save_that_is_staged_again_replaces_nothing_written_since() {
     assert!(crate::render::item::full(cache).contains("6000"), "{cache:?}");
 }
 
+/// The call was answered long ago, so its row says what the reply would have said.
+#[test]
+fn a_row_has_what_a_save_that_waited_did_not_replace() {
+    let (mut memory, by, other) = (in_team(), origin("one", 1), origin("other", 2));
+    let fact = |text: &str| Staged {
+        notes: vec![NewNote { key: Some("port".to_owned()), ..note(text) }],
+        ..Staged::default()
+    };
+    checkpoint(&mut memory, &by, fact("8000"));
+    save(&mut memory, &other, fact("6000"));
+    let held = plan_hold(&memory, &by, &key(7), saving(Staged::default())).unwrap();
+    apply(&mut memory, held);
+    for (told_by, expected) in [
+        (ToldBy::Reply, "Worked."),
+        (ToldBy::Row, "Worked.\nNot taken, since n21 was written later: 8000"),
+    ] {
+        let mut memory = memory.clone();
+        let plan = plan_release(&memory, &key(7), None, told_by).unwrap();
+        let Released::Save(outcome) = apply(&mut memory, plan) else { panic!("it is a save") };
+        assert_eq!(outcome.overtaken.len(), 1);
+        let Some(crate::Body::SessionRow(row)) = memory.record(outcome.row).map(|it| &it.body)
+        else {
+            panic!("it has a row")
+        };
+        assert_eq!(row.summary, expected);
+    }
+}
+
+#[test]
+fn the_row_of_an_end_that_waited_gets_what_was_not_taken() {
+    let (mut memory, by, other) = (in_team(), origin("one", 1), origin("other", 2));
+    checkpoint(&mut memory, &by, blueprints([blueprint("Cache", "Five minutes.")]));
+    let end = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, end);
+    save(&mut memory, &other, blueprints([blueprint("Cache", "None.")]));
+    let held = Held::clone(memory.held().next().unwrap());
+    let plan = plan_release(&memory, &held.key, None, ToldBy::Row).unwrap();
+    let Released::End(left) = apply(&mut memory, plan) else { panic!("it is an end") };
+    assert!(left.ends_with("is immutable: Five minutes."), "{left}");
+    let said = plan_say_left(&memory, &held, left.clone());
+    assert_eq!(shared(&said.changes), Vec::<&Change>::new());
+    apply(&mut memory, said);
+    let notice = memory.notices().last().unwrap();
+    let row = memory.record(notice.row).unwrap();
+    assert!(row.is_private() && crate::render::item::full(row).contains(&left), "{row:?}");
+}
+
 #[test]
 fn work_staged_after_a_save_that_waits_is_not_part_of_it() {
     let (mut memory, by) = (in_team(), origin("one", 1));
@@ -140,7 +190,7 @@ fn work_staged_after_a_save_that_waits_is_not_part_of_it() {
     apply(&mut memory, held);
     checkpoint(&mut memory, &by, lessons([lesson("Warm up", "")]));
 
-    let folded = plan_release(&memory, &key(7), None).unwrap();
+    let folded = plan_release(&memory, &key(7), None, ToldBy::Row).unwrap();
     apply(&mut memory, folded);
     assert_eq!(memory.records_of(Kind::Lesson).count(), 1);
     assert_eq!(memory.staged_by(&by.session).unwrap().lessons.len(), 1);
@@ -155,7 +205,7 @@ fn what_is_private_is_written_by_the_hold_and_not_by_the_fold() {
     let kept: Vec<String> = memory.records().map(|record| record.id.to_string()).collect();
     assert_eq!(kept, ["n1p"]);
 
-    let folded = plan_release(&memory, &key(7), None).unwrap().changes;
+    let folded = plan_release(&memory, &key(7), None, ToldBy::Row).unwrap().changes;
     let private: Vec<&Change> = folded.iter().filter(|change| !change.is_shared()).collect();
     assert_eq!(private, [&Change::Release(key(7))]);
 }
@@ -197,7 +247,7 @@ fn a_lesson_of_an_agent_does_not_merge_into_one_that_stays_here() {
     let told = crate::Lesson { captured: None, ..captured };
     let held = plan_hold(&memory, &by, &key(7), saving(lessons([told]))).unwrap();
     apply(&mut memory, held);
-    let folded = plan_release(&memory, &key(7), None).unwrap();
+    let folded = plan_release(&memory, &key(7), None, ToldBy::Row).unwrap();
     apply(&mut memory, folded);
     assert_eq!(memory.records_of(Kind::Lesson).filter(|it| !it.is_private()).count(), 1);
 }
