@@ -517,14 +517,15 @@ impl<'a> Draft<'a> {
         added
     }
 
-    /// Words the staged texts so far that were not taken, and why. Each is whole, unless there is no
-    /// room for all. A session's private notes are left out.
+    /// Words the staged texts so far that were not taken, and why. Each is whole, unless there is
+    /// no room for all. A session's private notes are left out.
     pub(crate) fn not_taken(&self) -> Vec<String> {
         let is_shared = |it: &&Overtaken| {
             let record = self.head.record(it.id);
             record.is_none_or(|record| record.owner().is_none())
         };
-        let mut texts: Vec<Overtaken> = self.overtaken.iter().filter(is_shared).cloned().collect();
+        let texts = self.overtaken.iter().filter(is_shared);
+        let mut texts: Vec<Overtaken> = texts.cloned().collect();
         let whys = std::iter::repeat_n("was written later", texts.len());
         let whys = whys.chain(std::iter::repeat("is immutable"));
         texts.extend(self.kept_out.iter().cloned());
