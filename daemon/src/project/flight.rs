@@ -16,7 +16,7 @@ use std::time::Duration;
 use anchord_memory::{Copied, CopyMark, Revision, Seq};
 
 use super::batch::Batch;
-use super::team_link::{Flight, Flying, Landed, TeamStatus};
+use super::team_link::{Answer, Flight, Flights, Followed};
 use super::write::{Write, WriteError};
 use super::writer::Writer;
 use crate::store::{
@@ -29,26 +29,23 @@ impl<M: StateMachine> Writer<M> {
     /// Takes the answer that has come, if there is one, and begins the next call. Does nothing
     /// without a team.
     pub(super) fn tend_team(&mut self, wait: Duration) {
-        if let Some(landed) = self.team.as_ref().and_then(|team| team.next(wait)) {
-            self.land(landed);
+        if let Some(answer) = self.team.as_mut().and_then(|team| team.answered(wait)) {
+            self.land(answer);
         }
-        while self.team.as_ref().is_some_and(|team| !team.is_busy() && !team.parked.is_empty()) {
-            self.send_parked();
+        while let Some(parked) = self.team.as_mut().and_then(Flights::take_parked) {
+            self.send(parked);
         }
-        let Some(team) = &mut self.team else { return };
-        if team.flying.is_none() && team.signal.take() {
-            let entries = team.link.journal.entries(self.head.team_point());
-            team.begin(Flying::Following, async { Landed::Followed(entries.await) });
+        if let Some(team) = &mut self.team {
+            team.follow_if_asked(self.head.team_point());
         }
     }
 
-    /// Sends the parked commits to the team's journal, and writes what stays on this machine. Of a
-    /// session with both, the later ones wait for the first.
-    fn send_parked(&mut self) {
-        let Some(team) = &mut self.team else { return };
+    /// Sends commits to the team's journal, and writes what stays on this machine. Of a session
+    /// with both, the later ones wait for the first.
+    fn send(&mut self, writes: Vec<Write<M>>) {
         let mut batch = Batch::new(self.head.clone());
         let (mut sent, mut own, mut later) = (BTreeSet::new(), Vec::new(), Vec::new());
-        for write in team.take_parked() {
+        for write in writes {
             let session = write.session.clone();
             if sent.contains(&session) {
                 later.push(write);
@@ -68,7 +65,9 @@ impl<M: StateMachine> Writer<M> {
                 }
             }
         }
-        team.park_first(later);
+        if let Some(team) = &mut self.team {
+            team.park_first(later);
+        }
         self.append_to_team(batch);
         // Decided on the state that has what the batch has added to this machine.
         let mut batch = Batch::new(self.head.clone());
@@ -112,10 +111,10 @@ impl<M: StateMachine> Writer<M> {
         {
             return batch.fail(error);
         }
-        let Some(team) = &mut self.team else { return };
-        let append = team.link.journal.append(self.head.team_point(), shared, batch.time_left());
         let flight = Flight { batch, keys, start: clock::start() };
-        team.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
+        if let Some(team) = &mut self.team {
+            team.append(self.head.team_point(), shared, flight);
+        }
     }
 
     /// Looks for others' commits before a batch is answered that changes nothing.
@@ -123,25 +122,20 @@ impl<M: StateMachine> Writer<M> {
         if batch.waiting.is_empty() {
             return;
         }
-        let Some(team) = &mut self.team else { return };
-        let entries = team.link.journal.entries(self.head.team_point());
-        let time_max = batch.time_left();
-        team.begin(Flying::Checking(batch), async move {
-            // The limit needs the runtime, which this thread does not run on.
-            let arrived = tokio::time::timeout(time_max, entries).await;
-            Landed::Followed(arrived.unwrap_or(Err(TeamError::Slow)))
-        });
+        if let Some(team) = &mut self.team {
+            team.check(self.head.team_point(), batch);
+        }
     }
 
     /// Answers a batch that was checked, or decides it again on what others have written. Without
     /// an answer from the database, the reply is from the last commit that this machine has.
-    fn checked(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>, batch: Batch<M>) {
+    fn checked(&mut self, batch: Batch<M>, arrived: Followed<M::Change>) {
         let more = self.take_arrived(arrived);
         let Some(team) = &mut self.team else { return };
         if more && team.may_try_again() {
             return team.park_first(batch.writes());
         }
-        team.tries = 0;
+        team.end_tries();
         let mut answers = Batch::new(self.head.clone());
         let is_commit = |_: &Write<M>, changes: &[M::Change]| M::is_commit(changes);
         let store = self.store.as_ref();
@@ -152,7 +146,7 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Takes in the commits that the database returned, and meanwhile asks for those after them.
-    fn followed(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) {
+    fn followed(&mut self, arrived: Followed<M::Change>) {
         if let (Ok(entries), Some(team)) = (&arrived, &mut self.team)
             && let Some(Arrived { entry, mark, .. }) = entries.last()
         {
@@ -166,7 +160,7 @@ impl<M: StateMachine> Writer<M> {
     }
 
     /// Takes in the commits that the database returned. Returns whether there may be more.
-    fn take_arrived(&mut self, arrived: Result<Vec<Arrived<M::Change>>, TeamError>) -> bool {
+    fn take_arrived(&mut self, arrived: Followed<M::Change>) -> bool {
         let arrived = arrived.and_then(|entries| {
             let is_all = entries.is_empty();
             let arrived = self.arrive(entries);
@@ -210,19 +204,18 @@ impl<M: StateMachine> Writer<M> {
         self.keep(&[Entry { seq, revision, call, changes: after, reply, ..entry }])
     }
 
-    fn land(&mut self, landed: Landed<M::Change>) {
-        let Some(flying) = self.team.as_mut().and_then(|team| team.flying.take()) else { return };
-        match (landed, flying) {
-            (Landed::Appended(Ok(TeamAppended::Committed(marks))), Flying::Appending(flight)) => {
+    fn land(&mut self, answer: Answer<M>) {
+        match answer {
+            Answer::Appended(flight, Ok(TeamAppended::Committed(marks))) => {
                 self.reached(Ok(()));
                 self.taken(None);
                 self.committed(flight, marks);
             }
-            (Landed::Appended(Ok(TeamAppended::Moved(first))), Flying::Appending(flight)) => {
+            Answer::Appended(flight, Ok(TeamAppended::Moved(first))) => {
                 self.reached(Ok(()));
                 self.moved(first, flight);
             }
-            (Landed::Appended(Err(error)), Flying::Appending(flight)) => {
+            Answer::Appended(flight, Err(error)) => {
                 // A database that refuses a member's right to write still answers its reads.
                 if !matches!(error, TeamError::Refused(_)) {
                     self.reached(Err(&error));
@@ -230,21 +223,16 @@ impl<M: StateMachine> Writer<M> {
                 self.taken(Some(error.to_string()));
                 self.not_appended(flight, error);
             }
-            (Landed::Followed(arrived), Flying::Following | Flying::Continuing) => {
-                self.followed(arrived);
-            }
-            (Landed::Followed(arrived), Flying::Checking(batch)) => self.checked(arrived, batch),
-            (Landed::Appended(_), Flying::Following | Flying::Continuing | Flying::Checking(_))
-            | (Landed::Followed(_), Flying::Appending(_)) => {
-                tracing::error!("an answer is not of the call that is under way");
-            }
+            Answer::Followed(arrived) => self.followed(arrived),
+            Answer::Checked(batch, arrived) => self.checked(batch, arrived),
         }
     }
 
     /// Remembers whether the team's database answered.
     fn reached(&self, outcome: Result<(), &TeamError>) {
+        let Some(team) = &self.team else { return };
         let now = Some(clock::now());
-        self.note(|status| {
+        team.note(|status| {
             status.ended = now;
             status.is_apart = matches!(outcome, Err(TeamError::Apart(_)));
             let error = outcome.err().map(ToString::to_string);
@@ -261,13 +249,8 @@ impl<M: StateMachine> Writer<M> {
 
     /// Remembers whether the team's database took the last commit.
     fn taken(&self, refused: Option<String>) {
-        self.note(|status| status.refused = refused);
-    }
-
-    /// Changes what other threads see of the link.
-    fn note(&self, change: impl FnOnce(&mut TeamStatus)) {
         if let Some(team) = &self.team {
-            team.signal.status.send_modify(|status| change(Arc::make_mut(status)));
+            team.note(|status| status.refused = refused);
         }
     }
 
@@ -275,7 +258,7 @@ impl<M: StateMachine> Writer<M> {
     fn committed(&mut self, flight: Flight<M>, marks: Vec<CopyMark>) {
         let Flight { mut batch, start, .. } = flight;
         if let Some(team) = &mut self.team {
-            team.tries = 0;
+            team.end_tries();
         }
         let mut head = self.head.clone();
         let mut copies = Vec::with_capacity(batch.entries.len());
@@ -341,12 +324,10 @@ impl<M: StateMachine> Writer<M> {
     fn not_appended(&mut self, flight: Flight<M>, error: TeamError) {
         let Flight { batch, keys, .. } = flight;
         let Some(team) = &mut self.team else { return };
-        team.tries = 0;
+        team.end_tries();
         if matches!(error, TeamError::Refused(_)) && keys.len() > 1 {
             // One of them may not be written, and the others may.
-            let writes = batch.writes();
-            team.alone = writes.len();
-            return team.park_first(writes);
+            return team.park_alone(batch.writes());
         }
         let is_slow = matches!(error, TeamError::Slow);
         let why = error.to_string();

@@ -16,7 +16,8 @@ use super::batch::{Batch, Waiting};
 use super::write::Write;
 use crate::limits;
 use crate::store::{
-    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamError, TeamJournal, TeamPoint,
+    Arrived, Entry, EntryKey, StateMachine, TeamAppended, TeamEntry, TeamError, TeamJournal,
+    TeamPoint,
 };
 
 /// The journal that a team shares, and the runtime on which calls to it run.
@@ -64,17 +65,17 @@ impl TeamSignal {
 
 /// Writes for the team's journal. One call to it is under way at a time.
 pub(super) struct Flights<M: StateMachine> {
-    pub(super) link: TeamLink<M::Change>,
-    pub(super) signal: Arc<TeamSignal>,
+    link: TeamLink<M::Change>,
+    signal: Arc<TeamSignal>,
     /// Wakes the writer once a call is answered.
     wake: Arc<dyn Fn() + Send + Sync>,
     /// Commits that wait for the next call, and later writes of their sessions.
-    pub(super) parked: VecDeque<Write<M>>,
+    parked: VecDeque<Write<M>>,
     /// The number of parked commits that are sent one by one, since some of them were refused.
-    pub(super) alone: usize,
-    pub(super) flying: Option<Flying<M>>,
+    alone: usize,
+    flying: Option<Flying<M>>,
     /// The number of times that others were faster than the batch that is sent now.
-    pub(super) tries: u32,
+    tries: u32,
     /// The number of the newest call. The answers of earlier ones no longer matter.
     calls: u64,
     answers: Sender<(u64, Landed<M::Change>)>,
@@ -85,7 +86,7 @@ pub(super) struct Flights<M: StateMachine> {
 }
 
 /// A call that is under way.
-pub(super) enum Flying<M: StateMachine> {
+enum Flying<M: StateMachine> {
     /// Others' entries are asked for.
     Following,
     /// More of them are asked for, since some have come. They follow those.
@@ -105,10 +106,20 @@ pub(super) struct Flight<M: StateMachine> {
     pub(super) start: Instant,
 }
 
-/// The answer to a call.
-pub(super) enum Landed<C> {
-    Appended(Result<TeamAppended<C>, TeamError>),
-    Followed(Result<Vec<Arrived<C>>, TeamError>),
+/// The answer to a call as it comes.
+enum Landed<C> {
+    Appended(Appended<C>),
+    Followed(Followed<C>),
+}
+
+pub(super) type Appended<C> = Result<TeamAppended<C>, TeamError>;
+pub(super) type Followed<C> = Result<Vec<Arrived<C>>, TeamError>;
+
+/// The answer to a call, with what the call was made for.
+pub(super) enum Answer<M: StateMachine> {
+    Appended(Flight<M>, Appended<M::Change>),
+    Checked(Batch<M>, Followed<M::Change>),
+    Followed(Followed<M::Change>),
 }
 
 impl<M: StateMachine> fmt::Debug for Flights<M> {
@@ -140,11 +151,14 @@ impl<M: StateMachine> Flights<M> {
         }
     }
 
-    /// Takes the parked commits that are sent together.
-    pub(super) fn take_parked(&mut self) -> Vec<Write<M>> {
-        let count = if self.alone > 0 { 1 } else { self.parked.len() };
-        self.alone = self.alone.saturating_sub(count);
-        self.parked.drain(..count).collect()
+    /// Changes what other threads see of the link.
+    pub(super) fn note(&self, change: impl FnOnce(&mut TeamStatus)) {
+        self.signal.status.send_modify(|status| change(Arc::make_mut(status)));
+    }
+
+    /// Parks writes after all others.
+    pub(super) fn park(&mut self, writes: impl IntoIterator<Item = Write<M>>) {
+        self.parked.extend(writes);
     }
 
     /// Parks writes before all others, so that they stay before later ones of their sessions.
@@ -152,6 +166,23 @@ impl<M: StateMachine> Flights<M> {
         for write in writes.into_iter().rev() {
             self.parked.push_front(write);
         }
+    }
+
+    /// Parks writes like [`Self::park_first`], and sends each by itself.
+    pub(super) fn park_alone(&mut self, writes: Vec<Write<M>>) {
+        self.alone = writes.len();
+        self.park_first(writes);
+    }
+
+    /// Takes the parked commits that are sent together; `None` if none are, or a call is under way
+    /// that they must wait for.
+    pub(super) fn take_parked(&mut self) -> Option<Vec<Write<M>>> {
+        if self.is_busy() || self.parked.is_empty() {
+            return None;
+        }
+        let count = if self.alone > 0 { 1 } else { self.parked.len() };
+        self.alone = self.alone.saturating_sub(count);
+        Some(self.parked.drain(..count).collect())
     }
 
     /// Counts that others were faster. Returns whether the batch may be sent once more.
@@ -162,6 +193,11 @@ impl<M: StateMachine> Flights<M> {
             self.tries = 0;
         }
         may
+    }
+
+    /// Begins to count anew, since the batch is done with.
+    pub(super) fn end_tries(&mut self) {
+        self.tries = 0;
     }
 
     /// Returns whether a write has to wait, since an earlier one of its session does, or the same
@@ -188,7 +224,7 @@ impl<M: StateMachine> Flights<M> {
     }
 
     /// Returns whether a call is under way that others must wait for.
-    pub(super) fn is_busy(&self) -> bool {
+    fn is_busy(&self) -> bool {
         matches!(self.flying, Some(Flying::Appending(_) | Flying::Checking(_)))
     }
 
@@ -200,6 +236,36 @@ impl<M: StateMachine> Flights<M> {
     /// Returns whether entries are asked for that follow others which have just come.
     pub(super) fn is_behind(&self) -> bool {
         matches!(self.flying, Some(Flying::Continuing))
+    }
+
+    /// Appends entries to the team's journal.
+    pub(super) fn append(
+        &mut self,
+        at: TeamPoint,
+        entries: Vec<TeamEntry<M::Change>>,
+        flight: Flight<M>,
+    ) {
+        let append = self.link.journal.append(at, entries, flight.batch.time_left());
+        self.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
+    }
+
+    /// Looks for others' entries before a batch is answered that changes nothing.
+    pub(super) fn check(&mut self, at: TeamPoint, batch: Batch<M>) {
+        let entries = self.link.journal.entries(at);
+        let time_max = batch.time_left();
+        self.begin(Flying::Checking(batch), async move {
+            // The limit needs the runtime, which the writer's thread does not run on.
+            let arrived = tokio::time::timeout(time_max, entries).await;
+            Landed::Followed(arrived.unwrap_or(Err(TeamError::Slow)))
+        });
+    }
+
+    /// Asks for others' entries, if somebody wants them and no call is under way.
+    pub(super) fn follow_if_asked(&mut self, at: TeamPoint) {
+        if self.flying.is_none() && self.signal.take() {
+            let entries = self.link.journal.entries(at);
+            self.begin(Flying::Following, async { Landed::Followed(entries.await) });
+        }
     }
 
     /// Asks for the entries after a place that those before it are about to reach.
@@ -216,18 +282,29 @@ impl<M: StateMachine> Flights<M> {
         }
     }
 
-    /// Returns the answer to the newest call, if it comes in time. Passes over those of others.
-    pub(super) fn next(&self, wait: Duration) -> Option<Landed<M::Change>> {
-        let mut answer = self.landed.recv_timeout(wait).ok()?;
-        while answer.0 != self.calls {
-            answer = self.landed.try_recv().ok()?;
+    /// Takes the answer to the newest call, if it comes in time. Passes over those of others.
+    pub(super) fn answered(&mut self, wait: Duration) -> Option<Answer<M>> {
+        let (mut number, mut landed) = self.landed.recv_timeout(wait).ok()?;
+        while number != self.calls {
+            (number, landed) = self.landed.try_recv().ok()?;
         }
-        Some(answer.1)
+        Some(match (landed, self.flying.take()?) {
+            (Landed::Appended(end), Flying::Appending(flight)) => Answer::Appended(flight, end),
+            (Landed::Followed(end), Flying::Checking(batch)) => Answer::Checked(batch, end),
+            (Landed::Followed(end), Flying::Following | Flying::Continuing) => {
+                Answer::Followed(end)
+            }
+            (Landed::Appended(_), Flying::Following | Flying::Continuing | Flying::Checking(_))
+            | (Landed::Followed(_), Flying::Appending(_)) => {
+                tracing::error!("an answer is not of the call that is under way");
+                return None;
+            }
+        })
     }
 
     /// Makes a call on the runtime. A call before it that only asks for others' entries is
     /// forgotten, since commits do not wait for it.
-    pub(super) fn begin(
+    fn begin(
         &mut self,
         flying: Flying<M>,
         call: impl Future<Output = Landed<M::Change>> + Send + 'static,

@@ -290,9 +290,9 @@ impl<M: StateMachine> Writer<M> {
         let (replies, store) = (&self.replies, self.store.as_ref());
         match &mut self.team {
             None => batch.decide(write, replies, store),
-            Some(team) if team.holds(&write) => team.parked.push_back(write),
+            Some(team) if team.holds(&write) => team.park([write]),
             Some(team) => {
-                team.parked.extend(batch.decide_unless(write, replies, store, Write::is_of_team));
+                team.park(batch.decide_unless(write, replies, store, Write::is_of_team));
             }
         }
     }
