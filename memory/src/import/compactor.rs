@@ -121,7 +121,7 @@ pub fn plan_import_compactor(
 ) -> Plan<ImportOutcome> {
     plan_items(memory, (COMPACTOR, digest), &source.notes, origin, |import| {
         // An item has no key, so it never meets another one.
-        import.put_notes(&source.items, Meeting::Replace);
+        import.put_notes(source.items.iter().map(|it| (it, Vec::new())), Meeting::Replace);
     })
 }
 

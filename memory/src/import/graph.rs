@@ -61,7 +61,7 @@ impl ImportStep for Graph {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (GRAPH, digest), &self.notes, by, |import| {
-            import.put_notes(&self.items, Meeting::Unite);
+            import.put_notes(self.items.iter().map(|it| (it, Vec::new())), Meeting::Unite);
         })
     }
 }

@@ -47,7 +47,7 @@ impl ImportStep for Sections {
         plan_items(memory, (INSTRUCTIONS, digest), &self.notes, by, |import| {
             let dated = |item: &Blueprint| Dated { time: None, item: item.clone() };
             let dated: Vec<Dated<Blueprint>> = self.blueprints.iter().map(dated).collect();
-            import.put_blueprints(dated.iter().map(|it| (it, None)));
+            import.put_blueprints(dated.iter().map(|it| (it, Vec::new())));
         })
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::forgotten::shorten;
 use crate::ids::{SessionId, Timestamp};
 use crate::kinds::MergeKey;
 use crate::memory::Memory;
@@ -38,6 +39,14 @@ impl Forgotten {
     /// Returns whether a record with this key was forgotten here.
     pub(super) fn has_key(&self, key: &MergeKey) -> bool {
         self.0.contains_key(key)
+    }
+
+    /// Returns whether a record with this key and text was forgotten here.
+    pub(super) fn has_text(&self, key: &MergeKey, text: &str) -> bool {
+        let mut text = text.to_owned();
+        shorten(&mut text);
+        let says = |(_, body): &(Timestamp, Body)| body.own_texts().contains(&text.as_str());
+        self.0.get(key).is_some_and(|forgotten| forgotten.iter().any(says))
     }
 
     /// Returns whether an item was forgotten here, and its original has not changed since. An

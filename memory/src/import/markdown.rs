@@ -44,12 +44,16 @@ const BANK: [(&str, Category); 4] = [
     ("techcontext", Category::Dependency),
 ];
 
+/// The mark of a file whose key may be the path of another one: `x y (2)` for `x  y.md`.
+const SECOND: &str = "2";
+
 /// The notes of a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Notes {
     /// Each with the name of its file.
     blueprints: Vec<(String, Dated<Blueprint>)>,
-    items: Vec<Dated<NewNote>>,
+    /// Each with a mark if its key is not exactly its path. Another file may have that path.
+    items: Vec<(Vec<String>, Dated<NewNote>)>,
     notes: Vec<String>,
 }
 
@@ -68,7 +72,11 @@ fn parse(texts: &[NamedText]) -> Notes {
             parsed.blueprints.push((text.name.clone(), Dated { time: None, item }));
         } else {
             match note.item(&text.name, &mut parsed.notes) {
-                Ok(item) => parsed.items.push(item),
+                Ok(item) => {
+                    let is_path = item.item.key.as_deref() == Some(without_ending(&text.name));
+                    let marks = if is_path { Vec::new() } else { vec![SECOND.to_owned()] };
+                    parsed.items.push((marks, item));
+                }
                 Err(why) => parsed.notes.push(format!("{}: {why}; left out", text.name)),
             }
         }
@@ -83,9 +91,10 @@ impl ImportStep for Notes {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (MARKDOWN, digest), &self.notes, by, |import| {
-            let named = self.blueprints.iter().map(|(file, it)| (it, Some(file.clone())));
+            let named = self.blueprints.iter().map(|(file, it)| (it, vec![file.clone()]));
             import.put_blueprints(named);
-            import.put_notes(&self.items, Meeting::Replace);
+            let items = self.items.iter().map(|(marks, it)| (it, marks.clone()));
+            import.put_notes(items, Meeting::Replace);
         })
     }
 }

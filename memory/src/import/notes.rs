@@ -2,6 +2,7 @@
 //! or entries of session rows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::judged::{Forgotten, is_corrected};
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
@@ -15,7 +16,7 @@ use crate::limits::{KEY_CHARS_MAX, PURGE_TITLE_CHARS_MAX};
 use crate::memory::Memory;
 use crate::plan::{Plan, Row, put_row, stored_row};
 use crate::provenance::Provenance;
-use crate::record::{Blueprint, Body, Lesson, Record};
+use crate::record::{Blueprint, Body, Category, Lesson, Record};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
@@ -28,6 +29,35 @@ pub(super) enum Meeting {
     Unite,
     /// A note that is as it was imported gets the new content. One that was changed here stays.
     Replace,
+}
+
+/// An item with what tells it from others of its name: the first mark, or else the next one,
+/// follows the name of an item that may not have it alone.
+pub(super) type Marked<'b, T> = (&'b Dated<T>, Vec<String>);
+
+/// The name that an item has in its source, where others may have it as well.
+struct Wanted {
+    name: String,
+    marks: Vec<String>,
+    text: String,
+    /// The category of a blueprint; `None` for the key of a note.
+    category: Option<Category>,
+}
+
+impl Wanted {
+    /// Returns the names that the item may get: its own, those with a mark, and those with a number.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let marked = self.marks.iter().map(move |mark| format!("{} ({mark})", self.name));
+        let numbered = (2_u64..).map(move |number| format!("{} ({number})", self.name));
+        std::iter::once(self.name.clone()).chain(marked).chain(numbered)
+    }
+
+    fn key_of(&self, name: &str) -> MergeKey {
+        match self.category {
+            Some(category) => MergeKey::Blueprint(category, fold(name).into()),
+            None => MergeKey::note(&Scope::Project, Some(name), ""),
+        }
+    }
 }
 
 /// An import under way. Its records keep the times of their originals.
@@ -89,9 +119,22 @@ pub(super) fn plan_items(
 
 impl Import<'_> {
     /// Stores notes, until there is no room.
-    pub(super) fn put_notes(&mut self, items: &[Dated<NewNote>], on_meeting: Meeting) {
-        for Dated { time, item } in items {
-            let item = Dated { time: *time, item: self.with_own_key(item) };
+    pub(super) fn put_notes<'b>(
+        &mut self,
+        items: impl IntoIterator<Item = Marked<'b, NewNote>>,
+        on_meeting: Meeting,
+    ) {
+        let items: Vec<Marked<'b, NewNote>> = items.into_iter().collect();
+        let keyed = |(Dated { item, .. }, marks): &Marked<'b, NewNote>| {
+            let (name, text) = (item.key.clone()?, item.content.clone());
+            Some(Wanted { name, marks: marks.clone(), text, category: None })
+        };
+        let wanted: Vec<Wanted> = items.iter().filter_map(keyed).collect();
+        let mut keys = self.own_names(&wanted).into_iter();
+        for (Dated { time, item }, _) in items {
+            let key = item.key.as_ref().and_then(|_| keys.next());
+            let key = key.filter(|key| key.chars().count() <= KEY_CHARS_MAX);
+            let item = Dated { time: *time, item: NewNote { key, ..item.clone() } };
             if !self.forgotten.is_empty() {
                 let key = item.item.key.clone().unwrap_or_else(|| "a note".to_owned());
                 let body = Body::Note(item.item.note(&self.origin.session));
@@ -112,16 +155,22 @@ impl Import<'_> {
         }
     }
 
-    /// Stores blueprints that may be replaced, each with what tells it from another of its title.
-    /// One that was changed here stays, with a remark. One that is newer here stays without a
-    /// remark.
+    /// Stores blueprints that may be replaced. One that was changed here stays, with a remark. One
+    /// that is newer here stays without a remark.
     pub(super) fn put_blueprints<'b>(
         &mut self,
-        blueprints: impl IntoIterator<Item = (&'b Dated<Blueprint>, Option<String>)>,
+        blueprints: impl IntoIterator<Item = Marked<'b, Blueprint>>,
     ) {
-        for (Dated { time, item }, mark) in blueprints {
-            let key_of = |title: &str| MergeKey::Blueprint(item.category, fold(title).into());
-            let own = self.own_name(&item.title, mark.as_deref(), &item.content, key_of);
+        let blueprints: Vec<Marked<'b, Blueprint>> = blueprints.into_iter().collect();
+        let titled = |(Dated { item, .. }, marks): &Marked<'b, Blueprint>| Wanted {
+            name: item.title.clone(),
+            marks: marks.clone(),
+            text: item.content.clone(),
+            category: Some(item.category),
+        };
+        let wanted: Vec<Wanted> = blueprints.iter().map(titled).collect();
+        let titles = self.own_names(&wanted);
+        for ((Dated { time, item }, _), own) in blueprints.into_iter().zip(titles) {
             let origin = self.origin_at(*time);
             let title = clip(&own, PURGE_TITLE_CHARS_MAX);
             let named = Blueprint { title: own, ..item.clone() };
@@ -203,38 +252,68 @@ impl Import<'_> {
         }
     }
 
-    /// Returns a note whose key no other note of this import has with another text.
-    fn with_own_key(&mut self, note: &NewNote) -> NewNote {
-        let key = note.key.as_deref().map(|key| {
-            let key_of = |key: &str| MergeKey::note(&Scope::Project, Some(key), "");
-            self.own_name(key, None, &note.content, key_of)
-        });
-        let key = key.filter(|key| key.chars().count() <= KEY_CHARS_MAX);
-        NewNote { key, ..note.clone() }
+    /// Returns a name for each item. Two items that say different things never share one.
+    ///
+    /// An item keeps the name under which its text is here, whatever else came or went. So a source
+    /// that has grown moves no text to another record.
+    fn own_names(&mut self, wanted: &[Wanted]) -> Vec<String> {
+        let mut named: Vec<(&Wanted, Option<String>)> = Vec::with_capacity(wanted.len());
+        for item in wanted {
+            let name = self.name_here(item);
+            named.push((item, name));
+        }
+        // An item without a mark has nothing but its name, so it comes before the others.
+        for has_marks in [false, true] {
+            for (item, name) in &mut named {
+                if name.is_none() && has_marks != item.marks.is_empty() {
+                    *name = Some(self.free_name(item));
+                }
+            }
+        }
+        named.into_iter().filter_map(|(_, name)| name).collect()
     }
 
-    /// Returns the name of an item. If an earlier item of this import has it and says something
-    /// else, `mark` or a number follows. An item that has its mark here keeps it.
-    fn own_name(
-        &mut self,
-        name: &str,
-        mark: Option<&str>,
-        text: &str,
-        key_of: impl Fn(&str) -> MergeKey,
-    ) -> String {
-        let marked = mark.map(|mark| format!("{name} ({mark})"));
-        let is_here = |name: &String| {
-            let key = key_of(name);
-            self.draft.head().keyed(&key).next().is_some() || self.forgotten.has_key(&key)
+    /// Takes the name under which an item's text is here, unless another item has it.
+    fn name_here(&mut self, item: &Wanted) -> Option<String> {
+        for (at, name) in item.names().enumerate() {
+            let key = item.key_of(&name);
+            let is_known = self.is_known(&key);
+            if !is_known && at > item.marks.len() {
+                return None;
+            }
+            let says = |record: &Arc<Record>| match &record.body {
+                Body::Blueprint(blueprint) => blueprint.content == item.text,
+                Body::Note(note) => note.content == item.text,
+                _ => false,
+            };
+            let is_it = is_known
+                && !self.texts.contains_key(&key)
+                && (self.draft.head().keyed(&key).any(says)
+                    || self.forgotten.has_text(&key, &item.text));
+            if is_it {
+                self.texts.insert(key, item.text.clone());
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    /// Takes the first name that no item with another text has. A marked name that is here comes
+    /// first, since the item had it before.
+    fn free_name(&mut self, item: &Wanted) -> String {
+        let marked = item.names().skip(1).take(item.marks.len());
+        let known = marked.filter(|name| self.is_known(&item.key_of(name)));
+        let is_free = |name: &String| {
+            self.texts.get(&item.key_of(name)).is_none_or(|text| *text == item.text)
         };
-        let known = marked.clone().filter(is_here);
-        let numbered = (2_u64..).map(|number| format!("{name} ({number})"));
-        let mut names = known.into_iter().chain([name.to_owned()]).chain(marked).chain(numbered);
-        let is_free =
-            |name: &String| self.texts.get(&key_of(name)).is_none_or(|known| known == text);
-        let own = names.find(is_free).unwrap_or_else(|| name.to_owned());
-        self.texts.insert(key_of(&own), text.to_owned());
+        let own = known.chain(item.names()).find(is_free).unwrap_or_else(|| item.name.clone());
+        self.texts.insert(item.key_of(&own), item.text.clone());
         own
+    }
+
+    /// Returns whether a record with this key is here, or was forgotten here.
+    fn is_known(&self, key: &MergeKey) -> bool {
+        self.draft.head().keyed(key).next().is_some() || self.forgotten.has_key(key)
     }
 
     /// Returns whether an item was forgotten here and stays so. Counts it, or names it if its text

@@ -99,10 +99,14 @@ impl ImportStep for Rows {
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (CLAUDE_MEM, digest), &self.notes, by, |import: &mut Import<'_>| {
-            let dated = self.blueprints.iter().map(|it| (it, it.time.map(Timestamp::date)));
-            import.put_blueprints(dated);
+            // Two decisions of one day differ in the second.
+            let marks = |time: Timestamp| vec![time.date(), time.second()];
+            let blueprints = self.blueprints.iter();
+            import
+                .put_blueprints(blueprints.map(|it| (it, it.time.map(marks).unwrap_or_default())));
             import.put_lessons(&self.lessons);
-            import.put_notes(&self.items, Meeting::Replace);
+            let items = self.items.iter().map(|it| (it, Vec::new()));
+            import.put_notes(items, Meeting::Replace);
             import.put_sessions(&self.sessions);
         })
     }

@@ -123,12 +123,47 @@ fn two_files_never_become_one_record_unless_they_say_the_same() {
         .active_of(Kind::Note)
         .filter_map(|record| record.note().and_then(|note| note.key.clone()))
         .collect();
-    assert_eq!(keys, ["foo", "foo.md", "x y", "x y (2)"]);
+    assert_eq!(keys, ["foo", "foo.md", "x y (2)", "x y"]);
     let again = parse(&texts).plan(&memory, "d2", &origin("importer", 21));
     assert!(again.changes.is_empty(), "{:?}", again.changes);
     // Without the first file, the second keeps its title.
     imported(&mut memory, &texts[1..], "d3");
     assert_eq!(titles(&memory), both);
+}
+
+#[test]
+fn a_file_keeps_its_record_when_the_other_of_its_name_is_gone() {
+    let (one, two) = ("x y.md", "x  y.md");
+    let facts = |memory: &Memory| -> Vec<String> {
+        let notes = memory.active_of(Kind::Note).filter_map(|record| record.note());
+        let mut facts: Vec<String> =
+            notes.map(|it| format!("{}: {}", it.key.as_deref().unwrap(), it.content)).collect();
+        facts.sort();
+        facts
+    };
+    for (left, both, changed) in [
+        (one, ["x y (2): two", "x y: one"], ["x y (2): two", "x y: changed"]),
+        (two, ["x y (2): two", "x y: one"], ["x y (2): changed", "x y: one"]),
+    ] {
+        let mut memory = Memory::default();
+        let texts = [NamedText::new(two, "two"), NamedText::new(one, "one")];
+        imported(&mut memory, &texts, "d1");
+        assert_eq!(facts(&memory), both);
+        let text = if left == one { "one" } else { "two" };
+        imported(&mut memory, &[NamedText::new(left, text)], "d2");
+        assert_eq!(facts(&memory), both, "{left}");
+        imported(&mut memory, &[NamedText::new(left, "changed")], "d3");
+        assert_eq!(facts(&memory), changed, "{left}");
+    }
+    // An import of an earlier build gave the names in the order of the files.
+    let mut memory = Memory::default();
+    imported(&mut memory, &[NamedText::new(two, "two again")], "d1");
+    let keyed = NewNote { key: Some("x y (2)".to_owned()), ..note("one changed") };
+    let by = Provenance { client: MARKDOWN.into(), ..origin("importer", 20) };
+    let plan = plan_notes(&memory, &by, vec![Ok(keyed)]).unwrap();
+    apply(&mut memory, plan);
+    imported(&mut memory, &[NamedText::new(one, "one changed")], "d2");
+    assert_eq!(facts(&memory), ["x y (2): one changed", "x y: two again"]);
 }
 
 #[test]

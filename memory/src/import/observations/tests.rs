@@ -155,6 +155,28 @@ fn two_decisions_of_one_title_are_two_and_again_change_nothing() {
 }
 
 #[test]
+fn decisions_of_one_title_and_day_keep_their_records_when_the_source_grows() {
+    let on_day = |id: u32, hour: i64, text: &str| {
+        let time = day(2).0 + hour * 3_600_000;
+        let more = serde_json::json!({ "narrative": text, "created_at_epoch": time });
+        observation(id, 2, "decision", "Cache strategy", &more)
+    };
+    let mut observed = vec![on_day(1, 0, "Product pages"), on_day(2, 3, "Cart")];
+    let mut memory = Memory::default();
+    imported(&mut memory, &parsed(&observed, &[]), "d1");
+    let both = ["Cache strategy: Product pages", "Cache strategy (2026-11-02): Cart"];
+    assert_eq!(decisions(&memory), both);
+    observed.push(observation(3, 5, "discovery", "unrelated", &Value::Null));
+    let outcome = imported(&mut memory, &parsed(&observed, &[]), "d2");
+    assert_eq!(decisions(&memory), both);
+    assert_eq!((outcome.added.blueprints, outcome.added.notes, outcome.merged), (0, 1, 2));
+    observed.insert(0, on_day(4, 5, "Images"));
+    imported(&mut memory, &parsed(&observed, &[]), "d3");
+    let third = "Cache strategy (2026-11-02 17:00:00 UTC): Images";
+    assert_eq!(decisions(&memory), [both[0], both[1], third]);
+}
+
+#[test]
 fn two_lessons_of_one_summary_are_one_with_both_details() {
     let told = |on: i64, text: &str| {
         observation(1, on, "bugfix", "Flush", &serde_json::json!({ "narrative": text }))
