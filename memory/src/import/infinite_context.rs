@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
+use super::judged::Forgotten;
 use super::source::{ImportStep, Parts, Source};
 use super::{ImportOutcome, left_out, not_again};
 use crate::brief::StateForm;
@@ -105,6 +106,12 @@ impl ImportStep for BriefStep {
             return Plan { changes: changes.unwrap_or_default(), outcome };
         }
         let (mut read, origin) = self.read(entry, by);
+        let forgotten = Forgotten::of(memory);
+        if forgotten.keeps_out(memory, &Body::Topic(read.topic.clone()), entry.time) {
+            let stays = || "the topic main was forgotten here and stays so".to_owned();
+            outcome.notes.extend(is_last.then(stays));
+            return nothing(outcome);
+        }
         if is_last && let Some((written, here)) = here {
             read.topic = joined(here, &read.topic, *written >= origin.time, entry);
         }
@@ -125,7 +132,9 @@ impl ImportStep for BriefStep {
         let mut draft = Draft::new(memory);
         put(&mut draft, Body::Topic(read.topic), &origin);
         for note in &read.notes {
-            draft.note(note, &origin);
+            if !forgotten.has(&Body::Note(note.note(&origin.session)), entry.time) {
+                draft.note(note, &origin);
+            }
         }
         let written = draft.finish();
         outcome.added = written.added;

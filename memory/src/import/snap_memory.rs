@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::judged::Forgotten;
 use super::source::{Candidate, ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
 use super::{ImportOutcome, is_here, left_out, remembered};
@@ -15,7 +16,7 @@ use crate::ids::{Kind, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope, accept_note};
-use crate::kinds::topic::{TopicPart, topic_name};
+use crate::kinds::topic::{Topic, TopicPart, topic_name};
 use crate::limits::{
     BINDING_KEY_CHARS_MAX, BINDINGS_MAX, SNAP_NAME_CHARS_MAX, TOPIC_NAME_CHARS_MAX,
 };
@@ -23,6 +24,7 @@ use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::plan::{Plan, file_of, snap_record};
 use crate::provenance::Provenance;
+use crate::record::Body;
 use crate::refusal::Refusal;
 use crate::room::check_items;
 use crate::staged::{Staged, accept};
@@ -145,6 +147,7 @@ fn plan_import(
         return Plan { changes: Vec::new(), outcome };
     }
     let mut draft = Draft::new(memory);
+    let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
     let mut is_whole = true;
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
@@ -162,16 +165,19 @@ fn plan_import(
         if name != topic.given {
             notes.push(format!("{file} is the topic `{name}` here"));
         }
-        match put(&mut draft, topic, &name, origin) {
-            Ok(refused) => notes.extend(refused),
+        match put(&mut draft, topic, &name, &forgotten, origin) {
+            Ok(put) => {
+                notes.extend(put.remarks);
+                taken.insert(fold(&name));
+                if put.is_taken {
+                    names.insert(&topic.given, name);
+                }
+            }
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&file, &refusal));
-                continue;
             }
         }
-        taken.insert(fold(&name));
-        names.insert(&topic.given, name);
     }
     let bindings = bindings(memory, source, &names, &mut notes);
     let written = draft.finish();
@@ -206,13 +212,22 @@ fn name_for(memory: &Memory, given: &str, taken: &BTreeSet<String>) -> String {
     numbered
 }
 
-/// Stores a topic and its notes. Returns a remark for each text that was refused.
+/// The result for a topic that was not refused.
+struct Put {
+    /// Whether the topic is here now. One that was forgotten here may stay so.
+    is_taken: bool,
+    /// One line for each part of it that is left out.
+    remarks: Vec<String>,
+}
+
+/// Stores a topic and its notes, unless they were forgotten here.
 fn put(
     draft: &mut Draft<'_>,
     source: &SnapTopic,
     name: &str,
+    forgotten: &Forgotten,
     origin: &Provenance,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Put, Refusal> {
     let file = &source.file;
     let at = |day: Option<Timestamp>| Provenance {
         client: SNAP_MEMORY.into(),
@@ -222,6 +237,17 @@ fn put(
     let updated = at(file.updated.or(file.created));
     let created = at(file.created.or(file.updated));
     let here = draft.head().topic(name).cloned();
+    let body = Body::Topic(Topic { name: name.to_owned(), ..Topic::default() });
+    let written = file.updated.or(file.created);
+    if forgotten.keeps_out(draft.head(), &body, written) {
+        let (_, texts) = file.additions(name, None, WrittenHere::default(), &updated);
+        let mut remarks = put_texts(draft, name, texts, Some(forgotten), &updated);
+        if written.is_none() {
+            let file = file_of(&source.given);
+            remarks.push(format!("{file} was forgotten here and stays so"));
+        }
+        return Ok(Put { is_taken: false, remarks });
+    }
     if here.is_none() {
         // It began on its own day.
         let begun = TopicPart { name: Some(name.to_owned()), ..TopicPart::default() };
@@ -231,12 +257,13 @@ fn put(
     let is_newer = here.as_ref().is_some_and(|here| {
         here.updated.time >= updated.time && *here.updated.client != *SNAP_MEMORY
     });
-    let remarks = put_file(draft, file, name, WrittenHere::all(is_newer), &updated)?;
+    let written_here = WrittenHere::all(is_newer);
+    let remarks = put_file(draft, file, name, written_here, Some(forgotten), &updated)?;
     let id = draft.head().topic(name).map(|record| record.id).filter(|_| here.is_none());
     if let Some(id) = id.filter(|_| name != source.given) {
         draft.mark(id, vec![file_of(&source.given)], false, &updated);
     }
-    Ok(remarks)
+    Ok(Put { is_taken: true, remarks })
 }
 
 /// Plans to take in a file of a topic that a person has edited. Lists unite, and nothing leaves
@@ -256,7 +283,7 @@ pub fn plan_edited_topic(
     let (mut draft, name) = (Draft::new(memory), topic_name(name)?);
     let new = memory.topic(&name).is_none().then(|| edited.begun(&name));
     let edited = new.as_ref().unwrap_or(edited);
-    let outcome = put_file(&mut draft, edited, &name, written_here, origin)?;
+    let outcome = put_file(&mut draft, edited, &name, written_here, None, origin)?;
     if draft.head().topic(&name).is_none() {
         let begun = TopicPart { name: Some(name), ..TopicPart::default() };
         let part = Staged { topics: vec![begun.clone()], ..Staged::default() };
@@ -276,6 +303,7 @@ fn put_file(
     file: &TopicFile,
     name: &str,
     written_here: WrittenHere,
+    forgotten: Option<&Forgotten>,
     origin: &Provenance,
 ) -> Result<Vec<String>, Refusal> {
     let here = draft.head().topic(name).cloned();
@@ -291,20 +319,33 @@ fn put_file(
             draft.keyed(topic, origin);
         }
     }
-    let mut remarks = Vec::new();
-    for text in rest {
-        if let Err(refusal) = note(draft, name, text, origin) {
-            remarks.push(left_out(&format!("a text of `{name}`"), &refusal));
-        }
-    }
-    Ok(remarks)
+    Ok(put_texts(draft, name, rest, forgotten, origin))
 }
 
-/// Stores a text as a note, unless it is here already.
+/// Stores texts as notes. Returns a remark for each that was refused.
+fn put_texts(
+    draft: &mut Draft<'_>,
+    topic: &str,
+    texts: Vec<String>,
+    forgotten: Option<&Forgotten>,
+    origin: &Provenance,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for text in texts {
+        if let Err(refusal) = note(draft, topic, text, forgotten, origin) {
+            remarks.push(left_out(&format!("a text of `{topic}`"), &refusal));
+        }
+    }
+    remarks
+}
+
+/// Stores a text as a note, unless it is here already or was forgotten here. It has no time of its
+/// own: the file's changes with any other part of it.
 fn note(
     draft: &mut Draft<'_>,
     topic: &str,
     content: String,
+    forgotten: Option<&Forgotten>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
     let tags = vec![topic.to_lowercase()];
@@ -316,7 +357,9 @@ fn note(
         .head()
         .keyed(&key)
         .any(|record| record.note().is_some_and(|kept| kept.content == note.content));
-    if !is_here {
+    let body = Body::Note(note.note(&origin.session));
+    let is_judged = forgotten.is_some_and(|forgotten| forgotten.has(&body, None));
+    if !is_here && !is_judged {
         check_items(draft.head(), &part, &part, origin)?;
         draft.note(&note, origin);
     }

@@ -197,6 +197,24 @@ fn a_history_that_comes_after_its_state_leaves_the_brief_as_it_is() {
 }
 
 #[test]
+fn a_brief_that_was_forgotten_comes_back_with_a_newer_state_alone() {
+    let mut memory = Memory::default();
+    let history = history();
+    import(&mut memory, &[&history]);
+    let id = memory.topic(MAIN).unwrap().id;
+    let by = origin("one", 8);
+    let plan = crate::plan_forget(&memory, &crate::Reader::anyone(), id, None, &by).unwrap();
+    apply(&mut memory, plan);
+    let (outcome, tasks) = import(&mut memory, &[&newest(), &history]);
+    assert_eq!((tasks.len(), memory.topic(MAIN)), (0, None));
+    let stays = "the topic main was forgotten here and stays so".to_owned();
+    assert!(outcome.notes.contains(&stays), "{:?}", outcome.notes);
+    let later = state(4, 9, "ship it", &[]).to_string();
+    let (outcome, tasks) = import(&mut memory, &[&later, &history]);
+    assert_eq!((tasks, outcome.added.topics), (vec!["ship it".to_owned()], 1));
+}
+
+#[test]
 fn texts_that_are_too_long_are_whole_in_a_note() {
     let mut memory = Memory::default();
     let long = "word ".repeat(1_000);

@@ -115,6 +115,30 @@ fn the_same_folder_again_changes_nothing_and_a_file_that_has_grown_adds_what_is_
 }
 
 #[test]
+fn a_topic_and_a_text_that_were_forgotten_stay_so() {
+    let cache = |updated: &str, more: &str| {
+        let text = topic_file("cache", updated, "half way", "- LRU", "- 2026-02-03: Began");
+        [file("context-cache.md", &format!("{text}\n## Ideas\nwarm it\n{more}"))]
+    };
+    let mut memory = Memory::default();
+    import(&mut memory, &cache("2026-02-03", ""));
+    let ids: Vec<_> = memory.active().map(|record| record.id).collect();
+    for id in ids {
+        let by = origin("one", 20_001);
+        let plan = crate::plan_forget(&memory, &crate::Reader::anyone(), id, None, &by).unwrap();
+        apply(&mut memory, plan);
+    }
+    let active = |memory: &Memory| -> Vec<String> {
+        memory.active().map(|record| record.body.own_texts()[0].to_owned()).collect()
+    };
+    let outcome = import(&mut memory, &cache("2026-02-04", "\n## Links\nnone\n"));
+    assert_eq!((active(&memory), outcome.notes), (vec!["Links\n\nnone".to_owned()], vec![]));
+    // Once its own file is newer, the topic is here again.
+    import(&mut memory, &cache("2199-01-01", ""));
+    assert_eq!(topic(&memory, "cache").1.status, "half way");
+}
+
+#[test]
 fn a_newer_status_here_stays_and_the_other_is_a_line_of_the_history() {
     let mut memory = Memory::default();
     let part = TopicPart {

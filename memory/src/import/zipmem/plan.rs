@@ -5,13 +5,13 @@ use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::clip;
 use crate::guide::CheckpointMode;
-use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::import::judged::{Forgotten, adds, existing, is_corrected};
 use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
-use crate::plan::{Plan, Row, add_entries, put_row, stored_row};
+use crate::plan::{Plan, Row, add_entries, put_row, stored_row, stored_row_of};
 use crate::provenance::Provenance;
 use crate::record::{Body, SessionRow, TrailEntry};
 use crate::room::{check_items, has_room};
@@ -54,10 +54,7 @@ pub fn plan_import_zipmem(
     };
     import.items(source);
     let sessions = import.rows(&source.rows);
-    let notice = source.pending.as_ref().map(|pending| {
-        let origin = import.origin_at(&pending.session, pending.updated);
-        keep_pending(&mut import.draft, memory, pending, &origin)
-    });
+    let notice = source.pending.as_ref().and_then(|pending| import.keep_pending(pending));
 
     let is_whole = import.no_room.is_empty();
     notes.append(&mut import.remarks);
@@ -169,6 +166,55 @@ impl ZipmemImport<'_> {
             put_row(&mut self.draft, row, &origin);
         }
         added
+    }
+
+    /// Keeps a session's staged work, as is done here for a session that is gone. A row that was
+    /// forgotten here stays so.
+    fn keep_pending(&mut self, pending: &Pending) -> Option<Notice> {
+        let origin = self.origin_at(&pending.session, pending.updated);
+        let draft = &mut self.draft;
+        let before = draft.added();
+        draft.fold(&pending.staged, &origin);
+        let after = draft.added();
+        let kept = pending.staged.counts();
+        let stored = stored_row_of(draft, &pending.session, true);
+        if stored.is_none() && self.forgotten.has_row(&pending.session, pending.updated) {
+            self.stayed += 1;
+            return None;
+        }
+        let summary = pending.staged.summary.clone();
+        let row = Row {
+            session: pending.session.clone(),
+            started: pending.started.unwrap_or(origin.time),
+            ended: origin.time,
+            summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
+            on_behalf: true,
+            captured: None,
+            earlier: Vec::new(),
+            rewrites: false,
+            added: Counts {
+                blueprints: after.blueprints - before.blueprints,
+                anchors: after.anchors - before.anchors,
+                lessons: after.lessons - before.lessons,
+                ..Counts::default()
+            },
+        };
+        let row = put_row(draft, row, &origin);
+        let cause = if pending.interrupted {
+            NoticeCause::Crashed { files: Vec::new(), more: 0 }
+        } else {
+            NoticeCause::Ended
+        };
+        Some(Notice {
+            id: self.memory.next_notice(),
+            time: origin.time,
+            session: pending.session.clone(),
+            row,
+            cause,
+            kept,
+            files_unseen: false,
+            private: self.memory.team().is_some(),
+        })
     }
 
     /// Returns whether an item stays as it was judged here: forgotten, or changed since. Newer
@@ -290,53 +336,4 @@ fn usable(memory: &Memory, source: &Zipmem, notes: &mut Vec<String>) -> Zipmem {
 /// Replaces an item with its accepted form. Returns whether there is one.
 fn replace<T>(item: &mut T, accepted: impl IntoIterator<Item = T>) -> bool {
     accepted.into_iter().next().map(|accepted| *item = accepted).is_some()
-}
-
-/// Keeps a session's staged work, as is done here for a session that is gone.
-fn keep_pending(
-    draft: &mut Draft<'_>,
-    memory: &Memory,
-    pending: &Pending,
-    origin: &Provenance,
-) -> Notice {
-    let before = draft.added();
-    draft.fold(&pending.staged, origin);
-    let after = draft.added();
-    let kept = pending.staged.counts();
-    let summary = pending.staged.summary.clone();
-    let row: RecordId = put_row(
-        draft,
-        Row {
-            session: pending.session.clone(),
-            started: pending.started.unwrap_or(origin.time),
-            ended: origin.time,
-            summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
-            on_behalf: true,
-            captured: None,
-            earlier: Vec::new(),
-            rewrites: false,
-            added: Counts {
-                blueprints: after.blueprints - before.blueprints,
-                anchors: after.anchors - before.anchors,
-                lessons: after.lessons - before.lessons,
-                ..Counts::default()
-            },
-        },
-        origin,
-    );
-    let cause = if pending.interrupted {
-        NoticeCause::Crashed { files: Vec::new(), more: 0 }
-    } else {
-        NoticeCause::Ended
-    };
-    Notice {
-        id: memory.next_notice(),
-        time: origin.time,
-        session: pending.session.clone(),
-        row,
-        cause,
-        kept,
-        files_unseen: false,
-        private: memory.team().is_some(),
-    }
 }

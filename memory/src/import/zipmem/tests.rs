@@ -3,7 +3,7 @@
 use super::{ImportError, NamedText, Zipmem, plan_import_zipmem};
 use crate::guide::CheckpointMode;
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
-use crate::{Body, Counts, Kind, Memory, NoticeCause, SessionRow};
+use crate::{Body, Counts, Kind, Memory, NoticeCause, Reader, SessionRow, plan_forget};
 
 const STATE: &str = r#"{
   "version": 1, "project_name": "demo", "created_at": "2026-11-01T08:00:00.000Z",
@@ -110,6 +110,23 @@ fn the_same_source_again_changes_nothing() {
     let outcome = imported(&mut memory, &parse(STATE, None).unwrap(), "d2");
     assert_eq!((outcome.added, outcome.sessions), (Counts::default(), 0));
     assert_eq!(memory.records().cloned().collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn the_row_of_staged_work_that_was_forgotten_stays_so() {
+    let mut memory = Memory::default();
+    imported(&mut memory, &parse(STATE, Some(SESSION)).unwrap(), "d1");
+    let row = memory.active_of(Kind::SessionRow).next_back().unwrap().id;
+    let plan = plan_forget(&memory, &Reader::anyone(), row, None, &origin("one", 21)).unwrap();
+    apply(&mut memory, plan);
+    let notices = memory.notices().count();
+    let grown = STATE.replace("Flush does", "Name it\"}, {\"summary\": \"Flush does");
+    let outcome = imported(&mut memory, &parse(&grown, Some(SESSION)).unwrap(), "d2");
+    assert_eq!((outcome.added.lessons, outcome.pending), (1, Counts::default()));
+    assert_eq!((rows(&memory).len(), memory.notices().count()), (1, notices));
+    let later = SESSION.replace("2026-11-05", "2026-11-30");
+    imported(&mut memory, &parse(STATE, Some(&later)).unwrap(), "d3");
+    assert_eq!(rows(&memory).len(), 2, "it was written later");
 }
 
 /// It may be tried again, once the obstacle is gone.
