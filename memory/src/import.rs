@@ -22,6 +22,7 @@ pub use compactor::{COMPACTOR, Compactor, parse_compactor, plan_import_compactor
 pub use exported::{EXPORTED, Exported, parse_export, plan_import_export};
 pub use infinite_context::{INFINITE_CONTEXT, InfiniteContext, StateEntry, parse_infinite_context};
 pub use instructions::INSTRUCTIONS;
+pub use judged::EarlierTexts;
 pub use sessions::{PastOutcome, PastSession, plan_import_sessions};
 pub use snap_memory::{SNAP_KEY, SNAP_MAP, SNAP_MEMORY, plan_edited_topic};
 pub use source::{

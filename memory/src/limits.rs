@@ -86,6 +86,8 @@ pub const TOPICS_SHOWN_MAX: usize = 5;
 pub const INFINITE_CONTEXT_TOKENS: u32 = 200_000;
 /// Checkpoints that the status of infinite-context names.
 pub const INFINITE_CONTEXT_NAMED_MAX: usize = 10;
+/// Earlier versions of notes that an import looks at.
+pub const IMPORT_EARLIER_VERSIONS_MAX: usize = 20_000;
 /// Files that an import left out and names.
 pub const IMPORT_FILES_NAMED_MAX: usize = 20;
 /// Recent changes of a brief.

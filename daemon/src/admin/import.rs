@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use anchord_memory::import::{self, ImportError, ImportOutcome, ImportSteps, NamedText, Source};
+use anchord_memory::import::{
+    self, EarlierTexts, ImportError, ImportOutcome, ImportSteps, NamedText, Source,
+};
 use anchord_memory::{
     Body, Change, Kind, Memory, PerKind, Plan, Provenance, Seq, SessionId, render,
 };
@@ -37,7 +39,6 @@ pub(crate) async fn import_memory(
     } else if let Some(root) = asked.located.as_ref().and_then(|located| located.root.to_str()) {
         read.set_root(root);
     }
-    let read = Arc::new(read);
     let by = Provenance::new(
         SessionId::new(format!("import-{}", uuid::Uuid::now_v7())),
         "anchord import".into(),
@@ -48,6 +49,10 @@ pub(crate) async fn import_memory(
         None => None,
     };
     let memory = existing.as_ref().map(|open| open.memory()).unwrap_or_default();
+    if let Some(open) = &existing {
+        read.set_earlier(earlier_texts(open, &memory).await?);
+    }
+    let read = Arc::new(read);
     let (planning, author, here) = (Arc::clone(&read), by.clone(), memory.clone());
     let planned = run_blocking(move || planning.plan_all(&memory, &author)).await;
     let mut reply = ImportReply {
@@ -76,6 +81,22 @@ pub(crate) async fn import_memory(
     reply.revision = written.map(|(_, last)| last);
     reply.project = Some(asked.reference(service, id));
     Ok(reply)
+}
+
+/// Reads the earlier texts of notes that were corrected here from the journal.
+async fn earlier_texts(open: &OpenProject, memory: &Arc<Memory>) -> Answer<EarlierTexts> {
+    let wanted = EarlierTexts::wanted(memory);
+    if wanted.is_empty() {
+        return Ok(EarlierTexts::default());
+    }
+    let (history, memory) = (open.history().map_err(write_error)?, Arc::clone(memory));
+    let reading = run_blocking(move || {
+        history.versions(wanted).map(|versions| {
+            let records = versions.values().filter_map(|stored| stored.content.record());
+            EarlierTexts::of(&memory, records.map(AsRef::as_ref))
+        })
+    });
+    reading.await.map_err(store_error)
 }
 
 /// Writes the steps of an import, a commit each. Returns the revisions of the first and the last
@@ -171,6 +192,11 @@ impl SourceSteps {
 
     fn set_root(&mut self, root: &str) {
         self.steps.iter_mut().for_each(|step| step.set_root(root));
+    }
+
+    fn set_earlier(&mut self, earlier: EarlierTexts) {
+        let earlier = Arc::new(earlier);
+        self.steps.iter_mut().for_each(|step| step.set_earlier(&earlier));
     }
 
     fn plan(&self, at: usize, memory: &Memory, by: &Provenance) -> Plan<ImportOutcome> {

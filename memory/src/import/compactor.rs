@@ -2,8 +2,11 @@
 //! them with any set of tools. Reading is as lenient as for zipmem. The access times and counts are
 //! not imported.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
+use super::judged::EarlierTexts;
 use super::notes::{Meeting, plan_items};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::{object, text, time};
@@ -27,6 +30,7 @@ pub struct Compactor {
     pub items: Vec<Dated<NewNote>>,
     /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
+    earlier: Arc<EarlierTexts>,
 }
 
 /// The compactor.
@@ -44,6 +48,10 @@ pub(super) const SOURCE: Source = Source {
 impl ImportStep for Compactor {
     fn found(&self) -> PerKind<usize> {
         PerKind { notes: self.items.len(), ..PerKind::default() }
+    }
+
+    fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
+        self.earlier = Arc::clone(earlier);
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
@@ -120,6 +128,7 @@ pub fn plan_import_compactor(
     origin: &Provenance,
 ) -> Plan<ImportOutcome> {
     plan_items(memory, (COMPACTOR, digest), &source.notes, origin, |import| {
+        import.set_earlier(&source.earlier);
         // An item has no key, so it never meets another one.
         import.put_notes(source.items.iter().map(|it| (it, Vec::new())), Meeting::Replace);
     })

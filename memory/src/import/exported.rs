@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::judged::{Forgotten, adds};
+use super::judged::{EarlierTexts, Forgotten, adds, existing};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
 use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
@@ -43,6 +43,7 @@ pub struct Exported {
     pub bindings: BTreeMap<String, String>,
     /// One line for each item that could not be used as it was.
     pub notes: Vec<String>,
+    earlier: Arc<EarlierTexts>,
 }
 
 /// anchord's own export.
@@ -71,6 +72,10 @@ impl ImportStep for Exported {
         let all = std::mem::take(self);
         *self = if personal { all.for_user() } else { all.for_project() };
         true
+    }
+
+    fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
+        self.earlier = Arc::clone(earlier);
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
@@ -173,7 +178,9 @@ pub fn plan_import_export(
             member: record.updated.member.as_ref().map(name),
             time: record.updated.time.min(origin.time),
         };
-        if let Some(stays) = judged(memory, &forgotten, record, origin.time) {
+        if let Some(stays) =
+            judged(memory, (&forgotten, source.earlier.as_ref()), record, origin.time)
+        {
             counts.add(&stays);
             continue;
         }
@@ -332,10 +339,20 @@ pub(super) enum Put {
 
 /// Returns the result for a record that was forgotten or written anew here after its last change
 /// there.
-fn judged(memory: &Memory, forgotten: &Forgotten, record: &Record, time: Timestamp) -> Option<Put> {
+fn judged(
+    memory: &Memory,
+    (forgotten, earlier): (&Forgotten, &EarlierTexts),
+    record: &Record,
+    time: Timestamp,
+) -> Option<Put> {
     // A rule is a proposal, which changes nothing until somebody accepts it.
     if record.kind() != Kind::Rule && forgotten.keeps_out(memory, &record.body, Some(time)) {
         return Some(Put::ForgottenHere);
+    }
+    if let Some(note) = record.note().filter(|note| note.key.is_none()) {
+        let was_corrected =
+            earlier.has(&note.content, Some(time)) && existing(memory, &record.body).is_none();
+        return was_corrected.then_some(Put::Done);
     }
     let Body::Lesson(lesson) = &record.body else { return None };
     let here = memory.existing_match(&record.body)?;

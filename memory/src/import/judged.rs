@@ -1,12 +1,13 @@
 //! Records that were judged here after an earlier import: forgotten, or changed. An import of the
 //! same items leaves them so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::forgotten::shorten;
-use crate::ids::{SessionId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp, Version};
 use crate::kinds::MergeKey;
+use crate::limits::IMPORT_EARLIER_VERSIONS_MAX;
 use crate::memory::Memory;
 use crate::record::{Body, Lesson, Record, RecordState};
 
@@ -78,6 +79,51 @@ impl Forgotten {
         let item = shortened(item);
         let same_key = item.key().and_then(|key| self.0.get(&key));
         same_key.into_iter().flatten().filter(move |(_, body)| is_same(body, &item))
+    }
+}
+
+/// The earlier texts of notes without a key that were corrected here, with the times of their last
+/// writes. Nothing else says that such a note came of an item: its text was all that they shared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EarlierTexts(BTreeMap<String, Timestamp>);
+
+impl EarlierTexts {
+    /// Returns the versions that [`EarlierTexts::of`] takes. A memory does not have them, but its
+    /// journal does.
+    pub fn wanted(memory: &Memory) -> BTreeSet<(RecordId, Version)> {
+        let notes = memory.records_of(Kind::Note).rev().filter(|record| {
+            let is_seen = record.note().is_some_and(|note| note.key.is_none());
+            is_seen && record.owner().is_none() && !record.is_taken_back()
+        });
+        let earlier = notes.flat_map(|record| {
+            let written = record.content_version().version.0;
+            // The text of the version before it was forgotten is in the memory.
+            let is_forgotten = record.state == RecordState::Forgotten;
+            let end = written.saturating_sub(u32::from(is_forgotten));
+            let id = record.id;
+            (1..end).map(move |version| (id, Version(version)))
+        });
+        earlier.take(IMPORT_EARLIER_VERSIONS_MAX).collect()
+    }
+
+    /// Returns the texts of these versions.
+    pub fn of<'r>(memory: &Memory, versions: impl IntoIterator<Item = &'r Record>) -> Self {
+        let mut texts: BTreeMap<String, Timestamp> = BTreeMap::new();
+        for version in versions {
+            let (Some(note), Some(now)) = (version.note(), memory.record(version.id)) else {
+                continue;
+            };
+            let written = texts.entry(note.content.clone()).or_default();
+            *written = now.updated.time.max(*written);
+        }
+        Self(texts)
+    }
+
+    /// Returns whether a note with this text was corrected here, and its original has not been
+    /// written again since. An original without a time counts as unchanged.
+    pub(super) fn has(&self, text: &str, time: Option<Timestamp>) -> bool {
+        let written = self.0.get(text);
+        written.is_some_and(|written| time.is_none_or(|time| *written >= time))
     }
 }
 

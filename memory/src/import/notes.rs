@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::judged::{Forgotten, is_corrected};
+use super::judged::{EarlierTexts, Forgotten, is_corrected};
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
 use crate::fold::{clip, fold};
@@ -71,6 +71,7 @@ pub(super) struct Import<'a> {
     /// One line for each item that could not be used as it was.
     remarks: Vec<String>,
     forgotten: Forgotten,
+    earlier: Arc<EarlierTexts>,
     /// The text of each item so far that has a name, by its key.
     texts: BTreeMap<MergeKey, String>,
     stayed: u32,
@@ -98,6 +99,7 @@ pub(super) fn plan_items(
         origin: origin.clone(),
         remarks: remarks.to_vec(),
         forgotten: Forgotten::of(memory),
+        earlier: Arc::default(),
         texts: BTreeMap::new(),
         stayed: 0,
         sessions: 0,
@@ -118,6 +120,11 @@ pub(super) fn plan_items(
 }
 
 impl Import<'_> {
+    /// Tells the import the earlier texts of notes that were corrected here.
+    pub(super) fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
+        self.earlier = Arc::clone(earlier);
+    }
+
     /// Stores notes, until there is no room.
     pub(super) fn put_notes<'b>(
         &mut self,
@@ -142,7 +149,8 @@ impl Import<'_> {
                     continue;
                 }
             }
-            match put(&mut self.draft, self.name, on_meeting, &item, &self.origin) {
+            let at = (self.name, on_meeting);
+            match put(&mut self.draft, at, &self.earlier, &item, &self.origin) {
                 Ok(Put::Written) => {}
                 Ok(Put::Here) => self.stayed += 1,
                 Ok(Put::Said(remark)) => self.remarks.push(remark),
@@ -371,8 +379,8 @@ enum Put {
 
 fn put(
     draft: &mut Draft<'_>,
-    name: &'static str,
-    on_meeting: Meeting,
+    (name, on_meeting): (&'static str, Meeting),
+    earlier: &EarlierTexts,
     Dated { time, item }: &Dated<NewNote>,
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
@@ -392,7 +400,7 @@ fn put(
                 made.is_none_or(|made| record.updated.time >= made)
                     && record.note().is_some_and(|kept| kept.content == item.content)
             });
-            if is_here {
+            if is_here || earlier.has(&item.content, made) {
                 return Ok(Put::Here);
             }
             item.clone()

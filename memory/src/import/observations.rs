@@ -6,9 +6,11 @@
 //! The summaries of a session become entries of its row. Prompts and queues are not read.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::judged::EarlierTexts;
 use super::notes::{Import, Meeting, plan_items};
 use super::source::{Candidate, ImportStep, NamedText, Parts, Source, Table};
 use super::zipmem::{text, time};
@@ -77,6 +79,7 @@ struct Rows {
     sessions: Vec<SourceRow>,
     notes: Vec<String>,
     sensitive: usize,
+    earlier: Arc<EarlierTexts>,
 }
 
 impl ImportStep for Rows {
@@ -97,8 +100,13 @@ impl ImportStep for Rows {
         }
     }
 
+    fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
+        self.earlier = Arc::clone(earlier);
+    }
+
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
         plan_items(memory, (CLAUDE_MEM, digest), &self.notes, by, |import: &mut Import<'_>| {
+            import.set_earlier(&self.earlier);
             // Two decisions of one day differ in the second.
             let marks = |time: Timestamp| vec![time.date(), time.second()];
             let blueprints = self.blueprints.iter();

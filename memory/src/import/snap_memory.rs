@@ -2,10 +2,11 @@
 //! Text that has no place in a topic becomes a note that is tagged with the topic's name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::judged::Forgotten;
+use super::judged::{EarlierTexts, Forgotten};
 use super::source::{Candidate, ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
 use super::{ImportOutcome, is_here, left_out, remembered};
@@ -47,6 +48,8 @@ pub(super) struct SnapMemory {
     pub bindings: BTreeMap<String, String>,
     /// One line for each thing that could not be used as it was.
     pub notes: Vec<String>,
+    /// The earlier texts of notes that were corrected here.
+    pub earlier: Arc<EarlierTexts>,
 }
 
 /// A topic there.
@@ -80,6 +83,10 @@ impl ImportStep for SnapMemory {
     fn found(&self) -> PerKind<usize> {
         let sections = self.topics.iter().map(|topic| topic.file.others.len()).sum();
         PerKind { topics: self.topics.len(), notes: sections, ..PerKind::default() }
+    }
+
+    fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
+        self.earlier = Arc::clone(earlier);
     }
 
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome> {
@@ -165,7 +172,7 @@ fn plan_import(
         if name != topic.given {
             notes.push(format!("{file} is the topic `{name}` here"));
         }
-        match put(&mut draft, topic, &name, &forgotten, origin) {
+        match put(&mut draft, topic, &name, (&forgotten, source.earlier.as_ref()), origin) {
             Ok(put) => {
                 notes.extend(put.remarks);
                 taken.insert(fold(&name));
@@ -212,6 +219,9 @@ fn name_for(memory: &Memory, given: &str, taken: &BTreeSet<String>) -> String {
     numbered
 }
 
+/// The texts that were judged here after an earlier import.
+type Judged<'j> = (&'j Forgotten, &'j EarlierTexts);
+
 /// The result for a topic that was not refused.
 struct Put {
     /// Whether the topic is here now. One that was forgotten here may stay so.
@@ -225,7 +235,7 @@ fn put(
     draft: &mut Draft<'_>,
     source: &SnapTopic,
     name: &str,
-    forgotten: &Forgotten,
+    judged: Judged<'_>,
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
     let file = &source.file;
@@ -239,12 +249,11 @@ fn put(
     let here = draft.head().topic(name).cloned();
     let body = Body::Topic(Topic { name: name.to_owned(), ..Topic::default() });
     let written = file.updated.or(file.created);
-    if forgotten.keeps_out(draft.head(), &body, written) {
+    if judged.0.keeps_out(draft.head(), &body, written) {
         let (_, texts) = file.additions(name, None, WrittenHere::default(), &updated);
-        let mut remarks = put_texts(draft, name, texts, Some(forgotten), &updated);
+        let mut remarks = put_texts(draft, name, texts, Some(judged), &updated);
         if written.is_none() {
-            let file = file_of(&source.given);
-            remarks.push(format!("{file} was forgotten here and stays so"));
+            remarks.push(format!("{} was forgotten here and stays so", file_of(&source.given)));
         }
         return Ok(Put { is_taken: false, remarks });
     }
@@ -258,7 +267,7 @@ fn put(
         here.updated.time >= updated.time && *here.updated.client != *SNAP_MEMORY
     });
     let written_here = WrittenHere::all(is_newer);
-    let remarks = put_file(draft, file, name, written_here, Some(forgotten), &updated)?;
+    let remarks = put_file(draft, file, name, written_here, Some(judged), &updated)?;
     let id = draft.head().topic(name).map(|record| record.id).filter(|_| here.is_none());
     if let Some(id) = id.filter(|_| name != source.given) {
         draft.mark(id, vec![file_of(&source.given)], false, &updated);
@@ -303,7 +312,7 @@ fn put_file(
     file: &TopicFile,
     name: &str,
     written_here: WrittenHere,
-    forgotten: Option<&Forgotten>,
+    judged: Option<Judged<'_>>,
     origin: &Provenance,
 ) -> Result<Vec<String>, Refusal> {
     let here = draft.head().topic(name).cloned();
@@ -319,7 +328,7 @@ fn put_file(
             draft.keyed(topic, origin);
         }
     }
-    Ok(put_texts(draft, name, rest, forgotten, origin))
+    Ok(put_texts(draft, name, rest, judged, origin))
 }
 
 /// Stores texts as notes. Returns a remark for each that was refused.
@@ -327,25 +336,25 @@ fn put_texts(
     draft: &mut Draft<'_>,
     topic: &str,
     texts: Vec<String>,
-    forgotten: Option<&Forgotten>,
+    judged: Option<Judged<'_>>,
     origin: &Provenance,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
     for text in texts {
-        if let Err(refusal) = note(draft, topic, text, forgotten, origin) {
+        if let Err(refusal) = note(draft, topic, text, judged, origin) {
             remarks.push(left_out(&format!("a text of `{topic}`"), &refusal));
         }
     }
     remarks
 }
 
-/// Stores a text as a note, unless it is here already or was forgotten here. It has no time of its
-/// own: the file's changes with any other part of it.
+/// Stores a text as a note, unless it is here already, or was forgotten or corrected here. It has no
+/// time of its own: the file's changes with any other part of it.
 fn note(
     draft: &mut Draft<'_>,
     topic: &str,
     content: String,
-    forgotten: Option<&Forgotten>,
+    judged: Option<Judged<'_>>,
     origin: &Provenance,
 ) -> Result<(), Refusal> {
     let tags = vec![topic.to_lowercase()];
@@ -358,7 +367,9 @@ fn note(
         .keyed(&key)
         .any(|record| record.note().is_some_and(|kept| kept.content == note.content));
     let body = Body::Note(note.note(&origin.session));
-    let is_judged = forgotten.is_some_and(|forgotten| forgotten.has(&body, None));
+    let is_judged = judged.is_some_and(|(forgotten, earlier)| {
+        forgotten.has(&body, None) || earlier.has(&note.content, None)
+    });
     if !is_here && !is_judged {
         check_items(draft.head(), &part, &part, origin)?;
         draft.note(&note, origin);

@@ -5,11 +5,12 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::ImportOutcome;
+use super::{EarlierTexts, ImportOutcome};
 use crate::ids::Kind;
 use crate::memory::Memory;
 use crate::per_kind::PerKind;
@@ -93,6 +94,9 @@ pub trait ImportStep: Send + Sync {
 
     /// Tells the step the project's directory. The user's own memory has none.
     fn set_root(&mut self, _: &str) {}
+
+    /// Tells the step the earlier texts of notes that were corrected here.
+    fn set_earlier(&mut self, _: &Arc<EarlierTexts>) {}
 
     /// Plans the commit. `digest` identifies the source; the same digest again changes nothing.
     fn plan(&self, memory: &Memory, digest: &str, by: &Provenance) -> Plan<ImportOutcome>;

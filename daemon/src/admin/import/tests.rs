@@ -88,6 +88,35 @@ async fn binding_an_archived_topic_reactivates_it() {
 }
 
 #[tokio::test]
+async fn a_corrected_note_does_not_get_its_old_text_beside_it() {
+    let world = World::new().await;
+    let demo = world.hello().cwd.unwrap();
+    let mut shim = world.shim_with("all").await;
+    shim.call("memory_save", json!({"session_summary": "x"})).await;
+    let asked = |contents: &[&str]| {
+        let items: Vec<Value> = contents.iter().map(|it| json!({ "content": it })).collect();
+        let state = json!({ "version": 1, "items": items }).to_string();
+        ImportParams {
+            source: "compactor".to_owned(),
+            texts: vec![NamedText::new("state.json", state)],
+            ..params(&demo, "")
+        }
+    };
+    let done = import_memory(&world.daemon.sessions, asked(&["port 4000"])).await.unwrap();
+    assert_eq!(done.counts.0.notes.new, 1);
+    let said = shim.call("memory_update", json!({"id": "n2", "content": "port 5000"})).await;
+    assert!(said.starts_with("Updated"), "{said}");
+    let grown = asked(&["port 4000", "more"]);
+    let done = import_memory(&world.daemon.sessions, grown).await.unwrap();
+    assert_eq!((done.counts.0.notes.new, done.merged), (1, 1), "{done:?}");
+    let (_, open) = opened(&world.daemon.sessions, &demo).await.unwrap();
+    let memory = open.memory();
+    let notes = memory.active_of(Kind::Note).filter_map(|record| record.note());
+    let notes: Vec<&str> = notes.map(|note| note.content.as_str()).collect();
+    assert_eq!(notes, ["port 5000", "more"]);
+}
+
+#[tokio::test]
 async fn an_import_keeps_to_the_budget() {
     let world = World::new().await;
     let mut shim = world.shim_with("all").await;

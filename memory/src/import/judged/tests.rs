@@ -7,8 +7,8 @@ use crate::change::Change;
 use crate::ids::{Kind, RecordId};
 use crate::import::{ImportOutcome, NamedText, source};
 use crate::plan::Plan;
-use crate::testing::{apply, lesson, lessons, origin, save};
-use crate::{Reader, plan_forget};
+use crate::testing::{apply, day, lesson, lessons, note, origin, save};
+use crate::{Reader, plan_forget, plan_notes};
 
 fn import(memory: &mut Memory, name: &str, texts: &[(&str, String)], on: i64) -> ImportOutcome {
     let texts: Vec<NamedText> =
@@ -166,4 +166,65 @@ fn long_notes_that_begin_alike_are_told_apart() {
     forget_all(&mut memory, 21);
     import(&mut memory, "compactor", &state(&[one, two.clone()]), 22);
     assert_eq!(seen(&memory), [two]);
+}
+
+/// Returns files of each system that has notes without a key, with a note for each text.
+fn notes_of_each(texts: &[&str]) -> Vec<(&'static str, &'static str, String)> {
+    let items: Vec<Value> = texts.iter().map(|text| json!({ "content": text })).collect();
+    let row = |(text, id): (&&str, u32)| {
+        let time = day(2).0;
+        json!({"id": id, "type": "discovery", "title": text, "created_at_epoch": time}).to_string()
+    };
+    let rows: Vec<String> = texts.iter().zip(1..).map(row).collect();
+    let sections: String = texts.iter().map(|text| format!("\n## {text}\n\n{text}\n")).collect();
+    let mut there = Memory::default();
+    for text in texts {
+        let plan = plan_notes(&there, &origin("one", 2), vec![Ok(note(text))]).unwrap();
+        apply(&mut there, plan);
+    }
+    let (export_name, exported) = export(&there).remove(0);
+    vec![
+        ("compactor", "state.json", json!({"version": 1, "items": items}).to_string()),
+        ("claude-mem", "observations.jsonl", rows.join("\n")),
+        ("snap-memory", "context-a.md", format!("# a\n\n## Current Status\non\n{sections}")),
+        ("anchord", export_name, exported),
+    ]
+}
+
+#[test]
+fn a_note_without_a_key_that_was_corrected_does_not_get_its_old_text_beside_it() {
+    let (before, grown) = (notes_of_each(&["port 4000"]), notes_of_each(&["port 4000", "more"]));
+    for ((name, file, first), (_, _, grown)) in before.into_iter().zip(grown) {
+        for forgets in [false, true] {
+            let mut memory = Memory::default();
+            import(&mut memory, name, &[(file, first.clone())], 20);
+            let old = Arc::clone(memory.active_of(Kind::Note).next().unwrap());
+            let mut record = Record::clone(&old);
+            let Body::Note(note) = &mut record.body else { panic!("no note") };
+            note.set_content("port 5000".to_owned());
+            record.version = record.version.next();
+            record.updated = origin("one", 21);
+            let id = record.id;
+            let changes = vec![Change::Put(Arc::new(record))];
+            apply(&mut memory, Plan { changes, outcome: () });
+            if forgets {
+                let by = origin("one", 21);
+                let plan = plan_forget(&memory, &Reader::anyone(), id, None, &by).unwrap();
+                apply(&mut memory, plan);
+            }
+            let wanted: Vec<_> = EarlierTexts::wanted(&memory).into_iter().collect();
+            assert_eq!(wanted, [(id, Version(1))], "{name}");
+            let earlier = Arc::new(EarlierTexts::of(&memory, [&*old]));
+            let texts = [NamedText::new(file, &grown)];
+            let mut steps = (source(name).unwrap().read)(&texts).unwrap();
+            steps[0].set_earlier(&earlier);
+            let plan = steps[0].plan(&memory, "grown", &origin("importer", 22));
+            let outcome = apply(&mut memory, plan);
+            assert_eq!(outcome.added.notes, 1, "{name}: {:?}", seen(&memory));
+            let notes = memory.active_of(Kind::Note).filter_map(|record| record.note());
+            let notes: Vec<&str> = notes.map(|note| note.content.as_str()).collect();
+            assert_eq!(notes.contains(&"port 5000"), !forgets, "{name}");
+            assert!(!notes.iter().any(|text| text.contains("4000")), "{name}: {notes:?}");
+        }
+    }
 }
