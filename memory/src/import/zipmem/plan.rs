@@ -169,7 +169,7 @@ impl ZipmemImport<'_> {
     }
 
     /// Keeps a session's staged work, as is done here for a session that is gone. A row that was
-    /// forgotten here stays so.
+    /// forgotten here stays so. There is no notice if all of it was kept before.
     fn keep_pending(&mut self, pending: &Pending) -> Option<Notice> {
         let origin = self.origin_at(&pending.session, pending.updated);
         let draft = &mut self.draft;
@@ -183,6 +183,14 @@ impl ZipmemImport<'_> {
             return None;
         }
         let summary = pending.staged.summary.clone();
+        let was_kept = stored.as_ref().is_some_and(|(_, here)| {
+            let says = |summary: &String| has_entry(here, summary, pending.updated);
+            let is_newer = pending.updated.is_some() && here.ended < origin.time;
+            !is_newer && summary.as_ref().is_none_or(says)
+        });
+        if was_kept && after == before {
+            return None;
+        }
         let row = Row {
             session: pending.session.clone(),
             started: pending.started.unwrap_or(origin.time),

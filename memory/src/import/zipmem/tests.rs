@@ -113,6 +113,23 @@ fn the_same_source_again_changes_nothing() {
 }
 
 #[test]
+fn staged_work_that_was_kept_before_makes_no_further_notice() {
+    let timeless = SESSION.replace("updated_at", "seen_at").replace("started_at", "begun_at");
+    for session in [SESSION, timeless.as_str()] {
+        let mut memory = Memory::default();
+        for (digest, summary) in [("d1", "Flush"), ("d2", "Sync"), ("d3", "Name it")] {
+            let state = STATE.replace("Flush does not fsync", summary);
+            imported(&mut memory, &parse(&state, Some(session)).unwrap(), digest);
+        }
+        assert_eq!((memory.notices().count(), rows(&memory).len()), (1, 2));
+        let more = r#""lessons": [{"summary": "One more"}]"#;
+        let grown = session.replace(r#""lessons": []"#, more);
+        let outcome = imported(&mut memory, &parse(STATE, Some(&grown)).unwrap(), "d4");
+        assert_eq!((memory.notices().count(), outcome.pending.lessons), (2, 1));
+    }
+}
+
+#[test]
 fn the_row_of_staged_work_that_was_forgotten_stays_so() {
     let mut memory = Memory::default();
     imported(&mut memory, &parse(STATE, Some(SESSION)).unwrap(), "d1");
