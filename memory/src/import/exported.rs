@@ -10,12 +10,12 @@ use serde_json::Value;
 use super::judged::{EarlierTexts, Forgotten, adds, existing};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
+use super::{ImportOutcome, here_already, left_out, put_anchor, put_blueprint, remembered};
 use crate::activity::{SessionActivity, quoted};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
-use crate::ids::{Kind, RecordId, SessionId, Timestamp};
+use crate::ids::{Kind, RecordId, SessionId, Timestamp, Version};
 use crate::intake::WriteLimits;
 use crate::kinds::note::accept_tags;
 use crate::kinds::topic::topic_name;
@@ -160,7 +160,7 @@ pub fn plan_import_export(
     let mut draft = Draft::new(memory);
     let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
-    let (mut counts, mut is_whole) = (PutCounts::default(), true);
+    let (mut counts, mut is_whole, mut refused) = (PutCounts::default(), true, 0);
     for record in &source.records {
         if record.state == RecordState::Forgotten {
             counts.forgotten += 1;
@@ -189,6 +189,7 @@ pub fn plan_import_export(
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&record.id.to_string(), &refusal));
+                refused += 1;
             }
         }
     }
@@ -205,17 +206,31 @@ pub fn plan_import_export(
     (counts.bound, counts.unbound) = (bindings.len(), wanted.count() - bindings.len());
     notes.extend(counts.notes());
     let written = draft.finish();
-    let outcome = ImportOutcome {
-        added: written.added,
-        merged: written.merged,
+    let left = counts.left_out() + refused + written.kept.len();
+    let mut outcome = ImportOutcome {
+        added: new_records(&written.changes),
+        merged: 0,
         sessions: counts.new_rows,
         pending: Counts::default(),
         kept: written.kept,
         notes,
         before: None,
     };
+    outcome.merged = here_already(&source.found(), &outcome, left);
     let changes = remembered(memory, written.changes, bindings, (EXPORTED, digest), is_whole);
     Plan { changes, outcome }
+}
+
+/// Counts the new records, also those that nobody wrote.
+fn new_records(changes: &[Change]) -> Counts {
+    let mut new = Counts::default();
+    let records = changes.iter().filter_map(Change::record);
+    for record in records.filter(|record| record.version == Version::FIRST) {
+        if record.kind() != Kind::SessionRow {
+            *new.of_mut(record.kind()) += 1;
+        }
+    }
+    new
 }
 
 /// The numbers of records and bindings, by what became of them.
@@ -246,6 +261,13 @@ impl PutCounts {
             Put::OtherRule => self.other_rules += 1,
             Put::Done => {}
         }
+    }
+
+    /// Returns the number of records that are left out.
+    fn left_out(&self) -> usize {
+        let forgotten = self.forgotten + self.forgotten_here;
+        let older = self.older + self.older_lessons;
+        forgotten + older + self.private + self.other_rules + self.several_sessions
     }
 
     /// Words what was left out or changed.

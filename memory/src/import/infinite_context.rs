@@ -77,7 +77,8 @@ struct BriefStep {
 
 impl ImportStep for BriefStep {
     fn found(&self) -> PerKind<usize> {
-        PerKind { topics: usize::from(self.at == 0), ..PerKind::default() }
+        let topics = usize::from(self.at == 0);
+        PerKind { topics, notes: self.texts(), ..PerKind::default() }
     }
 
     fn set_root(&mut self, root: &str) {
@@ -100,7 +101,9 @@ impl ImportStep for BriefStep {
         }
         let digest = entry.digest();
         if let Some(before) = memory.imported(INFINITE_CONTEXT, &digest) {
-            let outcome = ImportOutcome { before: Some(before), ..ImportOutcome::default() };
+            let merged = count(self.texts()) + u32::from(is_last && here.is_some());
+            let outcome =
+                ImportOutcome { before: Some(before), merged, ..ImportOutcome::default() };
             let here = here.as_ref().filter(|_| is_last);
             let changes = here.map(|(written, here)| brought_back(memory, here, *written));
             return Plan { changes: changes.unwrap_or_default(), outcome };
@@ -110,6 +113,7 @@ impl ImportStep for BriefStep {
         if forgotten.keeps_out(memory, &Body::Topic(read.topic.clone()), entry.time) {
             let stays = || "the topic main was forgotten here and stays so".to_owned();
             outcome.notes.extend(is_last.then(stays));
+            outcome.merged = count(read.notes.len());
             return nothing(outcome);
         }
         if is_last && let Some((written, here)) = here {
@@ -138,7 +142,9 @@ impl ImportStep for BriefStep {
         }
         let written = draft.finish();
         outcome.added = written.added;
-        outcome.merged = written.merged;
+        // The topic counts once for all entries.
+        let long = count(read.notes.len()).saturating_sub(written.added.notes);
+        outcome.merged = long + u32::from(is_last && here.is_some());
         let mut changes = written.changes;
         let records = count(changes.len());
         let source = INFINITE_CONTEXT.to_owned();
@@ -148,6 +154,14 @@ impl ImportStep for BriefStep {
 }
 
 impl BriefStep {
+    /// Counts the entry's texts that are too long for a topic.
+    fn texts(&self) -> usize {
+        let session = SessionId::new("");
+        let by = Provenance::new(session, INFINITE_CONTEXT.into(), Timestamp::default());
+        let entry = self.source.entries.get(self.at);
+        entry.map_or(0, |entry| read(&entry.state, self.root.as_deref(), &by).notes.len())
+    }
+
     /// Reads an entry. Adds the changes of the brief that was here and of earlier entries, and the
     /// files that all of these leave out.
     fn read(&self, entry: &StateEntry, by: &Provenance) -> (ReadState, Provenance) {

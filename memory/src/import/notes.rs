@@ -1,14 +1,14 @@
 //! Plans imports whose items become notes of the project, blueprints that may be replaced, lessons,
 //! or entries of session rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::judged::{EarlierTexts, Forgotten, is_corrected};
 use super::{Dated, ImportOutcome, SourceRow, left_out, not_again, remembered};
 use crate::draft::Draft;
 use crate::fold::{clip, fold};
-use crate::ids::{Kind, Timestamp};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope};
@@ -20,7 +20,7 @@ use crate::record::{Blueprint, Body, Category, Lesson, Record};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
-use crate::staged::{Staged, accept};
+use crate::staged::{Staged, accept, count};
 
 /// The result if a note with the same key is here and its content differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,27 +224,35 @@ impl Import<'_> {
 
     /// Adds an entry to the row of each session, unless the row has an entry that is as new.
     pub(super) fn put_sessions(&mut self, rows: &[SourceRow]) {
+        // A session counts once, however many entries it has.
+        let mut here: BTreeSet<&SessionId> = rows.iter().map(|row| &row.session).collect();
         for row in rows {
             let origin = Provenance { session: row.session.clone(), ..self.origin_at(row.ended) };
             let part = Staged { summary: Some(row.summary.clone()), ..Staged::default() };
             let part = self.fitting(&row.session.0, part, &origin);
-            let Some(summary) = part.and_then(|part| part.summary) else { continue };
+            let Some(summary) = part.and_then(|part| part.summary) else {
+                here.remove(&row.session);
+                continue;
+            };
             let stored = stored_row(&self.draft, &row.session);
             let is_known = match &stored {
                 Some((_, here)) => here.ended >= origin.time,
                 None => self.forgotten.has_row(&row.session, row.ended),
             };
             if is_known {
-                self.stayed += 1;
                 continue;
             }
             let more = Size { records: u64::from(stored.is_none()), bytes: summary.len() as u64 };
             if let Err(refusal) = has_room(&self.draft.head().totals().kept, Kind::SessionRow, more)
             {
                 self.leave_out(&row.session.0, &refusal);
+                here.remove(&row.session);
                 continue;
             }
-            self.sessions += u32::from(stored.is_none());
+            if stored.is_none() {
+                self.sessions += 1;
+                here.remove(&row.session);
+            }
             let row = Row {
                 session: row.session.clone(),
                 started: row.started.unwrap_or(origin.time),
@@ -258,6 +266,7 @@ impl Import<'_> {
             };
             put_row(&mut self.draft, row, &origin);
         }
+        self.stayed += count(here.len());
     }
 
     /// Returns a name for each item. Two items that say different things never share one.

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::judged::{EarlierTexts, Forgotten};
 use super::source::{Candidate, ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, is_here, left_out, remembered};
+use super::{ImportOutcome, here_already, is_here, left_out, remembered};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, fold, one_line};
-use crate::ids::{Kind, Timestamp};
+use crate::ids::{Kind, SessionId, Timestamp};
 use crate::intake::WriteLimits;
 use crate::kinds::MergeKey;
 use crate::kinds::note::{NewNote, Scope, accept_note};
@@ -61,6 +61,15 @@ pub(super) struct SnapTopic {
     pub file: TopicFile,
 }
 
+impl SnapTopic {
+    /// Returns the texts that have no place in a topic.
+    fn texts(&self) -> Vec<String> {
+        let session = SessionId::new("");
+        let by = Provenance::new(session, SNAP_MEMORY.into(), Timestamp::default());
+        self.file.additions(&self.given, None, WrittenHere::default(), &by).1
+    }
+}
+
 /// snap-memory.
 pub(super) const SOURCE: Source = Source {
     name: SNAP_MEMORY,
@@ -81,8 +90,8 @@ fn recognises(candidate: &Candidate<'_>) -> bool {
 
 impl ImportStep for SnapMemory {
     fn found(&self) -> PerKind<usize> {
-        let sections = self.topics.iter().map(|topic| topic.file.others.len()).sum();
-        PerKind { topics: self.topics.len(), notes: sections, ..PerKind::default() }
+        let texts = self.topics.iter().map(|topic| topic.texts().len()).sum();
+        PerKind { topics: self.topics.len(), notes: texts, ..PerKind::default() }
     }
 
     fn set_earlier(&mut self, earlier: &Arc<EarlierTexts>) {
@@ -156,7 +165,7 @@ fn plan_import(
     let mut draft = Draft::new(memory);
     let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
-    let mut is_whole = true;
+    let (mut is_whole, mut left) = (true, 0);
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     // Of two names that differ in case, the one written first keeps it.
@@ -166,6 +175,7 @@ fn plan_import(
         let file = file_of(&topic.given);
         if is_automatic(&topic.file) {
             notes.push(format!("{file} has only lines that were written by rule; left out"));
+            left += 1 + topic.texts().len();
             continue;
         }
         let name = name_for(memory, &topic.given, &taken);
@@ -174,6 +184,7 @@ fn plan_import(
         }
         match put(&mut draft, topic, &name, (&forgotten, source.earlier.as_ref()), origin) {
             Ok(put) => {
+                left += put.remarks.len();
                 notes.extend(put.remarks);
                 taken.insert(fold(&name));
                 if put.is_taken {
@@ -183,17 +194,14 @@ fn plan_import(
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&file, &refusal));
+                left += 1 + topic.texts().len();
             }
         }
     }
     let bindings = bindings(memory, source, &names, &mut notes);
     let written = draft.finish();
-    let outcome = ImportOutcome {
-        added: written.added,
-        merged: written.merged,
-        notes,
-        ..ImportOutcome::default()
-    };
+    let mut outcome = ImportOutcome { added: written.added, notes, ..ImportOutcome::default() };
+    outcome.merged = here_already(&source.found(), &outcome, left);
     let changes = remembered(memory, written.changes, bindings, (SNAP_MEMORY, digest), is_whole);
     Plan { changes, outcome }
 }

@@ -6,6 +6,7 @@
 
 mod plan;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -106,11 +107,16 @@ const SESSION: &str = "session.json";
 
 impl ImportStep for Zipmem {
     fn found(&self) -> PerKind<usize> {
+        let pending = self.pending.as_ref();
+        let of = |many: fn(&Staged) -> usize| pending.map_or(0, |pending| many(&pending.staged));
+        let logged = self.rows.iter().map(|row| &row.session);
+        let sessions: BTreeSet<&SessionId> =
+            logged.chain(pending.map(|pending| &pending.session)).collect();
         PerKind {
-            blueprints: self.blueprints.len(),
-            anchors: self.anchors.len(),
-            lessons: self.lessons.len(),
-            rows: self.rows.len(),
+            blueprints: self.blueprints.len() + of(|staged| staged.blueprints.len()),
+            anchors: self.anchors.len() + of(|staged| staged.anchors.len()),
+            lessons: self.lessons.len() + of(|staged| staged.lessons.len()),
+            rows: sessions.len(),
             ..PerKind::default()
         }
     }

@@ -219,7 +219,7 @@ fn texts_that_are_too_long_are_whole_in_a_note() {
     let mut memory = Memory::default();
     let long = "word ".repeat(1_000);
     let (outcome, _) = import(&mut memory, &[&state(1, 2, &long, &[]).to_string()]);
-    assert_eq!(outcome.added.notes, 1);
+    assert_eq!((outcome.added.notes, outcome.added.topics, outcome.merged), (1, 1, 0));
     assert_eq!(topic(&memory).status.chars().count(), TOPIC_STATUS_CHARS_MAX);
     let note = memory.record("n2".parse::<RecordId>().unwrap()).unwrap().note().unwrap();
     assert_eq!(note.content, long.trim());

@@ -113,6 +113,7 @@ fn an_export_brings_back_what_changed_there_after_it_was_forgotten_here() {
     let outcome = import(&mut memory, "anchord", &export(&there), 22);
     assert_eq!(seen(&memory), ["Name it", "worked"]);
     assert_eq!(outcome.notes, ["2 records were forgotten here and are left out"]);
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.merged), (1, 1, 0));
     save(&mut there, &origin("two", 25), lessons([lesson("Never X", "second")]));
     import(&mut memory, "anchord", &export(&there), 26);
     assert!(seen(&memory).contains(&"Never X".to_owned()), "{:?}", seen(&memory));
@@ -150,6 +151,27 @@ fn a_lesson_that_was_corrected_here_does_not_get_its_old_text_again() {
     let outcome = import(&mut memory, "anchord", &export(&there), 22);
     assert_eq!(details(&memory), ["corrected", "more"]);
     assert_eq!(outcome.notes, ["1 lesson is older than what is here and left out"]);
+    // The row of the first session is here.
+    assert_eq!((outcome.added.lessons, outcome.sessions, outcome.merged), (1, 0, 1));
+}
+
+/// A note and a row that are equal here count as well.
+#[test]
+fn each_item_of_an_export_is_counted_once() {
+    let mut there = Memory::default();
+    save(&mut there, &origin("one", 2), lessons([lesson("Never X", "first")]));
+    let add = |there: &mut Memory, text: &str| {
+        let plan = plan_notes(there, &origin("one", 3), vec![Ok(note(text))]).unwrap();
+        apply(there, plan);
+    };
+    add(&mut there, "a fact");
+    let mut memory = Memory::default();
+    let outcome = import(&mut memory, "anchord", &export(&there), 20);
+    assert_eq!((outcome.added.lessons, outcome.added.notes, outcome.sessions), (1, 1, 1));
+    assert_eq!(outcome.merged, 0);
+    add(&mut there, "another");
+    let outcome = import(&mut memory, "anchord", &export(&there), 21);
+    assert_eq!((outcome.added.notes, outcome.sessions, outcome.merged), (1, 0, 3));
 }
 
 /// Memory has only the beginning of a long text that was forgotten.

@@ -123,7 +123,7 @@ fn a_database_that_has_grown_brings_what_is_new() {
     let grown = [rows(), vec![more]].concat();
     let outcome =
         imported(&mut memory, &parsed(&grown, &[summary(4, "one"), summary(6, "two")]), "d3");
-    assert_eq!((outcome.added.notes, outcome.sessions), (1, 0));
+    assert_eq!((outcome.added.notes, outcome.sessions, outcome.merged), (1, 0, 5));
     assert_eq!(memory.active().count(), before + 1);
     let row = memory.active_of(Kind::SessionRow).next().unwrap();
     let Body::SessionRow(row) = &row.body else { panic!("{row:?}") };

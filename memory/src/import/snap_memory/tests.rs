@@ -84,6 +84,8 @@ fn a_folder_becomes_topics_and_bindings() {
     assert_eq!(note.note().unwrap().content, "Links\n\nhttps://example.org");
     assert_eq!(note.tags, ["cache"]);
     assert_eq!(memory.revision().0, 1, "it is one commit");
+    let added = (outcome.added.topics, outcome.added.notes);
+    assert_eq!((added, outcome.merged), ((1, 1), 0), "none was here");
 }
 
 #[test]
@@ -132,6 +134,7 @@ fn a_topic_and_a_text_that_were_forgotten_stay_so() {
         memory.active().map(|record| record.body.own_texts()[0].to_owned()).collect()
     };
     let outcome = import(&mut memory, &cache("2026-02-04", "\n## Links\nnone\n"));
+    assert_eq!((outcome.added.notes, outcome.merged), (1, 2));
     assert_eq!((active(&memory), outcome.notes), (vec!["Links\n\nnone".to_owned()], vec![]));
     // Once its own file is newer, the topic is here again.
     import(&mut memory, &cache("2199-01-01", ""));

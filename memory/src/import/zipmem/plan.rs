@@ -1,13 +1,15 @@
 //! Plans an import of zipmem's memory.
 
-use super::{Dated, Pending, SourceRow, Zipmem};
+use super::{Dated, ImportStep, Pending, SourceRow, Zipmem};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::clip;
 use crate::guide::CheckpointMode;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::import::judged::{Forgotten, adds, existing, is_corrected};
-use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
+use crate::import::{
+    ImportOutcome, ZIPMEM, here_already, left_out, put_anchor, put_blueprint, remembered,
+};
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
@@ -34,6 +36,7 @@ pub fn plan_import_zipmem(
     let mut notes = source.notes.clone();
     let forgotten = Forgotten::of(memory);
     let mut source = usable(memory, source, &mut notes);
+    let found = source.found();
     if let Some(Pending { staged, updated, .. }) = &mut source.pending {
         let updated = *updated;
         let comes = |item: Body| !forgotten.keeps_out(memory, &item, updated);
@@ -49,26 +52,29 @@ pub fn plan_import_zipmem(
         origin,
         forgotten,
         remarks: Vec::new(),
-        stayed: 0,
+        sessions: 0,
         no_room: Vec::new(),
     };
     import.items(source);
-    let sessions = import.rows(&source.rows);
+    import.rows(&source.rows);
     let notice = source.pending.as_ref().and_then(|pending| import.keep_pending(pending));
 
     let is_whole = import.no_room.is_empty();
+    let named = import.remarks.len() + import.no_room.len();
     notes.append(&mut import.remarks);
     notes.append(&mut import.no_room);
     let written = import.draft.finish();
-    let outcome = ImportOutcome {
+    let left = named + written.kept.len();
+    let mut outcome = ImportOutcome {
         before: None,
         added: written.added,
-        merged: written.merged + import.stayed,
-        sessions,
+        merged: 0,
+        sessions: import.sessions,
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
         kept: written.kept,
         notes,
     };
+    outcome.merged = here_already(&found, &outcome, left);
     let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
     let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
     let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
@@ -84,8 +90,8 @@ struct ZipmemImport<'a> {
     forgotten: Forgotten,
     /// A line for each item that stays as it was judged here, and says something else.
     remarks: Vec<String>,
-    /// The number of other items that stay as they were judged here.
-    stayed: u32,
+    /// The number of new rows.
+    sessions: u32,
     /// A line for each item for which there was no room.
     no_room: Vec<String>,
 }
@@ -121,19 +127,14 @@ impl ZipmemImport<'_> {
         }
     }
 
-    /// Adds an entry to the row of each session, unless the row has it. Returns the number of new
-    /// rows.
-    fn rows(&mut self, rows: &[SourceRow]) -> u32 {
-        let mut added = 0;
+    /// Adds an entry to the row of each session, unless the row has it.
+    fn rows(&mut self, rows: &[SourceRow]) {
         for row in rows {
             let time = row.ended.or(row.started);
             let stored = stored_row(&self.draft, &row.session);
             match &stored {
                 Some((_, here)) if has_entry(here, &row.summary, time) => continue,
-                None if self.forgotten.has_row(&row.session, time) => {
-                    self.stayed += 1;
-                    continue;
-                }
+                None if self.forgotten.has_row(&row.session, time) => continue,
                 _ => {}
             }
             let is_new = stored.is_none();
@@ -151,7 +152,7 @@ impl ZipmemImport<'_> {
                 add_entries(&mut self.draft, stored, std::iter::once(entry), &origin);
                 continue;
             }
-            added += u32::from(is_new);
+            self.sessions += u32::from(is_new);
             let row = Row {
                 session: row.session.clone(),
                 started: row.started.unwrap_or(origin.time),
@@ -165,7 +166,6 @@ impl ZipmemImport<'_> {
             };
             put_row(&mut self.draft, row, &origin);
         }
-        added
     }
 
     /// Keeps a session's staged work, as is done here for a session that is gone. A row that was
@@ -179,7 +179,6 @@ impl ZipmemImport<'_> {
         let kept = pending.staged.counts();
         let stored = stored_row_of(draft, &pending.session, true);
         if stored.is_none() && self.forgotten.has_row(&pending.session, pending.updated) {
-            self.stayed += 1;
             return None;
         }
         let summary = pending.staged.summary.clone();
@@ -207,6 +206,7 @@ impl ZipmemImport<'_> {
                 ..Counts::default()
             },
         };
+        self.sessions += u32::from(stored.is_none());
         let row = put_row(draft, row, &origin);
         let cause = if pending.interrupted {
             NoticeCause::Crashed { files: Vec::new(), more: 0 }
@@ -232,8 +232,6 @@ impl ZipmemImport<'_> {
         if self.forgotten.keeps_out(self.draft.head(), item, time) {
             if time.is_none() && self.forgotten.differs(item) {
                 self.remarks.push(format!("{name} was forgotten here and stays so"));
-            } else {
-                self.stayed += 1;
             }
             return true;
         }

@@ -1,6 +1,6 @@
 //! zipmem's files, whole and damaged.
 
-use super::{ImportError, NamedText, Zipmem, plan_import_zipmem};
+use super::{ImportError, ImportStep, NamedText, Zipmem, plan_import_zipmem};
 use crate::guide::CheckpointMode;
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
 use crate::{Body, Counts, Kind, Memory, NoticeCause, Reader, SessionRow, plan_forget};
@@ -63,7 +63,9 @@ fn a_state_and_its_staged_work_are_imported() {
         outcome.added,
         Counts { blueprints: 2, anchors: 2, lessons: 1, ..Counts::default() }
     );
-    assert_eq!((outcome.sessions, outcome.merged), (1, 1));
+    assert_eq!((outcome.sessions, outcome.merged), (2, 1));
+    let found = source.found();
+    assert_eq!((found.blueprints, found.anchors, found.lessons, found.rows), (2, 3, 1, 2));
     assert_eq!(outcome.pending, Counts { anchors: 1, ..Counts::default() });
     insta::assert_snapshot!(outcome.notes.join("\n"), @r"
     anchors[2]: file_path is empty; left out
@@ -72,7 +74,7 @@ fn a_state_and_its_staged_work_are_imported() {
     ");
 
     insta::assert_snapshot!(crate::render::import(&outcome), @r"
-    New: 2 blueprints, 2 anchors, 1 lesson, 1 session.
+    New: 2 blueprints, 2 anchors, 1 lesson, 2 sessions.
     1 merged into what is there.
     Staged there and not saved, kept: 1 anchor.
     Note: anchors[2]: file_path is empty; left out.
@@ -197,6 +199,7 @@ fn each_entry_of_a_session_is_one_of_its_row() {
     let mut memory = Memory::default();
     let outcome = imported(&mut memory, &source(&[(4, "second"), (2, "first")]), "d1");
     assert_eq!((outcome.sessions, told(&memory)), (1, vec!["second".into(), "first".into()]));
+    assert_eq!(outcome.merged, 0, "a session counts once");
     let grown = source(&[(4, "second"), (2, "first"), (5, "third")]);
     let outcome = imported(&mut memory, &grown, "d2");
     assert_eq!((outcome.sessions, told(&memory).join(" ")), (0, "third second first".to_owned()));
