@@ -364,7 +364,10 @@ impl InfiniteContext {
             1 => "1 version of the topic main".to_owned(),
             versions => format!("{versions} versions of the topic main"),
         };
-        remarks.push(format!("{versions}; `rollback` and `anchord history` reach each"));
+        remarks.push(format!(
+            "{versions}; `anchord history` lists each, `anchord restore --to` and the tool \
+             `rollback` bring it back"
+        ));
         remarks.push(
             "version numbers, last access, token counts and times of merging are not kept"
                 .to_owned(),

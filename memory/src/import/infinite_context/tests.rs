@@ -101,7 +101,7 @@ fn each_entry_of_the_history_becomes_a_version() {
     let (outcome, tasks) = import(&mut memory, &source);
     assert_eq!(tasks, ["queue", "evict", "measure it"]);
     insta::assert_snapshot!(outcome.notes.join("\n"), @"
-    3 versions of the topic main; `rollback` and `anchord history` reach each
+    3 versions of the topic main; `anchord history` lists each, `anchord restore --to` and the tool `rollback` bring it back
     version numbers, last access, token counts and times of merging are not kept
     the state is of session 5f1c0000-0000-4000-8000-000000000001, the file names 5f1c0000-0000-4000-8000-000000000002
     files outside of the project are left out: /etc/hosts
