@@ -31,8 +31,8 @@ pub(super) enum Meeting {
     Replace,
 }
 
-/// An item with what tells it from others of its name: the first mark, or else the next one,
-/// follows the name of an item that may not have it alone.
+/// An item with the marks that tell it from others of its name. The first one that is free follows
+/// the name of an item that may not have it alone.
 pub(super) type Marked<'b, T> = (&'b Dated<T>, Vec<String>);
 
 /// The name that an item has in its source, where others may have it as well.
@@ -45,7 +45,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the names that the item may get: its own, those with a mark, and those with a number.
+    /// Returns the names that the item may get: its own, those with a mark, then with a number.
     fn names(&self) -> impl Iterator<Item = String> {
         let marked = self.marks.iter().map(move |mark| format!("{} ({mark})", self.name));
         let numbered = (2_u64..).map(move |number| format!("{} ({number})", self.name));

@@ -356,8 +356,8 @@ fn put_texts(
     remarks
 }
 
-/// Stores a text as a note, unless it is here already, or was forgotten or corrected here. It has no
-/// time of its own: the file's changes with any other part of it.
+/// Stores a text as a note, unless it is here already, or was forgotten or corrected here. It has
+/// no time of its own: the file's changes with any other part of it.
 fn note(
     draft: &mut Draft<'_>,
     topic: &str,
