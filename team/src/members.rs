@@ -110,6 +110,22 @@ pub fn remove_sql(project: Uuid, project_name: &str, role_name: &str) -> String 
     )
 }
 
+/// Refuses to end a member's right to maintain a project if nobody else has it. Nobody could give
+/// it back.
+fn refuse_without_maintainer(members: &[Member], role_name: &str) -> Result<(), Error> {
+    let mut maintainers = members.iter().filter(|member| member.role == Role::Maintainer);
+    if maintainers.next().is_some_and(|member| member.role_name == role_name)
+        && maintainers.next().is_none()
+    {
+        let why = format!(
+            "{role_name} is the only maintainer; make another one first: `anchord team invite \
+             OTHER --role maintainer`"
+        );
+        return Err(Error::Refused(why));
+    }
+    Ok(())
+}
+
 impl Database {
     /// Invites a member, or changes its name and rights. Fails with [`Error::Refused`] if the
     /// caller is not a maintainer.
@@ -126,6 +142,9 @@ impl Database {
     ) -> Result<(), Error> {
         check_name(role_name, ROLE_NAME_BYTES_MAX)?;
         check_name(name, NAME_BYTES_MAX)?;
+        if role != Role::Maintainer {
+            refuse_without_maintainer(&self.members(project).await?, role_name)?;
+        }
         let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_auth_members m \
             JOIN pg_catalog.pg_roles g ON g.oid = m.roleid \
             JOIN pg_catalog.pg_roles r ON r.oid = m.member \
@@ -163,14 +182,17 @@ impl Database {
     }
 
     /// Removes a member. Its access ends at once, also on connections that are open. The role keeps
-    /// its login and its place in the group; see [`remove_sql`].
+    /// its login and its place in the group; see [`remove_sql`]. The only maintainer stays.
     pub async fn remove(&self, project: Uuid, role_name: &str) -> Result<(), Error> {
-        let sql = "DELETE FROM anchord.members WHERE project = $1 AND role_name = $2 \
+        let sql = "DELETE FROM anchord.members m WHERE m.project = $1 AND m.role_name = $2 \
+            AND (m.role <> 'maintainer' OR EXISTS (SELECT FROM anchord.members o \
+                WHERE o.project = $1 AND o.role_name <> $2 AND o.role = 'maintainer')) \
             RETURNING role_name";
         let params: [Param<'_>; 2] = [(&project, Type::UUID), (&role_name, Type::TEXT)];
         let removed = self.query(sql, &params).await?;
         if removed.is_empty() {
             let members = self.members(project).await?;
+            refuse_without_maintainer(&members, role_name)?;
             // Row-level security hides a row from whoever may not delete it.
             if members.iter().any(|member| member.role_name == role_name) {
                 return Err(Error::Refused("only a maintainer removes a member".to_owned()));

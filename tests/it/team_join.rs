@@ -101,6 +101,27 @@ fn notes_of_a_session_outlast_a_join_and_stay_on_their_machine() {
     assert!(!dump.contains("Freeze on") && !dump.contains("Thaw on"), "it left the machine");
 }
 
+/// Records of the team may have the ids that a session knows of its own.
+#[test]
+fn a_session_that_knows_ids_of_before_a_merge_names_no_other_record_by_them() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    let mut agent = bob.agent();
+    let stored = agent.tool("memory_note", &json!({ "content": "To be forgotten." }));
+    assert!(stored.contains("n1 "), "{stored}");
+    ada.shell().done(&["note", "Precious to ada."]);
+    assert_eq!(merge(&bob, &server).0, 0);
+    let refused = agent.call("memory_forget", &json!({ "id": "n1" })).unwrap();
+    assert!(refused.is_error && refused.text.contains("have other ids now"), "{}", refused.text);
+    assert!(ada.shell().done(&["load"]).contains("Precious to ada."));
+    // It is said once, and the agent may go on.
+    let found = agent.tool("memory_search", &json!({ "query": "forgotten" }));
+    assert!(found.contains("n2: To be forgotten.") && !found.contains("other ids"), "{found}");
+    agent.tool("memory_forget", &json!({ "id": "n2" }));
+}
+
 #[test]
 fn a_merge_adds_what_a_session_saved_while_it_was_away() {
     let Some(server) = server() else { return };

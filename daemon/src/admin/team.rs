@@ -459,6 +459,9 @@ async fn join(
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
+    if aside.is_some() {
+        service.table.renumbered(id);
+    }
     let remarks = take_part(service, id).await.map_err(|error| match &aside {
         Some(aside) => {
             let aside = super::text(aside);

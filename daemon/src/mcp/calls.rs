@@ -43,6 +43,10 @@ impl Called {
     }
 }
 
+/// The first answer to a session after its records have got other ids.
+const RENUMBERED: &str = "This memory was joined with a team's meanwhile, and its records have other ids now. \
+    Find a record anew (memory_search) before you name it by its id.";
+
 /// Runs a tool for a session. `line` is the shim's line, if a shim sent the call. The answer is
 /// worded for `audience`.
 pub(super) async fn call(
@@ -70,11 +74,18 @@ pub(super) async fn call(
         call: line,
         audience: Arc::new(audience),
     };
-    let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
-    let (outcome, unknown) = running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
-        service.metrics().panicked();
-        (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
-    });
+    // An id of before may name another record now.
+    let is_renumbered = session.take_renumbered();
+    let is_refused = is_renumbered && ["id", "ids"].iter().any(|it| arguments.contains_key(*it));
+    let (outcome, unknown) = if is_refused {
+        (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
+    } else {
+        let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
+        running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
+            service.metrics().panicked();
+            (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())
+        })
+    };
     let took = started.elapsed();
     let append = outcome.as_ref().ok().and_then(|answer| answer.append);
     service.metrics().tool_called(tool, outcome.is_ok(), took);
@@ -102,6 +113,7 @@ pub(super) async fn call(
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_save = session.project().and_then(|project| project.take_told(&session.id));
+    let of_ids = (is_renumbered && !is_refused).then(|| RENUMBERED.to_owned());
     let of_place = match session.take_remark() {
         // A tool that found a memory has told the session which.
         None if reads && session.project_id().is_none() => {
@@ -114,6 +126,7 @@ pub(super) async fn call(
         .chain(unknown)
         .chain(of_place)
         .chain(of_save)
+        .chain(of_ids)
         .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, id }

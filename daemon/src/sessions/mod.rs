@@ -178,6 +178,8 @@ pub(crate) struct Session {
     past: Option<PastMemory>,
     /// A remark about the project's place, for the next answer.
     remark: Mutex<Option<String>>,
+    /// Whether the records have got other ids since its last call.
+    renumbered: AtomicBool,
     revision_seen: AtomicU64,
     injected: AtomicU64,
 }
@@ -203,6 +205,7 @@ impl Session {
             is_ephemeral: false,
             past: None,
             remark: Mutex::default(),
+            renumbered: AtomicBool::new(false),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
         }
@@ -322,6 +325,11 @@ impl Session {
     /// Takes the remark about the project's place, for an answer.
     pub(crate) fn take_remark(&self) -> Option<String> {
         self.remark.lock().take()
+    }
+
+    /// Takes the mark that the records have got other ids since the session's last call.
+    pub(crate) fn take_renumbered(&self) -> bool {
+        self.renumbered.swap(false, Ordering::SeqCst)
     }
 
     /// Returns the project that the session works in, once it is known.

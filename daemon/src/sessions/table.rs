@@ -6,6 +6,7 @@ mod subagents;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anchord_memory::{SessionId, Timestamp};
@@ -18,6 +19,7 @@ use uuid::Uuid;
 use super::liveness::Liveness;
 use super::processes::is_foreign_process;
 use super::{Connection, NamedConversation, Session};
+use crate::projects::ProjectId;
 use crate::{clock, limits, secrets};
 
 pub(crate) use resolve::{
@@ -272,6 +274,16 @@ impl SessionTable {
     /// Returns one session's status.
     pub(crate) fn status(&self, id: &SessionId) -> Option<SessionStatus> {
         self.inner.lock().sessions.get(id).map(Row::status)
+    }
+
+    /// Notes that the records of a project have got other ids, for the sessions that may know the
+    /// ones of before.
+    pub(crate) fn renumbered(&self, project: ProjectId) {
+        for status in self.all() {
+            if status.session.project_id() == Some(project) {
+                status.session.renumbered.store(true, Ordering::SeqCst);
+            }
+        }
     }
 
     /// Returns the status of every session.

@@ -294,6 +294,23 @@ async fn a_leaver_loses_access_at_once() {
     assert!(matches!(database.check().await, Err(Error::NotAMember)));
 }
 
+/// Nobody could invite anyone after the last maintainer.
+#[tokio::test]
+async fn the_only_maintainer_stays_until_there_is_another() {
+    let Some(team) = Team::start().await else { return };
+    for refused in [
+        team.owner.remove(team.project, "owner").await,
+        team.owner.invite(team.project, "owner", "owner", Role::Writer).await,
+    ] {
+        let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
+        assert!(why.contains("owner is the only maintainer"), "{why}");
+    }
+    team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
+    team.owner.remove(team.project, "owner").await.unwrap();
+    let bob = open(&team.server.url("bob")).await;
+    assert!(matches!(bob.remove(team.project, "bob").await, Err(Error::Refused(_))));
+}
+
 #[tokio::test]
 async fn a_maintainer_manages_members_and_purges() {
     let Some(team) = Team::start().await else { return };
