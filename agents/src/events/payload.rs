@@ -1,6 +1,7 @@
 //! Reads fields of a payload. A field of another type counts as missing.
 
 use anchord_memory::lifecycle::{CommandRun, Event, StartSource, Subagent, Task, ToolRun, ToolUse};
+use anchord_memory::shell_line;
 use serde_json::{Map, Value};
 
 use crate::patch::patched;
@@ -76,15 +77,31 @@ impl<'a> Payload<'a> {
     pub(crate) fn tool(self, writes: &[&str], passed: Option<bool>, output: &str) -> ToolRun {
         let tool = self.owned("tool_name").unwrap_or_default();
         let input = self.object("tool_input");
-        let mut edited = Vec::new();
-        if writes.contains(&tool.as_str()) {
-            let named = ["file_path", "notebook_path", "filePath"];
-            edited.extend(named.into_iter().find_map(|field| input.owned(field)));
-        }
-        edited.extend(input.patched());
-        let command = input.owned("command").filter(|_| edited.is_empty());
+        let edited = input.edited(&tool, writes);
+        let command = input.command().filter(|_| edited.is_empty());
         let command = command.map(|command| CommandRun::judge(command, passed, output));
         ToolRun { tool, edited, read: Vec::new(), command }
+    }
+
+    /// Returns the files that a tool with this input writes: the file that it names if it is among
+    /// `writes`, and those of its patches.
+    fn edited(self, tool: &str, writes: &[&str]) -> Vec<String> {
+        let mut edited = Vec::new();
+        if writes.contains(&tool) {
+            let named = ["file_path", "notebook_path", "filePath"];
+            edited.extend(named.into_iter().find_map(|field| self.owned(field)));
+        }
+        edited.extend(self.patched());
+        edited
+    }
+
+    /// Returns the command line. Some tools take it as a list of words.
+    pub(crate) fn command(self) -> Option<String> {
+        let line = match self.value("command")? {
+            Value::Array(_) => shell_line(self.texts("command")),
+            _ => self.owned("command")?,
+        };
+        (!line.is_empty()).then_some(line)
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task
@@ -97,14 +114,13 @@ impl<'a> Payload<'a> {
             agent_type: input.owned("subagent_type").unwrap_or_default(),
             prompt,
         });
-        let edited = self.tool(writes, None, "").edited;
         ToolUse {
             takes_context: true,
             tool: tool.to_owned(),
             // A shell's command may have a patch in it, and is a command all the same.
-            command: input.owned("command").filter(|_| tool != PATCH_TOOL),
-            writes: edited,
-            only_reads: only_reads(tool) || input.text("command").is_some(),
+            command: input.command().filter(|_| tool != PATCH_TOOL),
+            writes: input.edited(tool, writes),
+            only_reads: only_reads(tool) || input.command().is_some(),
             is_run: false,
             call: self.owned("tool_use_id").filter(|_| is_from_server(tool)).unwrap_or_default(),
             files: input.files(tool),
@@ -144,7 +160,7 @@ impl<'a> Payload<'a> {
 
     /// Returns the files that the patches in a tool's input name.
     pub(crate) fn patched(self) -> impl Iterator<Item = String> {
-        let texts = PATCH_FIELDS.into_iter().filter_map(move |field| self.text(field));
+        let texts = PATCH_FIELDS.into_iter().flat_map(move |field| self.texts(field));
         texts.filter(|text| text.contains("*** Begin Patch")).flat_map(patched)
     }
 }

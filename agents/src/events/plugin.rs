@@ -15,7 +15,7 @@ pub(crate) fn tool_use(payload: Payload<'_>, writes: &[&str]) -> ToolUse {
     let tool = payload.owned("tool").unwrap_or_default();
     let files: Vec<String> = payload.owned("file").into_iter().chain(payload.patched()).collect();
     let writes = if writes.contains(&tool.as_str()) { files.clone() } else { Vec::new() };
-    let command = payload.owned("command");
+    let command = payload.command();
     let only_reads = only_reads(&tool) || command.is_some();
     ToolUse { tool, files, writes, command, only_reads, ..ToolUse::default() }
 }

@@ -47,6 +47,34 @@ fn files_are_read_from_every_field_that_names_them() {
     assert_eq!(gemini("search_file_content", json(search)), ["src/*.pem"]);
 }
 
+/// Rules match command lines. A list of words is one, too, whichever words need quotes.
+#[test]
+fn a_command_may_be_a_list_of_words() {
+    let command = |client: &str, input: serde_json::Value| {
+        let payload = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+            "tool_input": { "command": input },
+        });
+        let (ParsedEvent::Event(envelope), _) = read_event(client, &payload) else {
+            panic!("an event")
+        };
+        let Event::ToolBegins(begins) = envelope.event else { panic!("a tool begins") };
+        (begins.command, begins.writes)
+    };
+    for client in ["codex", "claude-code"] {
+        let (line, _) = command(client, serde_json::json!(["bash", "-lc", "git push --force"]));
+        assert_eq!(line.as_deref(), Some("bash -lc 'git push --force'"), "{client}");
+        let (line, _) = command(client, serde_json::json!(["git", "push", "-f"]));
+        assert_eq!(line.as_deref(), Some("git push -f"), "{client}");
+        for nothing in [serde_json::json!([]), serde_json::json!(""), serde_json::json!(7)] {
+            assert_eq!(command(client, nothing).0, None, "{client}");
+        }
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n*** End Patch\n";
+        let (_, writes) = command(client, serde_json::json!(["apply_patch", patch]));
+        assert_eq!(writes, ["a.rs"], "{client}");
+    }
+}
+
 #[test]
 fn an_invalid_event_is_an_error() {
     let adapter = Adapter::of("codex").unwrap();

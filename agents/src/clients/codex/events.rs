@@ -67,7 +67,7 @@ fn read(name: &str, payload: Payload<'_>) -> Option<Read> {
 /// Reads what a shell command is about to do to files. Codex intercepts a patch in a shell command,
 /// applies it itself, and never reports its end.
 fn shell(payload: Payload<'_>) -> Option<ToolUse> {
-    let command = payload.object("tool_input").text("command")?;
+    let command = payload.object("tool_input").command()?;
     if payload.text("tool_name") != Some("Bash") {
         return None;
     }
@@ -75,8 +75,8 @@ fn shell(payload: Payload<'_>) -> Option<ToolUse> {
     if !begins.writes.is_empty() {
         return Some(ToolUse { is_run: true, ..begins });
     }
-    let reads_whole = prints_whole(command);
-    Some(ToolUse { files: files_read(command), reads_whole, ..begins })
+    let reads_whole = prints_whole(&command);
+    Some(ToolUse { files: files_read(&command), reads_whole, ..begins })
 }
 
 /// Programs that print files. Codex has no tool of its own for that.

@@ -12,6 +12,7 @@ fn a_line_is_read_part_by_part() {
     assert_eq!(commands("(a); { b; }; if c; then d; else e; fi"), ["a", "b", "c", "d", "e"]);
     assert_eq!(commands("g\"i\"t 'p'ush \\-f"), ["git push -f"]);
     assert_eq!(commands("g=git; $g push"), ["git push"]);
+    assert!(commands("bash -lc 'git push --force'").contains(&"git push --force".to_owned()));
     assert_eq!(
         commands("f() { git \"$@\"; }; f push --force"),
         ["f push --force", "git push --force"]
