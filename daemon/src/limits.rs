@@ -533,6 +533,10 @@ pub const APPROVALS_MAX: usize = 200;
 pub const APPROVAL_WAITS_MINUTES: u32 = 60;
 /// Bytes of the log of checks without the daemon; then a new one begins, and one older stays.
 pub const GUARD_LOG_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of a command that are cleaned for a log of checks. Rules do not read a longer command.
+pub const CLEANED_COMMAND_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a command in that log. Fewer than are cleaned, so that the cut leaves no half secret.
+pub const GUARD_LOG_COMMAND_BYTES_MAX: usize = 16 << 10;
 
 /// Ids in one `memory_get`.
 pub const GET_IDS_MAX: usize = 20;

@@ -20,9 +20,10 @@ use serde_json::Value;
 use self::approvals::Approvals;
 pub(crate) use self::approvals::{Approval, Pending};
 pub(crate) use self::file::{FILE, FileRules};
-pub use self::guard::{Guarded, guard, guard_log, log_guarded};
+pub use self::guard::{Guarded, WithoutDaemon, guard, guard_log, guard_unchecked, log_guarded};
 use crate::bounded_fs;
 use crate::clock;
+use crate::limits::CLEANED_COMMAND_BYTES_MAX;
 use crate::metrics::Metrics;
 use crate::projects::Located;
 use crate::retrieval_log::{RULE_CHECK, Retrieval};
@@ -270,7 +271,7 @@ pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
         "result": checked.word(),
         "rules": rules,
         "action": action,
-        "command": command,
+        "command": command.as_deref().map(cleaned),
         "paths": paths,
         "tool": tool,
     });
@@ -282,6 +283,11 @@ pub(crate) fn logged(asked: &IntendedAction, checked: &Checked) -> Retrieval {
     }
     let ids = rules.into_iter().map(str::to_owned).collect();
     Retrieval { tool: RULE_CHECK.to_owned(), asked, ids, ..Retrieval::default() }
+}
+
+/// Returns the part of a command that is cleaned for a log. The filter for secrets takes time.
+fn cleaned(command: &str) -> &str {
+    command.get(..command.floor_char_boundary(CLEANED_COMMAND_BYTES_MAX)).unwrap_or(command)
 }
 
 /// Returns an action as people read it.

@@ -112,8 +112,15 @@ pub const HANG_REPLY_MS: u64 = 700;
 /// more, and a user notices a second.
 pub const HOOK_DEADLINE_MS: u64 = 1_000;
 
-/// The time that a hook has, after that, for the rules that it applies without the daemon.
-pub const HOOK_GUARD_MS: u64 = 500;
+/// The time that a hook has, after that, for the rules that it applies without the daemon. Clients
+/// are told to allow a hook 3 s, which also leaves time for [`HOOK_REFUSAL_MS`].
+pub const HOOK_GUARD_MS: u64 = 1_200;
+
+/// The time that a hook has, after that, to stop a tool that it could not check.
+pub const HOOK_REFUSAL_MS: u64 = 500;
+
+/// The beginning of an event that could not be checked. It names the event and its project.
+pub const HOOK_HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// The whole life of a hook at a session's end. One client gives all hooks there 1.0 s together,
 /// which leaves 0.2 s for starting the process.

@@ -1,7 +1,8 @@
 //! `anchord-hook`: forwards one lifecycle event to the daemon and prints the daemon's reply.
 //!
-//! Without the daemon, another program checks the rules that are meant for that case. If no daemon
-//! can start, it also words that a memory cannot be shown.
+//! Without the daemon, another program checks the rules that are meant for that case. It also stops
+//! a tool that could not be checked. If no daemon can start, it words that a memory cannot be
+//! shown.
 //!
 //! After any other failure, the agent continues: nothing is printed and the exit code is 0, all
 //! within one deadline. This also holds for a wrong command line, since agents take some codes as
@@ -11,7 +12,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -25,7 +26,7 @@ use anchord_proto::hook::HookReply;
 use anchord_proto::instance::InstanceDir;
 use anchord_proto::limits::{
     HOOK_DEADLINE_MS, HOOK_END_DEADLINE_MS, HOOK_EVENT_BYTES_MAX, HOOK_GUARD_MS,
-    HOOK_INPUT_BYTES_MAX, LINE_BYTES_MAX, millis,
+    HOOK_HEAD_BYTES_MAX, HOOK_INPUT_BYTES_MAX, HOOK_REFUSAL_MS, LINE_BYTES_MAX, millis,
 };
 use anchord_proto::line::{LineRead, read_line_capped};
 use serde_json::value::RawValue;
@@ -87,7 +88,11 @@ fn printed_for(
     stdin: impl Read + Send + 'static,
 ) -> Option<String> {
     let until = begin + millis(HOOK_DEADLINE_MS);
-    let event = within(until, move || read_event(stdin))?;
+    let event = match within(until, move || Some(read_event(stdin))) {
+        Some(Ok(event)) => event,
+        Some(Err(Damaged { why, text })) => return stand_in?.refused(why, &text),
+        None => return stand_in?.refused("the call did not arrive in time", &[]),
+    };
     if event.len() > HOOK_EVENT_BYTES_MAX {
         return stand_in?.checked(&event);
     }
@@ -138,38 +143,82 @@ impl StandIn {
         Some(Self { program: launcher.program().to_owned(), client: client?.into(), has_rules })
     }
 
-    /// Returns the text to print for an event that a rule stops; `None` if none does, or not in
-    /// time.
+    /// Returns the text to print for an event that a rule stops; `None` if none does. Without a
+    /// result in time, a tool is stopped where rules fail closed.
     fn checked(&self, event: &[u8]) -> Option<String> {
+        if !self.has_rules {
+            return None;
+        }
         let until = Instant::now() + millis(HOOK_GUARD_MS);
-        self.has_rules.then(|| self.printed(&["rules", "guard", &self.client], event, until))?
+        match self.printed(&["rules", "guard", &self.client], event, until) {
+            Ok(text) => text,
+            Err(NoResult) => self.refused("the check gave no result in time", event),
+        }
+    }
+
+    /// Returns the text that stops a tool that could not be checked, for the reason `why`; `None`
+    /// if the event is no tool's, or no rule of its project fails closed.
+    fn refused(&self, why: &str, event: &[u8]) -> Option<String> {
+        if !self.has_rules {
+            return None;
+        }
+        let head = event.get(..HOOK_HEAD_BYTES_MAX).unwrap_or(event);
+        let until = Instant::now() + millis(HOOK_REFUSAL_MS);
+        let arguments = ["rules", "guard", "--unchecked", why, &self.client];
+        self.printed(&arguments, head, until).ok().flatten()
     }
 
     /// Returns the text that words at a start why there is no memory; `None` at other events, or if
     /// there is no time left.
     fn worded(&self, why: &str, event: &[u8], until: Instant) -> Option<String> {
-        self.printed(&["hook", "--no-daemon", why, &self.client], event, until)
+        self.printed(&["hook", "--no-daemon", why, &self.client], event, until).ok().flatten()
     }
 
-    /// Runs the program with an event as its input, and returns what it prints, if it prints
-    /// anything in time.
-    fn printed(&self, arguments: &[&str], event: &[u8], until: Instant) -> Option<String> {
+    /// Runs the program with an event as its input, and returns the text that it prints. Fails
+    /// unless it prints something, or ends well, in time.
+    fn printed(
+        &self,
+        arguments: &[&str],
+        event: &[u8],
+        until: Instant,
+    ) -> Result<Option<String>, NoResult> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().ok()?;
+        let mut child = command.spawn().map_err(|_| NoResult)?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let event = event.to_vec();
         let printed = within(until, move || {
-            stdin?.write_all(&event).ok()?;
+            // Its output counts, also if it does not read the whole event.
+            let _ = stdin?.write_all(&event);
             let mut text = String::new();
             stdout?.take(LINE_BYTES_MAX as u64).read_to_string(&mut text).ok()?;
             Some(text)
         });
+        let is_silent = printed.as_deref() == Some("");
+        let has_passed = is_silent && ended_well(&mut child, until);
         // It has ended, or it is late.
         let _ = child.kill();
         let _ = child.wait();
-        printed.filter(|text| !text.is_empty())
+        match printed {
+            Some(text) if !text.is_empty() => Ok(Some(text)),
+            _ if has_passed => Ok(None),
+            _ => Err(NoResult),
+        }
+    }
+}
+
+/// The program ended with a failure, or not in time.
+struct NoResult;
+
+/// Returns whether a program that has closed its output ends without a failure in time.
+fn ended_well(child: &mut Child, until: Instant) -> bool {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => return false,
+        }
     }
 }
 
@@ -222,22 +271,38 @@ fn is_end(event: &[u8]) -> bool {
         .is_ok_and(|event: Event| Client::ends_session(&event.hook_event_name))
 }
 
+/// An event that is not sent, and the reason.
+#[derive(Debug, PartialEq, Eq)]
+struct Damaged {
+    why: &'static str,
+    /// The text as far as it was read.
+    text: Vec<u8>,
+}
+
 /// Reads the event as one line. Agents may write it over several lines. In JSON, line breaks occur
 /// only between tokens, where a space means the same.
-fn read_event(stdin: impl Read) -> Option<Vec<u8>> {
+fn read_event(stdin: impl Read) -> Result<Vec<u8>, Damaged> {
     let mut event = Vec::new();
-    stdin.take(HOOK_INPUT_BYTES_MAX as u64 + 1).read_to_end(&mut event).ok()?;
-    if event.len() > HOOK_INPUT_BYTES_MAX {
-        return None;
+    let read = stdin.take(HOOK_INPUT_BYTES_MAX as u64 + 1).read_to_end(&mut event);
+    let why = if read.is_err() {
+        Some("the call could not be read to its end")
+    } else if event.len() > HOOK_INPUT_BYTES_MAX {
+        Some("the call is longer than 64 MiB")
+    } else if serde_json::from_slice::<&RawValue>(&event).is_err() {
+        Some("the call is not one text of JSON in UTF-8")
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        return Err(Damaged { why, text: event });
     }
-    serde_json::from_slice::<&RawValue>(&event).ok()?;
     for byte in &mut event {
         if matches!(*byte, b'\n' | b'\r') {
             *byte = b' ';
         }
     }
     event.push(b'\n');
-    Some(event)
+    Ok(event)
 }
 
 /// Parses the hook's arguments and returns the client's name. Ignores all other arguments.

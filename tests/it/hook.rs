@@ -154,6 +154,32 @@ fn a_rule_stops_a_large_call_too() {
     assert!(writes("key.pem", 3 * large).contains("deny"));
 }
 
+/// A rule that fails closed stops what cannot be checked, and says why.
+#[test]
+fn a_rule_that_fails_closed_stops_a_call_that_is_too_long_or_damaged() {
+    let instance = Instance::new();
+    instance.start_daemon();
+    let talk = Talk::new(&instance, "a");
+    talk.tell("SessionStart", &json!({"source": "startup"}));
+    let mut add = instance.anchord();
+    add.args(["rules", "add", "No force push", "--deny", "--fail-closed", "--reason", "never"]);
+    let add = add.args(["--command", "git push --force"]).current_dir(talk.project.path());
+    assert!(add.output().unwrap().status.success());
+    let about_to = |command: &Value| {
+        talk.tell("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": command}}))
+    };
+    for mebibytes in [5, 12] {
+        let long = format!("git push --force && echo {}", "x".repeat(mebibytes << 20));
+        let stopped = about_to(&json!(long));
+        assert!(stopped.contains("ask") && stopped.contains("No force push"), "{stopped}");
+        assert!(stopped.contains("too long for anchord's daemon"), "{stopped}");
+        assert!(!stopped.contains("cannot be reached"), "{stopped}");
+    }
+    let listed = about_to(&json!(["bash", "-lc", "git push --force"]));
+    assert!(listed.contains("deny"), "{listed}");
+    assert_eq!(about_to(&json!(["bash", "-lc", "git status"])), "");
+}
+
 #[test]
 fn a_killed_agent_leaves_its_activity() {
     let instance = Instance::new();

@@ -121,7 +121,7 @@ impl Args {
         }
     }
 
-    /// Prints what hooks checked while the daemon could not be reached.
+    /// Prints what hooks checked without the daemon.
     fn print_guarded(&self, out: &mut dyn Write, dir: &InstanceDir) -> Result<(), Error> {
         let project = self.memory.resolve()?;
         let lines = guard_log(&dir.guard(), Path::new(&project));
@@ -131,8 +131,9 @@ impl Args {
         for line in lines.iter().rev().take(GUARD_LINES).rev() {
             let text = |field: &str| line[field].as_str().unwrap_or("-").to_owned();
             let time = journal::time(time(line));
-            let shown =
-                format!("{time}  without the daemon  {}  {}", text("result"), text("command"));
+            // Logs of earlier versions do not say why.
+            let checked = line["checked"].as_str().unwrap_or("without the daemon");
+            let shown = format!("{time}  {checked}  {}  {}", text("result"), text("command"));
             writeln!(out, "{}", Layout::here().fitted(show::plain(&shown)))?;
         }
         Ok(())

@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anchord_agents::events::{Adapter, Envelope, ParsedEvent};
 use anchord_daemon::clock;
-use anchord_daemon::rules::{guard, log_guarded};
+use anchord_daemon::rules::{WithoutDaemon, guard, guard_unchecked, log_guarded};
 use anchord_memory::defuse::defuse;
 use anchord_memory::lifecycle::{Answer, Event};
 use anchord_memory::lint_rule;
 use anchord_memory::render::{RuleVerdict, rule_stop};
 use anchord_memory::rules::{Access, Action, Effect, Verdict, parse_rules_file};
 use anchord_proto::instance::InstanceDir;
-use anchord_proto::limits::HOOK_INPUT_BYTES_MAX;
+use anchord_proto::limits::{HOOK_EVENT_BYTES_MAX, HOOK_INPUT_BYTES_MAX};
 use anyhow::Context as _;
 use serde_json::json;
 
@@ -22,6 +23,8 @@ use crate::exit::Error;
 use crate::show;
 use crate::text;
 use crate::tool::{self, Caller};
+
+mod torn;
 
 /// The file of a team's rules, relative to the project's root.
 pub(super) const FILE: &str = ".anchord/rules.toml";
@@ -106,7 +109,7 @@ pub(crate) struct AddArgs {
     /// End of the rule: 30d, 2026-12-01
     #[arg(long, value_name = "TIME", value_parser = text::when)]
     expires: Option<String>,
-    /// Apply it even while the daemon cannot be reached
+    /// Apply it even to calls that the daemon cannot check
     #[arg(long)]
     fail_closed: bool,
     #[command(flatten)]
@@ -227,19 +230,45 @@ impl Command {
 /// Check an agent's event without the daemon
 #[derive(Debug, clap::Args)]
 pub(crate) struct GuardArgs {
+    /// Stop a tool that could not be checked, for this reason
+    #[arg(long, value_name = "WHY", hide = true)]
+    unchecked: Option<String>,
     /// The agent, as its hooks name it
     client: String,
 }
 
 impl GuardArgs {
-    /// Prints the answer to a tool that a rule stops, and nothing to all else.
+    /// Prints the answer to a tool that a rule stops, and nothing to all else. Where rules fail
+    /// closed, a tool that cannot be checked is stopped, too.
     fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let mut line = Vec::new();
         std::io::stdin().take(HOOK_INPUT_BYTES_MAX as u64).read_to_end(&mut line)?;
         let Some(adapter) = Adapter::of(&self.client) else { return Ok(()) };
-        let Ok((ParsedEvent::Event(envelope), _)) = adapter.read(&line) else { return Ok(()) };
+        if let Some(why) = self.unchecked {
+            return Self::stop_unchecked(adapter, &line, &why, out);
+        }
+        match adapter.read(&line) {
+            Ok((ParsedEvent::Event(envelope), _)) => {
+                let without = if line.len() > HOOK_EVENT_BYTES_MAX {
+                    WithoutDaemon::TooLong
+                } else {
+                    WithoutDaemon::NoAnswer
+                };
+                Self::check(adapter, &envelope, without, out)
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Self::stop_unchecked(adapter, &line, &error.to_string(), out),
+        }
+    }
+
+    /// Checks a tool against the copy of the rules.
+    fn check(
+        adapter: Adapter,
+        envelope: &Envelope,
+        without: WithoutDaemon,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         let Event::ToolBegins(begins) = &envelope.event else { return Ok(()) };
-        let cwd = envelope.cwd.as_ref().map_or_else(std::env::current_dir, |cwd| Ok(cwd.into()))?;
         let paths: Vec<String> = begins.files.iter().chain(&begins.writes).cloned().collect();
         let action = Action {
             action: None,
@@ -251,12 +280,18 @@ impl GuardArgs {
             branch: None,
         };
         let copies = InstanceDir::locate()?.guard();
+        let cwd = Self::directory(envelope)?;
         let Some(guarded) = guard(&copies, &cwd, &action) else { return Ok(()) };
         // The answer comes first: a log that cannot be written lets no action pass.
-        let answered = Self::answer(adapter, &envelope, &guarded.verdict, out);
-        log_guarded(&copies, &action, &guarded)
+        let answered = Self::answer(adapter, envelope, &guarded.verdict, without, out);
+        log_guarded(&copies, &action, &guarded, without)
             .context("cannot log what was checked without the daemon")?;
         answered
+    }
+
+    /// Returns the directory in which the agent works.
+    fn directory(envelope: &Envelope) -> std::io::Result<PathBuf> {
+        envelope.cwd.as_ref().map_or_else(std::env::current_dir, |cwd| Ok(cwd.into()))
     }
 
     /// Prints the answer to a tool, if the verdict stops it.
@@ -264,6 +299,7 @@ impl GuardArgs {
         adapter: Adapter,
         envelope: &Envelope,
         verdict: &Verdict,
+        without: WithoutDaemon,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
         if verdict.effect == Effect::Allow {
@@ -272,10 +308,49 @@ impl GuardArgs {
         // Nobody can approve anything while the daemon is gone.
         let asks = verdict.effect == Effect::Ask && adapter.asks;
         let stop = RuleVerdict { verdict, approval: None, is_approved: false };
-        let reason = rule_stop(&stop) + "anchord's daemon cannot be reached.\n";
-        let stop = Answer::Stop { asks, reason: defuse(&reason).into_owned() };
+        let reason = rule_stop(&stop)
+            + match without {
+                WithoutDaemon::NoAnswer => "anchord's daemon cannot be reached.\n",
+                WithoutDaemon::TooLong => {
+                    "The call is too long for anchord's daemon, and was checked without it.\n"
+                }
+            };
+        Self::stop(adapter, envelope, asks, &reason, out)
+    }
+
+    fn stop(
+        adapter: Adapter,
+        envelope: &Envelope,
+        asks: bool,
+        reason: &str,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let stop = Answer::Stop { asks, reason: defuse(reason).into_owned() };
         write!(out, "{}", adapter.write(envelope, &stop))?;
         Ok(out.flush()?)
+    }
+
+    /// Stops a tool that could not be checked, if its project has rules that fail closed.
+    fn stop_unchecked(
+        adapter: Adapter,
+        line: &[u8],
+        why: &str,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let Some(envelope) = torn::tool(adapter, line) else { return Ok(()) };
+        let Event::ToolBegins(begins) = &envelope.event else { return Ok(()) };
+        let copies = InstanceDir::locate()?.guard();
+        let cwd = Self::directory(&envelope)?;
+        let Some(guarded) = guard_unchecked(&copies, &cwd, why) else { return Ok(()) };
+        let reason = format!(
+            "This project has rules that fail closed, and this call could not be checked: {why}.\n"
+        );
+        let answered = Self::stop(adapter, &envelope, adapter.asks, &reason, out);
+        let tool = Some(begins.tool.as_str()).filter(|tool| !tool.is_empty());
+        let action = Action { tool, ..Action::default() };
+        log_guarded(&copies, &action, &guarded, WithoutDaemon::NoAnswer)
+            .context("cannot log what was not checked")?;
+        answered
     }
 }
 

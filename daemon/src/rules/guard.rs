@@ -1,4 +1,4 @@
-//! Copies of the rules that hooks apply while the daemon cannot be reached: one file for each
+//! Copies of the rules that hooks apply to calls that the daemon does not check: one file for each
 //! project, with the rules that fail closed.
 //!
 //! The daemon writes a copy when the rules have changed. `anchord rules guard` reads it. A copy
@@ -15,11 +15,12 @@ use anchord_memory::check_action;
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::unreadable;
+use super::{cleaned, unreadable};
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::limits::GUARD_LOG_BYTES_MAX;
+use crate::limits::{GUARD_LOG_BYTES_MAX, GUARD_LOG_COMMAND_BYTES_MAX};
 use crate::private_file;
 use crate::projects::FileDigest;
 use crate::secrets::{self, Removed};
@@ -101,47 +102,87 @@ pub struct Guarded {
     pub verdict: Verdict,
 }
 
+/// The reason why a call is checked without the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutDaemon {
+    /// The daemon cannot be reached, or gave no answer.
+    NoAnswer,
+    /// The call is longer than the daemon takes.
+    TooLong,
+}
+
 /// Checks an action in `cwd` against the copy of its project's rules. Returns `None` if there is no
 /// copy. A copy that cannot be read makes the action ask.
 pub fn guard(directory: &Path, cwd: &Path, action: &Action<'_>) -> Option<Guarded> {
+    let (root, copied) = copy_for(directory, cwd)?;
+    let verdict = match copied {
+        Ok(copied) => check_action(&copied.rules, action, clock::now()),
+        Err(error) => {
+            let path = path(directory, &root);
+            unreadable("rules", format!("{}: {error}", path.display()))
+        }
+    };
+    Some(Guarded { root, verdict })
+}
+
+/// Has an action in `cwd` asked that could not be checked, for the reason `why`. Returns `None` if
+/// its project has no copy of rules.
+pub fn guard_unchecked(directory: &Path, cwd: &Path, why: &str) -> Option<Guarded> {
+    let (root, _) = copy_for(directory, cwd)?;
+    Some(Guarded { root, verdict: unreadable("call", why.to_owned()) })
+}
+
+/// Reads the copy for the project of a directory, and returns the project's root too.
+fn copy_for(directory: &Path, cwd: &Path) -> Option<(PathBuf, io::Result<Copied>)> {
     // Roots are canonical. A directory that is gone may still be named as it was.
     let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     cwd.ancestors().find_map(|root| {
-        let path = path(directory, root);
-        let text = match fs::read(&path) {
+        let text = match fs::read(path(directory, root)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             text => text,
         };
         let copied = text.and_then(|text| Ok(serde_json::from_slice::<Copied>(&text)?));
-        let verdict = match copied {
-            Ok(copied) => check_action(&copied.rules, action, clock::now()),
-            Err(error) => unreadable("rules", format!("{}: {error}", path.display())),
-        };
-        Some(Guarded { root: root.to_owned(), verdict })
+        Some((root.to_owned(), copied))
     })
 }
 
-/// Logs a check that was made without the daemon, without secrets.
+/// Logs a check that was made without the daemon, without secrets. A long command is cut.
 ///
 /// # Errors
 /// Fails if the log cannot be written. The verdict holds all the same.
-pub fn log_guarded(directory: &Path, action: &Action<'_>, guarded: &Guarded) -> io::Result<()> {
+pub fn log_guarded(
+    directory: &Path,
+    action: &Action<'_>,
+    guarded: &Guarded,
+    without: WithoutDaemon,
+) -> io::Result<()> {
     let Guarded { root, verdict } = guarded;
+    let (checked, passed) = match without {
+        WithoutDaemon::NoAnswer => ("without the daemon", "passed without the daemon"),
+        WithoutDaemon::TooLong => ("too long for the daemon", "passed"),
+    };
     let result = match verdict.effect {
-        Effect::Allow => "passed without the daemon",
+        Effect::Allow => passed,
         effect => effect.word(),
     };
     let rules: Vec<&str> = verdict.deciding.iter().map(|it| it.rule.as_str()).collect();
     let mut line = serde_json::json!({
         "time": clock::now().0,
         "root": root,
+        "checked": checked,
         "result": result,
         "rules": rules,
         "tool": action.tool,
-        "command": action.command,
+        "command": action.command.map(cleaned),
         "paths": action.paths,
     });
     secrets::clean_json(&mut line, &mut Removed::default());
+    if let Value::String(text) = &mut line["command"]
+        && text.len() > GUARD_LOG_COMMAND_BYTES_MAX
+    {
+        text.truncate(text.floor_char_boundary(GUARD_LOG_COMMAND_BYTES_MAX));
+        text.push('…');
+    }
     let logs = logs(directory);
     fs::create_dir_all(&logs)?;
     let path = logs.join(LOG);
@@ -161,14 +202,13 @@ fn logs(directory: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Fails if the log cannot be read.
-pub fn guard_log(directory: &Path, root: &Path) -> io::Result<Vec<serde_json::Value>> {
+pub fn guard_log(directory: &Path, root: &Path) -> io::Result<Vec<Value>> {
     let text = match fs::read_to_string(logs(directory).join(LOG)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let lines =
-        text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     Ok(lines.filter(|line| line["root"].as_str() == root.to_str()).collect())
 }
 

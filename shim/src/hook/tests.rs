@@ -125,10 +125,48 @@ fn a_daemon_is_started_for_an_event_but_not_for_a_session_end() {
 
 #[test]
 fn an_invalid_event_is_not_sent() {
-    assert_eq!(read_event(&b"not json"[..]), None);
-    assert_eq!(read_event(&b""[..]), None);
-    assert_eq!(read_event(io::repeat(b' ').take(u64::MAX)), None);
+    for damaged in [&b"not json"[..], b"", b"{\"a\":\"\xff\"}", b"{} {}", b"{\"a\":"] {
+        let Damaged { text, .. } = read_event(damaged).unwrap_err();
+        assert_eq!(text, damaged);
+    }
+    assert!(read_event(io::repeat(b' ').take(u64::MAX)).is_err());
     assert_eq!(read_event(&b"{\"a\":1}"[..]).unwrap(), b"{\"a\":1}\n");
+}
+
+/// Returns the text printed for `event` without a daemon, where `script` stands in for it.
+fn guarded(script: &str, event: &'static [u8]) -> Option<String> {
+    let instance = Instance::new();
+    let launcher = program(&instance, script);
+    let stand_in = StandIn {
+        program: launcher.program().to_owned(),
+        client: "claude-code".to_owned(),
+        has_rules: true,
+    };
+    printed_for(Instant::now(), instance.search(), Some(stand_in), event)
+}
+
+#[test]
+fn a_check_without_a_result_stops_the_tool() {
+    let stops =
+        |check: &str| format!(r#"case "$*" in *--unchecked*) echo "$4";; *) {check};; esac"#);
+    let event = br#"{"hook_event_name":"PreToolUse"}"#;
+    let late = guarded(&stops("exec sleep 20"), event).unwrap();
+    assert!(late.contains("gave no result in time"), "{late}");
+    assert!(guarded(&stops("exit 1"), event).is_some(), "it failed");
+    assert_eq!(guarded(&stops("cat > /dev/null"), event), None, "no rule stops it");
+    assert_eq!(guarded(&stops("echo denied"), event).as_deref(), Some("denied\n"));
+}
+
+#[test]
+fn a_damaged_event_is_handed_to_the_rules_that_fail_closed() {
+    let says = "echo \"$*\"; cat";
+    for damaged in [&b"{\"a\":\"\xff\"}"[..], b"{} {}", b"{\"a\":"] {
+        let printed = guarded("echo \"$*\"; cat | wc -c", damaged).unwrap();
+        assert!(printed.starts_with("rules guard --unchecked the call is not"), "{printed}");
+        assert!(printed.trim().ends_with(&damaged.len().to_string()), "{printed}");
+    }
+    let torn = guarded(says, b"{\"hook_event_name\":").unwrap();
+    assert!(torn.ends_with("{\"hook_event_name\":"), "{torn}");
 }
 
 #[test]

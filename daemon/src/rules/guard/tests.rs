@@ -36,7 +36,7 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     let effect = |command: &str, cwd: &Path| {
         let action = Action { command: Some(command), ..Action::default() };
         let guarded = guard(&directory, cwd, &action)?;
-        log_guarded(&directory, &action, &guarded).unwrap();
+        log_guarded(&directory, &action, &guarded, WithoutDaemon::NoAnswer).unwrap();
         Some(guarded.verdict.effect)
     };
     assert_eq!(effect("git push", &root), None, "there is no copy");
@@ -75,7 +75,7 @@ async fn the_log_has_no_secrets_and_no_copies_beside_it() {
     let command = "git push https://ada:tr0ub4dor-and-3@example.org/shop";
     let action = Action { command: Some(command), ..Action::default() };
     let guarded = guard(&directory, &root, &action).unwrap();
-    log_guarded(&directory, &action, &guarded).unwrap();
+    log_guarded(&directory, &action, &guarded, WithoutDaemon::NoAnswer).unwrap();
     let line = guard_log(&directory, &root).unwrap().remove(0);
     assert_eq!(line["result"], "deny");
     let command = line["command"].as_str().unwrap();
@@ -83,4 +83,30 @@ async fn the_log_has_no_secrets_and_no_copies_beside_it() {
     assert!(!command.contains("tr0ub4dor"), "{command}");
     // A purge redacts what is in this directory. It must not change a rule.
     assert!(!path(&directory, &root).starts_with(copies.logs()));
+}
+
+/// The filter for secrets takes time for each byte, and no rule reads so long a command.
+#[tokio::test]
+async fn a_long_command_is_cut_in_the_log() {
+    let (_scratch, root, copies) = with_copy().await;
+    let command = format!("git push && echo {}", "é".repeat(1 << 20));
+    let action = Action { command: Some(&command), ..Action::default() };
+    let guarded = guard(&copies.directory, &root, &action).unwrap();
+    assert_eq!(guarded.verdict.effect, Effect::Ask, "it cannot be read");
+    log_guarded(&copies.directory, &action, &guarded, WithoutDaemon::TooLong).unwrap();
+    let line = guard_log(&copies.directory, &root).unwrap().remove(0);
+    let logged = line["command"].as_str().unwrap();
+    assert!(logged.starts_with("git push") && logged.ends_with('…'));
+    assert!(logged.len() <= GUARD_LOG_COMMAND_BYTES_MAX + '…'.len_utf8());
+    assert_eq!(line["checked"], "too long for the daemon");
+}
+
+#[tokio::test]
+async fn a_call_that_could_not_be_checked_asks_where_rules_fail_closed() {
+    let (scratch, root, copies) = with_copy().await;
+    let guarded = guard_unchecked(&copies.directory, &root, "it is torn").unwrap();
+    assert_eq!(guarded.verdict.effect, Effect::Ask);
+    assert_eq!(guarded.verdict.deciding[0].reason, "it is torn");
+    let elsewhere = scratch.path().parent().unwrap();
+    assert!(guard_unchecked(&copies.directory, elsewhere, "it is torn").is_none());
 }
