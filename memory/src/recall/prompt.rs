@@ -192,21 +192,25 @@ fn last_row(memory: &Memory, of: &PromptQuery<'_>) -> Option<RecordId> {
     rows.max().map(|(_, id)| id).filter(|id| !of.given.contains(id))
 }
 
-/// Whether a row made by rule has nothing but one prompt that means the last session.
+/// Whether a row made by rule has nothing but one prompt that asks for earlier work: the last
+/// session, or in one sentence a subject. An order to go on counts as work if it was answered.
 fn only_asked(row: &SessionRow) -> bool {
     row.captured.as_ref().is_some_and(|activity| {
-        let means_last = |asked: &str| {
+        let only_asks = |asked: &str| {
             let asked = asked.strip_prefix(ASKED).unwrap_or(asked);
             let stop_words = common_words::stop_words(asked);
-            resuming(asked).is_some_and(|resumed| {
-                resumed.work == Resuming::LastSession
-                    && common_words::says_nothing(&resumed.text, stop_words)
+            resuming(asked).is_some_and(|resumed| match resumed.work {
+                Resuming::LastSession => common_words::says_nothing(&resumed.text, stop_words),
+                Resuming::Subject => {
+                    sentences(asked).len() <= 1
+                        && (resumed.is_question || activity.last_message().is_none())
+                }
             })
         };
         activity.prompts() == 1
             && activity.files().is_empty()
             && activity.worked().is_empty()
-            && activity.row_summary().lines().next().is_some_and(means_last)
+            && activity.row_summary().lines().next().is_some_and(only_asks)
     })
 }
 
@@ -329,13 +333,14 @@ impl<'a> ClauseQuery<'a> {
 
 /// Whether a record may be given unasked: it is still valid and not in the model's context. Rows
 /// made by rule quote prompts, so they would match every prompt; they count only where earlier work
-/// on a subject is meant.
+/// on a subject is meant. Those of sessions that only asked for it never count.
 fn may_be_given(record: &Record, of: &PromptQuery<'_>, resuming: Option<Resuming>) -> bool {
     let is_row_by_rule = record.kind() == Kind::SessionRow && record.is_captured();
+    let is_asking = || matches!(&record.body, Body::SessionRow(row) if only_asked(row));
     record.state != RecordState::Forgotten
         && of.reader.sees(record)
         && !of.given.contains(&record.id)
-        && (resuming == Some(Resuming::Subject) || !is_row_by_rule)
+        && (!is_row_by_rule || resuming == Some(Resuming::Subject) && !is_asking())
         && !record.note().is_some_and(|note| note.is_expired(of.now))
 }
 

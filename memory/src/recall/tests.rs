@@ -406,7 +406,28 @@ fn a_prompt_that_goes_on_with_earlier_work_is_given_the_row_of_that_work() {
     let newest_row = asked.active_of(Kind::SessionRow).last().unwrap().id.to_string();
     assert_ne!(newest_row, last);
     assert_eq!(given_at(&asked, "Where did we leave off?"), [last]);
-    assert_eq!(given_at(&asked, "where did we leave off with refunds?").first(), Some(&first));
+    let again = [
+        ("where did we leave off with the refunds?", Some("Rounding is done, VAT is open.")),
+        ("what is still open on the refunds?", Some("VAT.")),
+        ("pick up the refunds work again", None),
+    ];
+    for ((prompt, said), on) in again.into_iter().zip(29..) {
+        let mut activity = SessionActivity::of(&format!("claude-code:{on}"));
+        activity.saw(&Event::PromptSubmitted { prompt: prompt.to_owned() }, day(on));
+        let last_message = said.map(str::to_owned);
+        activity.saw(&Event::TurnEnded { last_message }, day(on));
+        with_activity(&mut asked, on, activity);
+    }
+    for prompt in [
+        "where did we leave off with refunds?",
+        "pick up the refunds work again",
+        "wo sind wir bei refunds stehengeblieben?",
+        "what is still open on the refunds?",
+    ] {
+        let given = given_at(&asked, prompt);
+        let given: Vec<_> = given.iter().filter(|id| id.starts_with('s')).collect();
+        assert_eq!(given, [&first], "{prompt}");
+    }
     let (reader, nothing) = (Reader::anyone(), std::collections::BTreeSet::new());
     let prompt = "continue where we left off";
     let of = PromptQuery { reader: &reader, prompt, given: &nothing, now: day(30) };
