@@ -37,14 +37,15 @@ pub struct PromptContext<'a> {
 pub(super) const ON_THIS: &str = "Memory has on this:";
 
 /// Renders the records that a prompt recalls, and others' changes, one line each. Rows made by rule
-/// are not reported as changes.
+/// are not reported as changes, nor are records that the prompt recalls.
 pub fn prompt_context(memory: &Memory, view: &PromptContext<'_>) -> RenderedContext {
     let mut page = Page::of(PROMPT_CHARS_MAX);
     if let Some(prompt) = view.prompt {
         let of = PromptQuery { reader: view.reader, prompt, given: view.given, now: view.now };
         records(&mut page, memory, &of);
     }
-    let news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
+    let mut news = view.since.map_or_else(Vec::new, |since| news(memory, since, view.session));
+    news.retain(|record| !page.shown.contains(&record.id));
     for record in news.iter().take(PROMPT_CHANGES_MAX) {
         page.change("Changed by other sessions since your last prompt:", record, view.now);
     }

@@ -210,6 +210,9 @@ fn a_prompt_is_given_changes_and_relevant_records() {
     </anchord-memory>
     "#);
     assert_eq!(first.whole, first.shown);
+    let both = prompted(&memory, Some(prompt), Some(0), &[]).text;
+    assert_eq!(both.matches("l3 The websocket").count(), 1, "it is no news beside itself: {both}");
+    assert!(both.contains("- new b2"), "{both}");
     let again = prompted(&memory, Some(prompt), Some(2), &first.whole);
     assert_eq!(again, RenderedContext::default(), "given before");
     assert_eq!(prompted(&memory, Some("yes go on"), None, &[]), RenderedContext::default());
