@@ -101,6 +101,14 @@ impl ConversationState {
         self.rebuilt.clear();
     }
 
+    /// Takes the context for as old as the conversation, if nothing is known of it: a restart of the
+    /// daemon lost its state. A new conversation wrote nothing.
+    pub(crate) fn begin_lost_context(&mut self) {
+        if self.revision_known.is_none() {
+            self.context_since.get_or_insert(Revision(0));
+        }
+    }
+
     /// Sets the session of an event. Changes that its loads listed, or those of the session before,
     /// are known.
     pub(crate) fn enter(&mut self, session: &Arc<Session>) {

@@ -103,8 +103,12 @@ impl HookCall<'_> {
     /// Returns the records whose text is in that context. Hooks gave them in full, or the
     /// conversation itself wrote them. Nobody wrote those made by rule.
     fn in_context(&self, memory: &Memory) -> BTreeSet<RecordId> {
-        let (mut known, since) = self
-            .with_context(|conversation| (conversation.given.clone(), conversation.context_since));
+        let (mut known, since) = self.with_context(|conversation| {
+            if self.envelope.agent.is_none() {
+                conversation.begin_lost_context();
+            }
+            (conversation.given.clone(), conversation.context_since)
+        });
         if let Some(since) = since {
             let own = self.session.ids();
             let written = memory.written_since(since).filter(|record| {

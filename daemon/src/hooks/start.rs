@@ -76,7 +76,10 @@ async fn loaded(call: &HookCall<'_>) -> Result<(HookResponse, bool), HookError> 
 /// since. A conversation unknown to anchord gets the load.
 async fn resumes(call: &HookCall<'_>) -> Result<HookResponse, HookError> {
     let view = call.session.view(&call.service.sessions).await?;
-    let known = call.conversations().with(&call.name, |conversation| conversation.revision_known);
+    let known = call.conversations().with(&call.name, |conversation| {
+        conversation.begin_lost_context();
+        conversation.revision_known
+    });
     let key = format!("{}:{}", call.name.0, call.envelope.agent_session);
     let Some(since) = known.or_else(|| last_seen(&view.memory, &call.session.id, &key)) else {
         return Ok(loaded(call).await?.0);

@@ -70,6 +70,31 @@ async fn a_conversation_is_not_given_what_it_wrote_itself() {
     assert!(given.contains("clock of the mock storage"), "another one has nothing: {given}");
 }
 
+/// A restart of the daemon loses the state of conversations, and no context.
+#[tokio::test]
+async fn a_conversation_is_not_given_what_it_wrote_before_a_restart() {
+    let world = World::new().await;
+    let mut own = begun(&world).await;
+    noted(&mut own).await;
+    let name = ("claude-code", "a".to_owned());
+    let lose_state = || {
+        world.daemon.hooks.state.conversations.with(&name, |it| {
+            (it.revision_known, it.context_since) = (None, None);
+            it.given.clear();
+            if let Some(session) = it.session.take() {
+                session.set_revision_seen(None);
+            }
+        });
+    };
+    lose_state();
+    assert_eq!(told(&world, &[again("2")]).await, "", "it goes on");
+    lose_state();
+    told(&world, &[started("a", "resume")]).await;
+    assert_eq!(told(&world, &[again("3")]).await, "", "it was resumed");
+    let given = context(&told(&world, &[prompt("b", ABOUT)]).await);
+    assert!(given.contains("clock of the mock storage"), "another one has nothing: {given}");
+}
+
 /// Saves a lesson by another agent, and has a load of the own agent list it.
 async fn listed(own: &mut Shim, other: &mut Shim, lesson: &str) {
     let part = json!({"session_summary": "More.", "lessons": [{"summary": lesson}]});
