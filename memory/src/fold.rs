@@ -94,6 +94,27 @@ pub(crate) fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
+/// Clips a text to at most `chars_max` characters, after a word if possible. It ends with `…` if
+/// anything was cut.
+pub(crate) fn clip_words(text: &str, chars_max: usize) -> String {
+    if text.chars().nth(chars_max).is_none() {
+        return text.to_owned();
+    }
+    let kept = cut_after_word(text, chars_max.saturating_sub(1));
+    if kept.ends_with('…') { kept.to_owned() } else { format!("{kept}…") }
+}
+
+/// Returns at most `chars_max` characters of a text. They end after a word, unless that would leave
+/// less than half of them.
+pub(crate) fn cut_after_word(text: &str, chars_max: usize) -> &str {
+    let Some((at, _)) = text.char_indices().nth(chars_max) else { return text };
+    let (kept, rest) = text.split_at(at);
+    let is_inside = !rest.starts_with(char::is_whitespace);
+    let space = kept.rfind(char::is_whitespace).filter(|space| is_inside && *space > at / 2);
+    let words = space.and_then(|space| kept.get(..space)).unwrap_or(kept);
+    words.trim_end_matches(|c: char| c.is_whitespace() || c == ';' || c == ',')
+}
+
 /// The line that replaces the beginning of a text.
 const CUT_HERE: &str = "[cut here: what stood before is in earlier versions, if anywhere]\n\n";
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::limits::TITLE_CHARS_MAX;
 use crate::search::Query;
 
@@ -170,14 +170,14 @@ pub(crate) fn gist_first(text: &str, query: Option<&Query>, chars_max: usize) ->
     }
     let first = one_line(gist(text, query));
     if first.is_empty() || line.starts_with(&first) {
-        return clip(&line, chars_max);
+        return clip_words(&line, chars_max);
     }
     // The sentence is not repeated at its place in the text.
     let rest = line.split_once(first.as_str()).map_or_else(
         || line.clone(),
         |(before, after)| format!("{} {}", before.trim_end(), after.trim_start()),
     );
-    clip(&format!("{first} … {}", rest.trim_end()), chars_max)
+    clip_words(&format!("{first} … {}", rest.trim_end()), chars_max)
 }
 
 #[cfg(test)]

@@ -27,6 +27,24 @@ fn clipping_counts_characters_and_adds_an_ellipsis() {
 }
 
 #[test]
+fn clipping_to_words_cuts_no_word_unless_it_is_too_long() {
+    for (chars_max, clipped) in [
+        (40, "check the schema, first of all"),
+        (30, "check the schema, first of all"),
+        (29, "check the schema, first of…"),
+        (21, "check the schema…"),
+        (17, "check the…"),
+        (16, "check the…"),
+        (5, "chec…"),
+        (0, "…"),
+    ] {
+        assert_eq!(clip_words("check the schema, first of all", chars_max), clipped);
+    }
+    assert_eq!(clip_words(&"ß".repeat(9), 5), "ßßßß…");
+    assert_eq!(clip_words("one two … three four", 12), "one two …");
+}
+
+#[test]
 fn a_text_cut_to_its_end_begins_with_a_notice() {
     let text = format!("{}\n\nsecond\n\nthird", "ä".repeat(100));
     assert_eq!(keep_end(text.clone(), text.len()), text);

@@ -65,6 +65,5 @@ fn the_gist_comes_first_only_if_the_text_does_not_fit() {
     let text = "Nothing of note here at all. Use the spare key.";
     assert_eq!(gist_first(text, None, 100), text);
     let cut = gist_first(text, None, 30);
-    assert!(cut.starts_with("Use the spare key. … Noth") && cut.ends_with('…'), "{cut}");
-    assert_eq!(cut.chars().count(), 30);
+    assert_eq!(cut, "Use the spare key. … Nothing…");
 }

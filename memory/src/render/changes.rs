@@ -1,7 +1,7 @@
 //! Changes since a revision, one line each.
 
 use super::{append, title};
-use crate::fold::clip;
+use crate::fold::clip_words;
 use crate::ids::{Revision, SessionId, Timestamp, Version};
 use crate::limits::{CHANGE_CHARS_MAX, CHANGES_SHOWN_MAX};
 use crate::memory::Memory;
@@ -77,7 +77,7 @@ pub fn already_loaded(
     }
     append(&mut text, format_args!("Changed by others since revision {}:\n", since.0));
     for line in lines {
-        append(&mut text, format_args!("- {}\n", clip(&line, CHANGE_CHARS_MAX)));
+        append(&mut text, format_args!("- {}\n", clip_words(&line, CHANGE_CHARS_MAX)));
     }
     text
 }

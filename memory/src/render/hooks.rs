@@ -17,7 +17,7 @@ mod subagent;
 use super::load::{self, LoadText, LoadView};
 use super::room::Room;
 use super::{append, changes, loaded};
-use crate::fold::clip;
+use crate::fold::clip_words;
 use crate::ids::{RecordId, Timestamp};
 use crate::injected::{FRAME_CHARS, frame};
 use crate::limits::{CHANGE_CHARS_MAX, SESSION_START_CHARS_MAX};
@@ -186,7 +186,7 @@ impl Page {
 
     /// Adds a record that others wrote, in one line.
     fn change(&mut self, head: &str, record: &Record, now: Timestamp) {
-        let change = clip(&changes::change(record, now), CHANGE_CHARS_MAX);
+        let change = clip_words(&changes::change(record, now), CHANGE_CHARS_MAX);
         self.line(head, &format!("- {change}"));
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{append, loaded};
 use crate::change::{Notice, NoticeCause};
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::{Kind, NoticeId, Revision};
 use crate::limits::{
     NOTICE_FILES_MAX, NOTICE_NAMED_MAX, NOTICE_TITLE_CHARS_MAX, NOTICES_SHOWN_MAX,
@@ -65,7 +65,7 @@ fn names(memory: &Memory, notice: &Notice) -> Option<String> {
             && !record.is_captured()
             && (&by.session, by.time) == (&notice.session, notice.time)
     };
-    let title = |record: &Arc<Record>| clip(&loaded::title(record), NOTICE_TITLE_CHARS_MAX);
+    let title = |record: &Arc<Record>| clip_words(&loaded::title(record), NOTICE_TITLE_CHARS_MAX);
     let named = of_commit.filter(is_kept).take(NOTICE_NAMED_MAX).map(title);
     let named: Vec<String> = named.collect();
     let kept = Kind::ALL.into_iter().map(|kind| notice.kept.of(kind)).sum::<u32>();
@@ -97,13 +97,15 @@ fn head(memory: &Memory, notice: &Notice, kept: &str) -> String {
         0 => kept.to_owned(),
         count => format!("{kept}; {count} not taken, as {} says", notice.row),
     };
+    // A title that was cut ends a sentence by itself.
+    let stop = if kept.ends_with('…') { "" } else { "." };
     let saved = |row: &Record| matches!(&row.body, Body::SessionRow(row) if row.saved_itself());
     match &notice.cause {
         NoticeCause::Ended if record.is_some_and(|row| saved(row)) => {
-            format!("Kept for {who}, which ended with work not saved: {kept}.{unseen}\n")
+            format!("Kept for {who}, which ended with work not saved: {kept}{stop}{unseen}\n")
         }
         NoticeCause::Ended => {
-            format!("Kept for {who}, which ended without saving: {kept}.{unseen}\n")
+            format!("Kept for {who}, which ended without saving: {kept}{stop}{unseen}\n")
         }
         NoticeCause::Crashed { files, .. } => {
             let look = match (files.is_empty(), notice.files_unseen) {
@@ -113,7 +115,7 @@ fn head(memory: &Memory, notice: &Notice, kept: &str) -> String {
                     " Changed since its last checkpoint, so look again (not all files could be looked at):"
                 }
             };
-            format!("Recovered after a crash from {who}: {kept}.{look}\n")
+            format!("Recovered after a crash from {who}: {kept}{stop}{look}\n")
         }
     }
 }

@@ -154,7 +154,7 @@ fn reason(decided: &DecidingRule, cause: Option<&Cause>) -> String {
     if !reason.is_empty() {
         let _ = write!(text, ": {}", one_line(reason));
     }
-    if !text.ends_with(['.', '!', '?']) {
+    if !text.ends_with(['.', '!', '?', '…']) {
         text.push('.');
     }
     let of_matched = |it: &Matched| match it.field {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::append;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::RecordId;
 use crate::kinds::topic::{HistoryLine, MAIN, Topic, TopicDecision, topic_key};
 use crate::limits::{
@@ -55,7 +55,7 @@ pub(super) fn full(
     let first = status.next().unwrap_or(NO_STATUS);
     let mut lines: Vec<String> = status.map(|line| format!("  {line}")).collect();
     let line = |text: &str| match detail {
-        Detail::Loaded => clip(text, TOPIC_LINE_CHARS_MAX),
+        Detail::Loaded => clip_words(text, TOPIC_LINE_CHARS_MAX),
         Detail::All => text.to_owned(),
     };
     for (name, text, chars_max) in [
@@ -63,7 +63,7 @@ pub(super) fn full(
         ("architecture", &topic.architecture, TOPIC_ARCHITECTURE_LOADED_CHARS_MAX),
     ] {
         let text = match detail {
-            Detail::Loaded => clip(&one_line(text), chars_max),
+            Detail::Loaded => clip_words(&one_line(text), chars_max),
             Detail::All => text.trim().to_owned(),
         };
         let mut text = text.lines();
@@ -209,7 +209,7 @@ pub fn topics(memory: &Memory, live: &[BoundSession]) -> String {
 }
 
 fn listed(record: &Record, topic: &Topic, here: &[&BoundSession]) -> String {
-    let mut line = format!("- {}", clip(&head(record, topic), TITLE_CHARS_MAX));
+    let mut line = format!("- {}", clip_words(&head(record, topic), TITLE_CHARS_MAX));
     let open = topic.pending().count();
     if open > 0 {
         append(&mut line, format_args!(" [{open} open]"));
@@ -247,7 +247,7 @@ pub fn bind(memory: &Memory, outcome: &BindOutcome) -> String {
             let newest = memory.topic(name).and_then(|record| Some((record, record.topic()?)));
             match newest {
                 Some((record, topic)) => {
-                    let head = clip(&head(record, topic), TITLE_CHARS_MAX);
+                    let head = clip_words(&head(record, topic), TITLE_CHARS_MAX);
                     append(&mut text, format_args!(": {head}\n"));
                 }
                 None => text.push_str("; nothing is saved under it yet.\n"),

@@ -3,7 +3,7 @@
 
 use super::{Page, RenderedContext, framed, load_within, pinned};
 use crate::activity::SessionActivity;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp};
 use crate::injected::FRAME_CHARS;
 use crate::kinds::topic::{MAIN, Topic, TopicPart, topic_key};
@@ -205,7 +205,7 @@ impl<'a> Work<'a> {
     /// Lists the topic's open questions under a heading; empty if there are none.
     fn open(&self) -> Vec<String> {
         let Some(topic) = &self.topic else { return Vec::new() };
-        let question = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
+        let question = |text: &str| clip_words(&one_line(text), TITLE_CHARS_MAX);
         let open = topic.pending().map(|open| format!("  open: {}", question(&open.question)));
         let mut lines: Vec<String> = open.collect();
         if !lines.is_empty() {
@@ -273,7 +273,7 @@ fn fitted(items: &[String], chars_max: usize, bodies: Bodies) -> Vec<String> {
 /// Returns an item's first line, with a mark if there is more of it.
 fn head(item: &str) -> String {
     let first = item.lines().next().unwrap_or_default();
-    let head = clip(first, TITLE_CHARS_MAX);
+    let head = clip_words(first, TITLE_CHARS_MAX);
     if head == item || head.ends_with('…') { head } else { format!("{head} …") }
 }
 
@@ -345,7 +345,7 @@ fn bound<'a>(memory: &'a Memory, key: &str) -> Option<&'a str> {
 
 /// Renders a topic's state in lines: its status, its open questions, and the latest decisions.
 fn current_state(topic: &Topic) -> Vec<String> {
-    let line = |text: &str| clip(&one_line(text), TITLE_CHARS_MAX);
+    let line = |text: &str| clip_words(&one_line(text), TITLE_CHARS_MAX);
     let status = Some(line(&topic.status)).filter(|status| !status.is_empty());
     let open = topic.pending().map(|open| format!("open: {}", line(&open.question)));
     let decided = topic.decisions.iter().rev().filter(|decision| decision.decided.is_some());

@@ -1,7 +1,7 @@
 //! Session rows: the day and the client, and the trail of entries.
 
 use super::{Line, Worded};
-use crate::fold::{clip, one_line, with_block};
+use crate::fold::{clip_words, cut_after_word, one_line, with_block};
 use crate::limits::TITLE_CHARS_MAX;
 use crate::overtaken::NOT_TAKEN;
 use crate::record::{Record, SessionRow, TrailEntry};
@@ -29,7 +29,7 @@ impl Worded for SessionRow {
         if !has_more && line.chars().count() <= chars_max {
             return format!("{line}{earlier}");
         }
-        clip(&line, chars_max - CUT.chars().count()) + CUT + &earlier
+        clip_words(&line, chars_max - CUT.chars().count()) + CUT + &earlier
     }
 
     fn excerpt(&self, of: &Record, _: usize) -> Option<(String, String)> {
@@ -97,16 +97,6 @@ fn line(of: &Record, row: &SessionRow) -> Line {
 fn is_by_agent(entry: &TrailEntry) -> bool {
     let is_labelled = || BY_RULE.iter().any(|label| entry.summary.starts_with(label));
     entry.folded == 0 && (!entry.on_behalf || !is_labelled())
-}
-
-/// Returns at most `chars_max` characters of a line. They end after a word, unless that would leave
-/// less than half of them.
-fn cut_after_word(line: &str, chars_max: usize) -> &str {
-    let Some((at, _)) = line.char_indices().nth(chars_max) else { return line };
-    let (kept, rest) = line.split_at(at);
-    let space = kept.rfind(' ').filter(|space| !rest.starts_with(' ') && *space > at / 2);
-    let words = space.and_then(|space| kept.get(..space)).unwrap_or(kept);
-    words.trim_end_matches([' ', ';', ','])
 }
 
 /// Renders everything of a row but its entries: `s3 2026-11-02 claude-code (captured)`.

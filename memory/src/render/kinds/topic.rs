@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Worded, WordedItem};
-use crate::fold::{clip, fold, one_line};
+use crate::fold::{clip, clip_words, fold, one_line};
 use crate::kinds::topic::{Topic, TopicDecision, TopicPart};
 use crate::limits::{TITLE_CHARS_MAX, TOPIC_BRIEF_CHARS_MAX};
 use crate::record::Record;
@@ -77,10 +77,10 @@ impl WordedItem for TopicPart {
 pub(in crate::render) fn brief(record: &Record, topic: &Topic) -> String {
     let status = one_line(&topic.status);
     let mut text =
-        format!("{} {}: {}", record.id, topic.name, clip(&status, TOPIC_BRIEF_CHARS_MAX));
+        format!("{} {}: {}", record.id, topic.name, clip_words(&status, TOPIC_BRIEF_CHARS_MAX));
     for open in topic.pending() {
         text.push_str("\n  open: ");
-        text.push_str(&clip(&one_line(&open.question), TITLE_CHARS_MAX));
+        text.push_str(&clip_words(&one_line(&open.question), TITLE_CHARS_MAX));
     }
     let more = topic.decisions.iter().any(|decision| decision.decided.is_some())
         || !(topic.files.is_empty() && topic.history.is_empty())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::LoadView;
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::{NoticeId, Revision};
 use crate::limits::CHANGE_CHARS_MAX;
 use crate::memory::Memory;
@@ -70,7 +70,7 @@ fn changed(memory: &Memory, since: Revision, view: &LoadView<'_>, chars: usize) 
     let lines = changes_since(memory, since, Some(view.session), view.now);
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
-        let line = format!("- {}\n", clip(line, CHANGE_CHARS_MAX));
+        let line = format!("- {}\n", clip_words(line, CHANGE_CHARS_MAX));
         let head = if at == 0 {
             format!("Changed by others since revision {}:\n", since.0)
         } else {

@@ -88,6 +88,25 @@ fn a_cut_text_ends_with_the_cut_mark() {
 }
 
 #[test]
+fn titles_and_parts_end_after_a_word() {
+    let mut memory = Memory::default();
+    let words = "check the export and the import schema first ".repeat(20);
+    let plan = plan_notes(&memory, &origin("one", 2), vec![Ok(note(&words))]).unwrap();
+    apply(&mut memory, plan);
+    let record = memory.records().next().unwrap();
+    let whole = whole(record);
+    let is_word = |last: &str| words.split(' ').any(|word| word == last);
+    for text in [title(record), crate::render::title(record, day(3)), line(record)]
+        .into_iter()
+        .chain((40..80).map(|chars| part(&whole, chars, 100)))
+        .chain((60..90).map(|chars| excerpt(record, &Query::plain("import"), chars).0))
+    {
+        let last = text.trim_end_matches(['…', ' ']).rsplit(' ').next().unwrap();
+        assert!(is_word(last) || text == whole, "{text}");
+    }
+}
+
+#[test]
 fn a_summary_that_is_the_first_line_is_shown_once() {
     let mut memory = Memory::default();
     let first = |content: &str| NewNote { summary: "Task: drain".to_owned(), ..note(content) };

@@ -130,3 +130,19 @@ fn a_notice_names_what_was_kept_and_leaves_its_row_as_it_is() {
     let next = loaded(&memory, &asked).text;
     assert!(first.text.starts_with(next.trim_end()) && !next.contains("Kept for"), "{next}");
 }
+
+#[test]
+fn a_title_in_a_notice_ends_after_a_word_and_without_a_full_stop() {
+    let mut memory = Memory::default();
+    let long = "We always use the schema session service for the import worker and its queue";
+    checkpoint(&mut memory, &origin("gone", 3), lessons([lesson(long, "")]));
+    let (session, by) = (SessionId::new("gone"), origin("anchord", 4));
+    let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+    apply(&mut memory, plan.unwrap());
+    let text = loaded(&memory, &Asked::default()).text;
+    let notice = text.lines().find(|line| line.starts_with("Kept for")).unwrap();
+    assert!(
+        notice.ends_with(" We always use the schema session service for the import…"),
+        "{notice}"
+    );
+}
