@@ -1,8 +1,9 @@
 //! Session rows: the day and the client, and the trail of entries.
 
 use super::{Line, Worded};
+use crate::activity::{ASKED, LAST_MESSAGE};
 use crate::fold::{clip_words, cut_after_word, one_line, with_block};
-use crate::limits::TITLE_CHARS_MAX;
+use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::overtaken::NOT_TAKEN;
 use crate::record::{Record, SessionRow, TrailEntry};
 use crate::render::cut::CUT;
@@ -74,10 +75,15 @@ fn line(of: &Record, row: &SessionRow) -> Line {
     let by_agent = row.earlier.iter().rev().find(|entry| is_by_agent(entry));
     let by_agent = by_agent.filter(|_| row.captured.is_none() && !is_by_agent(&newest));
     let Some(first) = by_agent else {
+        let head = loaded_head(of, row, row.on_behalf);
+        let id_chars = of.id.to_string().chars().count();
+        let taken = head.chars().count() + CUT.chars().count() + 1;
+        let room = (LOADED_LINE_CHARS_MAX + id_chars).saturating_sub(taken);
+        let shortened = with_last_message(&row.summary, room);
         return Line {
-            text: format!("{} {}", loaded_head(of, row, row.on_behalf), joined(&row.summary)),
+            text: format!("{head} {}", joined(shortened.as_deref().unwrap_or(&row.summary))),
             end: earlier(row),
-            is_all: row.earlier_count() == 0,
+            is_all: row.earlier_count() == 0 && shortened.is_none(),
             is_joined: row.summary.trim().contains('\n'),
         };
     };
@@ -91,6 +97,22 @@ fn line(of: &Record, row: &SessionRow) -> Line {
         is_joined: true,
     }
 }
+
+/// Shortens a prompt that leaves no room for what was said last, which tells more about the work.
+/// `None` if a text fits into `room` characters on one line, or is no such entry.
+fn with_last_message(text: &str, room: usize) -> Option<String> {
+    let over = joined(text).chars().count().saturating_sub(room);
+    let (asked, rest) = text.trim().split_once('\n')?;
+    let has_said = || rest.lines().any(|line| line.starts_with(LAST_MESSAGE));
+    if over == 0 || !asked.starts_with(ASKED) || !has_said() {
+        return None;
+    }
+    let chars_max = asked.chars().count().saturating_sub(over).max(ASKED_CHARS_MIN);
+    Some(format!("{}\n{rest}", clip_words(asked, chars_max)))
+}
+
+/// The fewest characters to which a prompt is shortened for that.
+const ASKED_CHARS_MIN: usize = 60;
 
 /// Returns whether an entry has words of the agent: those of a save, or of its last checkpoint. An
 /// entry that is made by rule begins with a label.

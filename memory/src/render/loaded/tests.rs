@@ -143,6 +143,19 @@ fn row(summary: &str, earlier: &[(&str, bool)], on_behalf: bool) -> Record {
 }
 
 #[test]
+fn a_long_prompt_leaves_room_for_what_was_said_last() {
+    let asked = format!("Asked: {}", "rename the columns of the invoice export ".repeat(5));
+    let said = "Said last: Renamed. Left to do: drop the view in January.";
+    let line = line(&row(&format!("{}\nEdited: src/export.rs\n{said}", asked.trim()), &[], true));
+    assert!(line.ends_with(&format!("… Edited: src/export.rs; {said} …")), "{line}");
+    assert!(line.contains(": Asked: rename the columns of the invoice export "), "{line}");
+    assert!(line.chars().count() <= LOADED_LINE_CHARS_MAX + 2, "{line}");
+    let long = format!("Said last: {}", "It is done and tested. ".repeat(20));
+    let line = super::line(&row(&format!("{}\n{long}", asked.trim()), &[], true));
+    assert!(line.contains("Said last: It is done"), "{line}");
+}
+
+#[test]
 fn the_title_of_a_session_is_its_line_cut_after_a_word() {
     let asked = "Asked: publish the berth plan next and use half open ranges";
     let edited = "Edited: backend/fernweh/berths/publish.py";
