@@ -11,6 +11,7 @@ use anchord_daemon::projects::FOREIGN;
 use super::{Finding, Fix};
 use crate::agents::state::State;
 use crate::commands::setup::round_trip;
+use crate::show;
 
 /// A program of ours that an agent is configured to run: the agent, and the program's resolved
 /// path.
@@ -242,12 +243,13 @@ pub(super) fn hooks_delivered(status: &StatusReply, found: &mut Vec<Finding>) {
             .map(|events| events.count)
             .sum();
         if events > 0 {
-            let what = format!("{events} events came from its hooks since the daemon started");
+            let events = show::count(events, "event");
+            let what = format!("{events} came from its hooks since the daemon started");
             found.push(Finding::good(agent.name(), what));
         }
     }
     if hooks.doubled > 0 {
-        let what = format!("{} events came twice and were answered once", hooks.doubled);
+        let what = came_twice(hooks.doubled);
         let action = "An agent has the hooks in two places, a plugin and its settings, or its settings and a project's: \
                       keep one.";
         found.push(Finding::problem("hooks", what, action));
@@ -259,5 +261,21 @@ pub(super) fn hooks_delivered(status: &StatusReply, found: &mut Vec<Finding>) {
         );
         let action = "The agent went on without it. If it comes again, the logs say more.";
         found.push(Finding::note("hooks", what).action(action));
+    }
+}
+
+fn came_twice(count: u64) -> String {
+    let were = if count == 1 { "was" } else { "were" };
+    format!("{} came twice and {were} answered once", show::count(count, "event"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_event_is_counted_in_the_singular() {
+        assert_eq!(came_twice(1), "1 event came twice and was answered once");
+        assert_eq!(came_twice(2), "2 events came twice and were answered once");
     }
 }
