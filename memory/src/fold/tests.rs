@@ -1,6 +1,6 @@
 //! Texts that are equal once folded, and texts that are cut.
 
-use super::{clip, fold, keep_end, substance};
+use super::{clip, clip_words, fold, keep_end, substance};
 
 #[test]
 fn case_and_space_are_folded() {
