@@ -12,7 +12,7 @@ mod place;
 mod scan;
 mod topics;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -23,6 +23,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
+pub(crate) use exchange::{PurgedFiles, SoughtFiles};
 pub(crate) use place::{DIRECTORY, count_files, has_shared_files};
 
 use crate::api::{SharedRemark, SharedStatus};
@@ -228,38 +229,56 @@ impl SharedService {
         Ok(())
     }
 
-    /// Removes the files of records that a purge is about to take off the disk. Returns those that
-    /// stay, because they cannot be read, and a hold if the memory is shared.
+    /// Finds the files that a purge would remove, whether the memory is shared or not.
+    pub(crate) async fn files_to_purge(
+        &self,
+        project: &Arc<OpenProject>,
+        sought: &SoughtFiles,
+    ) -> PurgedFiles {
+        let registry = self.projects.registry.snapshot();
+        let Some(record) = registry.project(project.id) else { return PurgedFiles::default() };
+        let slot = self.slot(project);
+        let mut mirror = slot.mirror.lock().await;
+        let found = match root_if_there(record).await {
+            Ok(Some(root)) => mirror.files_to_purge(project, &root, sought).await,
+            Ok(None) => Ok(PurgedFiles::default()),
+            Err(why) => Err(why),
+        };
+        found.unwrap_or_else(|why| unknown_files(project.id, &why))
+    }
+
+    /// Removes the files that a purge must not leave, whether the memory is shared or not. Returns
+    /// them with those that stay, and a hold.
     ///
     /// The purge also loses what records and files last agreed on. A file that was still there
-    /// would count as new, and bring its record back. So the caller keeps the hold until the end.
+    /// would count as new, and bring its record back. So the caller keeps the hold until the end,
+    /// and nothing may be purged if the memory is shared and a file cannot be removed.
     pub(crate) async fn before_purge(
         &self,
         project: &Arc<OpenProject>,
-        records: &BTreeSet<RecordId>,
-    ) -> Result<(Option<ExchangeHold>, Vec<PathBuf>), String> {
+        sought: &SoughtFiles,
+    ) -> Result<(Option<ExchangeHold>, PurgedFiles), String> {
         let registry = self.projects.registry.snapshot();
-        let Some(record) = registry.project(project.id).filter(|record| record.shared) else {
-            return Ok((None, Vec::new()));
+        let Some(record) = registry.project(project.id) else {
+            return Ok((None, PurgedFiles::default()));
         };
         let slot = self.slot(project);
         let mut mirror = Arc::clone(&slot.mirror).lock_owned().await;
         if project.owner.is_closed() {
             return Err(CLOSED.to_owned());
         }
-        let (root, known) = (&record.root, Arc::clone(record));
-        let looking = bounded_fs::run(root, move || known.is_there()).await;
-        let stay: Vec<PathBuf> = match looking.map_err(|error| error.to_string())? {
-            Ok(true) => {
-                let stay = mirror.remove_files_of(project, root, records).await?;
-                stay.into_iter().map(|path| root.join(path)).collect()
-            }
+        let removed = match root_if_there(record).await {
+            Ok(Some(root)) => mirror.remove_for_purge(project, &root, sought).await,
             // The files have gone with their directory.
-            Ok(false) => Vec::new(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(format!("failed to look at {}: {error}", root.display())),
+            Ok(None) => Ok((PurgedFiles::default(), None)),
+            Err(why) => Err(why),
         };
-        Ok((Some(ExchangeHold { _mirror: mirror }), stay))
+        let files = match removed {
+            Ok((_, Some(why))) | Err(why) if record.shared => return Err(why),
+            Ok((files, _)) => files,
+            Err(why) => unknown_files(project.id, &why),
+        };
+        Ok((Some(ExchangeHold { _mirror: mirror }), files))
     }
 
     /// Returns the directory of a project's files, if it is still the one that the registry knows.
@@ -290,6 +309,23 @@ impl SharedService {
         slots.insert(project.id, Arc::clone(&slot));
         slot
     }
+}
+
+/// Returns the directory of a project's files; `None` if it has gone.
+async fn root_if_there(record: &ProjectRecord) -> Result<Option<PathBuf>, String> {
+    let (root, known) = (&record.root, record.clone());
+    let looking = bounded_fs::run(root, move || known.is_there());
+    match looking.await.map_err(|error| error.to_string())? {
+        Ok(is_there) => Ok(is_there.then(|| root.clone())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("failed to look at {}: {error}", root.display())),
+    }
+}
+
+/// Returns all shared files as those that a purge could not look through.
+fn unknown_files(id: ProjectId, why: &str) -> PurgedFiles {
+    tracing::warn!(project = %id, why, "shared files were not looked through for a purge");
+    PurgedFiles { removed: Vec::new(), stay: vec![DIRECTORY.into()] }
 }
 
 impl SharedStatus {

@@ -92,17 +92,7 @@ impl Args {
         if self.json {
             return print_json(out, &done);
         }
-        let revision = done.revision.map(|revision| format!(" as revision {revision}"));
-        writeln!(out, "purged{}", revision.unwrap_or_default())?;
-        if done.files > 0 {
-            writeln!(out, "blackened in {}", show::count(done.files.into(), "other file"))?;
-        }
-        if done.team {
-            writeln!(out, "{OF_TEAM}")?;
-        }
-        for path in &done.failed {
-            writeln!(out, "NOT looked through, look yourself: {}", show::plain(path))?;
-        }
+        show_result(out, &done)?;
         name_asides(out, &done)?;
         name_backups(out, &backup::directory(&mut client)?)
     }
@@ -112,6 +102,32 @@ impl Args {
 const OF_TEAM: &str = "\
 The team's other machines follow as they reach the database. Its own backups, replicas and
 write-ahead log keep the text until they expire.";
+
+/// The copies that a purge leaves in git.
+const OF_GIT: &str = "\
+Commit the removal. git's history and other branches keep what was committed of it; git's own tools
+rewrite them.";
+
+fn show_result(out: &mut dyn Write, done: &PurgeReply) -> Result<(), Error> {
+    let revision = done.revision.map(|revision| format!(" as revision {revision}"));
+    writeln!(out, "purged{}", revision.unwrap_or_default())?;
+    if done.files > 0 {
+        writeln!(out, "blackened in {}", show::count(done.files.into(), "other file"))?;
+    }
+    for path in &done.shared {
+        writeln!(out, "removed {}", show::plain(path))?;
+    }
+    if !done.shared.is_empty() {
+        writeln!(out, "{OF_GIT}")?;
+    }
+    if done.team {
+        writeln!(out, "{OF_TEAM}")?;
+    }
+    for path in &done.failed {
+        writeln!(out, "NOT purged, look yourself: {}", show::plain(path))?;
+    }
+    Ok(())
+}
 
 /// Names the earlier memories of the project, since a purge does not change them.
 fn name_asides(out: &mut dyn Write, reply: &PurgeReply) -> Result<(), Error> {
@@ -170,7 +186,7 @@ fn text_in(input: impl Read) -> Result<String, Error> {
 
 fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.is_empty() {
-        return Ok(writeln!(out, "nothing to purge: no record and no log contains the text")?);
+        return Ok(writeln!(out, "nothing to purge: no record, file or log contains the text")?);
     }
     let team =
         if plan.team { ", from the team's database and from its other machines" } else { "" };
@@ -191,6 +207,9 @@ fn show_plan(out: &mut dyn Write, plan: &PurgeReply) -> Result<(), Error> {
     if plan.files > 0 {
         let files = show::count(plan.files.into(), "other file");
         writeln!(out, "  what {files} held of it, such as logs")?;
+    }
+    for path in &plan.shared {
+        writeln!(out, "  the file {}", show::plain(path))?;
     }
     if !plan.elsewhere.is_empty() {
         let ids = plan.elsewhere.join(" ");

@@ -1,7 +1,7 @@
 //! Finding secrets in what is stored, and purging content from disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anchord_memory::secrets::{self, SecretKind};
 use anchord_memory::{
@@ -21,6 +21,7 @@ use crate::clock;
 use crate::project::ClosedStore;
 use crate::purging::{self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
 use crate::sessions::SessionService;
+use crate::shared::{PurgedFiles, SoughtFiles};
 use crate::store::{Entry, Opened, StoreError};
 use crate::{hooks, retrieval_log, team_copy};
 
@@ -61,13 +62,16 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let team = open.owner.team().is_some();
     let asides = projects.open.asides(target.id).await.map_err(store_error)?;
     let asides: Vec<String> = asides.iter().map(|path| super::text(path)).collect();
-    let plan = PurgeReply { team, asides, ..reply(&surveyed, &target, &found) };
+    let records: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();
+    let sought = SoughtFiles { records, query: wanted.query.clone() };
+    let files = admin.sessions.shared.files_to_purge(&open, &sought).await;
+    let mut plan = PurgeReply { team, asides, ..reply(&surveyed, &target, &found) };
+    name_files(&mut plan, &files);
     if params.dry_run || plan.is_empty() {
         return Ok(plan);
     }
-    let gone: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();
-    let held = admin.sessions.shared.before_purge(&open, &gone).await;
-    let (_hold, stay) = held.map_err(|error| not_removed(&error))?;
+    let held = admin.sessions.shared.before_purge(&open, &sought).await;
+    let (_hold, files) = held.map_err(|error| not_removed(&error))?;
     drop(open);
     // The retrieval logs are redacted before the records are removed, so that an interrupted purge
     // can be repeated. They are redacted again afterwards because of calls in the meantime.
@@ -88,7 +92,6 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
             found.failed.extend(retrieval_log::files(&directory));
         }
     }
-    found.failed.extend(stay);
     admin.hooks.state.forget_given_of(target.id);
     // A signature may have the purged text. Outlines are made again from the files.
     admin.tools.outlines.forget_all().await;
@@ -100,7 +103,18 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let revision = is_commit.then(|| written.unwrap_or_else(|| open.memory().revision()).0);
     tracing::info!(project = %target.id, records = surveyed.purge.records().count(), "purged");
     let asides = plan.asides;
-    Ok(PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) })
+    let mut done =
+        PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) };
+    name_files(&mut done, &files);
+    Ok(done)
+}
+
+/// Names the files in the project that go, and those that may still have a purged text.
+fn name_files(reply: &mut PurgeReply, files: &PurgedFiles) {
+    reply.shared = files.removed.iter().map(|path| super::text(path)).collect();
+    let root = Path::new(&reply.project.root);
+    let stay: Vec<String> = files.stay.iter().map(|path| super::text(&root.join(path))).collect();
+    reply.failed.extend(stay);
 }
 
 /// Leaves the rules again that hooks apply without the daemon. The copy may have a purged rule.
@@ -214,6 +228,7 @@ fn reply(surveyed: &Survey, target: &Target, found: &RedactionReport) -> PurgeRe
         replies: surveyed.replies,
         elsewhere: surveyed.purge.elsewhere().map(|id| id.to_string()).collect(),
         files: u32::try_from(found.files.len()).unwrap_or(u32::MAX),
+        shared: Vec::new(),
         failed: found.failed.iter().map(|path| path.display().to_string()).collect(),
         asides: Vec::new(),
     }

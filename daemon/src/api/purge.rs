@@ -47,6 +47,9 @@ pub struct PurgeReply {
     /// redacted there.
     #[serde(default)]
     pub files: u32,
+    /// Files of records in the project that go, relative to its directory. git may still have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<String>,
     /// Other files that could not be read or written, and so may still hold a purged text.
     #[serde(default)]
     pub failed: Vec<String>,
@@ -59,7 +62,8 @@ pub struct PurgeReply {
 impl PurgeReply {
     /// Returns whether there is nothing to purge.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.checkpoints == 0 && self.replies == 0 && self.files == 0
+        let numbers = [self.checkpoints, self.replies, self.files];
+        self.records.is_empty() && self.shared.is_empty() && numbers == [0; 3]
     }
 }
 

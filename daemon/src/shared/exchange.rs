@@ -8,6 +8,7 @@
 //! is written again. A record that was forgotten by mistake might go unnoticed.
 
 mod agreements;
+mod purging;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,6 +20,8 @@ use anchord_memory::{
     Kind, Memory, Provenance, Record, RecordId, Seq, SessionId, ShareId, TakeItem, TakeOutcome,
     Version, WantedVersions, plan_take_in, shared_rivals,
 };
+
+pub(crate) use purging::{PurgedFiles, SoughtFiles};
 
 use super::decide::decide;
 use super::decision::{Base, Bases, ExchangePlan, HeldFiles, Remove, Take, Write};
@@ -34,7 +37,7 @@ use crate::limits::{
     SHARED_VERSIONS_MAX, SHARED_WRITES_AT_ONCE,
 };
 use crate::project::{OpenProject, SHARED, WriteCommand};
-use crate::projects::{FileDigest, ProjectFiles};
+use crate::projects::{FileDigest, MirrorError, ProjectFiles};
 
 /// The session under which changes of files are written.
 const SESSION: &str = "shared-files";
@@ -292,6 +295,14 @@ impl Mirror {
     }
 
     async fn scan(&mut self, root: &Path) -> Result<Scan, String> {
+        self.scan_by(root, scan).await
+    }
+
+    async fn scan_by(
+        &mut self,
+        root: &Path,
+        scan: fn(&Path, ScannedFiles) -> Result<Scan, MirrorError>,
+    ) -> Result<Scan, String> {
         let (at, before) = (root.to_owned(), std::mem::take(&mut self.seen));
         let scanned = bounded_fs::run(root, move || scan(&at, before)).await;
         match scanned {
@@ -554,7 +565,7 @@ fn change_files(root: &Path, writes: Vec<Write>, removes: Vec<Remove>) -> Change
         match files.remove_whole(&file(&path), &expected) {
             Ok(_) => done.removed.push(id),
             // The next pass sees the edit.
-            Err(crate::projects::MirrorError::Changed(_)) => {}
+            Err(MirrorError::Changed(_)) => {}
             Err(error) => {
                 done.failed = Some(format!("failed to {error}"));
                 return done;
@@ -567,7 +578,7 @@ fn change_files(root: &Path, writes: Vec<Write>, removes: Vec<Remove>) -> Change
                 let seen = super::scan::written(&base.path, &id, stamp, &text);
                 done.written.extend(seen.map(|seen| (id, base, seen)));
             }
-            Err(crate::projects::MirrorError::Changed(_)) => {}
+            Err(MirrorError::Changed(_)) => {}
             Err(error) => {
                 done.failed = Some(format!("failed to {error}"));
                 return done;

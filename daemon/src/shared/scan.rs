@@ -53,7 +53,20 @@ pub(super) struct Scan {
 }
 
 /// Scans the shared directory beneath a root. `before` has the files of the last scan.
-pub(super) fn scan(root: &Path, mut before: ScannedFiles) -> Result<Scan, MirrorError> {
+pub(super) fn scan(root: &Path, before: ScannedFiles) -> Result<Scan, MirrorError> {
+    scan_directory(root, before, true)
+}
+
+/// Scans the shared directory also if its mark is missing, since its files are there nevertheless.
+pub(super) fn scan_unmarked(root: &Path, before: ScannedFiles) -> Result<Scan, MirrorError> {
+    scan_directory(root, before, false)
+}
+
+fn scan_directory(
+    root: &Path,
+    mut before: ScannedFiles,
+    needs_mark: bool,
+) -> Result<Scan, MirrorError> {
     let files = open(root)?;
     let mut scan = Scan { is_whole: true, ..Scan::default() };
     let Some(entries) = files.list(Path::new(DIRECTORY), SHARED_FILES_MAX)? else {
@@ -62,7 +75,7 @@ pub(super) fn scan(root: &Path, mut before: ScannedFiles) -> Result<Scan, Mirror
     };
     let is_mark =
         |(name, what): &(String, Listed)| name == MARK_NAME && matches!(what, Listed::File(_));
-    if !entries.iter().any(is_mark) {
+    if needs_mark && !entries.iter().any(is_mark) {
         scan.has_changed = !before.is_empty();
         return Ok(scan);
     }

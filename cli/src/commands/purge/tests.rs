@@ -18,6 +18,7 @@ fn plan() -> PurgeReply {
         replies: 1,
         elsewhere: vec!["l3".to_owned(), "s4".to_owned()],
         files: 3,
+        shared: vec![".anchord/memory/note/0123456789ab-db.md".to_owned()],
         failed: Vec::new(),
         asides: Vec::new(),
     }
@@ -57,7 +58,28 @@ fn a_plan_lists_what_is_removed_and_what_stays() {
       n12        14  a note
       what 2 checkpoints held of it
       what 3 other files held of it, such as logs
+      the file .anchord/memory/note/0123456789ab-db.md
     l3 s4 also contain the same text; name them to purge them, too.
+    ");
+}
+
+#[test]
+fn removed_files_are_named_with_what_stays() {
+    let done = PurgeReply {
+        applied: true,
+        revision: Some(5),
+        failed: vec!["/src/parser/.anchord/memory/note/abc.md".to_owned()],
+        ..plan()
+    };
+    let mut out = Vec::new();
+    show_result(&mut out, &done).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    purged as revision 5
+    blackened in 3 other files
+    removed .anchord/memory/note/0123456789ab-db.md
+    Commit the removal. git's history and other branches keep what was committed of it; git's own tools
+    rewrite them.
+    NOT purged, look yourself: /src/parser/.anchord/memory/note/abc.md
     ");
 }
 
@@ -77,7 +99,8 @@ fn an_empty_purge_is_reported() {
         replies: 0,
         elsewhere: Vec::new(),
         files: 0,
+        shared: Vec::new(),
         ..plan()
     };
-    assert_eq!(shown(&nothing), "nothing to purge: no record and no log contains the text\n");
+    assert_eq!(shown(&nothing), "nothing to purge: no record, file or log contains the text\n");
 }

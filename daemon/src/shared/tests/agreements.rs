@@ -68,6 +68,58 @@ async fn a_purged_topic_loses_the_files_of_all_clones() {
     assert!(one.file_with("kept").starts_with("note/"));
 }
 
+/// Nothing would bring the records back, but their text would stay on the disk.
+#[tokio::test]
+async fn a_purge_removes_files_while_nothing_is_shared() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    save_topic(&one, &world, "price is zebra42").await;
+    one.note(&world, "PIN 471", json!({"key": "pin"})).await;
+    one.note(&world, "PIN 472", json!({"key": "other"})).await;
+    one.note(&world, "kept", json!({})).await;
+    one.share(&world).await;
+    one.act(&world, SharedAction::Unshare).await;
+    let pin = one.file_with("PIN 471");
+    let done = admin::purge(&world.daemon.admin, wanted(&one, &["pin"], None)).await.unwrap();
+    assert_eq!(done.shared, [format!("{DIRECTORY}/{pin}")]);
+    // Another person's edit: only the file has the text. A branch may lack the mark.
+    let kept = one.file_with("kept");
+    one.edit(&kept, "kept", "<<<<<<< HEAD\nkept\n=======\nzebra42\n>>>>>>> other");
+    fs::remove_file(one.path("README.md")).unwrap();
+    let mut plan = wanted(&one, &[], Some("zebra42"));
+    plan.dry_run = true;
+    assert_eq!(admin::purge(&world.daemon.admin, plan).await.unwrap().shared.len(), 2);
+    // A file that is a link cannot be read, so it is named.
+    let other = one.file_with("PIN 472");
+    fs::remove_file(one.path(&other)).unwrap();
+    symlink("/dev/null", one.path(&other)).unwrap();
+    let more = wanted(&one, &["other"], Some("zebra42"));
+    let done = admin::purge(&world.daemon.admin, more).await.unwrap();
+    assert!(done.applied && done.shared.len() == 2, "{done:?}");
+    assert_eq!(done.failed, [one.path(&other).to_str().unwrap()]);
+    assert_eq!(one.files().len(), 1, "{:?}", one.files());
+}
+
+/// The text of a file that has come back is purged already, so no record has it.
+#[tokio::test]
+async fn a_purge_by_text_removes_a_file_that_has_come_back() {
+    let world = World::new().await;
+    let one = Checkout::new(&world, "one");
+    one.note(&world, "The partner is called zebra42.", json!({"key": "partner"})).await;
+    one.note(&world, "kept", json!({})).await;
+    one.share(&world).await;
+    let before = one.files();
+    admin::purge(&world.daemon.admin, wanted(&one, &["partner"], None)).await.unwrap();
+    one.check_out(&before);
+    let state = one.state(&world).await;
+    assert_eq!((state.records, state.files, state.remarks.len()), (1, 2, 1), "{state:?}");
+    let again = wanted(&one, &[], Some("zebra42"));
+    let done = admin::purge(&world.daemon.admin, again).await.unwrap();
+    assert!(done.applied && done.shared.len() == 1 && done.records.is_empty(), "{done:?}");
+    let state = one.state(&world).await;
+    assert_eq!((state.records, state.files, state.remarks.len()), (1, 1, 0), "{state:?}");
+}
+
 #[tokio::test]
 async fn a_purge_that_fails_forgets_nothing() {
     let world = World::new().await;
