@@ -79,6 +79,11 @@ impl SharedService {
         self.projects.registry.snapshot().project(id).is_some_and(|record| record.shared)
     }
 
+    /// Returns whether the user has stopped sharing a project's memory through git.
+    pub(crate) fn was_on(&self, id: ProjectId) -> bool {
+        self.projects.registry.snapshot().project(id).is_some_and(|record| record.unshared)
+    }
+
     /// Returns the state as of the last pass; `None` if the memory is not shared, or no pass was
     /// made since it was opened.
     pub(crate) fn status(&self, id: ProjectId) -> Option<Arc<SharedStatus>> {
@@ -219,7 +224,11 @@ impl SharedService {
         let command: WriteCommand<Registry> = Arc::new(move |registry, _| {
             let known = registry.project(id).filter(|known| known.shared != shared);
             let changed = known
-                .map(|known| ProjectRecord { shared, ..ProjectRecord::clone(known) })
+                .map(|known| ProjectRecord {
+                    shared,
+                    unshared: !shared,
+                    ..ProjectRecord::clone(known)
+                })
                 .map(RegistryChange::ProjectSeen);
             Ok(Transition::silent(changed.into_iter().collect()))
         });

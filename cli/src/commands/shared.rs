@@ -165,7 +165,8 @@ fn plan(now: &SharedReply, home: Option<&Path>) -> String {
     let _ = writeln!(text, "  write     {records} of this memory as files in {directory}");
     if now.has_files {
         let files = show::count(now.files as u64, "file");
-        let _ = writeln!(text, "  take in   {files} that others shared there");
+        let whose = if now.was_on { "are there from before" } else { "others shared there" };
+        let _ = writeln!(text, "  take in   {files} that {whose}");
     }
     let _ = writeln!(text, "  from now  every change on one side becomes one on the other");
     let _ = writeln!(
@@ -181,8 +182,15 @@ fn state(now: &SharedReply, home: Option<&Path>) -> String {
     let mut text = String::new();
     let Some(status) = now.status.as_ref().filter(|_| now.is_on) else {
         let _ = write!(text, "{root}: the memory is not shared");
-        if now.has_files {
-            let files = show::count(now.files as u64, "file");
+        let files = show::count(now.files as u64, "file");
+        if now.has_files && now.was_on {
+            let directory = show::plain(&now.directory);
+            let _ = write!(
+                text,
+                " any more; {files} of before stayed in {directory}. `git rm -r {directory}` \
+                 removes them, and `anchord init --shared` shares the memory again"
+            );
+        } else if now.has_files {
             let _ = write!(
                 text,
                 "; {files} of others are there, and `anchord init --shared` takes them in"

@@ -53,6 +53,7 @@ pub(crate) async fn shared_files(
     if let Some(open) = &open {
         reply.project = Some(asked.reference(service, open.id));
         reply.is_on = service.shared.is_on(open.id);
+        reply.was_on = service.shared.was_on(open.id);
         reply.records = open.memory().records().filter(|record| record.is_shared()).count();
         reply.status = service.shared.reported(open.id);
     }

@@ -124,6 +124,9 @@ pub struct SharedReply {
     pub directory: String,
     /// Whether the user shares the memory.
     pub is_on: bool,
+    /// Whether the user has stopped sharing it, so that the files there are from before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_on: bool,
     /// Whether the project has shared files. Without sharing, nothing of them is read.
     pub has_files: bool,
     /// The number of records that have a file while the memory is shared.

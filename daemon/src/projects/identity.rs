@@ -274,6 +274,7 @@ pub fn establish(
         stored: false,
         forgotten: false,
         shared: registry.project(id).is_some_and(|known| known.shared),
+        unshared: registry.project(id).is_some_and(|known| known.unshared),
         time: now,
     };
     let known = registry

@@ -117,6 +117,9 @@ pub struct ProjectRecord {
     /// Whether the user shares its memory through files in the project.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
+    /// Whether the user has stopped sharing it. So files that stay there are not those of others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unshared: bool,
 }
 
 /// A session that has written, and its process.

@@ -148,8 +148,9 @@ impl Session {
                 )
             });
         }
-        // A memory is shared in one way.
-        if view.memory.team().is_some() {
+        // A memory is shared in one way. Somebody who stopped sharing it knows of the files.
+        let has_stopped = view.project.as_ref().is_some_and(|it| service.shared.was_on(it.id));
+        if view.memory.team().is_some() || has_stopped {
             return None;
         }
         let root = view.place.root()?;

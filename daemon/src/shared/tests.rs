@@ -265,7 +265,12 @@ async fn a_clone_takes_nothing_in_until_its_user_agrees() {
     other.note(&world, "later", json!({})).await;
     other.state_is_off(&world).await;
     assert_eq!(other.files().len(), 2);
-    assert!(other.load(&world).await.contains("planted"));
+    // Nor is each load to tell of files that its own user knows.
+    let load = other.load(&world).await;
+    assert!(load.contains("planted") && !load.contains("anchord init --shared"), "{load}");
+    assert!(other.act(&world, SharedAction::Look).await.was_on);
+    other.share(&world).await;
+    assert!(!other.act(&world, SharedAction::Look).await.was_on);
 }
 
 impl Checkout {

@@ -34,6 +34,16 @@ fn files_of_others_are_named_with_the_command_that_takes_them_in() {
 }
 
 #[test]
+fn files_of_before_are_not_those_of_others() {
+    let stopped = SharedReply { was_on: true, ..reply() };
+    insta::assert_snapshot!(state(&stopped, Some(Path::new("/home/ada"))), @r"
+    ~/src/shop: the memory is not shared any more; 214 files of before stayed in .anchord/memory. `git rm -r .anchord/memory` removes them, and `anchord init --shared` shares the memory again
+    ");
+    let text = plan(&stopped, None);
+    assert!(text.contains("take in   214 files that are there from before\n"), "{text}");
+}
+
+#[test]
 fn conflicts_come_with_their_files() {
     let conflict = SharedRemark {
         record: Some("n12".parse().unwrap()),

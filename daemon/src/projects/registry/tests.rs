@@ -17,6 +17,7 @@ fn project(number: u128, path: &str) -> ProjectRecord {
         stored: false,
         forgotten: false,
         shared: false,
+        unshared: false,
         time: Timestamp(5),
     }
 }
