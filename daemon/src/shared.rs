@@ -31,7 +31,7 @@ use crate::bounded_fs;
 use crate::clock;
 use crate::limits;
 use crate::project::{OpenProject, ProjectService, Transition, WriteCommand};
-use crate::projects::{ProjectId, ProjectRecord, Registry, RegistryChange};
+use crate::projects::{Located, ProjectId, ProjectRecord, Registry, RegistryChange};
 use exchange::Mirror;
 
 /// The shared files of all open projects.
@@ -195,41 +195,56 @@ impl SharedService {
         Ok(path)
     }
 
-    /// Shares a memory from now on. Returns a remark for the user.
-    pub(crate) async fn share(&self, project: &Arc<OpenProject>) -> Result<Option<String>, String> {
+    /// Shares a memory from now on. Its files are those at `here`, if the worktree that had them is
+    /// gone. Returns a remark for the user.
+    pub(crate) async fn share(
+        &self,
+        project: &Arc<OpenProject>,
+        here: Option<&Located>,
+    ) -> Result<Option<String>, String> {
         let registry = self.projects.registry.snapshot();
         let known = registry.project(project.id).ok_or(NOT_A_PROJECT)?;
-        let root = self.root(known).await?;
+        let root = match here {
+            Some(here) => here.main_root(),
+            None => self.root(known).await?,
+        };
         let at = root.clone();
         let prepared = bounded_fs::run(&root, move || place::prepare(&at)).await;
         let prepared = prepared.map_err(|error| error.to_string())?;
         let remark = prepared.map_err(|error| format!("failed to {error}"))?;
-        if !known.shared {
+        if !known.shared || here.is_some() {
             let slot = self.slot(project);
-            slot.mirror.lock().await.begin(project, &root).await?;
+            slot.mirror.lock().await.begin(project, &root, here.is_some()).await?;
         }
-        self.set_shared(project, true).await?;
+        self.set_shared(project, true, here).await?;
         Ok(remark)
     }
 
     /// Stops sharing a memory. Files stay as they are.
     pub(crate) async fn unshare(&self, project: &Arc<OpenProject>) -> Result<(), String> {
         self.projects.registry.snapshot().project(project.id).ok_or(NOT_A_PROJECT)?;
-        self.set_shared(project, false).await
+        self.set_shared(project, false, None).await
     }
 
     /// Remembers in the registry whether a memory is shared, and exchanges files accordingly.
-    async fn set_shared(&self, project: &Arc<OpenProject>, shared: bool) -> Result<(), String> {
+    /// `here` is the worktree that has the files from now on.
+    async fn set_shared(
+        &self,
+        project: &Arc<OpenProject>,
+        shared: bool,
+        here: Option<&Located>,
+    ) -> Result<(), String> {
         let id = project.id;
+        let place = here.map(|here| (here.main_root(), here.name.clone()));
         let command: WriteCommand<Registry> = Arc::new(move |registry, _| {
-            let known = registry.project(id).filter(|known| known.shared != shared);
-            let changed = known
-                .map(|known| ProjectRecord {
-                    shared,
-                    unshared: !shared,
-                    ..ProjectRecord::clone(known)
-                })
-                .map(RegistryChange::ProjectSeen);
+            let is_other = |known: &ProjectRecord| known.shared != shared || place.is_some();
+            let known = registry.project(id).filter(|known| is_other(known));
+            let changed = known.map(|known| {
+                let known = ProjectRecord::clone(known);
+                let (root, name) = place.clone().unwrap_or((known.root, known.name));
+                ProjectRecord { shared, unshared: !shared, root, name, ..known }
+            });
+            let changed = changed.map(RegistryChange::ProjectSeen);
             Ok(Transition::silent(changed.into_iter().collect()))
         });
         let written = self.projects.registry.write(None, None, "share", command).await;
@@ -293,10 +308,17 @@ impl SharedService {
     /// Returns the directory of a project's files, if it is still the one that the registry knows.
     async fn root(&self, record: &ProjectRecord) -> Result<PathBuf, String> {
         let (root, known) = (record.root.clone(), record.clone());
-        let looking = bounded_fs::run(&record.root, move || known.is_there());
+        let looking = bounded_fs::run(&record.root, move || {
+            Ok::<_, io::Error>((known.is_there()?, known.root.try_exists()?))
+        });
         match looking.await {
-            Ok(Ok(true)) => Ok(root),
-            Ok(Ok(false)) => Err(format!("{} is another directory by now", root.display())),
+            Ok(Ok((true, true))) => Ok(root),
+            Ok(Ok((true, false))) => Err(format!(
+                "the worktree {} is gone; `anchord init --shared` in another one uses the files \
+                 there",
+                root.display()
+            )),
+            Ok(Ok((false, _))) => Err(format!("{} is another directory by now", root.display())),
             Ok(Err(error)) => Err(format!("failed to look at {}: {error}", root.display())),
             Err(error) => Err(error.to_string()),
         }
@@ -320,10 +342,24 @@ impl SharedService {
     }
 }
 
+/// Returns whether the worktree that has a project's shared files is gone, and this is another one.
+/// A bare repository has no main worktree, so the first one that wrote has the files.
+pub(crate) async fn is_lost(record: &ProjectRecord, here: &Located) -> bool {
+    let is_same = here.directory() == (record.place.path.as_path(), record.place.part.as_deref());
+    if !is_same || here.main_root() == record.root {
+        return false;
+    }
+    let root = record.root.clone();
+    let looking = bounded_fs::run(&record.root, move || root.try_exists());
+    matches!(looking.await, Ok(Ok(false)))
+}
+
 /// Returns the directory of a project's files; `None` if it has gone.
 async fn root_if_there(record: &ProjectRecord) -> Result<Option<PathBuf>, String> {
     let (root, known) = (&record.root, record.clone());
-    let looking = bounded_fs::run(root, move || known.is_there());
+    let looking = bounded_fs::run(root, move || {
+        Ok::<_, io::Error>(known.is_there()? && known.root.try_exists()?)
+    });
     match looking.await.map_err(|error| error.to_string())? {
         Ok(is_there) => Ok(is_there.then(|| root.clone())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

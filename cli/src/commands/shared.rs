@@ -108,7 +108,7 @@ pub(super) fn share(
     let now = request(project, SharedAction::Look)?;
     write!(out, "{}", plan(&now, home().as_deref()))?;
     out.flush()?;
-    if dry_run || now.is_on {
+    if dry_run || is_done(&now) {
         return Ok(false);
     }
     if !confirmed("Share this memory?", yes)? {
@@ -121,6 +121,12 @@ pub(super) fn share(
     }
     write!(out, "{}", state(&shared, home().as_deref()))?;
     Ok(true)
+}
+
+/// Returns whether nothing is left to do. If the worktree with the files is gone, another one takes
+/// over.
+fn is_done(now: &SharedReply) -> bool {
+    now.is_on && now.lost.is_none()
 }
 
 /// Stops sharing a memory.
@@ -156,11 +162,14 @@ fn plan(now: &SharedReply, home: Option<&Path>) -> String {
     let root = show::path(&now.root, home);
     let directory = show::plain(&now.directory);
     let mut text = String::new();
-    if now.is_on {
+    if is_done(now) {
         let _ = writeln!(text, "{root}: the memory is shared already");
         return text;
     }
     let _ = writeln!(text, "{root}: share the memory through git");
+    if let Some(lost) = &now.lost {
+        let _ = writeln!(text, "  instead   of {}, which is gone", show::path(lost, home));
+    }
     let records = show::count(now.records as u64, "record");
     let _ = writeln!(text, "  write     {records} of this memory as files in {directory}");
     if now.has_files {

@@ -6,9 +6,9 @@ use super::{Answer, ask, bad_request, hangs, internal, store_error, text};
 use crate::api::{ErrorCode, ErrorReply, SharedAction, SharedParams, SharedReply};
 use crate::bounded_fs;
 use crate::project::OpenProject;
-use crate::projects::ProjectId;
+use crate::projects::{Located, ProjectId};
 use crate::sessions::SessionService;
-use crate::shared::{DIRECTORY, KeptSide, count_files, has_shared_files};
+use crate::shared::{DIRECTORY, KeptSide, count_files, has_shared_files, is_lost};
 
 /// Reports or changes how a memory is shared.
 pub(crate) async fn shared_files(
@@ -25,10 +25,18 @@ pub(crate) async fn shared_files(
     }
     let registry = service.projects.registry.snapshot();
     let record = id.and_then(|id| registry.project(id).cloned());
+    let mut here = None;
+    if let (Some(record), Some(located)) = (&record, &asked.located)
+        && is_lost(record, located).await
+    {
+        here = Some(located);
+        let is_over = !record.shared || params.action == SharedAction::Share;
+        reply.lost = (!is_over).then(|| text(&record.root));
+    }
     let root = match (&record, &asked.located) {
-        (Some(record), _) => record.root.clone(),
-        (None, Some(located)) => located.main_root(),
-        (None, None) => return Err(refused("only a project's memory can be shared".to_owned())),
+        (Some(record), _) if here.is_none() => record.root.clone(),
+        (_, Some(located)) => located.main_root(),
+        (_, None) => return Err(refused("only a project's memory can be shared".to_owned())),
     };
     let open = match id {
         Some(id) => opened(service, id, params.action).await?,
@@ -36,7 +44,7 @@ pub(crate) async fn shared_files(
     };
     match &open {
         Some(open) => {
-            let remark = act(service, open, params.action).await?;
+            let remark = act(service, open, params.action, here).await?;
             reply.remark = reply.remark.or(remark);
         }
         None if params.action == SharedAction::Look => {}
@@ -44,6 +52,9 @@ pub(crate) async fn shared_files(
     }
     let at = root.clone();
     let looking = bounded_fs::run(&root, move || {
+        if matches!(at.try_exists(), Ok(false)) {
+            return Ok((false, 0));
+        }
         let has_files = has_shared_files(&at)?;
         Ok::<_, crate::projects::MirrorError>((has_files, count_files(&at)?))
     });
@@ -60,11 +71,13 @@ pub(crate) async fn shared_files(
     Ok(reply)
 }
 
-/// Carries an action out. Returns a remark for the user.
+/// Carries an action out. `here` is the worktree to share in, if the one before is gone. Returns a
+/// remark for the user.
 async fn act(
     service: &SessionService,
     open: &Arc<OpenProject>,
     action: SharedAction,
+    here: Option<&Located>,
 ) -> Answer<Option<String>> {
     let shared = &service.shared;
     match action {
@@ -76,7 +89,7 @@ async fn act(
             action: Some("`anchord team leave --keep` makes it this machine's own".to_owned()),
             ..refused("a team shares this memory through its database already".to_owned())
         }),
-        SharedAction::Share => shared.share(open).await.map_err(refused),
+        SharedAction::Share => shared.share(open, here).await.map_err(refused),
         SharedAction::Unshare => shared.unshare(open).await.map(|()| None).map_err(refused),
         SharedAction::KeepMemory(record) => {
             let resolved = shared.resolve(open, record, KeptSide::Memory).await;

@@ -127,6 +127,10 @@ pub struct SharedReply {
     /// Whether the user has stopped sharing it, so that the files there are from before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_on: bool,
+    /// The worktree that had the files and is gone. Sharing again in the one that was asked about
+    /// uses the files there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Whether the project has shared files. Without sharing, nothing of them is read.
     pub has_files: bool,
     /// The number of records that have a file while the memory is shared.

@@ -11,7 +11,7 @@ use super::{Session, View, session_key};
 use crate::bounded_fs;
 use crate::clock;
 use crate::retrieval_log::{LoggedAnswer, Retrieval};
-use crate::shared::{DIRECTORY, has_shared_files};
+use crate::shared::{DIRECTORY, has_shared_files, is_lost};
 
 /// Another session that is live in the same project.
 #[derive(Clone, Debug)]
@@ -139,6 +139,18 @@ impl Session {
     async fn shared_remark(&self, service: &SessionService, view: &View) -> Option<String> {
         if let Some(project) = view.project.as_ref().filter(|it| service.shared.is_on(it.id)) {
             let status = service.shared.status(project.id)?;
+            let registry = service.projects.registry.snapshot();
+            if status.paused.is_some()
+                && let Some(record) = registry.project(project.id)
+                && let Some(here) = view.place.located()
+                && is_lost(record, here).await
+            {
+                let gone = record.root.display();
+                return Some(format!(
+                    "Sharing through git is paused: the worktree {gone}, which had the files, is \
+                     gone. `anchord init --shared` uses the files of this one.\n"
+                ));
+            }
             let first = status.remarks.first().filter(|_| status.conflicts > 0);
             return first.map(|first| {
                 let conflicts = status.conflicts;

@@ -25,6 +25,9 @@ fn the_plan_says_what_goes_which_way() {
     assert!(!plan(&alone, None).contains("take in"));
     let on = SharedReply { is_on: true, ..reply() };
     assert_eq!(plan(&on, None), "/home/ada/src/shop: the memory is shared already\n");
+    // Sharing again is the way out once the worktree with the files is gone.
+    let lost = SharedReply { lost: Some("/home/ada/src/old".into()), ..on };
+    assert!(plan(&lost, None).contains("instead   of /home/ada/src/old, which is gone\n"));
 }
 
 #[test]

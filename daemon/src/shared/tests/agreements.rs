@@ -167,3 +167,55 @@ async fn files_that_went_while_nothing_was_shared_are_written_again() {
     one.file_with("beta");
     one.file_with("half way");
 }
+
+/// Returns a worktree of a bare repository, which has no main one.
+fn worktree(world: &World, name: &str) -> Checkout {
+    let bare = world.directory("bare.git");
+    let record = bare.join("worktrees").join(name);
+    let root = world.directory(name);
+    for directory in [&bare.join("objects"), &bare.join("refs"), &record, &root] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let dot_git = root.join(".git");
+    for (path, text) in [
+        (bare.join("HEAD"), "ref: refs/heads/main\n".to_owned()),
+        (record.join("HEAD"), format!("ref: refs/heads/{name}\n")),
+        (record.join("commondir"), "../..\n".to_owned()),
+        (record.join("gitdir"), format!("{}\n", dot_git.display())),
+        (dot_git, format!("gitdir: {}\n", record.display())),
+    ] {
+        fs::write(path, text).unwrap();
+    }
+    Checkout { root }
+}
+
+#[tokio::test]
+async fn another_worktree_takes_over_once_the_one_with_the_files_is_gone() {
+    let world = World::new().await;
+    let (one, other) = (worktree(&world, "wa"), worktree(&world, "wb"));
+    one.note(&world, "Postgres 16", json!({"key": "db"})).await;
+    one.share(&world).await;
+    // The other branch has an older file, and lacks one.
+    let (file, older) = one.files().pop_first().unwrap();
+    other.write(&file, &older);
+    fs::copy(one.path("README.md"), other.path("README.md")).unwrap();
+    one.note(&world, "Postgres 17", json!({"key": "db"})).await;
+    one.note(&world, "not committed", json!({})).await;
+    assert_eq!(other.state(&world).await.files, 2, "the first worktree has the files");
+    let files = one.files();
+    fs::remove_dir_all(&one.root).unwrap();
+
+    let reply = other.act(&world, SharedAction::Look).await;
+    assert_eq!(reply.lost.as_deref(), one.root.to_str(), "{reply:?}");
+    let paused = reply.status.unwrap().paused.unwrap();
+    assert!(paused.contains("is gone; `anchord init --shared`"), "{paused}");
+    let load = other.load(&world).await;
+    assert!(load.contains("which had the files, is gone"), "{load}");
+    let reply = other.share(&world).await;
+    assert!(reply.is_on && reply.lost.is_none(), "{reply:?}");
+    let state = other.state(&world).await;
+    assert_eq!((state.records, state.conflicts, state.paused), (2, 0, None));
+    assert_eq!(other.files(), files);
+    let load = other.load(&world).await;
+    assert!(load.contains("Postgres 17") && !load.contains("is gone"), "{load}");
+}
