@@ -23,6 +23,7 @@ use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState};
+use crate::refusal::Refusal;
 use crate::room::has_room;
 use crate::shared::{FileForm, FileNames, SharedContent, merged_topic};
 use crate::size::Size;
@@ -276,9 +277,25 @@ impl Taking<'_> {
         record.tags.clone_from(&tags);
         let part = Staged::of_record(&record, None, self.origin);
         let refused = self.draft.head().tombstones().refuse(&part);
-        refused.map_err(|refusal| refusal.to_string())?;
+        refused.map_err(|refusal| purged_text(refusal, &record, stored))?;
         Ok((record.body, tags))
     }
+}
+
+/// Words a refusal for a person who has one file, in which no list has a number.
+fn purged_text(refusal: Refusal, record: &Record, stored: Option<&Record>) -> String {
+    let refusal = refusal.of_call();
+    let Refusal::PurgedText { field, time } = &refusal else { return refusal.to_string() };
+    let (noun, field) = (record.kind().noun(), field.to_string());
+    let mut what = match (stored, record.note().and_then(|note| note.key.as_deref())) {
+        (Some(stored), _) => stored.id.to_string(),
+        (None, Some(key)) => format!("its {noun} `{key}`"),
+        (None, None) => format!("its {noun}"),
+    };
+    if !field.is_empty() {
+        what = format!("{what} ({field})");
+    }
+    format!("{what} says what was purged on {}; remove the file, or that text from it", time.date())
 }
 
 /// Returns what two records of different clones become; `None` if a person has to decide.

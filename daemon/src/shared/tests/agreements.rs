@@ -113,6 +113,9 @@ async fn a_purge_by_text_removes_a_file_that_has_come_back() {
     one.check_out(&before);
     let state = one.state(&world).await;
     assert_eq!((state.records, state.files, state.remarks.len()), (1, 2, 1), "{state:?}");
+    let what = &state.remarks[0].what;
+    assert!(what.contains("its note `partner` says what was purged on "), "{what}");
+    assert!(what.ends_with("remove the file, or that text from it"), "{what}");
     let again = wanted(&one, &[], Some("zebra42"));
     let done = admin::purge(&world.daemon.admin, again).await.unwrap();
     assert!(done.applied && done.shared.len() == 1 && done.records.is_empty(), "{done:?}");
