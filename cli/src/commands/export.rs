@@ -12,6 +12,7 @@ use anyhow::Context;
 use super::MemoryArg;
 use crate::client::Client;
 use crate::exit::Error;
+use crate::show;
 
 /// Print everything a project remembers
 ///
@@ -65,17 +66,23 @@ impl Args {
             let files: BTreeMap<String, String> =
                 serde_json::from_str(&document).context("cannot read the daemon's answer")?;
             let written = write_all(folder, &files)?;
-            return Ok(writeln!(
-                out,
-                "wrote {written} of {} files; the others were there",
-                files.len()
-            )?);
+            return Ok(writeln!(out, "{}", report(written, files.len()))?);
         }
         out.write_all(document.as_bytes())?;
         if !document.ends_with('\n') {
             writeln!(out)?;
         }
         Ok(())
+    }
+}
+
+/// Words the number of files that were written, of all that the folder has.
+fn report(written: usize, all: usize) -> String {
+    let files = show::count(all as u64, "file");
+    match all.saturating_sub(written) {
+        0 => format!("wrote {files}"),
+        1 => format!("wrote {written} of {files}; the other was there"),
+        _ => format!("wrote {written} of {files}; the others were there"),
     }
 }
 
@@ -106,4 +113,16 @@ fn write_all(folder: &Path, files: &BTreeMap<String, String>) -> Result<usize, E
             .with_context(cannot)?;
     }
     Ok(new.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_were_there_are_named_only_if_there_were_any() {
+        assert_eq!(report(2, 2), "wrote 2 files");
+        assert_eq!(report(1, 2), "wrote 1 of 2 files; the other was there");
+        assert_eq!(report(0, 3), "wrote 0 of 3 files; the others were there");
+    }
 }
