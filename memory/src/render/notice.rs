@@ -65,7 +65,14 @@ fn names(memory: &Memory, notice: &Notice) -> Option<String> {
             && !record.is_captured()
             && (&by.session, by.time) == (&notice.session, notice.time)
     };
-    let title = |record: &Arc<Record>| clip_words(&loaded::title(record), NOTICE_TITLE_CHARS_MAX);
+    let title = |record: &Arc<Record>| {
+        // A topic's status may be another session's.
+        let title = match record.topic() {
+            Some(topic) => format!("{} {}", record.id, one_line(&topic.name)),
+            None => loaded::title(record),
+        };
+        clip_words(&title, NOTICE_TITLE_CHARS_MAX)
+    };
     let named = of_commit.filter(is_kept).take(NOTICE_NAMED_MAX).map(title);
     let named: Vec<String> = named.collect();
     let kept = Kind::ALL.into_iter().map(|kind| notice.kept.of(kind)).sum::<u32>();

@@ -110,6 +110,28 @@ fn a_notice_says_how_much_was_not_taken() {
     assert!(text.contains(notice), "{text}");
 }
 
+/// The status was written later by another session, so only a part was taken.
+#[test]
+fn a_notice_names_a_topic_without_its_status() {
+    let mut memory = Memory::default();
+    let topic = |status: &str| TopicPart {
+        name: Some("side".to_owned()),
+        status: Some(status.to_owned()),
+        files: vec!["src/side.rs".to_owned()],
+        ..TopicPart::default()
+    };
+    let part = |status: &str| Staged { topics: vec![topic(status)], ..Staged::default() };
+    checkpoint(&mut memory, &origin("gone", 1), part("first half"));
+    save(&mut memory, &origin("later", 2), part("second half"));
+    let (session, by) = (SessionId::new("gone"), origin("anchord", 4));
+    let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+    apply(&mut memory, plan.unwrap());
+    let text = loaded(&memory, &Asked::default()).text;
+    let notice = text.lines().find(|line| line.starts_with("Kept for")).unwrap();
+    assert!(!notice.contains("half"), "{notice}");
+    assert!(memory.active_of(Kind::Topic).all(|it| notice.contains(&format!("{} side", it.id))));
+}
+
 /// The row counts what the notice names. It stays while the notice is shown, so that the text
 /// before the notices is the same for all.
 #[test]
