@@ -37,6 +37,19 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
+/// Joins the lines of a text into one, with a semicolon after a line that does not end in
+/// punctuation.
+pub(crate) fn join_lines(text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
+        let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '…']);
+        line.push_str(if line.is_empty() || is_ended { "" } else { ";" });
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(&part);
+    }
+    line
+}
+
 /// Returns the words that carry the meaning, folded and in order. Two summaries with the same
 /// substance are one lesson. This is the transitive closure of "one contains the other and adds no
 /// word of substance". So the result of a merge does not depend on the order in which lessons come.

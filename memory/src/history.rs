@@ -18,7 +18,7 @@ pub use view::{
 };
 
 use crate::change::{Change, Team};
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, join_lines, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::import::EXPORTED;
 use crate::limits::{NAME_CHARS_MAX, TITLE_CHARS_MAX};
@@ -206,7 +206,7 @@ impl StoredCommit {
         // A rollback writes rows of other sessions.
         let row = row.filter(|_| !["undo", "restore"].contains(&self.head.operation.as_str()));
         if let Some(row) = row.filter(|summary| !summary.trim().is_empty()) {
-            return clip(&one_line(row), TITLE_CHARS_MAX);
+            return clip(&join_lines(row), TITLE_CHARS_MAX);
         }
         let first = || {
             let first = self.records(reader).next()?;
@@ -223,7 +223,7 @@ impl StoredCommit {
             Change::Team(_) => Some("a team no longer shares the memory"),
             Change::Configure { .. } => Some("the project's settings"),
             Change::Imported { .. } => Some("an import was taken back"),
-            Change::Purged(_) => Some("what was purged since"),
+            Change::Purged(_) => Some("its records are gone"),
             Change::Tombstones { .. } => Some("a purge"),
             _ => None,
         });
@@ -259,7 +259,7 @@ pub(crate) fn name(record: &Record) -> String {
             let key = note.key.iter().map(|key| format!("{key}: ")).collect::<String>();
             key + &note.content
         }
-        Body::SessionRow(row) => row.summary.clone(),
+        Body::SessionRow(row) => join_lines(&row.summary),
         body => body.fields().name(),
     };
     clip(&one_line(&words), NAME_CHARS_MAX)

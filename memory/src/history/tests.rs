@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
+use crate::change::Purged;
 use crate::ids::Seq;
 use crate::memory::Memory;
 use crate::testing::{blueprint, mutable, note, origin, save};
@@ -94,7 +95,7 @@ fn a_new_record_has_all_its_fields_and_none_that_follow_from_others() {
 fn a_commit_is_named_by_its_session_or_its_first_record() {
     let mut memory = Memory::default();
     let part = Staged { blueprints: vec![blueprint("store", "sled")], ..Staged::default() };
-    let save = Save { session_summary: "chose\nthe store", part, ..Save::default() };
+    let save = Save { session_summary: "chose the store\nStaged it", part, ..Save::default() };
     let plan = plan_save(&memory, &origin("one", 1), save).unwrap();
     memory.apply(Seq(1), &plan.changes);
     let stored = |changes: Vec<Change>, revision, operation: &str| StoredCommit {
@@ -107,8 +108,20 @@ fn a_commit_is_named_by_its_session_or_its_first_record() {
         changes,
     };
     let saved = stored(plan.changes, 1, "save").described(&Reader::anyone());
-    assert_eq!((&*saved.summary, &*saved.client), ("chose the store", "claude-code"));
+    assert_eq!((&*saved.summary, &*saved.client), ("chose the store; Staged it", "claude-code"));
     assert_eq!(saved.counts, CommitCounts { added: 2, ..CommitCounts::default() });
+    let row = memory.active_of(Kind::SessionRow).next().unwrap();
+    assert_eq!(name(row), "chose the store; Staged it");
+    let gone = Purged {
+        id: row.id,
+        version: row.version,
+        revision: row.revision,
+        time: row.created.time,
+        private: false,
+        row: None,
+    };
+    let purged = stored(vec![Change::Purged(Box::new(gone))], 1, "save");
+    assert_eq!(purged.described(&Reader::anyone()).summary, "its records are gone");
     let notes = vec![Ok(note("the port is 1")), Ok(NewNote { private: true, ..note("mine") })];
     let plan = plan_notes(&memory, &origin("one", 1), notes).unwrap();
     let noted = stored(plan.changes, 2, "note");

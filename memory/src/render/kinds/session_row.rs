@@ -2,7 +2,7 @@
 
 use super::{Line, Worded};
 use crate::activity::{ASKED, LAST_MESSAGE};
-use crate::fold::{clip_words, cut_after_word, one_line, with_block};
+use crate::fold::{clip_words, cut_after_word, join_lines, one_line, with_block};
 use crate::limits::{LOADED_LINE_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::overtaken::NOT_TAKEN;
 use crate::record::{Record, SessionRow, TrailEntry};
@@ -81,7 +81,7 @@ fn line(of: &Record, row: &SessionRow) -> Line {
         let room = (LOADED_LINE_CHARS_MAX + id_chars).saturating_sub(taken);
         let shortened = with_last_message(&row.summary, room);
         return Line {
-            text: format!("{head} {}", joined(shortened.as_deref().unwrap_or(&row.summary))),
+            text: format!("{head} {}", join_lines(shortened.as_deref().unwrap_or(&row.summary))),
             end: earlier(row),
             is_all: row.earlier_count() == 0 && shortened.is_none(),
             is_joined: row.summary.trim().contains('\n'),
@@ -91,7 +91,7 @@ fn line(of: &Record, row: &SessionRow) -> Line {
     let both = format!("{}\n{later}: {}", first.summary.trim(), row.summary.trim());
     let more = row.earlier_count().saturating_sub(1);
     Line {
-        text: format!("{} {}", loaded_head(of, row, first.on_behalf), joined(&both)),
+        text: format!("{} {}", loaded_head(of, row, first.on_behalf), join_lines(&both)),
         end: count_earlier(more),
         is_all: more == 0,
         is_joined: true,
@@ -148,19 +148,6 @@ fn row_mark(row: &SessionRow) -> String {
     };
     let marks: Vec<String> = of.into_iter().chain(made).collect();
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
-}
-
-/// Joins the lines of a text into one, with a semicolon after a line that does not end in
-/// punctuation.
-fn joined(text: &str) -> String {
-    let mut line = String::new();
-    for part in text.lines().map(one_line).filter(|part| !part.is_empty()) {
-        let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '…']);
-        line.push_str(if line.is_empty() || is_ended { "" } else { ";" });
-        line.push_str(if line.is_empty() { "" } else { " " });
-        line.push_str(&part);
-    }
-    line
 }
 
 /// Renders ` (+2 earlier)`, or nothing if the newest entry is the only one.
