@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
-use anchord_memory::{Expires, Timestamp, parse_past};
+use anchord_memory::rules::Bound;
+use anchord_memory::{Expires, Timestamp, names_no_day, parse_past};
 use anyhow::Context;
 
 use crate::exit::Error;
@@ -56,13 +57,25 @@ pub(crate) fn required(
 
 /// Checks a time in the future as people write it, for clap. The daemon parses it.
 pub(crate) fn when(text: &str) -> Result<String, String> {
-    Expires::parse(text, now()).map(|_| text.to_owned()).map_err(|error| format!("it {error}"))
+    let parsed = Expires::parse(text, now()).map(|_| text.to_owned());
+    parsed.map_err(|error| format!("it {}", error.fault()))
+}
+
+/// Checks one end of a rule's window, for clap. The daemon parses it.
+pub(crate) fn bound(text: &str) -> Result<String, String> {
+    match text.parse::<Bound>() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) if names_no_day(text) => Err("it names a day that does not exist".to_owned()),
+        Err(_) => Err("it is neither a time such as 12:00, nor a date such as 2026-11-20 or \
+                       2026-11-20T18:00"
+            .to_owned()),
+    }
 }
 
 /// Reads a time in the past as people write it, for clap. A script can tell an invalid one from an
 /// empty result by the exit code.
 pub(crate) fn past(text: &str) -> Result<Timestamp, String> {
-    parse_past(text, now()).map_err(|error| format!("it {error}"))
+    parse_past(text, now()).map_err(|error| format!("it {}", error.fault()))
 }
 
 /// Checks a time in the past, for clap. The daemon parses it.
@@ -76,7 +89,9 @@ pub(crate) fn moment(text: &str) -> Result<String, String> {
     if is_revision {
         return Ok(text.to_owned());
     }
-    since(text).map_err(|error| format!("{error}; a revision is a number"))
+    since(text).map_err(|error| {
+        if names_no_day(text) { error } else { format!("{error}; a revision is a number") }
+    })
 }
 
 fn now() -> Timestamp {
@@ -107,4 +122,24 @@ fn not_empty(text: String) -> Result<String, Error> {
         return Err(Error::usage("the text to store is empty"));
     }
     Ok(text.trim_end_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// clap says the value before the message.
+    #[test]
+    fn a_day_that_does_not_exist_is_named_once() {
+        let fault = Err("it names a day that does not exist".to_owned());
+        for parse in [when, since, moment, bound] {
+            assert_eq!(parse("2026-02-30"), fault);
+            let error = parse("soon-ish").unwrap_err();
+            assert!(error.starts_with("it is neither") && !error.contains("soon-ish"), "{error}");
+        }
+        for text in ["12:00", "2026-11-20", "2026-11-20T18:00"] {
+            assert_eq!(bound(text).as_deref(), Ok(text));
+        }
+        assert!(moment("nine").unwrap_err().ends_with("; a revision is a number"));
+    }
 }

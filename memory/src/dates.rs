@@ -20,18 +20,46 @@ pub(crate) enum Toward {
 
 /// The text does not name a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "is neither a date (2026-11-02, yesterday, monday), a time (2026-11-02T09:00:00Z) nor how long ago (2w, \
-     3 days ago): `{0}`"
-)]
-pub struct ParsePastError(String);
+#[error("{fault}: `{text}`")]
+pub struct ParsePastError {
+    text: String,
+    fault: &'static str,
+}
+
+impl ParsePastError {
+    /// Returns the fault alone, for a reader who has the text before them.
+    pub fn fault(&self) -> &'static str {
+        self.fault
+    }
+}
+
+const NEITHER: &str = "is neither a date (2026-11-02, yesterday, monday), \
+                       a time (2026-11-02T09:00:00Z) nor how long ago (2w, 3 days ago)";
+
+/// The fault of a date as 2026-02-30.
+pub(crate) const NO_SUCH_DAY: &str = "names a day that does not exist";
+
+/// Returns whether a text begins with a date in digits that no calendar has.
+pub fn names_no_day(text: &str) -> bool {
+    let text = text.trim();
+    let Some((date, rest)) = text.split_at_checked("2026-11-02".len()) else { return false };
+    let is_date = date.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    let is_over = rest.is_empty() || rest.starts_with([' ', 'T', 't']);
+    is_date && is_over && date.parse::<Date>().is_err()
+}
 
 /// Reads a time in the past: a date or time, a day by its name, or how long ago.
 ///
 /// # Errors
 /// Fails if the text is not one of these.
 pub fn parse_past(text: &str, now: Timestamp) -> Result<Timestamp, ParsePastError> {
-    parse(text, now, Toward::Past).ok_or_else(|| ParsePastError(clip(text.trim(), 40)))
+    parse(text, now, Toward::Past).ok_or_else(|| ParsePastError {
+        text: clip(text.trim(), 40),
+        fault: if names_no_day(text) { NO_SUCH_DAY } else { NEITHER },
+    })
 }
 
 /// Reads a time in the past up to which something counts. A minute without its seconds, the form in

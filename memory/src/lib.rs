@@ -70,7 +70,7 @@ pub use audience::{Audience, Shell, Tool};
 pub use brief::MergeEnd;
 pub use change::{Change, Copied, CopyMark, Notice, NoticeCause, Purged, Team};
 pub use compaction::{CompactionPlan, Fold, NearDuplicates, Pool, Scoring, plan_compaction};
-pub use dates::{ParsePastError, parse_past, parse_past_up_to};
+pub use dates::{ParsePastError, names_no_day, parse_past, parse_past_up_to};
 pub use draft::KeptBlueprint;
 pub use held::{Held, HeldKey};
 pub use history::{

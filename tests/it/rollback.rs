@@ -45,7 +45,11 @@ fn commits_are_listed_undone_and_restored_at_a_shell() {
     assert_eq!(port(), "2");
     shell.done(&["journal", "verify"]);
     let (code, text) = shell.said(&["restore", "--to", "2026-13-40"]);
-    assert_eq!((code, text.contains("it is neither a date")), (2, true), "{text}");
+    assert_eq!((code, text.contains("it names a day that does not exist")), (2, true), "{text}");
+    for command in [&["restore", "--to", "99"][..], &["diff", "1", "99"]] {
+        let (code, text) = shell.said(command);
+        assert_eq!((code, text.contains("there is no revision 99")), (2, true), "{text}");
+    }
     // No colours and no pager, since this is not a terminal.
     assert!(!shell.done(&["show", "2"]).contains('\u{1b}'));
     assert_eq!(shell.said(&["show", "99"]).0, 1);

@@ -98,10 +98,10 @@ pub(crate) struct AddArgs {
     #[arg(long = "day", value_name = "DAY")]
     days: Vec<String>,
     /// The time of day or the date from which it applies
-    #[arg(long, value_name = "TIME|DATE")]
+    #[arg(long, value_name = "TIME|DATE", value_parser = text::bound)]
     from: Option<String>,
     /// The time of day or the date until which it applies
-    #[arg(long, value_name = "TIME|DATE")]
+    #[arg(long, value_name = "TIME|DATE", value_parser = text::bound)]
     until: Option<String>,
     /// The time zone of days, times and dates
     #[arg(long, value_name = "ZONE", default_value = "UTC")]

@@ -87,8 +87,8 @@ pub(crate) async fn call_tool(tools: &Arc<ToolService>, params: ToolParams) -> A
     match outcome {
         Ok(answer) => Ok(ToolReply { remark, as_of, ..reply(answer) }),
         Err(ToolError::Caller(mistake)) => {
-            let error = mistake.to_string();
-            Err(ErrorReply { code: ErrorCode::Failed, error, action: remark })
+            let code = if mistake.is_usage { ErrorCode::BadRequest } else { ErrorCode::Failed };
+            Err(ErrorReply { code, error: mistake.to_string(), action: remark })
         }
         Err(ToolError::Damaged(error)) => {
             Err(ErrorReply { code: ErrorCode::Damaged, error, action: remark })

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use anchord_memory::Revision;
 use anchord_memory::defuse::defuse_answer;
 use anchord_memory::limits::ANSWER_CHARS_MAX;
 
@@ -32,12 +33,14 @@ pub(crate) struct Mistake {
     what: Cow<'static, str>,
     /// The reason, and what to do about it.
     pub(super) why: String,
+    /// Whether it names a value that cannot be meant. A command has a separate exit code for it.
+    pub(crate) is_usage: bool,
 }
 
 impl Mistake {
     /// Creates a mistake of which the text says all.
     pub(super) fn of(text: String) -> Self {
-        Self { what: Cow::Borrowed(""), why: text }
+        Self { what: Cow::Borrowed(""), why: text, is_usage: false }
     }
 
     /// Returns the text of an error that snap-memory would throw: `Error: topic is too long`. A
@@ -65,19 +68,27 @@ impl ToolError {
     /// Creates an error that the caller can fix: `failed to note: content is missing`.
     pub(crate) fn failed(operation: &str, why: impl fmt::Display) -> Self {
         let what = Cow::Owned(format!("failed to {operation}"));
-        Self::Caller(Mistake { what, why: why.to_string() })
+        Self::Caller(Mistake { what, why: why.to_string(), is_usage: false })
+    }
+
+    /// Creates an error for a revision that does not exist yet.
+    pub(super) fn no_revision(operation: &str, missing: Revision, newest: Revision) -> Self {
+        let what = Cow::Owned(format!("failed to {operation}"));
+        let why = format!("there is no revision {}; the newest is {}", missing.0, newest.0);
+        Self::Caller(Mistake { what, why, is_usage: true })
     }
 
     /// Creates an error for parameters that a tool cannot read.
     pub(super) fn unreadable(tool: &'static str, why: impl fmt::Display) -> Self {
-        Self::Caller(Mistake { what: Cow::Borrowed(tool), why: why.to_string() })
+        let (what, why) = (Cow::Borrowed(tool), why.to_string());
+        Self::Caller(Mistake { what, why, is_usage: false })
     }
 
     /// Makes the text of an error safe to show to a model.
     pub(super) fn defused(self) -> Self {
         match self {
-            Self::Caller(Mistake { what, why }) => {
-                Self::Caller(Mistake { what, why: defused(why) })
+            Self::Caller(Mistake { what, why, is_usage }) => {
+                Self::Caller(Mistake { what, why: defused(why), is_usage })
             }
             Self::Damaged(text) => Self::Damaged(defused(text)),
             Self::Internal(text) => Self::Internal(defused(text)),

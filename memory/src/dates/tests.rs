@@ -118,6 +118,19 @@ fn an_invalid_time_is_refused() {
 }
 
 #[test]
+fn a_day_that_does_not_exist_is_named_as_such() {
+    let now = Timestamp::parse(NOW).unwrap();
+    for text in ["2026-02-30", "2026-13-01", " 2026-02-30 09:00 ", "2026-02-30T09:00"] {
+        let error = parse_past(text, now).unwrap_err();
+        assert_eq!(error.fault(), "names a day that does not exist", "{text}");
+        assert_eq!(error.to_string(), format!("{}: `{}`", error.fault(), text.trim()));
+    }
+    for text in ["2026-02-28 25:00", "2026-11-021", "soon", ""] {
+        assert!(parse_past(text, now).unwrap_err().fault().starts_with("is neither"), "{text}");
+    }
+}
+
+#[test]
 fn a_time_as_commits_show_it_includes_its_minute() {
     let now = Timestamp::parse(NOW).unwrap();
     let commit = Timestamp::parse("2026-11-02T09:30:59.999Z").unwrap();

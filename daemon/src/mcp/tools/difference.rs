@@ -25,8 +25,7 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     let newest = view.memory.revision();
     let (from, to) = (Revision(params.from), params.to.map_or(newest, Revision));
     if let Some(missing) = [from, to].into_iter().find(|revision| *revision > newest) {
-        let why = format!("there is no revision {}; the newest is {}", missing.0, newest.0);
-        return Err(ToolError::failed("compare", why));
+        return Err(ToolError::no_revision("compare", missing, newest));
     }
     let (from, to) = (from.min(to), from.max(to));
     let reader = context.keeper();

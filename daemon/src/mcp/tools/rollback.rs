@@ -193,10 +193,7 @@ async fn target(
 ) -> Result<UndoTarget, ToolError> {
     let newest = view.memory.revision();
     let known = |revision: u64| match Revision(revision) {
-        revision if revision > newest => {
-            let why = format!("there is no revision {}; the newest is {}", revision.0, newest.0);
-            Err(failed(why))
-        }
+        revision if revision > newest => Err(ToolError::no_revision("roll back", revision, newest)),
         revision => Ok(revision),
     };
     let to = match (&params.to_revision, &params.to_time) {

@@ -1,5 +1,7 @@
 //! Parses when a note expires: a duration from now, a date, or never.
 
+use std::fmt;
+
 use crate::dates::{self, Toward};
 use crate::fold::clip;
 use crate::ids::Timestamp;
@@ -14,18 +16,38 @@ pub enum Expires {
 }
 
 /// The text is not a time.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseExpiryError {
     /// The text has no known form.
-    #[error(
-        "is neither a duration (30d, 12h, 2w), a date (2026-12-01, tomorrow, friday), a time (2026-12-01T09:00:00Z) nor \
-         never: `{0}`"
-    )]
     Form(String),
+    /// The text is a date in digits that no calendar has.
+    NoSuchDay(String),
     /// The time has passed.
-    #[error("is in the past: `{0}`")]
     Past(String),
 }
+
+impl ParseExpiryError {
+    /// Returns the fault alone, for a reader who has the text before them.
+    pub fn fault(&self) -> &'static str {
+        match self {
+            Self::Form(_) => {
+                "is neither a duration (30d, 12h, 2w), a date (2026-12-01, tomorrow, friday), \
+                 a time (2026-12-01T09:00:00Z) nor never"
+            }
+            Self::NoSuchDay(_) => dates::NO_SUCH_DAY,
+            Self::Past(_) => "is in the past",
+        }
+    }
+}
+
+impl fmt::Display for ParseExpiryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Form(text) | Self::NoSuchDay(text) | Self::Past(text)) = self;
+        write!(f, "{}: `{text}`", self.fault())
+    }
+}
+
+impl std::error::Error for ParseExpiryError {}
 
 impl Expires {
     /// Reads a duration, a day, a time with its offset, or `never`. A duration is `30d`, `12h`, `1h
@@ -40,7 +62,12 @@ impl Expires {
         }
         let shown = || clip(text, 40);
         let at = dates::parse(text, now, Toward::Future);
-        let at = at.ok_or_else(|| ParseExpiryError::Form(shown()))?;
+        let fault = if dates::names_no_day(text) {
+            ParseExpiryError::NoSuchDay
+        } else {
+            ParseExpiryError::Form
+        };
+        let at = at.ok_or_else(|| fault(shown()))?;
         if at <= now { Err(ParseExpiryError::Past(shown())) } else { Ok(Self::At(at)) }
     }
 

@@ -101,7 +101,7 @@ fn line(of: &Record, row: &SessionRow) -> Line {
 /// Shortens a prompt that leaves no room for what was said last, which tells more about the work.
 /// `None` if a text fits into `room` characters on one line, or is no such entry.
 fn with_last_message(text: &str, room: usize) -> Option<String> {
-    let over = joined(text).chars().count().saturating_sub(room);
+    let over = join_lines(text).chars().count().saturating_sub(room);
     let (asked, rest) = text.trim().split_once('\n')?;
     let has_said = || rest.lines().any(|line| line.starts_with(LAST_MESSAGE));
     if over == 0 || !asked.starts_with(ASKED) || !has_said() {

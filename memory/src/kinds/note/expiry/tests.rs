@@ -24,6 +24,9 @@ fn an_invalid_or_past_expiry_is_refused() {
     let parse = |text: &str| Expires::parse(text, day(2)).unwrap_err();
     assert_eq!(parse("soon"), ParseExpiryError::Form("soon".to_owned()));
     assert_eq!(parse(""), ParseExpiryError::Form(String::new()));
+    let no_day = parse("2026-02-30");
+    assert_eq!(no_day, ParseExpiryError::NoSuchDay("2026-02-30".to_owned()));
+    assert_eq!(no_day.to_string(), "names a day that does not exist: `2026-02-30`");
     assert_eq!(parse("yesterday"), ParseExpiryError::Past("yesterday".to_owned()));
     assert_eq!(parse("-2d"), ParseExpiryError::Past("-2d".to_owned()));
     assert_eq!(parse("2026-11-01"), ParseExpiryError::Past("2026-11-01".to_owned()));
