@@ -87,6 +87,7 @@ impl Args {
             format!("{of}-{}.jsonl.gz", time.strftime("%Y-%m-%dT%H%M%S"))
         };
         let given = if let Some(given) = &self.to {
+            create_directory(given)?;
             std::path::absolute(given).context("cannot name the file")?
         } else {
             let directory = directory(client)?;
@@ -97,6 +98,16 @@ impl Args {
         };
         Ok(if given.is_dir() { given.join(name()) } else { given })
     }
+}
+
+/// Creates the directory that a path with a slash at its end names. The one above must be there,
+/// since it may be a disk that is not mounted.
+fn create_directory(given: &Path) -> Result<(), Error> {
+    if !given.as_os_str().as_encoded_bytes().ends_with(b"/") || given.is_dir() {
+        return Ok(());
+    }
+    let created = fs::DirBuilder::new().mode(0o700).create(given);
+    Ok(created.with_context(|| format!("cannot create {}", given.display()))?)
 }
 
 /// Returns the directory in which backups are written by default.
@@ -132,7 +143,7 @@ fn write(
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".part");
     let temporary = PathBuf::from(temporary);
-    let cannot = || format!("cannot write {}", temporary.display());
+    let cannot = || format!("cannot write {}", path.display());
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary);
     let file = file.with_context(cannot)?;
@@ -190,4 +201,23 @@ pub(super) fn checked(path: &Path) -> Result<BackupSummary, Error> {
         Error::new(kind, format!("{}: {error}", path.display()))
     })?;
     Ok(content.summary(header))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_ends_in_a_slash_is_a_directory() {
+        let scratch = tempfile::tempdir().unwrap();
+        let named = |name: &str| scratch.path().join(name);
+        for name in ["backups/", "backups/"] {
+            create_directory(&named(name)).unwrap();
+            assert!(named(name).is_dir());
+        }
+        create_directory(&named("file")).unwrap();
+        assert!(!named("file").exists());
+        let error = create_directory(&named("missing/backups/")).unwrap_err();
+        assert!(error.message.starts_with("cannot create "), "{error}");
+    }
 }
