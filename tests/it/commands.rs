@@ -526,3 +526,20 @@ fn an_edit_without_options_opens_the_editor_and_loses_no_text() {
     assert!(std::fs::read_to_string(path).unwrap().starts_with("a icy cache"), "{text}");
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn an_edit_of_a_notes_content_keeps_its_tags_and_names_the_lost_summary() {
+    let (instance, project) = (Instance::new(), Project::git());
+    let shell = Shell::new(&instance, project.path());
+    let link = ["note", "see https://example.org", "--key", "link", "--summary", "the link"];
+    shell.done(&link);
+    let tags = || shell.json(&["get", "link"])["records"][0]["tags"].clone();
+    assert_eq!(tags(), json!(["reference"]));
+    let lost = "Its summary was of the text before and is gone; --summary sets one.\n";
+    assert!(shell.done(&["edit", "link", "--content", "ask Ada"]).ends_with(lost));
+    assert_eq!(tags(), json!(["reference"]));
+    shell.done(&["edit", "link", "--summary", "who knows"]);
+    let again = ["edit", "link", "--content", "ask Bo", "--summary", "who knew", "--tag", "x"];
+    assert!(!shell.done(&again).contains("is gone"));
+    assert_eq!(tags(), json!(["x"]));
+}

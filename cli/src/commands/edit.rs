@@ -6,7 +6,7 @@ use std::io::Write;
 
 use anchord_daemon::api::ToolReply;
 use anchord_memory::limits::{NOTE_BYTES_MAX, TEXT_BYTES_MAX};
-use anchord_memory::{Body, Category, Record, RecordId};
+use anchord_memory::{Body, Category, Record, RecordId, auto_tags};
 use serde_json::{Map, Value, json};
 
 use super::MemoryArg;
@@ -90,7 +90,10 @@ impl Args {
         let json = self.json;
         let changes = self.changes(&record)?;
         if !changes.is_empty() {
-            return tool::print(out, &send(&mut caller, &record, changes)?, json);
+            let has_summary = changes.contains_key("summary");
+            let reply = send(&mut caller, &record, changes)?;
+            tool::print(out, &reply, json)?;
+            return if json || has_summary { Ok(()) } else { say_lost(out, &record, &reply) };
         }
         let draft = Draft::open(&text_of(&record)?)?;
         let stored = draft.edited().and_then(|text| {
@@ -98,7 +101,10 @@ impl Args {
             changes.map(|changes| send(&mut caller, &record, changes)).transpose()
         });
         match stored {
-            Ok(Some(reply)) => tool::print(out, &reply, json),
+            Ok(Some(reply)) => {
+                tool::print(out, &reply, json)?;
+                if json { Ok(()) } else { say_lost(out, &record, &reply) }
+            }
             Ok(None) => Ok(writeln!(out, "Nothing was changed.")?),
             // A refusal must not lose a text that somebody took time to write.
             Err(error) => Err(draft.kept(error)),
@@ -196,12 +202,40 @@ fn changes_from(record: &Record, text: &str) -> Map<String, Value> {
     fields.as_object().cloned().unwrap_or_default()
 }
 
+/// Adds the tags that a note with another content keeps. If all of them are automatic, the daemon
+/// would replace them by those of the new content.
+fn keep_tags(record: &Record, changes: &mut Map<String, Value>) {
+    let content = changes.get("content").and_then(Value::as_str);
+    let (Some(note), Some(content)) = (record.note(), content) else { return };
+    if record.tags.is_empty() || changes.contains_key("tags") {
+        return;
+    }
+    let mut tags = record.tags.clone();
+    if tags == auto_tags(&note.content) {
+        tags.extend(auto_tags(content).into_iter().filter(|tag| !record.tags.contains(tag)));
+    }
+    changes.insert("tags".to_owned(), json!(tags));
+}
+
+/// Says that a note lost its summary with the content that it was of.
+fn say_lost(out: &mut dyn Write, before: &Record, reply: &ToolReply) -> Result<(), Error> {
+    let after = reply.records.first().and_then(Record::note);
+    let is_lost = before.note().zip(after).is_some_and(|(before, after)| {
+        !before.summary.is_empty() && after.summary.is_empty() && before.content != after.content
+    });
+    if is_lost {
+        writeln!(out, "Its summary was of the text before and is gone; --summary sets one.")?;
+    }
+    Ok(())
+}
+
 /// Sends the changes. The daemon refuses them if the record has changed since it was read.
 fn send(
     caller: &mut Caller,
     record: &Record,
     mut changes: Map<String, Value>,
 ) -> Result<ToolReply, Error> {
+    keep_tags(record, &mut changes);
     changes.insert("id".to_owned(), record.id.to_string().into());
     changes.insert("expected_version".to_owned(), record.version.0.into());
     let tool = if record.note().is_some() { "memory_update" } else { "memory_rewrite" };
