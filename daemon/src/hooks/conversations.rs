@@ -101,8 +101,8 @@ impl ConversationState {
         self.rebuilt.clear();
     }
 
-    /// Takes the context for as old as the conversation, if nothing is known of it: a restart of the
-    /// daemon lost its state. A new conversation wrote nothing.
+    /// Takes the context for as old as the conversation, if a restart of the daemon lost its state.
+    /// A new conversation wrote nothing.
     pub(crate) fn begin_lost_context(&mut self) {
         if self.revision_known.is_none() {
             self.context_since.get_or_insert(Revision(0));

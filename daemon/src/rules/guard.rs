@@ -1,5 +1,5 @@
-//! Copies of the rules that hooks apply to calls that the daemon does not check: one file for each
-//! project, with the rules that fail closed.
+//! Copies of the rules that fail closed, one file for each project. Hooks apply them to calls that
+//! the daemon does not check.
 //!
 //! The daemon writes a copy when the rules have changed. `anchord rules guard` reads it. A copy
 //! that cannot be read makes every action ask. What was checked goes into a log, which has a
