@@ -205,19 +205,16 @@ impl<'a> Draft<'a> {
             return None;
         };
         let id = stored.id;
-        match item.merged(stored.body.clone(), stored.content_version().revision) {
-            Some(body) => {
-                if let (Body::Blueprint(new), Body::Blueprint(old)) = (&body, &stored.body) {
-                    self.replaced += u32::from(new.content != old.content);
-                }
-                self.merge(id, body, origin);
-                None
-            }
-            None => {
-                self.keep(id, origin);
-                Some(id)
-            }
+        let merged = item.merged(stored.body.clone(), stored.content_version().revision);
+        let Some(body) = merged else {
+            self.keep(id, origin);
+            return Some(id);
+        };
+        if let (Body::Blueprint(new), Body::Blueprint(old)) = (&body, &stored.body) {
+            self.replaced += u32::from(new.content != old.content);
         }
+        self.merge(id, body, origin);
+        None
     }
 
     /// Leaves a blueprint unchanged and reports that to the caller.

@@ -22,7 +22,7 @@ pub(crate) fn releasing(
         let plan = plan_release(memory, &key, archive.as_ref(), told_by);
         let plan = plan.map_err(|refusal| refusal.to_string())?;
         let outcome = match plan.outcome {
-            Released::Save(outcome) => Reply::Outcome(outcome),
+            Released::Save(outcome) => Reply::Outcome(*outcome),
             Released::End(left) => Reply::Words(left),
         };
         Ok(Transition { changes: plan.changes, outcome })

@@ -177,7 +177,7 @@ pub fn log_guarded(
         "paths": action.paths,
     });
     secrets::clean_json(&mut line, &mut Removed::default());
-    if let Value::String(text) = &mut line["command"]
+    if let Some(Value::String(text)) = line.get_mut("command")
         && text.len() > GUARD_LOG_COMMAND_BYTES_MAX
     {
         text.truncate(text.floor_char_boundary(GUARD_LOG_COMMAND_BYTES_MAX));

@@ -85,7 +85,7 @@ pub(super) fn hold(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Released {
     /// The outcome of a save.
-    Save(SaveOutcome),
+    Save(Box<SaveOutcome>),
     /// Lines about what was not taken of the work of a session that ended without a save. Its row
     /// stays on this machine, so [`plan_say_left`] adds them.
     End(String),
@@ -134,7 +134,7 @@ pub fn plan_release(
             work.summary = format!("{}\n{left}", work.summary);
         }
         let (changes, outcome) = work.finish(memory, draft, archive, &origin);
-        (changes, Released::Save(outcome))
+        (changes, Released::Save(Box::new(outcome)))
     } else {
         (draft.finish().changes, Released::End(left))
     };

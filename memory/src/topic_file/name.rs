@@ -85,6 +85,7 @@ pub fn distinct(name: &str, given: &str) -> String {
 }
 
 fn hex(text: &str, bytes: usize) -> String {
-    let digest: [u8; 32] = Sha256::digest(text).into();
-    base16ct::lower::encode_string(&digest[..bytes])
+    let mut hex = base16ct::lower::encode_string(&Sha256::digest(text));
+    hex.truncate(2 * bytes);
+    hex
 }

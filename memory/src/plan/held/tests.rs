@@ -29,7 +29,7 @@ fn saving(part: Staged) -> Save<'static> {
 fn fold(memory: &mut Memory, key: &HeldKey) -> Option<SaveOutcome> {
     let plan = plan_release(memory, key, None, ToldBy::Row).unwrap();
     match apply(memory, plan) {
-        Released::Save(outcome) => Some(outcome),
+        Released::Save(outcome) => Some(*outcome),
         Released::End(_) => None,
     }
 }
