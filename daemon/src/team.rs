@@ -74,9 +74,9 @@ impl TeamLinks {
         if let Some(known) = self.known().get(&key) {
             return Ok(known.clone());
         }
-        let address = Address::parse(url).map_err(|error| error.to_string())?;
+        let address = Address::parse(url).map_err(|error| format!("failed to {error}"))?;
         let database = Database::open(address, secret.clone()).await;
-        let database = database.map_err(|error| error.to_string())?;
+        let database = database.map_err(|error| format!("failed to {error}"))?;
         Ok(self.known().entry(key).or_insert(database).clone())
     }
 

@@ -158,7 +158,14 @@ impl Database {
             let quoted = escape_identifier(role_name);
             format!("{}GRANT anchord_member TO {quoted};\n", create_role_sql(role_name))
         };
-        self.run(&format!("BEGIN;\n{create}{row}COMMIT")).await
+        let invited = self.run(&format!("BEGIN;\n{create}{row}COMMIT")).await;
+        invited.map_err(|error| match error {
+            // The policy of the table of members, in the server's words.
+            Error::Refused(why) if why.contains("row-level security") => {
+                Error::Refused("only a maintainer invites a member".to_owned())
+            }
+            error => error,
+        })
     }
 
     /// Lists the members of a project, by database role. Fails with [`Error::NotAMember`] if the

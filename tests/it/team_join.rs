@@ -30,12 +30,17 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
         assert!(machine.sees("My own.").contains("Postgres 16"));
     }
     assert_eq!(ada.shared(), bob.shared());
-    // It stays in sight as long as it is there.
-    for command in [&["team", "status"][..], &["doctor"], &["purge", "--query", "nowhere"]] {
-        let (_, text) = bob.shell().said(command);
-        assert!(text.contains(".aside-1"), "{command:?}: {text}");
-    }
-    let aside = PathBuf::from(bob.team()["asides"][0].as_str().unwrap());
+    // It stays in sight as long as it is there, in the team and out of it.
+    let is_in_sight = || {
+        for command in [&["team", "status"][..], &["doctor"], &["purge", "--query", "nowhere"]] {
+            let (_, text) = bob.shell().said(command);
+            assert!(text.contains(".aside-1"), "{command:?}: {text}");
+        }
+    };
+    is_in_sight();
+    bob.shell().done(&["team", "leave", "--keep"]);
+    is_in_sight();
+    let aside = PathBuf::from(bob.shell().json(&["team", "status"])["asides"][0].as_str().unwrap());
     assert!(aside.is_dir());
     bob.shell().done(&["project", "delete", "--yes"]);
     assert!(!aside.exists(), "it goes with the project");

@@ -334,6 +334,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let mut text = String::new();
     let Some(team) = &reply.team else {
         let _ = writeln!(text, "{root}: no team shares this memory");
+        asides(&mut text, reply, home);
         return text;
     };
     let _ = writeln!(text, "{root}: shared as {}", show::plain(&team.name));
@@ -347,7 +348,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     if team.waiting > 0 {
         let saves = show::count(team.waiting as u64, "save");
         let until = match (team.head, &team.error) {
-            (Some(_), Some(_)) => "kept here until the database takes what they have",
+            (Some(_), Some(_)) => "kept here until the database takes them",
             _ => "folded once the database answers",
         };
         let _ = writeln!(text, "  waiting    {saves}, {until}");
@@ -356,10 +357,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
         let file = show::path(file, home);
         let _ = writeln!(text, "  missing    commits that the database has lost are in {file}");
     }
-    for aside in &team.asides {
-        let aside = show::path(aside, home);
-        let _ = writeln!(text, "  set aside  the memory before it joined is in {aside}");
-    }
+    asides(&mut text, reply, home);
     if let Some(error) = &team.error {
         let _ = writeln!(text, "  fault      {}", show::plain(error));
         if let Some(answered) = team.answered {
@@ -372,6 +370,13 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
             writeln!(text, "  {:<11}{name} ({role})", format!("{:?}", member.role).to_lowercase());
     }
     text
+}
+
+fn asides(text: &mut String, reply: &TeamReply, home: Option<&Path>) {
+    for aside in &reply.asides {
+        let aside = show::path(aside, home);
+        let _ = writeln!(text, "  set aside  a memory of before it joined is in {aside}");
+    }
 }
 
 #[cfg(test)]

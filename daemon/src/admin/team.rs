@@ -80,9 +80,11 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         Some(open) => state(service, &open).await?,
         None => None,
     };
+    let asides = service.projects.open.asides(id).await.map_err(store_error)?;
+    let asides = asides.iter().map(|path| super::text(path)).collect();
     let aside = aside.as_deref().map(super::text);
     let project = Some(asked.reference(service, id));
-    Ok(TeamReply { project, team, aside, sql, remarks })
+    Ok(TeamReply { project, team, aside, asides, sql, remarks })
 }
 
 /// Lists the projects that a team's database shows.
@@ -131,8 +133,6 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
     let missing = run_blocking(move || team_copy::missing_in(&directory)).await;
     let missing = missing.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
     state.missing = missing.iter().map(|path| super::text(path)).collect();
-    let asides = service.projects.open.asides(open.id).await.map_err(store_error)?;
-    state.asides = asides.iter().map(|path| super::text(path)).collect();
     let Some(config) = config else { return Ok(Some(state)) };
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();

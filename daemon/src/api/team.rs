@@ -75,6 +75,10 @@ pub struct TeamReply {
     /// The directory of the memory that was here before, if it was set aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<String>,
+    /// All directories with memories that were here before they joined a team. No command looks
+    /// into them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asides: Vec<String>,
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
@@ -115,9 +119,6 @@ pub struct TeamState {
     /// Files with commits that the database has lost, and that this machine had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Directories with the memory that was here before it joined, which no command looks into.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asides: Vec<String>,
     /// The members, if the database answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<TeamMember>,

@@ -338,7 +338,8 @@ async fn a_maintainer_manages_members_and_purges() {
     let rita = open(&team.server.url("rita")).await;
     assert!(matches!(rita.remove(team.project, "bob").await, Err(Error::Refused(_))));
     let promoted = rita.invite(team.project, "rita", "Rita", Role::Maintainer).await;
-    assert!(matches!(promoted, Err(Error::Refused(_))), "{promoted:?}");
+    let Err(Error::Refused(why)) = promoted else { panic!("{promoted:?}") };
+    assert_eq!(why, "only a maintainer invites a member");
     assert_eq!(bob.members(team.project).await.unwrap().len(), 3);
 
     let purge = "UPDATE anchord.entries SET changes = 'null', digest = repeat('c', 64) RETURNING 1";

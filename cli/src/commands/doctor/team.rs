@@ -21,11 +21,12 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
     }
     for project in &status.projects {
         match team(dir, project) {
-            Ok(None) => {}
-            Ok(Some(state)) => {
-                found.push(finding(project, &state));
-                found.extend(state.missing.iter().map(|file| missing(project, file)));
-                found.extend(state.asides.iter().map(|place| aside(project, place)));
+            Ok(reply) => {
+                if let Some(state) = &reply.team {
+                    found.push(finding(project, state));
+                    found.extend(state.missing.iter().map(|file| missing(project, file)));
+                }
+                found.extend(reply.asides.iter().map(|place| aside(project, place)));
             }
             Err(error) if is_reported(found, project, &error) => {}
             Err(error) => {
@@ -38,10 +39,9 @@ pub(super) fn findings(dir: &InstanceDir, status: &StatusReply, found: &mut Vec<
     }
 }
 
-fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<Option<TeamState>, Error> {
+fn team(dir: &InstanceDir, project: &ProjectStatus) -> Result<TeamReply, Error> {
     let params = TeamParams { project: project.id.clone(), action: TeamAction::Look };
-    let reply: TeamReply = Client::running(dir)?.post(api::PROJECT_TEAM, &params)?;
-    Ok(reply.team)
+    Client::running(dir)?.post(api::PROJECT_TEAM, &params)
 }
 
 /// Names a file with commits that the database has lost.
