@@ -166,12 +166,10 @@ fn a_line_beyond_the_limit_is_answered_and_the_next_one_too() {
     let project = Project::git();
     let mut agent = Agent::open(&instance, project.path());
     let long = "x".repeat(20 * 1024 * 1024);
-    agent.call_later("memory_checkpoint", &json!({"summary": long}));
+    let error = agent.call("memory_checkpoint", &json!({"summary": long}));
+    let error = error.expect_err("it is too long");
+    assert!(error.code == -32600 && error.message.contains("bytes"), "{error:?}");
     agent.tool("memory_status", &json!({}));
-    // The line is not parsed, so its id is unknown.
-    let errors: Vec<&str> =
-        agent.notifications().iter().filter_map(|said| said["error"]["message"].as_str()).collect();
-    assert!(errors.len() == 1 && errors[0].contains("bytes"), "{errors:?}");
 }
 
 /// Adds the metadata that each request of the stateless revision carries.
