@@ -4,7 +4,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use anchord_memory::Audience;
+use anchord_memory::{Audience, RecordId};
 use anchord_proto::hello::ToolSet;
 use futures::FutureExt;
 use serde_json::{Map, Value};
@@ -76,7 +76,7 @@ pub(super) async fn call(
     };
     // An id of before may name another record now.
     let is_renumbered = session.take_renumbered();
-    let is_refused = is_renumbered && ["id", "ids"].iter().any(|it| arguments.contains_key(*it));
+    let is_refused = is_renumbered && arguments.values().any(names_records);
     let (outcome, unknown) = if is_refused {
         (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
     } else {
@@ -130,6 +130,19 @@ pub(super) async fn call(
         .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, id }
+}
+
+/// Returns whether an argument is nothing but ids of records. Agents give the field many names.
+fn names_records(argument: &Value) -> bool {
+    match argument {
+        Value::String(text) => {
+            let is_end = |c: char| c.is_whitespace() || [',', ';'].contains(&c);
+            let mut ids = text.split(is_end).filter(|id| !id.is_empty()).peekable();
+            ids.peek().is_some() && ids.all(|id| id.parse::<RecordId>().is_ok())
+        }
+        Value::Array(items) => items.iter().any(names_records),
+        _ => false,
+    }
 }
 
 /// Returns what is known of a place without a memory, such as that it had one, unless the answer
