@@ -289,7 +289,7 @@ fn read_event(stdin: impl Read) -> Result<Vec<u8>, Damaged> {
     } else if event.len() > HOOK_INPUT_BYTES_MAX {
         Some("the call is longer than 64 MiB")
     } else if serde_json::from_slice::<&RawValue>(&event).is_err() {
-        Some("the call is not one text of JSON in UTF-8")
+        Some("the call is not a single JSON document in UTF-8")
     } else {
         None
     };

@@ -535,7 +535,7 @@ fn an_edit_of_a_notes_content_keeps_its_tags_and_names_the_lost_summary() {
     shell.done(&link);
     let tags = || shell.json(&["get", "link"])["records"][0]["tags"].clone();
     assert_eq!(tags(), json!(["reference"]));
-    let lost = "Its summary was of the text before and is gone; --summary sets one.\n";
+    let lost = "Its summary described the earlier text and was dropped; --summary sets one.\n";
     assert!(shell.done(&["edit", "link", "--content", "ask Ada"]).ends_with(lost));
     assert_eq!(tags(), json!(["reference"]));
     shell.done(&["edit", "link", "--summary", "who knows"]);

@@ -224,7 +224,10 @@ fn say_lost(out: &mut dyn Write, before: &Record, reply: &ToolReply) -> Result<(
         !before.summary.is_empty() && after.summary.is_empty() && before.content != after.content
     });
     if is_lost {
-        writeln!(out, "Its summary was of the text before and is gone; --summary sets one.")?;
+        writeln!(
+            out,
+            "Its summary described the earlier text and was dropped; --summary sets one."
+        )?;
     }
     Ok(())
 }

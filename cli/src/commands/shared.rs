@@ -196,7 +196,7 @@ fn state(now: &SharedReply, home: Option<&Path>) -> String {
             let directory = show::plain(&now.directory);
             let _ = write!(
                 text,
-                " any more; {files} of before stayed in {directory}. `git rm -r {directory}` \
+                " any more; {files} from before are still in {directory}. `git rm -r {directory}` \
                  removes them, and `anchord init --shared` shares the memory again"
             );
         } else if now.has_files {

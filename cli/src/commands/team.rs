@@ -375,7 +375,7 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
 fn asides(text: &mut String, reply: &TeamReply, home: Option<&Path>) {
     for aside in &reply.asides {
         let aside = show::path(aside, home);
-        let _ = writeln!(text, "  set aside  a memory of before it joined is in {aside}");
+        let _ = writeln!(text, "  set aside  a memory from before it joined is in {aside}");
     }
 }
 

@@ -44,8 +44,8 @@ impl Called {
 }
 
 /// The first answer to a session after its records have got other ids.
-const RENUMBERED: &str = "This memory was joined with a team's meanwhile, and its records have other ids now. \
-    Find a record anew (memory_search) before you name it by its id.";
+const RENUMBERED: &str = "This memory was merged into a team's meanwhile, so its records have other ids now. \
+    Find a record again (memory_search) before you name it by its id.";
 
 /// Runs a tool for a session. `line` is the shim's line, if a shim sent the call. The answer is
 /// worded for `audience`.

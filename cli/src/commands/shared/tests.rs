@@ -40,7 +40,7 @@ fn files_of_others_are_named_with_the_command_that_takes_them_in() {
 fn files_of_before_are_not_those_of_others() {
     let stopped = SharedReply { was_on: true, ..reply() };
     insta::assert_snapshot!(state(&stopped, Some(Path::new("/home/ada"))), @r"
-    ~/src/shop: the memory is not shared any more; 214 files of before stayed in .anchord/memory. `git rm -r .anchord/memory` removes them, and `anchord init --shared` shares the memory again
+    ~/src/shop: the memory is not shared any more; 214 files from before are still in .anchord/memory. `git rm -r .anchord/memory` removes them, and `anchord init --shared` shares the memory again
     ");
     let text = plan(&stopped, None);
     assert!(text.contains("take in   214 files that are there from before\n"), "{text}");
