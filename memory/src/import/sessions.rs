@@ -88,20 +88,15 @@ fn put_past(draft: &mut Draft<'_>, client: &str, captured: SessionActivity, now:
     let session = SessionId::new(captured.key());
     let (started, ended) = captured.times();
     let ended = ended.min(now);
-    let origin = Provenance::new(session.clone(), client.into(), ended);
+    let origin = Provenance::new(session, client.into(), ended);
     put_fixes(draft, &captured, &origin);
     let captured = captured.without_trace();
+    let summary = captured.row_summary();
     let row = Row {
-        session,
-        started: started.min(ended),
-        ended,
-        summary: captured.row_summary(),
-        on_behalf: true,
         captured: Some(Box::new(captured)),
         // A transcript that has grown still contains everything from before.
         rewrites: true,
-        earlier: Vec::new(),
-        added: Counts::default(),
+        ..Row::of_end(&origin, started.min(ended), summary, Counts::default())
     };
     put_row(draft, row, &origin);
 }

@@ -4,9 +4,9 @@
 //! shared records, so another machine's copy of its entry lacks nothing.
 
 use super::save::{Accepted, Work, accept_save, refuse_unexpected};
-use super::{Plan, Row, Save, SaveOutcome, put_fixes, put_row};
+use super::{Plan, Row, Save, SaveOutcome, notice_of_end, put_fixes, put_row};
 use crate::archive::ArchivePlan;
-use crate::change::{Change, Notice, NoticeCause};
+use crate::change::{Change, NoticeCause};
 use crate::draft::Draft;
 use crate::held::{Held, HeldKey};
 use crate::limits::HELD_MAX;
@@ -147,29 +147,11 @@ pub fn plan_release(
 pub fn plan_say_left(memory: &Memory, held: &Held, lines: String) -> Plan<()> {
     let origin = Provenance::new(held.session.clone(), held.client.clone(), held.time);
     let mut draft = Draft::new(memory);
-    let row = Row {
-        session: held.session.clone(),
-        started: held.started,
-        ended: held.time,
-        summary: lines,
-        on_behalf: true,
-        captured: None,
-        earlier: Vec::new(),
-        rewrites: false,
-        added: Counts::default(),
-    };
+    let row = Row::of_end(&origin, held.started, lines, Counts::default());
     let row = put_row(&mut draft, row, &origin);
     let mut changes = draft.finish().changes;
-    changes.push(Change::Notify(Box::new(Notice {
-        id: memory.next_notice(),
-        time: held.time,
-        session: held.session.clone(),
-        row,
-        cause: NoticeCause::Ended,
-        kept: Counts::default(),
-        files_unseen: false,
-        private: memory.team().is_some(),
-    })));
+    let notice = notice_of_end(memory, row, &origin, NoticeCause::Ended, Counts::default());
+    changes.push(Change::Notify(Box::new(notice)));
     Plan { changes, outcome: () }
 }
 

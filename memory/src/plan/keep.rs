@@ -2,7 +2,7 @@
 //! session's successor.
 
 use super::held::hold;
-use super::{Plan, Row, put_fixes, put_row, stored_row_of};
+use super::{Plan, Row, notice_of_end, put_fixes, put_row, stored_row_of};
 use crate::activity::{LAST_MESSAGE, SessionActivity};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
@@ -81,16 +81,8 @@ pub fn plan_keep(
     if staged.has_history_alone() || nothing_shared && cause == NoticeCause::Ended {
         return Some(Plan { changes, outcome: () });
     }
-    changes.push(Change::Notify(Box::new(Notice {
-        id: memory.next_notice(),
-        time: origin.time,
-        session: session.clone(),
-        row,
-        cause,
-        kept,
-        files_unseen,
-        private: memory.team().is_some(),
-    })));
+    let notice = notice_of_end(memory, row, &origin, cause, kept);
+    changes.push(Change::Notify(Box::new(Notice { files_unseen, ..notice })));
     Some(Plan { changes, outcome: () })
 }
 
@@ -150,16 +142,11 @@ fn row(
         (false, Some(activity)) => activity.times(),
         _ => (staged.first, origin.time),
     };
+    let summary = keep_end(lines.join("\n"), TEXT_BYTES_MAX);
     Some(Row {
-        session: origin.session.clone(),
-        started,
         ended: before.map_or(ended, |row| row.ended.max(ended)),
-        summary: keep_end(lines.join("\n"), TEXT_BYTES_MAX),
-        on_behalf: true,
         captured,
-        earlier: Vec::new(),
-        rewrites: false,
-        added: draft.added(),
+        ..Row::of_end(origin, started, summary, draft.added())
     })
 }
 

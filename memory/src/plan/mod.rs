@@ -58,7 +58,7 @@ pub use upkeep::{AnchorMove, plan_upkeep};
 pub(crate) use contradict::contradictions;
 pub(crate) use find::at_version;
 pub(crate) use fix::put_fixes;
-pub(crate) use row::{Row, add_entries, put_row, stored_row, stored_row_of};
+pub(crate) use row::{Row, add_entries, notice_of_end, put_row, stored_row, stored_row_of};
 pub(crate) use snap::{file_of, snap_file_of, snap_name_of};
 
 use crate::change::Change;

@@ -2,10 +2,12 @@
 //! its trail, unless it repeats the newest entry word for word or rewrites it.
 
 use crate::activity::SessionActivity;
+use crate::change::{Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::ids::{RecordId, SessionId, Timestamp};
 use crate::kinds::MergeKey;
 use crate::limits::{ROW_EARLIER_BYTES_MAX, ROW_ENTRIES_MAX};
+use crate::memory::Memory;
 use crate::provenance::Provenance;
 use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
 use crate::staged::Counts;
@@ -24,6 +26,49 @@ pub(crate) struct Row {
     /// Whether it replaces the newest entry, since it covers the same conversation from its start.
     pub(crate) rewrites: bool,
     pub(crate) added: Counts,
+}
+
+impl Row {
+    /// Makes the entry of a session that ended without a save, at the origin's time.
+    pub(crate) fn of_end(
+        origin: &Provenance,
+        started: Timestamp,
+        summary: String,
+        added: Counts,
+    ) -> Self {
+        Self {
+            session: origin.session.clone(),
+            started,
+            ended: origin.time,
+            summary,
+            on_behalf: true,
+            captured: None,
+            earlier: Vec::new(),
+            rewrites: false,
+            added,
+        }
+    }
+}
+
+/// Makes the notice about a session that ended without a save, at the origin's time. In a team it
+/// stays on this machine, as its row does.
+pub(crate) fn notice_of_end(
+    memory: &Memory,
+    row: RecordId,
+    origin: &Provenance,
+    cause: NoticeCause,
+    kept: Counts,
+) -> Notice {
+    Notice {
+        id: memory.next_notice(),
+        time: origin.time,
+        session: origin.session.clone(),
+        row,
+        cause,
+        kept,
+        files_unseen: false,
+        private: memory.team().is_some(),
+    }
 }
 
 /// Adds an entry to a session's row, and adds up the counts of new records.

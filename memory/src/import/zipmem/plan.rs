@@ -13,7 +13,7 @@ use crate::import::{
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
-use crate::plan::{Plan, Row, add_entries, put_row, stored_row, stored_row_of};
+use crate::plan::{Plan, Row, add_entries, notice_of_end, put_row, stored_row, stored_row_of};
 use crate::provenance::Provenance;
 use crate::record::{Body, SessionRow, TrailEntry};
 use crate::room::{check_items, has_room};
@@ -190,22 +190,15 @@ impl ZipmemImport<'_> {
         if was_kept && after == before {
             return None;
         }
-        let row = Row {
-            session: pending.session.clone(),
-            started: pending.started.unwrap_or(origin.time),
-            ended: origin.time,
-            summary: summary.unwrap_or_else(|| format!("Staged {kept}.")),
-            on_behalf: true,
-            captured: None,
-            earlier: Vec::new(),
-            rewrites: false,
-            added: Counts {
-                blueprints: after.blueprints - before.blueprints,
-                anchors: after.anchors - before.anchors,
-                lessons: after.lessons - before.lessons,
-                ..Counts::default()
-            },
+        let added = Counts {
+            blueprints: after.blueprints - before.blueprints,
+            anchors: after.anchors - before.anchors,
+            lessons: after.lessons - before.lessons,
+            ..Counts::default()
         };
+        let started = pending.started.unwrap_or(origin.time);
+        let summary = summary.unwrap_or_else(|| format!("Staged {kept}."));
+        let row = Row::of_end(&origin, started, summary, added);
         self.sessions += u32::from(stored.is_none());
         let row = put_row(draft, row, &origin);
         let cause = if pending.interrupted {
@@ -213,16 +206,7 @@ impl ZipmemImport<'_> {
         } else {
             NoticeCause::Ended
         };
-        Some(Notice {
-            id: self.memory.next_notice(),
-            time: origin.time,
-            session: pending.session.clone(),
-            row,
-            cause,
-            kept,
-            files_unseen: false,
-            private: self.memory.team().is_some(),
-        })
+        Some(notice_of_end(self.memory, row, &origin, cause, kept))
     }
 
     /// Returns whether an item stays as it was judged here: forgotten, or changed since. Newer

@@ -1,7 +1,6 @@
 //! The trail grows by an entry with each save and end, within its limits.
 
 use super::*;
-use crate::memory::Memory;
 use crate::plan::{Save, plan_save};
 use crate::record::Record;
 use crate::render::item;
@@ -118,4 +117,22 @@ fn entries_that_a_row_lacks_come_in_by_their_time_and_once() {
     let summaries: Vec<&str> = row.summaries().collect();
     assert_eq!(summaries, ["Fourth.", "Third.", "Second.", "First."]);
     assert_eq!((row.ended, record.version.0), (day(4), 3));
+}
+
+#[test]
+fn an_end_is_an_entry_on_behalf_of_its_session_and_a_notice_that_names_the_row() {
+    let mut memory = Memory::default();
+    let by = origin("gone", 3);
+    let mut draft = Draft::new(&memory);
+    let end = Row::of_end(&by, day(1), "half way".to_owned(), Counts::default());
+    let id = put_row(&mut draft, end, &by);
+    let changes = draft.finish().changes;
+    let kept = Counts { lessons: 2, ..Counts::default() };
+    let notice = notice_of_end(&memory, id, &by, NoticeCause::Ended, kept);
+    memory.apply(crate::Seq(1), &changes);
+    let (record, row) = row(&memory);
+    assert_eq!((row.started, row.ended, &*row.summary), (day(1), day(3), "half way"));
+    assert!(row.on_behalf && row.captured.is_none() && !row.saved_itself(), "{row:?}");
+    assert_eq!((notice.row, &notice.session, notice.time), (record.id, &row.session, row.ended));
+    assert_eq!((notice.kept, notice.files_unseen, notice.private), (kept, false, false));
 }
