@@ -12,19 +12,23 @@ use crate::limits::{
 };
 use crate::memory::Memory;
 use crate::overtaken::NOT_TAKEN;
-use crate::record::{Body, Record};
+use crate::record::{Body, Record, RecordState};
 use crate::staged::{Counts, count};
 
 /// Renders the newest unseen notices that fit. Returns the text, the ids of those shown, and the
-/// number that wait. `print` gets the characters left for one notice, and returns `None` if not
-/// even the notice's first line fits.
+/// number that wait. A notice ends with its row: after that was forgotten, there is nothing to look
+/// at. `print` gets the characters left for one notice, and returns `None` if not even the notice's
+/// first line fits.
 pub(super) fn notices(
     memory: &Memory,
     seen: &BTreeSet<NoticeId>,
     mut chars: usize,
     print: impl Fn(&Notice, usize) -> Option<String>,
 ) -> (String, Vec<NoticeId>, usize) {
-    let newest = memory.notices().rev().map(|notice| &**notice);
+    let has_row = |notice: &&Notice| {
+        memory.record(notice.row).is_some_and(|row| row.state != RecordState::Forgotten)
+    };
+    let newest = memory.notices().rev().map(|notice| &**notice).filter(has_row);
     let unseen: Vec<&Notice> = newest.filter(|notice| !seen.contains(&notice.id)).collect();
     let mut text = String::new();
     let mut shown = Vec::new();

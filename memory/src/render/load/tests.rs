@@ -14,7 +14,7 @@ use crate::testing::{
 };
 use crate::{
     Audience, Kind, Memory, NewNote, NoticeCause, NoticeId, Reader, Revision, SessionId, Staged,
-    TopicPart, Update, limits, plan_keep, plan_notes, plan_update,
+    TopicPart, Update, limits, plan_forget, plan_keep, plan_notes, plan_update,
 };
 
 mod laws;

@@ -168,3 +168,20 @@ fn a_title_in_a_notice_ends_after_a_word_and_without_a_full_stop() {
         "{notice}"
     );
 }
+
+#[test]
+fn a_notice_that_waits_ends_with_its_row() {
+    let mut memory = Memory::default();
+    for session in ["one", "two"] {
+        checkpoint(&mut memory, &origin(session, 3), lessons([lesson(session, "")]));
+        let (session, by) = (SessionId::new(session), origin("anchord", 4));
+        let plan = plan_keep(&memory, &session, &by, NoticeCause::Ended, false);
+        apply(&mut memory, plan.unwrap());
+    }
+    let shown = |memory: &Memory| loaded(memory, &Asked::default()).notices_shown;
+    assert_eq!(shown(&memory), [NoticeId(2), NoticeId(1)]);
+    let row = memory.notice(NoticeId(1)).unwrap().row;
+    let plan = plan_forget(&memory, &Reader::anyone(), row, None, &origin("one", 5)).unwrap();
+    apply(&mut memory, plan);
+    assert_eq!(shown(&memory), [NoticeId(2)]);
+}
