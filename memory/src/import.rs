@@ -37,10 +37,9 @@ pub use zipmem::{Dated, Pending, SourceRow, Zipmem, parse, plan_import_zipmem};
 use crate::audience::Audience;
 use crate::change::Change;
 use crate::draft::{Draft, KeptBlueprint};
-use crate::ids::{Kind, Timestamp};
+use crate::ids::Timestamp;
 use crate::kinds::MergeKey;
 use crate::memory::Memory;
-use crate::per_kind::PerKind;
 use crate::provenance::Provenance;
 use crate::record::{Anchor, Blueprint, Body, RecordState};
 use crate::refusal::Refusal;
@@ -127,14 +126,6 @@ fn remembered(
         changes.push(Change::Imported { source, digest, records: count, undone: false });
     }
     changes
-}
-
-/// Returns the number of items found that are neither new nor left out. They are here already, or
-/// go into records that are.
-fn here_already(found: &PerKind<usize>, outcome: &ImportOutcome, left_out: usize) -> u32 {
-    let found: usize = Kind::ALL.iter().map(|kind| found.of(*kind)).sum();
-    let new: u32 = Kind::ALL.iter().map(|kind| outcome.added.of(*kind)).sum();
-    count(found.saturating_sub(left_out)).saturating_sub(new + outcome.sessions)
 }
 
 /// Returns whether a change only repeats a record's current content.

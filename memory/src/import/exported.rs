@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::judged::{EarlierTexts, Forgotten, adds, existing};
 use super::source::{ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, here_already, left_out, put_anchor, put_blueprint, remembered};
+use super::{ImportOutcome, left_out, put_anchor, put_blueprint, remembered};
 use crate::activity::{SessionActivity, quoted};
 use crate::change::Change;
 use crate::draft::Draft;
@@ -29,7 +29,7 @@ use crate::record::{Body, Record, RecordState, SessionRow, TrailEntry};
 use crate::refusal::Refusal;
 use crate::room::{check_items, has_room};
 use crate::size::Size;
-use crate::staged::{Counts, Staged, accept};
+use crate::staged::{Counts, Staged, accept, count};
 
 /// The source name under which imports of exports are remembered.
 pub const EXPORTED: &str = "anchord";
@@ -160,7 +160,7 @@ pub fn plan_import_export(
     let mut draft = Draft::new(memory);
     let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
-    let (mut counts, mut is_whole, mut refused) = (PutCounts::default(), true, 0);
+    let (mut counts, mut is_whole) = (PutCounts::default(), true);
     for record in &source.records {
         if record.state == RecordState::Forgotten {
             counts.forgotten += 1;
@@ -169,6 +169,7 @@ pub fn plan_import_export(
         if let Some(owner) = record.owner() {
             let is_here = memory.private_of(owner).any(|here| here.body == record.body);
             counts.private += usize::from(!is_here);
+            counts.here += usize::from(is_here);
             continue;
         }
         let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
@@ -189,7 +190,6 @@ pub fn plan_import_export(
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&record.id.to_string(), &refusal));
-                refused += 1;
             }
         }
     }
@@ -206,17 +206,15 @@ pub fn plan_import_export(
     (counts.bound, counts.unbound) = (bindings.len(), wanted.count() - bindings.len());
     notes.extend(counts.notes());
     let written = draft.finish();
-    let left = counts.left_out() + refused + written.kept.len();
-    let mut outcome = ImportOutcome {
+    let outcome = ImportOutcome {
         added: new_records(&written.changes),
-        merged: 0,
+        merged: written.merged + count(counts.here),
         sessions: counts.new_rows,
         pending: Counts::default(),
         kept: written.kept,
         notes,
         before: None,
     };
-    outcome.merged = here_already(&source.found(), &outcome, left);
     let changes = remembered(memory, written.changes, bindings, (EXPORTED, digest), is_whole);
     Plan { changes, outcome }
 }
@@ -237,6 +235,7 @@ fn new_records(changes: &[Change]) -> Counts {
 #[derive(Default)]
 struct PutCounts {
     new_rows: u32,
+    here: usize,
     forgotten: usize,
     forgotten_here: usize,
     private: usize,
@@ -257,17 +256,14 @@ impl PutCounts {
             Put::OlderLesson => self.older_lessons += 1,
             Put::ForgottenHere => self.forgotten_here += 1,
             Put::SeveralSessions => self.several_sessions += 1,
-            Put::Proposed => self.proposed += 1,
+            Put::Proposed { is_new } => {
+                self.proposed += 1;
+                self.here += usize::from(!is_new);
+            }
             Put::OtherRule => self.other_rules += 1,
+            Put::Here => self.here += 1,
             Put::Done => {}
         }
-    }
-
-    /// Returns the number of records that are left out.
-    fn left_out(&self) -> usize {
-        let forgotten = self.forgotten + self.forgotten_here;
-        let older = self.older + self.older_lessons;
-        forgotten + older + self.private + self.other_rules + self.several_sessions
     }
 
     /// Words what was left out or changed.
@@ -343,8 +339,11 @@ impl PutCounts {
 
 /// The result for a record that was not refused.
 pub(super) enum Put {
+    /// The draft counts what it created, and what it merged into a record.
     Done,
     NewRow,
+    /// The record is here already, or its row is.
+    Here,
     /// A newer note with this key is here.
     Older,
     /// A newer version of the lesson is here, and lacks something of this one.
@@ -353,8 +352,10 @@ pub(super) enum Put {
     ForgottenHere,
     /// The row covers several sessions and does not name them.
     SeveralSessions,
-    /// The rule is proposed, whatever it is there.
-    Proposed,
+    /// The rule is proposed, whatever it is there. One that was forgotten here is not new.
+    Proposed {
+        is_new: bool,
+    },
     /// Another rule of this title is here.
     OtherRule,
 }
@@ -374,7 +375,7 @@ fn judged(
     if let Some(note) = record.note().filter(|note| note.key.is_none()) {
         let was_corrected =
             earlier.has(&note.content, Some(time)) && existing(memory, &record.body).is_none();
-        return was_corrected.then_some(Put::Done);
+        return was_corrected.then_some(Put::Here);
     }
     let Body::Lesson(lesson) = &record.body else { return None };
     let here = memory.existing_match(&record.body)?;
@@ -389,14 +390,14 @@ pub(super) fn put(
     record: &Record,
     origin: &Provenance,
 ) -> Result<Put, Refusal> {
+    let last = (draft.head().last_number(), draft.head().last_private());
     if let Body::Rule(rule) = &record.body {
         return propose(draft, rule, origin).map(|proposed| match proposed {
-            Proposed::New => Put::Proposed,
-            Proposed::Here => Put::Done,
+            Proposed::New => Put::Proposed { is_new: draft.head().last_number() > last.0 },
+            Proposed::Here => Put::Here,
             Proposed::Differs => Put::OtherRule,
         });
     }
-    let last = (draft.head().last_number(), draft.head().last_private());
     let here = draft.head().existing_match(&record.body);
     let mut part = Staged::of_record(record, here.map(AsRef::as_ref), origin);
     if let Body::SessionRow(row) = &record.body {
@@ -410,7 +411,8 @@ pub(super) fn put(
     // A note may be older than the one here, in which case it takes no room.
     let items = Staged { notes: Vec::new(), ..part.clone() };
     check_items(draft.head(), &items, &items, origin)?;
-    let mut put = Put::Done;
+    // A topic that is here may lack nothing.
+    let mut put = if part.items().is_empty() { Put::Here } else { Put::Done };
     if let Body::SessionRow(row) = &record.body {
         if stored_row_of(draft, &bounded(&row.session), row.on_behalf).is_none() {
             let more = Size { records: 1, bytes: record.text_bytes() as u64 };
@@ -426,7 +428,9 @@ pub(super) fn put(
     }
     for note in &std::mem::take(&mut part.notes) {
         match draft.existing_note(note, origin).map(|here| (here.updated.time, here.note())) {
-            Some((time, Some(here))) if time >= origin.time && here.content == note.content => {}
+            Some((time, Some(here))) if time >= origin.time && here.content == note.content => {
+                put = Put::Here;
+            }
             Some((time, _)) if time > origin.time => return Ok(Put::Older),
             _ => {
                 has_room(&draft.head().totals().kept, Kind::Note, draft.more(note, origin))?;
@@ -473,7 +477,7 @@ fn put_session(
     if let Some(stored) = stored_row_of(draft, &session, row.on_behalf) {
         let newest = TrailEntry { time: ended, summary, on_behalf: row.on_behalf, folded: 0 };
         add_entries(draft, stored, earlier.into_iter().chain([newest]), origin);
-        return Put::Done;
+        return Put::Here;
     }
     let added = Counts {
         blueprints: row.blueprints_added,

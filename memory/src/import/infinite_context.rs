@@ -135,16 +135,18 @@ impl ImportStep for BriefStep {
         outcome.notes.extend(Some(read.outside).filter(|_| is_last).and_then(outside));
         let mut draft = Draft::new(memory);
         put(&mut draft, Body::Topic(read.topic), &origin);
+        let mut stayed = 0;
         for note in &read.notes {
-            if !forgotten.has(&Body::Note(note.note(&origin.session)), entry.time) {
+            if forgotten.has(&Body::Note(note.note(&origin.session)), entry.time) {
+                stayed += 1;
+            } else {
                 draft.note(note, &origin);
             }
         }
         let written = draft.finish();
         outcome.added = written.added;
         // The topic counts once for all entries.
-        let long = count(read.notes.len()).saturating_sub(written.added.notes);
-        outcome.merged = long + u32::from(is_last && here.is_some());
+        outcome.merged = written.merged + stayed + u32::from(is_last && here.is_some());
         let mut changes = written.changes;
         let records = count(changes.len());
         let source = INFINITE_CONTEXT.to_owned();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::judged::{EarlierTexts, Forgotten};
 use super::source::{Candidate, ImportError, ImportStep, NamedText, Parts, Source};
 use super::zipmem::object;
-use super::{ImportOutcome, here_already, is_here, left_out, remembered};
+use super::{ImportOutcome, is_here, left_out, remembered};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::fold::{clip, fold, one_line};
@@ -25,10 +25,10 @@ use crate::memory::Memory;
 use crate::per_kind::PerKind;
 use crate::plan::{Plan, file_of, snap_record};
 use crate::provenance::Provenance;
-use crate::record::Body;
+use crate::record::{Body, RecordState};
 use crate::refusal::Refusal;
 use crate::room::check_items;
-use crate::staged::{Staged, accept};
+use crate::staged::{Staged, accept, count};
 use crate::topic_file::{TopicFile, WrittenHere, distinct, given_name, snap_topic};
 
 /// The source name under which imports of snap-memory's folders are remembered. It is also the
@@ -165,7 +165,7 @@ fn plan_import(
     let mut draft = Draft::new(memory);
     let forgotten = Forgotten::of(memory);
     let mut notes = source.notes.clone();
-    let (mut is_whole, mut left) = (true, 0);
+    let (mut is_whole, mut here) = (true, 0);
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     // Of two names that differ in case, the one written first keeps it.
@@ -175,7 +175,6 @@ fn plan_import(
         let file = file_of(&topic.given);
         if is_automatic(&topic.file) {
             notes.push(format!("{file} has only lines that were written by rule; left out"));
-            left += 1 + topic.texts().len();
             continue;
         }
         let name = name_for(memory, &topic.given, &taken);
@@ -184,7 +183,7 @@ fn plan_import(
         }
         match put(&mut draft, topic, &name, (&forgotten, source.earlier.as_ref()), origin) {
             Ok(put) => {
-                left += put.remarks.len();
+                here += put.here;
                 notes.extend(put.remarks);
                 taken.insert(fold(&name));
                 if put.is_taken {
@@ -194,14 +193,13 @@ fn plan_import(
             Err(refusal) => {
                 is_whole &= !matches!(refusal, Refusal::Full { .. });
                 notes.push(left_out(&file, &refusal));
-                left += 1 + topic.texts().len();
             }
         }
     }
     let bindings = bindings(memory, source, &names, &mut notes);
     let written = draft.finish();
-    let mut outcome = ImportOutcome { added: written.added, notes, ..ImportOutcome::default() };
-    outcome.merged = here_already(&source.found(), &outcome, left);
+    let outcome =
+        ImportOutcome { added: written.added, merged: here, notes, ..ImportOutcome::default() };
     let changes = remembered(memory, written.changes, bindings, (SNAP_MEMORY, digest), is_whole);
     Plan { changes, outcome }
 }
@@ -234,7 +232,18 @@ type Judged<'j> = (&'j Forgotten, &'j EarlierTexts);
 struct Put {
     /// Whether the topic is here now. One that was forgotten here may stay so.
     is_taken: bool,
+    /// The number of its parts that are here: itself, and texts that become notes.
+    here: u32,
     /// One line for each part of it that is left out.
+    remarks: Vec<String>,
+}
+
+/// The result for the texts of a file that become notes.
+#[derive(Default)]
+struct PutTexts {
+    /// The number of texts that are here already, or stay as they were judged here.
+    here: u32,
+    /// One line for each text that is left out.
     remarks: Vec<String>,
 }
 
@@ -259,11 +268,12 @@ fn put(
     let written = file.updated.or(file.created);
     if judged.0.keeps_out(draft.head(), &body, written) {
         let (_, texts) = file.additions(name, None, WrittenHere::default(), &updated);
-        let mut remarks = put_texts(draft, name, texts, Some(judged), &updated);
+        let PutTexts { here, mut remarks } = put_texts(draft, name, texts, Some(judged), &updated);
         if written.is_none() {
             remarks.push(format!("{} was forgotten here and stays so", file_of(&source.given)));
         }
-        return Ok(Put { is_taken: false, remarks });
+        let here = here + u32::from(written.is_some());
+        return Ok(Put { is_taken: false, here, remarks });
     }
     if here.is_none() {
         // It began on its own day.
@@ -275,12 +285,18 @@ fn put(
         here.updated.time >= updated.time && *here.updated.client != *SNAP_MEMORY
     });
     let written_here = WrittenHere::all(is_newer);
-    let remarks = put_file(draft, file, name, written_here, Some(judged), &updated)?;
+    let texts = put_file(draft, file, name, written_here, Some(judged), &updated);
     let id = draft.head().topic(name).map(|record| record.id).filter(|_| here.is_none());
+    if let (Some(begun), Err(_)) = (id, &texts) {
+        // Nothing of a topic that is refused stays.
+        draft.set_state(begun, RecordState::Forgotten, &updated);
+    }
+    let texts = texts?;
     if let Some(id) = id.filter(|_| name != source.given) {
         draft.mark(id, vec![file_of(&source.given)], false, &updated);
     }
-    Ok(Put { is_taken: true, remarks })
+    let here = texts.here + u32::from(here.is_some());
+    Ok(Put { is_taken: true, here, remarks: texts.remarks })
 }
 
 /// Plans to take in a file of a topic that a person has edited. Lists unite, and nothing leaves
@@ -300,7 +316,7 @@ pub fn plan_edited_topic(
     let (mut draft, name) = (Draft::new(memory), topic_name(name)?);
     let new = memory.topic(&name).is_none().then(|| edited.begun(&name));
     let edited = new.as_ref().unwrap_or(edited);
-    let outcome = put_file(&mut draft, edited, &name, written_here, None, origin)?;
+    let outcome = put_file(&mut draft, edited, &name, written_here, None, origin)?.remarks;
     if draft.head().topic(&name).is_none() {
         let begun = TopicPart { name: Some(name), ..TopicPart::default() };
         let part = Staged { topics: vec![begun.clone()], ..Staged::default() };
@@ -313,8 +329,7 @@ pub fn plan_edited_topic(
     Ok(Plan { changes, outcome })
 }
 
-/// Stores what a file adds to a topic, and the texts that have no place in one as notes. Returns a
-/// remark for each note that was refused.
+/// Stores what a file adds to a topic, and the texts that have no place in one as notes.
 fn put_file(
     draft: &mut Draft<'_>,
     file: &TopicFile,
@@ -322,10 +337,13 @@ fn put_file(
     written_here: WrittenHere,
     judged: Option<Judged<'_>>,
     origin: &Provenance,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<PutTexts, Refusal> {
     let here = draft.head().topic(name).cloned();
     let known = here.as_ref().and_then(|record| record.topic());
     let (part, rest) = file.additions(name, known, written_here, origin);
+    // A text that is too long was noted when the topic got its beginning.
+    let (_, all) = file.additions(name, None, WrittenHere::default(), origin);
+    let noted = count(all.iter().filter(|text| !rest.contains(text)).count());
     if !part.is_empty() {
         let part = Staged { topics: vec![part], ..Staged::default() };
         draft.head().tombstones().refuse(&part)?;
@@ -336,35 +354,39 @@ fn put_file(
             draft.keyed(topic, origin);
         }
     }
-    Ok(put_texts(draft, name, rest, judged, origin))
+    let texts = put_texts(draft, name, rest, judged, origin);
+    Ok(PutTexts { here: texts.here + noted, ..texts })
 }
 
-/// Stores texts as notes. Returns a remark for each that was refused.
+/// Stores texts as notes.
 fn put_texts(
     draft: &mut Draft<'_>,
     topic: &str,
     texts: Vec<String>,
     judged: Option<Judged<'_>>,
     origin: &Provenance,
-) -> Vec<String> {
-    let mut remarks = Vec::new();
+) -> PutTexts {
+    let mut put = PutTexts::default();
     for text in texts {
-        if let Err(refusal) = note(draft, topic, text, judged, origin) {
-            remarks.push(left_out(&format!("a text of `{topic}`"), &refusal));
+        match note(draft, topic, text, judged, origin) {
+            Ok(is_new) => put.here += u32::from(!is_new),
+            Err(refusal) => {
+                put.remarks.push(left_out(&format!("a text of `{topic}`"), &refusal));
+            }
         }
     }
-    remarks
+    put
 }
 
 /// Stores a text as a note, unless it is here already, or was forgotten or corrected here. It has
-/// no time of its own: the file's changes with any other part of it.
+/// no time of its own: the file's changes with any other part of it. Returns whether it is new.
 fn note(
     draft: &mut Draft<'_>,
     topic: &str,
     content: String,
     judged: Option<Judged<'_>>,
     origin: &Provenance,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let tags = vec![topic.to_lowercase()];
     let note = accept_note(NewNote { content, tags, ..NewNote::default() })?;
     let part = Staged { notes: vec![note.clone()], ..Staged::default() };
@@ -378,11 +400,12 @@ fn note(
     let is_judged = judged.is_some_and(|(forgotten, earlier)| {
         forgotten.has(&body, None) || earlier.has(&note.content, None)
     });
-    if !is_here && !is_judged {
+    let is_new = !is_here && !is_judged;
+    if is_new {
         check_items(draft.head(), &part, &part, origin)?;
         draft.note(&note, origin);
     }
-    Ok(())
+    Ok(is_new)
 }
 
 /// Returns the bindings of conversations that have no topic here. Names what is left out.

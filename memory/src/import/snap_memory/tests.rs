@@ -116,6 +116,20 @@ fn the_same_folder_again_changes_nothing_and_a_file_that_has_grown_adds_what_is_
     assert_eq!(memory.topic("cache").unwrap().version, version);
 }
 
+/// The description here is too long for a line of the history, so it becomes a note.
+#[test]
+fn a_topic_that_is_here_counts_although_a_text_of_it_becomes_a_new_note() {
+    let cache = |updated: &str, overview: &str| {
+        let text = topic_file("cache", updated, "half way", "- LRU", "- 2026-02-03: Began");
+        [file("context-cache.md", &format!("{text}\n## Overview\n{overview}\n"))]
+    };
+    let mut memory = Memory::default();
+    import(&mut memory, &cache("2026-02-03", &"It keeps answers. ".repeat(30)));
+    let outcome = import(&mut memory, &cache("2026-02-04", "It keeps all answers."));
+    assert_eq!(topic(&memory, "cache").1.overview, "It keeps all answers.");
+    assert_eq!((outcome.added.topics, outcome.added.notes, outcome.merged), (0, 1, 1));
+}
+
 #[test]
 fn a_topic_and_a_text_that_were_forgotten_stay_so() {
     let cache = |updated: &str, more: &str| {

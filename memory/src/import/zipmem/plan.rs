@@ -1,15 +1,15 @@
 //! Plans an import of zipmem's memory.
 
-use super::{Dated, ImportStep, Pending, SourceRow, Zipmem};
+use std::collections::BTreeSet;
+
+use super::{Dated, Pending, SourceRow, Zipmem};
 use crate::change::{Change, Notice, NoticeCause};
 use crate::draft::Draft;
 use crate::fold::clip;
 use crate::guide::CheckpointMode;
 use crate::ids::{Kind, SessionId, Timestamp};
 use crate::import::judged::{Forgotten, adds, existing, is_corrected};
-use crate::import::{
-    ImportOutcome, ZIPMEM, here_already, left_out, put_anchor, put_blueprint, remembered,
-};
+use crate::import::{ImportOutcome, ZIPMEM, left_out, put_anchor, put_blueprint, remembered};
 use crate::intake::WriteLimits;
 use crate::limits::PURGE_TITLE_CHARS_MAX;
 use crate::memory::Memory;
@@ -19,7 +19,7 @@ use crate::record::{Body, SessionRow, TrailEntry};
 use crate::room::{check_items, has_room};
 use crate::settings::Settings;
 use crate::size::Size;
-use crate::staged::{Counts, Staged, accept};
+use crate::staged::{Counts, Staged, accept, count};
 
 /// Plans an import of zipmem's memory. Records keep the times of their originals; newer content
 /// here stays. `digest` identifies the source.
@@ -36,15 +36,16 @@ pub fn plan_import_zipmem(
     let mut notes = source.notes.clone();
     let forgotten = Forgotten::of(memory);
     let mut source = usable(memory, source, &mut notes);
-    let found = source.found();
+    let mut stayed = 0;
     if let Some(Pending { staged, updated, .. }) = &mut source.pending {
-        let updated = *updated;
+        let (updated, all) = (*updated, staged.items().len());
         let comes = |item: Body| !forgotten.keeps_out(memory, &item, updated);
         staged.blueprints.retain(|it| comes(Body::Blueprint(it.clone())));
         staged.anchors.retain(|it| comes(Body::Anchor(it.clone())));
         staged.lessons.retain(|it| comes(Body::Lesson(it.clone())));
+        stayed = count(all - staged.items().len());
     }
-    source.pending = source.pending.filter(|pending| pending.staged.has_work());
+    let forgotten_work = source.pending.take_if(|pending| !pending.staged.has_work());
     let source = &source;
     let mut import = ZipmemImport {
         memory,
@@ -52,29 +53,32 @@ pub fn plan_import_zipmem(
         origin,
         forgotten,
         remarks: Vec::new(),
-        sessions: 0,
+        stayed,
+        rows_new: BTreeSet::new(),
+        rows_here: BTreeSet::new(),
         no_room: Vec::new(),
     };
     import.items(source);
     import.rows(&source.rows);
+    if let Some(forgotten) = &forgotten_work {
+        import.row_stays(&forgotten.session);
+    }
     let notice = source.pending.as_ref().and_then(|pending| import.keep_pending(pending));
 
     let is_whole = import.no_room.is_empty();
-    let named = import.remarks.len() + import.no_room.len();
     notes.append(&mut import.remarks);
     notes.append(&mut import.no_room);
     let written = import.draft.finish();
-    let left = named + written.kept.len();
-    let mut outcome = ImportOutcome {
+    let here = import.stayed + count(import.rows_here.len());
+    let outcome = ImportOutcome {
         before: None,
         added: written.added,
-        merged: 0,
-        sessions: import.sessions,
+        merged: written.merged + here,
+        sessions: count(import.rows_new.len()),
         pending: notice.as_ref().map(|notice| notice.kept).unwrap_or_default(),
         kept: written.kept,
         notes,
     };
-    outcome.merged = here_already(&found, &outcome, left);
     let notice = notice.map(|notice| Change::Notify(Box::new(notice)));
     let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
     let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
@@ -90,8 +94,12 @@ struct ZipmemImport<'a> {
     forgotten: Forgotten,
     /// A line for each item that stays as it was judged here, and says something else.
     remarks: Vec<String>,
-    /// The number of new rows.
-    sessions: u32,
+    /// The number of items that stay as they are here, or stay forgotten, without a line.
+    stayed: u32,
+    /// The sessions whose rows are new.
+    rows_new: BTreeSet<SessionId>,
+    /// The sessions whose rows were here, or stay forgotten.
+    rows_here: BTreeSet<SessionId>,
     /// A line for each item for which there was no room.
     no_room: Vec<String>,
 }
@@ -132,10 +140,13 @@ impl ZipmemImport<'_> {
         for row in rows {
             let time = row.ended.or(row.started);
             let stored = stored_row(&self.draft, &row.session);
-            match &stored {
-                Some((_, here)) if has_entry(here, &row.summary, time) => continue,
-                None if self.forgotten.has_row(&row.session, time) => continue,
-                _ => {}
+            let stays = match &stored {
+                Some((_, here)) => has_entry(here, &row.summary, time),
+                None => self.forgotten.has_row(&row.session, time),
+            };
+            if stays {
+                self.row_stays(&row.session);
+                continue;
             }
             let is_new = stored.is_none();
             let more = Size { records: u64::from(is_new), bytes: row.summary.len() as u64 };
@@ -144,6 +155,7 @@ impl ZipmemImport<'_> {
                 self.no_room.push(left_out(&row.session.to_string(), &refusal));
                 continue;
             }
+            self.row_comes(&row.session, is_new);
             let origin = self.origin_at(&row.session, time);
             // An entry that is not the newest goes to its place by time.
             if let Some(stored) = stored.filter(|(_, here)| here.ended > origin.time) {
@@ -152,7 +164,6 @@ impl ZipmemImport<'_> {
                 add_entries(&mut self.draft, stored, std::iter::once(entry), &origin);
                 continue;
             }
-            self.sessions += u32::from(is_new);
             let row = Row {
                 session: row.session.clone(),
                 started: row.started.unwrap_or(origin.time),
@@ -168,6 +179,23 @@ impl ZipmemImport<'_> {
         }
     }
 
+    /// Counts a session whose row gets an entry.
+    fn row_comes(&mut self, session: &SessionId, is_new: bool) {
+        if is_new {
+            self.rows_new.insert(session.clone());
+            self.rows_here.remove(session);
+        } else {
+            self.row_stays(session);
+        }
+    }
+
+    /// Counts a session whose row is here or stays forgotten, unless this import began the row.
+    fn row_stays(&mut self, session: &SessionId) {
+        if !self.rows_new.contains(session) {
+            self.rows_here.insert(session.clone());
+        }
+    }
+
     /// Keeps a session's staged work, as is done here for a session that is gone. A row that was
     /// forgotten here stays so. There is no notice if all of it was kept before.
     fn keep_pending(&mut self, pending: &Pending) -> Option<Notice> {
@@ -179,6 +207,7 @@ impl ZipmemImport<'_> {
         let kept = pending.staged.counts();
         let stored = stored_row_of(draft, &pending.session, true);
         if stored.is_none() && self.forgotten.has_row(&pending.session, pending.updated) {
+            self.row_stays(&pending.session);
             return None;
         }
         let summary = pending.staged.summary.clone();
@@ -188,6 +217,7 @@ impl ZipmemImport<'_> {
             !is_newer && summary.as_ref().is_none_or(says)
         });
         if was_kept && after == before {
+            self.row_stays(&pending.session);
             return None;
         }
         let added = Counts {
@@ -199,8 +229,8 @@ impl ZipmemImport<'_> {
         let started = pending.started.unwrap_or(origin.time);
         let summary = summary.unwrap_or_else(|| format!("Staged {kept}."));
         let row = Row::of_end(&origin, started, summary, added);
-        self.sessions += u32::from(stored.is_none());
         let row = put_row(draft, row, &origin);
+        self.row_comes(&pending.session, stored.is_none());
         let cause = if pending.interrupted {
             NoticeCause::Crashed { files: Vec::new(), more: 0 }
         } else {
@@ -216,6 +246,8 @@ impl ZipmemImport<'_> {
         if self.forgotten.keeps_out(self.draft.head(), item, time) {
             if time.is_none() && self.forgotten.differs(item) {
                 self.remarks.push(format!("{name} was forgotten here and stays so"));
+            } else {
+                self.stayed += 1;
             }
             return true;
         }

@@ -207,6 +207,32 @@ fn each_entry_of_a_session_is_one_of_its_row() {
     assert!(again.changes.is_empty(), "{:?}", again.changes);
 }
 
+/// Two anchors begin at one line, so they are one.
+#[test]
+fn each_item_is_new_or_here_or_named() {
+    let anchor = |lines: &str, on: u32| {
+        let time = format!("2026-11-0{on}T12:00:00Z");
+        serde_json::json!({"file_path": "a.rs", "line_range": lines, "concept": "x", "timestamp": time})
+    };
+    let mut state = serde_json::json!({
+        "anchors": [anchor("1-5", 1), anchor("20-25", 2), anchor("1-30", 3)],
+        "lessons": [{"summary": "Flush"}],
+        "session_log": [{"session_id": "z1", "summary": "began"}],
+    });
+    let mut memory = Memory::default();
+    let outcome = imported(&mut memory, &parse(&state.to_string(), None).unwrap(), "d1");
+    let new = |outcome: &super::ImportOutcome| {
+        (outcome.added.anchors, outcome.added.lessons, outcome.sessions)
+    };
+    assert_eq!((new(&outcome), outcome.merged), ((2, 1, 1), 1));
+    let lesson = memory.active_of(Kind::Lesson).next().unwrap().id;
+    let plan = plan_forget(&memory, &Reader::anyone(), lesson, None, &origin("one", 21)).unwrap();
+    apply(&mut memory, plan);
+    state["lessons"] = serde_json::json!([{"summary": "Flush"}, {"summary": "Name it"}]);
+    let outcome = imported(&mut memory, &parse(&state.to_string(), None).unwrap(), "d2");
+    assert_eq!((new(&outcome), outcome.merged), ((0, 1, 0), 5));
+}
+
 #[test]
 fn newer_records_here_stay() {
     let mut memory = Memory::default();
