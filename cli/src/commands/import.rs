@@ -111,13 +111,8 @@ impl Args {
         for remark in done.remarks.iter().filter(|remark| !plan.remarks.contains(remark)) {
             writeln!(out, "  {}", show::plain(remark))?;
         }
-        let revision = done.revision.map(|revision| format!(" as revision {revision}"));
-        Ok(writeln!(
-            out,
-            "imported{}; {} was not touched",
-            revision.unwrap_or_default(),
-            show::plain(&import.params.path)
-        )?)
+        let path = show::plain(&import.params.path);
+        Ok(writeln!(out, "imported{}; {path} was not touched", as_revisions(&done))?)
     }
 
     fn read(&self) -> Result<Import, Error> {
@@ -309,6 +304,15 @@ fn show_plan(
         writeln!(out, "nothing to bring over: all of it is here or left out")?;
     }
     Ok(())
+}
+
+/// Names the commits of an import, all of which `anchord undo` has to take back.
+fn as_revisions(done: &ImportReply) -> String {
+    match (done.first_revision, done.revision) {
+        (Some(first), Some(last)) => format!(" as revisions {first} to {last}"),
+        (_, Some(only)) => format!(" as revision {only}"),
+        (_, None) => String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ pub(crate) async fn import_memory(
         already: planned.outcome.before.is_some(),
         nothing: planned.changes.is_empty(),
         revision: None,
+        first_revision: None,
         counts: read.counts(&planned.outcome),
         merged: planned.outcome.merged,
         remarks: remarks(&planned.outcome, &here, &read.removed),
@@ -73,12 +74,10 @@ pub(crate) async fn import_memory(
     reply.remarks.extend(notice);
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     let written = write_steps(&open, &read, &by).await?;
-    if let Some((first, last)) = written.filter(|(first, last)| first < last) {
-        reply.remarks.push(format!("its commits are revisions {first} to {last}"));
-    }
     reply.remarks.extend(keep_budget(service, &open).await);
     reply.applied = true;
     reply.revision = written.map(|(_, last)| last);
+    reply.first_revision = written.filter(|(first, last)| first < last).map(|(first, _)| first);
     reply.project = Some(asked.reference(service, id));
     Ok(reply)
 }

@@ -85,9 +85,12 @@ pub struct ImportReply {
     /// import is not remembered.
     #[serde(default)]
     pub nothing: bool,
-    /// The revision of the import's commit.
+    /// The revision of the import's commit, or of its last one.
     #[serde(default)]
     pub revision: Option<u64>,
+    /// The revision of its first commit, if it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_revision: Option<u64>,
     /// Counts by kind.
     #[serde(flatten)]
     pub counts: ByKind<ImportCounts>,

@@ -102,6 +102,8 @@ pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
         sum.found += more.found;
         sum.new += more.new;
     }
+    let revision = next.revision.or(one.revision);
+    let first = one.first_revision.or(one.revision).or(next.first_revision);
     let mut remarks = one.remarks;
     remarks.extend(next.remarks);
     ImportReply {
@@ -109,7 +111,8 @@ pub(super) fn joined(one: ImportReply, next: ImportReply) -> ImportReply {
         applied: one.applied || next.applied,
         already: one.already && next.already,
         nothing: one.nothing && next.nothing,
-        revision: next.revision.or(one.revision),
+        revision,
+        first_revision: first.filter(|first| Some(*first) != revision),
         counts,
         merged: one.merged + next.merged,
         remarks,

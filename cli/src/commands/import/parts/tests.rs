@@ -55,6 +55,28 @@ fn remarks_name_the_part_they_belong_to() {
 }
 
 #[test]
+fn the_commits_of_all_parts_are_named() {
+    let reply = |first: Option<u64>, revision: Option<u64>| -> ImportReply {
+        let none = json!({});
+        serde_json::from_value(json!({
+            "applied": true, "already": false, "first_revision": first, "revision": revision,
+            "blueprints": none, "anchors": none, "lessons": none, "sessions": none,
+        }))
+        .unwrap()
+    };
+    let words = |parts: &[(Option<u64>, Option<u64>)]| {
+        let replies = parts.iter().map(|(first, revision)| reply(*first, *revision));
+        super::super::as_revisions(&replies.reduce(joined).unwrap())
+    };
+    assert_eq!(words(&[(None, Some(7)), (None, Some(8)), (None, Some(9))]), " as revisions 7 to 9");
+    assert_eq!(words(&[(None, Some(7)), (Some(9), Some(12))]), " as revisions 7 to 12");
+    assert_eq!(words(&[(Some(3), Some(5)), (None, None)]), " as revisions 3 to 5");
+    // A part that was here already has no commit.
+    assert_eq!(words(&[(None, None), (None, Some(8))]), " as revision 8");
+    assert_eq!(words(&[(None, None), (None, None)]), "");
+}
+
+#[test]
 fn texts_are_divided_by_size_and_none_is_split() {
     let text = |name: &str, length: usize| NamedText::new(name, "x".repeat(length));
     let texts = vec![text("a", 40), text("b", 40), text("c", 300), text("d", 1)];
