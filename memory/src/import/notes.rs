@@ -42,6 +42,8 @@ struct Wanted {
     text: String,
     /// The category of a blueprint; `None` for the key of a note.
     category: Option<Category>,
+    /// The item's time, if that is one of its marks: an item of another time is another one.
+    time: Option<Timestamp>,
 }
 
 impl Wanted {
@@ -134,7 +136,7 @@ impl Import<'_> {
         let items: Vec<Marked<'b, NewNote>> = items.into_iter().collect();
         let keyed = |(Dated { item, .. }, marks): &Marked<'b, NewNote>| {
             let (name, text) = (item.key.clone()?, item.content.clone());
-            Some(Wanted { name, marks: marks.clone(), text, category: None })
+            Some(Wanted { name, marks: marks.clone(), text, category: None, time: None })
         };
         let wanted: Vec<Wanted> = items.iter().filter_map(keyed).collect();
         let mut keys = self.own_names(&wanted).into_iter();
@@ -170,11 +172,12 @@ impl Import<'_> {
         blueprints: impl IntoIterator<Item = Marked<'b, Blueprint>>,
     ) {
         let blueprints: Vec<Marked<'b, Blueprint>> = blueprints.into_iter().collect();
-        let titled = |(Dated { item, .. }, marks): &Marked<'b, Blueprint>| Wanted {
+        let titled = |(Dated { time, item }, marks): &Marked<'b, Blueprint>| Wanted {
             name: item.title.clone(),
             marks: marks.clone(),
             text: item.content.clone(),
             category: Some(item.category),
+            time: time.filter(|time| marks.contains(&time.second())),
         };
         let wanted: Vec<Wanted> = blueprints.iter().map(titled).collect();
         let titles = self.own_names(&wanted);
@@ -315,17 +318,31 @@ impl Import<'_> {
         None
     }
 
-    /// Takes the first name that no item with another text has. A marked name that is here comes
-    /// first, since the item had it before.
+    /// Takes the first name that no other item has. A marked name that is here comes first, since
+    /// the item had it before.
     fn free_name(&mut self, item: &Wanted) -> String {
         let marked = item.names().skip(1).take(item.marks.len());
         let known = marked.filter(|name| self.is_known(&item.key_of(name)));
         let is_free = |name: &String| {
-            self.texts.get(&item.key_of(name)).is_none_or(|text| *text == item.text)
+            let key = item.key_of(name);
+            let is_own = self.texts.get(&key).is_none_or(|text| *text == item.text);
+            is_own && !self.is_of_another(item, &key)
         };
         let own = known.chain(item.names()).find(is_free).unwrap_or_else(|| item.name.clone());
         self.texts.insert(item.key_of(&own), item.text.clone());
         own
+    }
+
+    /// Returns whether the record with this key came of another item of the source, such as one of
+    /// an earlier part.
+    fn is_of_another(&self, item: &Wanted, key: &MergeKey) -> bool {
+        let Some(time) = item.time.map(|time| self.origin_at(Some(time)).time) else {
+            return false;
+        };
+        let is_other = |record: &Arc<Record>| {
+            *record.created.client == *self.name && record.created.time != time
+        };
+        self.draft.head().keyed(key).any(is_other)
     }
 
     /// Returns whether a record with this key is here, or was forgotten here.

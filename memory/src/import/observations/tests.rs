@@ -3,7 +3,7 @@
 use super::*;
 use crate::import::{SOURCES, source};
 use crate::record::Body;
-use crate::testing::{apply, day, origin};
+use crate::testing::{apply, blueprints, day, mutable, origin, save};
 use crate::{Reader, plan_forget};
 
 const DAY: i64 = Timestamp::DAY_MILLIS;
@@ -190,11 +190,34 @@ fn two_lessons_of_one_summary_are_one_with_both_details() {
     assert!(rows.plan(&memory, "d2", &origin("importer", 21)).changes.is_empty());
 }
 
+/// A large database is imported in parts.
+#[test]
+fn decisions_of_one_title_in_two_parts_are_two() {
+    let (first, second) = (told(2, "Use sled", "first"), told(3, "Use sled", "second"));
+    for (parts, expected) in [
+        ([&first, &second], ["Use sled: first", "Use sled (2026-11-03): second"]),
+        ([&second, &first], ["Use sled: second", "Use sled (2026-11-02): first"]),
+    ] {
+        let mut memory = Memory::default();
+        for digest in ["d1", "d2"] {
+            for part in parts {
+                let rows = parsed(std::slice::from_ref(part), &[]);
+                imported(&mut memory, &rows, &format!("{digest} {part}"));
+            }
+            assert_eq!(decisions(&memory), expected);
+        }
+        // Its text was corrected there.
+        imported(&mut memory, &parsed(&[told(3, "Use sled", "third")], &[]), "d3");
+        let third = expected.map(|text| text.replace("second", "third"));
+        assert_eq!(decisions(&memory), third);
+    }
+}
+
 #[test]
 fn a_decision_that_is_newer_here_stays() {
     let mut memory = Memory::default();
-    imported(&mut memory, &parsed(&[told(3, "Use sled", "second")], &[]), "d1");
-    imported(&mut memory, &parsed(&[told(2, "Use sled", "first")], &[]), "d2");
+    save(&mut memory, &origin("one", 3), blueprints([mutable("Use sled", "second")]));
+    imported(&mut memory, &parsed(&[told(2, "Use sled", "first")], &[]), "d1");
     assert_eq!(decisions(&memory), ["Use sled: second"]);
 }
 
