@@ -90,7 +90,11 @@ impl ImportStep for BriefStep {
     fn plan(&self, memory: &Memory, _: &str, by: &Provenance) -> Plan<ImportOutcome> {
         let brief = memory.topic(MAIN);
         let here = self.here.get_or_init(|| {
-            brief.and_then(|record| Some((record.updated.time, record.topic()?.clone())))
+            brief.and_then(|record| {
+                let topic = record.topic()?.clone();
+                let written = self.time_there(memory, &topic).unwrap_or(record.updated.time);
+                Some((written, topic))
+            })
         });
         let is_last = self.at + 1 == self.source.entries.len();
         let mut outcome = ImportOutcome::default();
@@ -117,7 +121,8 @@ impl ImportStep for BriefStep {
             return nothing(outcome);
         }
         if is_last && let Some((written, here)) = here {
-            read.topic = joined(here, &read.topic, *written >= origin.time, entry);
+            let is_newer = *written >= origin.time;
+            read.topic = joined(here, &read.topic, is_newer, (entry.version(), origin.time));
         }
         let version = format!("version {}", entry.version());
         let texts = read.topic.own_texts();
@@ -162,6 +167,24 @@ impl BriefStep {
         let by = Provenance::new(session, INFINITE_CONTEXT.into(), Timestamp::default());
         let entry = self.source.entries.get(self.at);
         entry.map_or(0, |entry| read(&entry.state, self.root.as_deref(), &by).notes.len())
+    }
+
+    /// Returns the time of the newest entry that was imported, if the brief says what that entry
+    /// does. An undo of later entries dates the brief anew, but nobody wrote it since.
+    fn time_there(&self, memory: &Memory, brief: &Topic) -> Option<Timestamp> {
+        let mut entries = self.source.entries.iter().rev();
+        let entry = entries.find(|it| memory.imported(INFINITE_CONTEXT, &it.digest()).is_some())?;
+        let session = SessionId::new("");
+        let by = Provenance::new(session, INFINITE_CONTEXT.into(), Timestamp::default());
+        let there = read(&entry.state, self.root.as_deref(), &by).topic;
+        let decisions = |topic: &Topic| -> Vec<(String, Option<String>)> {
+            let all = topic.decisions.iter();
+            all.map(|it| (it.question.clone(), it.decided.clone())).collect()
+        };
+        let is_same = (&brief.status, &brief.overview, &brief.architecture, &brief.files)
+            == (&there.status, &there.overview, &there.architecture, &there.files)
+            && decisions(brief) == decisions(&there);
+        entry.time.filter(|_| is_same)
     }
 
     /// Reads an entry. Adds the changes of the brief that was here and of earlier entries, and the
@@ -315,8 +338,9 @@ impl ReadState {
     }
 }
 
-/// Joins the newest state with the brief that is here. The newer texts and answers stay.
-fn joined(here: &Topic, there: &Topic, is_newer: bool, entry: &StateEntry) -> Topic {
+/// Joins the newest state, of this version and time, with the brief that is here. The newer texts
+/// and answers stay.
+fn joined(here: &Topic, there: &Topic, is_newer: bool, (version, time): (u32, Timestamp)) -> Topic {
     let (older, newer) = if is_newer { (there, here) } else { (here, there) };
     let text = |older: &str, newer: &str| if newer.is_empty() { older } else { newer }.to_owned();
     let mut joined = Topic {
@@ -332,8 +356,7 @@ fn joined(here: &Topic, there: &Topic, is_newer: bool, entry: &StateEntry) -> To
         files: newer.files.clone(),
         ..TopicPart::default()
     });
-    let time = entry.time.unwrap_or_default();
-    let line = format!("Imported version {} of infinite-context's state.", entry.version());
+    let line = format!("Imported version {version} of infinite-context's state.");
     joined.take_in(&TopicPart {
         history: vec![HistoryLine {
             time,

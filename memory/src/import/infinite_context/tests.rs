@@ -196,6 +196,46 @@ fn a_history_that_comes_after_its_state_leaves_the_brief_as_it_is() {
     assert_eq!(tasks, [""; 0]);
 }
 
+/// An undo dates the brief that it brings back. So does a rollback, but that keeps the import.
+#[test]
+fn a_version_whose_import_was_undone_comes_again_and_one_that_was_rolled_back_stays_so() {
+    let (newest, history) = (newest(), history());
+    for is_undone in [true, false] {
+        let mut memory = Memory::default();
+        import(&mut memory, &[&history]);
+        let before = topic(&memory);
+        import(&mut memory, &[&newest, &history]);
+        let mut draft = Draft::new(&memory);
+        put(&mut draft, Body::Topic(before), &origin("undo", 15));
+        let mut changes = draft.finish().changes;
+        let (source, digest) =
+            (INFINITE_CONTEXT.to_owned(), parsed(&[&newest]).entries[0].digest());
+        let undone = Change::Imported { source, digest, records: 1, undone: true };
+        changes.extend(is_undone.then_some(undone));
+        memory.apply(crate::Seq(memory.seq().0 + 1), &changes);
+        let (_, tasks) = import(&mut memory, &[&newest, &history]);
+        assert_eq!(tasks.last().map(String::as_str), is_undone.then_some("measure it"));
+        // A version that was made there before the rollback here is not newer either.
+        let state_then: Value = serde_json::from_str(&newest).unwrap();
+        let then = json!({ "version": 3, "timestamp": day(5).iso(), "state": state_then });
+        let grown = state(4, 6, "ship it", &[]).to_string();
+        import(&mut memory, &[&grown, &format!("{then}\n{history}")]);
+        assert_eq!(topic(&memory).status, if is_undone { "ship it" } else { "evict" });
+    }
+}
+
+/// The line on an import has the time of the import, if the state has none.
+#[test]
+fn a_state_without_a_time_is_dated_by_its_import() {
+    let mut memory = Memory::default();
+    import(&mut memory, &[&newest()]);
+    let timeless = state(4, 6, "ship it", &[]).to_string().replace("last_checkpoint", "later");
+    import(&mut memory, &[&timeless]);
+    let topic = topic(&memory);
+    let line = topic.history.iter().find(|line| line.text.starts_with("Imported version 4"));
+    assert_eq!(line.map(|line| line.time), Some(day(20)));
+}
+
 #[test]
 fn a_brief_that_was_forgotten_comes_back_with_a_newer_state_alone() {
     let mut memory = Memory::default();
