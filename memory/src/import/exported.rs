@@ -17,7 +17,7 @@ use crate::draft::Draft;
 use crate::fold::{clip, keep_end};
 use crate::ids::{Kind, RecordId, SessionId, Timestamp, Version};
 use crate::intake::WriteLimits;
-use crate::kinds::note::accept_tags;
+use crate::kinds::note::{NewNote, accept_tags};
 use crate::kinds::topic::topic_name;
 use crate::limits::{BINDING_KEY_CHARS_MAX, BINDINGS_MAX, WIDE_TEXT_BYTES_MAX};
 use crate::memory::Memory;
@@ -172,13 +172,7 @@ pub fn plan_import_export(
             counts.here += usize::from(is_here);
             continue;
         }
-        let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
-        let origin = Provenance {
-            session: bounded(&record.updated.session),
-            client: name(&record.updated.client),
-            member: record.updated.member.as_ref().map(name),
-            time: record.updated.time.min(origin.time),
-        };
+        let origin = origin_of(record, origin.time);
         if let Some(stays) =
             judged(memory, (&forgotten, source.earlier.as_ref()), record, origin.time)
         {
@@ -193,17 +187,7 @@ pub fn plan_import_export(
             }
         }
     }
-    let room = BINDINGS_MAX.saturating_sub(memory.bindings().count());
-    let wanted = source.bindings.iter().filter(|(key, _)| memory.bound(key).is_none());
-    let usable = wanted.clone().filter_map(|(key, topic)| {
-        let fits = key.chars().count() <= BINDING_KEY_CHARS_MAX;
-        let topic = topic_name(topic).ok().filter(|_| fits)?;
-        let known = draft.head().topic(&topic).and_then(|record| record.topic());
-        let topic = known.map_or(topic, |known| known.name.clone());
-        Some(Change::Bind { key: key.clone(), topic: Some(topic) })
-    });
-    let bindings: Vec<Change> = usable.take(room).collect();
-    (counts.bound, counts.unbound) = (bindings.len(), wanted.count() - bindings.len());
+    let bindings = bindings(draft.head(), &source.bindings, &mut counts);
     notes.extend(counts.notes());
     let written = draft.finish();
     let outcome = ImportOutcome {
@@ -217,6 +201,37 @@ pub fn plan_import_export(
     };
     let changes = remembered(memory, written.changes, bindings, (EXPORTED, digest), is_whole);
     Plan { changes, outcome }
+}
+
+/// Returns who wrote a record there, with names cut to the limit, at a time that is past here.
+fn origin_of(record: &Record, now: Timestamp) -> Provenance {
+    let name = |name: &Arc<str>| clip(name, BINDING_KEY_CHARS_MAX).into();
+    Provenance {
+        session: bounded(&record.updated.session),
+        client: name(&record.updated.client),
+        member: record.updated.member.as_ref().map(name),
+        time: record.updated.time.min(now),
+    }
+}
+
+/// Returns the topics of conversations that have none here, and counts them.
+fn bindings(
+    head: &Memory,
+    there: &BTreeMap<String, String>,
+    counts: &mut PutCounts,
+) -> Vec<Change> {
+    let room = BINDINGS_MAX.saturating_sub(head.bindings().count());
+    let wanted = there.iter().filter(|(key, _)| head.bound(key).is_none());
+    let usable = wanted.clone().filter_map(|(key, topic)| {
+        let fits = key.chars().count() <= BINDING_KEY_CHARS_MAX;
+        let topic = topic_name(topic).ok().filter(|_| fits)?;
+        let known = head.topic(&topic).and_then(|record| record.topic());
+        let topic = known.map_or(topic, |known| known.name.clone());
+        Some(Change::Bind { key: key.clone(), topic: Some(topic) })
+    });
+    let bindings: Vec<Change> = usable.take(room).collect();
+    (counts.bound, counts.unbound) = (bindings.len(), wanted.count() - bindings.len());
+    bindings
 }
 
 /// Counts the new records, also those that nobody wrote.
@@ -427,15 +442,9 @@ pub(super) fn put(
         put_anchor(draft, &anchor, origin);
     }
     for note in &std::mem::take(&mut part.notes) {
-        match draft.existing_note(note, origin).map(|here| (here.updated.time, here.note())) {
-            Some((time, Some(here))) if time >= origin.time && here.content == note.content => {
-                put = Put::Here;
-            }
-            Some((time, _)) if time > origin.time => return Ok(Put::Older),
-            _ => {
-                has_room(&draft.head().totals().kept, Kind::Note, draft.more(note, origin))?;
-                draft.note_from_elsewhere(note, origin);
-            }
+        match put_note(draft, note, origin)? {
+            Put::Older => return Ok(Put::Older),
+            done => put = done,
         }
     }
     draft.fold(&part, origin);
@@ -450,6 +459,21 @@ pub(super) fn put(
         draft.set_state(id, record.state, origin);
     }
     Ok(put)
+}
+
+/// Stores a note, unless the same or a newer one is here.
+fn put_note(draft: &mut Draft<'_>, note: &NewNote, origin: &Provenance) -> Result<Put, Refusal> {
+    match draft.existing_note(note, origin).map(|here| (here.updated.time, here.note())) {
+        Some((time, Some(here))) if time >= origin.time && here.content == note.content => {
+            Ok(Put::Here)
+        }
+        Some((time, _)) if time > origin.time => Ok(Put::Older),
+        _ => {
+            has_room(&draft.head().totals().kept, Kind::Note, draft.more(note, origin))?;
+            draft.note_from_elsewhere(note, origin);
+            Ok(Put::Done)
+        }
+    }
 }
 
 fn put_session(

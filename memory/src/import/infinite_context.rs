@@ -105,12 +105,7 @@ impl ImportStep for BriefStep {
         }
         let digest = entry.digest();
         if let Some(before) = memory.imported(INFINITE_CONTEXT, &digest) {
-            let merged = count(self.texts()) + u32::from(is_last && here.is_some());
-            let outcome =
-                ImportOutcome { before: Some(before), merged, ..ImportOutcome::default() };
-            let here = here.as_ref().filter(|_| is_last);
-            let changes = here.map(|(written, here)| brought_back(memory, here, *written));
-            return Plan { changes: changes.unwrap_or_default(), outcome };
+            return self.known(memory, before, here.as_ref().filter(|_| is_last));
         }
         let (mut read, origin) = self.read(entry, by);
         let forgotten = Forgotten::of(memory);
@@ -124,16 +119,8 @@ impl ImportStep for BriefStep {
             let is_newer = *written >= origin.time;
             read.topic = joined(here, &read.topic, is_newer, (entry.version(), origin.time));
         }
-        let version = format!("version {}", entry.version());
-        let texts = read.topic.own_texts();
-        if let Some(purged) = texts.iter().find_map(|text| memory.tombstones().of(text)) {
-            outcome.notes.push(not_again(&version, purged));
-            return nothing(outcome);
-        }
-        let records = u64::from(brief.is_none());
-        let more = Size { records, bytes: read.topic.text_bytes() as u64 };
-        if let Err(refusal) = has_room(&memory.totals().kept, Kind::Topic, more) {
-            outcome.notes.push(left_out(&version, &refusal));
+        if let Some(why) = why_left_out(memory, &read.topic, entry) {
+            outcome.notes.push(why);
             return nothing(outcome);
         }
         // Once for all entries.
@@ -161,6 +148,20 @@ impl ImportStep for BriefStep {
 }
 
 impl BriefStep {
+    /// Plans the step of an entry that was imported before. `here` is the brief before the first
+    /// step, if this is the last one.
+    fn known(
+        &self,
+        memory: &Memory,
+        before: u32,
+        here: Option<&(Timestamp, Topic)>,
+    ) -> Plan<ImportOutcome> {
+        let merged = count(self.texts()) + u32::from(here.is_some());
+        let outcome = ImportOutcome { before: Some(before), merged, ..ImportOutcome::default() };
+        let changes = here.map(|(written, here)| brought_back(memory, here, *written));
+        Plan { changes: changes.unwrap_or_default(), outcome }
+    }
+
     /// Counts the entry's texts that are too long for a topic.
     fn texts(&self) -> usize {
         let session = SessionId::new("");
@@ -218,6 +219,19 @@ impl BriefStep {
         read.topic.take_in(&TopicPart { history: lines, ..TopicPart::default() });
         (read, origin)
     }
+}
+
+/// Words why the brief of an entry is not written: it was purged here, or there is no room.
+fn why_left_out(memory: &Memory, brief: &Topic, entry: &StateEntry) -> Option<String> {
+    let version = format!("version {}", entry.version());
+    let texts = brief.own_texts();
+    if let Some(purged) = texts.iter().find_map(|text| memory.tombstones().of(text)) {
+        return Some(not_again(&version, purged));
+    }
+    let records = u64::from(memory.topic(MAIN).is_none());
+    let more = Size { records, bytes: brief.text_bytes() as u64 };
+    let refusal = has_room(&memory.totals().kept, Kind::Topic, more).err()?;
+    Some(left_out(&version, &refusal))
 }
 
 /// Writes the brief, dated as it was there even if what is here is newer.

@@ -36,15 +36,8 @@ pub fn plan_import_zipmem(
     let mut notes = source.notes.clone();
     let forgotten = Forgotten::of(memory);
     let mut source = usable(memory, source, &mut notes);
-    let mut stayed = 0;
-    if let Some(Pending { staged, updated, .. }) = &mut source.pending {
-        let (updated, all) = (*updated, staged.items().len());
-        let comes = |item: Body| !forgotten.keeps_out(memory, &item, updated);
-        staged.blueprints.retain(|it| comes(Body::Blueprint(it.clone())));
-        staged.anchors.retain(|it| comes(Body::Anchor(it.clone())));
-        staged.lessons.retain(|it| comes(Body::Lesson(it.clone())));
-        stayed = count(all - staged.items().len());
-    }
+    let pending = source.pending.as_mut();
+    let stayed = pending.map_or(0, |pending| drop_forgotten(memory, &forgotten, pending));
     let forgotten_work = source.pending.take_if(|pending| !pending.staged.has_work());
     let source = &source;
     let mut import = ZipmemImport {
@@ -83,6 +76,17 @@ pub fn plan_import_zipmem(
     let others = notice.into_iter().chain(checkpoint_mode(memory, source.mode));
     let changes = remembered(memory, written.changes, others, (ZIPMEM, digest), is_whole);
     Plan { changes, outcome }
+}
+
+/// Drops the staged items that were forgotten here, and returns their number.
+fn drop_forgotten(memory: &Memory, forgotten: &Forgotten, pending: &mut Pending) -> u32 {
+    let Pending { staged, updated, .. } = pending;
+    let (updated, all) = (*updated, staged.items().len());
+    let comes = |item: Body| !forgotten.keeps_out(memory, &item, updated);
+    staged.blueprints.retain(|it| comes(Body::Blueprint(it.clone())));
+    staged.anchors.retain(|it| comes(Body::Anchor(it.clone())));
+    staged.lessons.retain(|it| comes(Body::Lesson(it.clone())));
+    count(all - staged.items().len())
 }
 
 /// An import of zipmem's memory under way.
