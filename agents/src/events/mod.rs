@@ -2,6 +2,7 @@
 //! alone knows its names and formats.
 
 mod envelope;
+mod input;
 mod payload;
 pub(crate) mod plugin;
 #[cfg(test)]
@@ -10,6 +11,7 @@ pub(crate) mod testing;
 use anchord_memory::lifecycle::{Answer, Event, Subagent};
 
 pub use envelope::{Envelope, Trigger};
+pub(crate) use input::normalise_input;
 pub use payload::Payload;
 pub(crate) use payload::only_reads;
 
@@ -97,6 +99,7 @@ impl Adapter {
         let unknown = payload.keys().filter(|name| !self.fields.contains(&name.as_str()));
         let unknown = unknown.cloned().collect();
         (self.usual)(&mut payload);
+        normalise_input(&mut payload);
         let payload = Payload::new(&payload);
         let name = payload.text("hook_event_name").ok_or(Unreadable::Missing("hook_event_name"))?;
         let Some(Read { event, trigger }) = (self.read)(name, payload) else {

@@ -1,9 +1,9 @@
 //! Reads fields of a payload. A field of another type counts as missing.
 
 use anchord_memory::lifecycle::{CommandRun, Event, StartSource, Subagent, Task, ToolRun, ToolUse};
-use anchord_memory::shell_line;
 use serde_json::{Map, Value};
 
+use super::input;
 use crate::patch::patched;
 
 /// An object of a payload.
@@ -97,11 +97,7 @@ impl<'a> Payload<'a> {
 
     /// Returns the command line. Some tools take it as a list of words.
     pub(crate) fn command(self) -> Option<String> {
-        let line = match self.value("command")? {
-            Value::Array(_) => shell_line(self.texts("command")),
-            _ => self.owned("command")?,
-        };
-        (!line.is_empty()).then_some(line)
+        input::command(self.0?)
     }
 
     /// Reads a tool that is about to run: the files that its input or patch names, and the task

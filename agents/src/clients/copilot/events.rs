@@ -5,7 +5,7 @@ use anchord_memory::lifecycle::{Answer, Event};
 use serde_json::{Map, Value, json};
 
 use super::printed::without_exit_code;
-use crate::events::{Adapter, Envelope, Payload, Read};
+use crate::events::{Adapter, Envelope, Payload, Read, normalise_input};
 
 pub(super) const ADAPTER: Adapter = Adapter {
     client: super::KNOWN.id,
@@ -48,6 +48,7 @@ fn usual(payload: &mut Map<String, Value>) {
             payload.insert(usual.to_owned(), value);
         }
     }
+    normalise_input(payload);
     let input = payload.get_mut("tool_input").and_then(Value::as_object_mut);
     if let Some((input, path)) =
         input.and_then(|input| input.remove("path").map(|path| (input, path)))
