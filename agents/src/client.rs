@@ -121,6 +121,14 @@ impl Client {
         CLIENTS.iter().copied().find(|client| name.starts_with(client.mcp.name))
     }
 
+    /// Returns whether a name in lower case is this client's, with or without words after it.
+    fn is_called(&self, name: &str) -> bool {
+        // Another client may have a name that begins like the one over MCP.
+        let own = if self.id.starts_with(self.mcp.name) { self.id } else { self.mcp.name };
+        let rest = name.strip_prefix(own);
+        name == self.mcp.name || rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    }
+
     /// Returns its place in the registry.
     fn position(&self) -> usize {
         CLIENTS.iter().take_while(|client| client.id != self.id).count()
@@ -133,10 +141,14 @@ impl Client {
 }
 
 impl McpNames {
-    /// Returns a client's name without the suffix of its MCP part.
-    pub fn without_suffix(name: &str) -> &str {
+    /// Returns the one name in records for a client that gives this name over MCP: its id, which
+    /// its hooks use as well. An unknown client keeps its name without the suffix of its MCP part.
+    pub fn recorded(name: &str) -> &str {
         let suffixes = CLIENTS.iter().filter_map(|client| client.mcp.suffix);
-        suffixes.into_iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+        let plain = suffixes.into_iter().find_map(|suffix| name.strip_suffix(suffix));
+        let plain = plain.unwrap_or(name);
+        let lower = plain.to_lowercase();
+        CLIENTS.iter().find(|client| client.is_called(&lower)).map_or(plain, |client| client.id)
     }
 
     /// Returns the conversation of a call, by the fields of `_meta`. Any client may use any

@@ -16,10 +16,30 @@ fn ids_and_names_are_unambiguous() {
 }
 
 #[test]
-fn names_over_mcp_lose_their_suffix() {
-    let names = ["codex-mcp-client", "openclaw-bundle-mcp", "claude-code", "gemini-cli-mcp-client"];
-    let plain = names.map(McpNames::without_suffix);
-    assert_eq!(plain, ["codex", "openclaw", "claude-code", "gemini-cli"]);
+fn a_client_has_one_name_in_records() {
+    for client in CLIENTS {
+        assert_eq!(McpNames::recorded(client.id), client.id);
+        assert_eq!(McpNames::recorded(client.mcp.name), client.id);
+    }
+    for (over_mcp, recorded) in [
+        ("codex-mcp-client", "codex"),
+        ("openclaw-bundle-mcp", "openclaw"),
+        ("claude-code", "claude-code"),
+        ("claude", "claude-code"),
+        ("gemini-cli-mcp-client", "gemini"),
+        ("gemini-cli", "gemini"),
+        ("opencode", "opencode"),
+        ("Cursor-vscode", "cursor"),
+        ("Visual Studio Code", "vscode"),
+        ("copilot-cli", "copilot"),
+        // Other clients, although their names begin in the same way.
+        ("claude-ai", "claude-ai"),
+        ("ampere", "ampere"),
+        ("next-year-mcp-client", "next-year"),
+        ("", ""),
+    ] {
+        assert_eq!(McpNames::recorded(over_mcp), recorded, "{over_mcp}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use anchord_agents::Client;
+use anchord_agents::{Client, McpNames};
 use anchord_memory::limits::{BUDGET_TOKENS_MAX, SESSION_BUDGET_TOKENS_MIN};
 use anchord_memory::{Budget, Formula, Memory, Settings};
 
@@ -94,7 +94,8 @@ impl Filled {
 pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InForce {
     let bounded = |tokens: u32| tokens.clamp(SESSION_BUDGET_TOKENS_MIN, BUDGET_TOKENS_MAX);
     let flag = Settings { budget_tokens: holder.flag.map(bounded), ..Settings::default() };
-    let own = memory.settings(Some(&holder.client)).map(|own| Settings::clone(own));
+    let name = settings_name(memory, &holder.client);
+    let own = memory.settings(Some(name)).map(|own| Settings::clone(own));
     let own = own.unwrap_or_default();
     let from = if own.budget_tokens.is_some() {
         "set with memory_configure"
@@ -106,9 +107,20 @@ pub(crate) fn session(memory: &Memory, config: &Config, holder: &Holder) -> InFo
         "the client's default"
     };
     let settings = own.or(&flag).or(&config.session_memory);
-    let client = Client::named_over_mcp(&holder.client);
+    let client = Client::named(&holder.client);
+    let client = client.or_else(|| Client::named_over_mcp(&holder.client));
     let tokens = client.and_then(|client| client.limits.session_tokens);
     InForce { budget: settings.session_budget(tokens), from }
+}
+
+/// Returns the name under which a memory has a client's settings. Earlier builds kept them under
+/// the name that the client gives over MCP.
+pub(crate) fn settings_name<'a>(memory: &'a Memory, client: &'a str) -> &'a str {
+    if memory.settings(Some(client)).is_some() {
+        return client;
+    }
+    let mut names = memory.all_settings().filter_map(|(name, _)| name);
+    names.find(|name| McpNames::recorded(name) == client).unwrap_or(client)
 }
 
 #[cfg(test)]

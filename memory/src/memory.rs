@@ -212,18 +212,18 @@ impl Memory {
         self.index.private_sessions()
     }
 
-    /// Returns the reader for a session that continues all earlier sessions of the same client.
+    /// Returns the reader for a session that continues all earlier sessions of a client.
     /// Sessions in `live` may still continue themselves, so they are left out.
     pub fn successor(
         &self,
         session: SessionId,
-        client: &str,
+        is_client: impl Fn(&str) -> bool,
         live: &BTreeSet<SessionId>,
     ) -> Reader {
         let is_earlier = |id: &SessionId| *id != session && !live.contains(id);
         let earlier: Vec<SessionId> = self
             .private_sessions()
-            .filter(|(earlier, by)| *by == client && is_earlier(earlier))
+            .filter(|(earlier, by)| is_client(by) && is_earlier(earlier))
             .map(|(earlier, _)| earlier.clone())
             .collect();
         Reader::session(session).inheriting(earlier)

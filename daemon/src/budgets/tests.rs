@@ -46,3 +46,17 @@ fn each_client_has_its_own_budget() {
     let cursor = holder("cursor", Some(7_000));
     assert_eq!(tokens(&config, &cursor), (5_000, "set with memory_configure"));
 }
+
+#[test]
+fn settings_under_a_client_s_former_name_stay_in_force() {
+    let mut memory = Memory::default();
+    memory.apply(Seq(1), &[configured(Some("gemini-cli"), 5_000)]);
+    let tokens = |memory: &Memory, client: &str| {
+        session(memory, &Config::default(), &holder(client, None)).budget.tokens
+    };
+    assert_eq!(tokens(&memory, "gemini"), 5_000);
+    assert_eq!(settings_name(&memory, "gemini"), "gemini-cli");
+    assert_eq!(settings_name(&memory, "codex"), "codex");
+    memory.apply(Seq(2), &[configured(Some("gemini"), 6_000)]);
+    assert_eq!(tokens(&memory, "gemini"), 6_000);
+}

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anchord_agents::McpNames;
 use anchord_memory::render::Tight;
 use anchord_memory::{
     CompactionOutcome, CompactionPlan, Memory, NearDuplicates, Plan, Pool, Reader, Record, limits,
@@ -150,8 +151,10 @@ impl Session {
         match (tools, is_exact) {
             (ToolSet::Compactor, true) => memory.sharing(self.id.clone()),
             (ToolSet::Compactor, false) => {
-                let live = service.table.live();
-                memory.successor(self.id.clone(), &self.client(), &live)
+                let (live, client) = (service.table.live(), self.client());
+                // Records of earlier builds have the client's name over MCP.
+                let is_client = |by: &str| McpNames::recorded(by) == &*client;
+                memory.successor(self.id.clone(), is_client, &live)
             }
             _ => self.reader(service),
         }

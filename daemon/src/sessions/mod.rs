@@ -113,8 +113,8 @@ impl Connection {
 /// Returns the key of a session's topic: the client and its own name for the conversation, else the
 /// session's id.
 ///
-/// Only the first word of the client's name counts, since the same client is `gemini` in a hook and
-/// `gemini-cli` here. A subagent works on its conversation's topic.
+/// Only the first word of the client's name counts, as in the keys that topics are bound to. A
+/// subagent works on its conversation's topic.
 pub(crate) fn session_key(session: &Session) -> String {
     let parent = session.id.parent();
     let Some(named) = session.agent_session.as_deref() else {
@@ -304,7 +304,7 @@ impl Session {
     }
 
     fn set_client(&self, name: &str) {
-        let name = McpNames::without_suffix(name);
+        let name = McpNames::recorded(name);
         let mut client = self.client.lock();
         if client.as_ref() != name {
             *client = name.into();

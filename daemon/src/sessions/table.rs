@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use anchord_agents::McpNames;
 use anchord_memory::{SessionId, Timestamp};
 use anchord_proto::hello::{Hello, ToolSet};
 use anchord_proto::host;
@@ -181,6 +182,7 @@ impl SessionTable {
         let here = conversation.filter(|conversation| !conversation.is_elsewhere);
         let name = here.map(|conversation| conversation.name.as_str());
         let named = name.or(connection.hello.agent_session.as_deref());
+        let client = client.map(McpNames::recorded);
         let now = clock::now();
         let mut inner = self.inner.lock();
         // A call may outlive its connection. The session that it begins then is away from the

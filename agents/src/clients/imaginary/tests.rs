@@ -27,7 +27,7 @@ fn variables_and_mcp_names_are_recognised() {
     let field = |known: &'static str| move |name: &str| (name == known).then_some("x");
     assert_eq!(McpNames::conversation_in(field("imaginary/talk")), Some("x"));
     assert_eq!(McpNames::call_in(field("imaginary/call")), Some("x"));
-    assert_eq!(McpNames::without_suffix("imaginary-tools"), "imaginary");
+    assert_eq!(McpNames::recorded("imaginary-tools"), "imaginary");
     let tokens = Client::named_over_mcp("Imaginary 1.0").unwrap().limits.session_tokens;
     assert_eq!(tokens, Some(40_000));
     assert!(Client::ends_session("talk.ends"));

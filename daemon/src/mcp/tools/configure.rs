@@ -69,7 +69,8 @@ async fn run(context: Context, params: Params) -> Result<ToolAnswer, ToolError> 
     }
     let client = (params.scope == Some(ScopeParams::Session)).then(|| holder.client.clone());
     let plan = move |memory: &Memory, _: &Provenance, _| {
-        plan_configure(memory, client.as_deref(), &settings)
+        let client = client.as_deref().map(|client| budgets::settings_name(memory, client));
+        plan_configure(memory, client, &settings)
     };
     let written = context.commit("configure", Staged::default(), plan).await?;
     let view = context.view().await?;

@@ -284,7 +284,7 @@ fn a_client_sees_items_of_its_own_ended_sessions() {
     let plan = plan_notes(&memory, &by, vec![Ok(own("another client's"))]).unwrap();
     apply(&mut memory, plan);
     let live = BTreeSet::from([SessionId::new("live"), SessionId::new("one")]);
-    let reader = memory.successor(SessionId::new("one"), "claude-code", &live);
+    let reader = memory.successor(SessionId::new("one"), |client| client == "claude-code", &live);
     let seen: Vec<&str> =
         items(&memory, &reader).iter().map(|record| &*record.note().unwrap().content).collect();
     assert_eq!(seen, ["ended", "one"]);

@@ -193,6 +193,27 @@ fn an_early_call_belongs_to_the_conversation_with_the_latest_event() {
     assert_eq!(stranger.session(None, Some("gemini-cli"), None).id, stranger.id, "another client");
 }
 
+/// A load lists sessions by client, however each became known.
+#[test]
+fn a_client_has_one_name_by_hook_and_by_call() {
+    for (client, over_mcp) in [
+        ("claude-code", "claude-code"),
+        ("codex", "codex-mcp-client"),
+        ("cursor", "Cursor-vscode"),
+        ("droid", "factory-cli"),
+        ("gemini", "gemini-cli-mcp-client"),
+        ("opencode", "opencode"),
+    ] {
+        let table = Arc::new(SessionTable::default());
+        let by_hook = table.resolve_session(&EventSource { client, ..told("a", AGENT) }).session;
+        let called = connect(&table, "one", shim(1)).session(None, Some(over_mcp), None);
+        assert!(Arc::ptr_eq(&by_hook, &called), "{client}");
+        let other = connect(&table, "two", Hello { agent_pid: Some(AGENT + 1), ..shim(2) });
+        let other = other.session(None, Some(over_mcp), None);
+        assert_eq!((&*by_hook.client(), &*other.client()), (client, client));
+    }
+}
+
 #[test]
 fn a_client_behind_wrappers_is_recognised_by_an_ancestor_process() {
     let table = Arc::new(SessionTable::default());
