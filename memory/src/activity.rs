@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::files::{normalise, relative};
-use crate::fold::{clip, one_line};
+use crate::fold::{clip, clip_words, one_line};
 use crate::ids::Timestamp;
 use crate::injected::strip;
 use crate::lifecycle::{CommandOutcome, CommandRun, Event, ToolRun, ToolUse};
@@ -447,12 +447,12 @@ fn clean(text: &str) -> String {
 }
 
 fn prompted(prompt: &str) -> Option<String> {
-    let prompt = clip(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
+    let prompt = clip_words(&one_line(&clean(prompt)), CAPTURED_PROMPT_CHARS_MAX);
     Some(prompt).filter(|prompt| !prompt.is_empty())
 }
 
 fn last_message(message: &str) -> Option<String> {
-    let message = clip(clean(message).trim(), CAPTURED_MESSAGE_CHARS_MAX);
+    let message = clip_words(clean(message).trim(), CAPTURED_MESSAGE_CHARS_MAX);
     Some(message).filter(|message| !message.is_empty())
 }
 

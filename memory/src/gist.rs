@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::fold::{clip, clip_words, one_line};
+use crate::fold::{clip_words, one_line};
 use crate::limits::TITLE_CHARS_MAX;
 use crate::search::Query;
 
@@ -123,7 +123,7 @@ pub(crate) fn first_sentence(text: &str) -> (String, String) {
     let first = sentences(text).first().copied().unwrap_or(text);
     let rest = text.split_once(first).map_or("", |(_, rest)| rest).trim();
     let title = first.strip_suffix('.').unwrap_or(first);
-    let clipped = clip(title, TITLE_CHARS_MAX);
+    let clipped = clip_words(title, TITLE_CHARS_MAX);
     if clipped == title { (clipped, rest.to_owned()) } else { (clipped, text.to_owned()) }
 }
 

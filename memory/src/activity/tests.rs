@@ -320,6 +320,17 @@ fn activity_is_bounded_and_has_no_secrets_or_injected_text() {
 }
 
 #[test]
+fn a_long_prompt_and_message_are_cut_after_a_word() {
+    // With seven characters a word, each limit falls within one.
+    let long = |word: &str| format!("{word} ").repeat(400);
+    let events = [prompt(&long("lagoon")), prompt(&long("pebble")), said(&long("urchin"))];
+    let summary = captured(&events).row_summary();
+    for end in ["lagoon… (2 prompts)", "pebble…", "urchin…"] {
+        assert!(summary.contains(end), "{summary}");
+    }
+}
+
+#[test]
 fn purged_text_is_not_recorded_again() {
     let mut memory = Memory::default();
     let purged = crate::Tombstones::default();
