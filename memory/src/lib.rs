@@ -85,8 +85,7 @@ pub use ids::{
 pub use index::Totals;
 pub use intake::WriteLimits;
 pub use kinds::note::{
-    ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, auto_tags, detect, tag_as_kept,
-    tags_as_kept,
+    ContentType, Expires, NewNote, Note, ParseExpiryError, Scope, detect, tag_as_kept, tags_as_kept,
 };
 pub use kinds::topic::{
     HistoryLine, MAIN, Topic, TopicDecision, TopicPart, topic_name, topic_named_after,

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use anchord_daemon::api::ToolReply;
 use anchord_memory::limits::{NOTE_BYTES_MAX, TEXT_BYTES_MAX};
-use anchord_memory::{Body, Category, Record, RecordId, auto_tags};
+use anchord_memory::{Body, Category, Record, RecordId};
 use serde_json::{Map, Value, json};
 
 use super::MemoryArg;
@@ -202,21 +202,6 @@ fn changes_from(record: &Record, text: &str) -> Map<String, Value> {
     fields.as_object().cloned().unwrap_or_default()
 }
 
-/// Adds the tags that a note with another content keeps. If all of them are automatic, the daemon
-/// would replace them by those of the new content.
-fn keep_tags(record: &Record, changes: &mut Map<String, Value>) {
-    let content = changes.get("content").and_then(Value::as_str);
-    let (Some(note), Some(content)) = (record.note(), content) else { return };
-    if record.tags.is_empty() || changes.contains_key("tags") {
-        return;
-    }
-    let mut tags = record.tags.clone();
-    if tags == auto_tags(&note.content) {
-        tags.extend(auto_tags(content).into_iter().filter(|tag| !record.tags.contains(tag)));
-    }
-    changes.insert("tags".to_owned(), json!(tags));
-}
-
 /// Says that a note lost its summary with the content that it was of.
 fn say_lost(out: &mut dyn Write, before: &Record, reply: &ToolReply) -> Result<(), Error> {
     let after = reply.records.first().and_then(Record::note);
@@ -238,7 +223,6 @@ fn send(
     record: &Record,
     mut changes: Map<String, Value>,
 ) -> Result<ToolReply, Error> {
-    keep_tags(record, &mut changes);
     changes.insert("id".to_owned(), record.id.to_string().into());
     changes.insert("expected_version".to_owned(), record.version.0.into());
     let tool = if record.note().is_some() { "memory_update" } else { "memory_rewrite" };

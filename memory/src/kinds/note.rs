@@ -18,7 +18,8 @@ use crate::record::{Body, Record};
 use crate::refusal::Refusal;
 use crate::tokens;
 
-pub use detect::{auto_tags, detect};
+pub(crate) use detect::auto_tags;
+pub use detect::detect;
 pub use expiry::{Expires, ParseExpiryError};
 pub(crate) use intake::{
     accept_note, accept_tags, content_fits, key_line, summary_text, valid_importance,

@@ -23,7 +23,8 @@ pub struct Update {
     pub summary: Option<String>,
     /// The content of a note.
     pub content: Option<String>,
-    /// The tags of any record; an empty list removes them.
+    /// The tags of any record; an empty list removes them. Without them a record keeps its own. If
+    /// all of a note's tags are automatic, those of another content are added.
     pub tags: Option<Vec<String>>,
     /// The importance of a note, from 1 to 10.
     pub importance: Option<u8>,
@@ -114,7 +115,10 @@ fn change_note(note: &mut Note, tags: &mut Vec<String>, update: &Update) -> Resu
         }
         content_fits(content)?;
         if update.tags.is_none() && *tags == auto_tags(&note.content) {
-            *tags = auto_tags(content);
+            // It may be known by the tags that it has.
+            let mut new = auto_tags(content);
+            new.retain(|tag| !tags.contains(tag));
+            tags.append(&mut new);
         }
         if *content != note.content && update.summary.is_none() {
             // The old summary was of another text.

@@ -168,7 +168,7 @@ fn is_code_line(line: &str) -> bool {
 /// `reference` for a link. One word that names a language or a system says little about a note's
 /// subject, and `Next.js` is not a file. So a language needs a path or two files, a system two
 /// mentions, and a type more than a sign of it.
-pub fn auto_tags(text: &str) -> Vec<String> {
+pub(crate) fn auto_tags(text: &str) -> Vec<String> {
     let kind = detect(text);
     let mut tags: Vec<&str> = Vec::new();
     let mut add = |tag| {
