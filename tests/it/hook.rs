@@ -123,8 +123,8 @@ fn rules_that_fail_closed_stop_a_tool_without_the_daemon() {
     let mut log = instance.anchord();
     let log = log.args(["log", "--rules"]).current_dir(talk.project.path()).output().unwrap();
     let log = String::from_utf8(log.stdout).unwrap();
-    assert!(log.contains("without the daemon  deny  cd x; git push --force"), "{log}");
-    assert!(log.contains("passed without the daemon  make deploy now"), "{log}");
+    assert!(log.contains("  deny      cd x; git push --force -> "), "{log}");
+    assert!(log.contains("  passed    make deploy now -> none (without the daemon)"), "{log}");
 }
 
 /// A file's content makes a call large, and nothing about it less forbidden.

@@ -1,5 +1,7 @@
 //! `anchord log`: prints the calls to a project's memory and their results.
 
+mod checks;
+
 use std::io::Write;
 use std::path::Path;
 
@@ -17,6 +19,7 @@ use crate::client::Client;
 use crate::exit::Error;
 use crate::limits::LOG_PAGE_LINES_MAX;
 use crate::{show, terminal, text};
+use checks::Check;
 
 /// Show what agents asked of the memory and what they were given, newest last
 ///
@@ -75,7 +78,9 @@ impl Args {
         let shown = usize::try_from(self.lines()).unwrap_or(usize::MAX);
         lines.drain(..lines.len().saturating_sub(shown));
         if !self.json {
-            writeln!(out, "{}", Layout::here().head().dimmed())?;
+            let layout = Layout::here();
+            let head = if self.rules { layout.checks_head() } else { layout.head() };
+            writeln!(out, "{}", head.dimmed())?;
         }
         self.print(out, &lines)?;
         if self.rules && !self.json {
@@ -129,12 +134,7 @@ impl Args {
         let time = |line: &Value| line["time"].as_i64().unwrap_or_default();
         let lines: Vec<&Value> = lines.iter().filter(|line| self.is_since(time(line))).collect();
         for line in lines.iter().rev().take(GUARD_LINES).rev() {
-            let text = |field: &str| line[field].as_str().unwrap_or("-").to_owned();
-            let time = journal::time(time(line));
-            // Logs of earlier versions do not say why.
-            let checked = line["checked"].as_str().unwrap_or("without the daemon");
-            let shown = format!("{time}  {checked}  {}  {}", text("result"), text("command"));
-            writeln!(out, "{}", Layout::here().fitted(show::plain(&shown)))?;
+            writeln!(out, "{}", Layout::here().check(&Check::guarded(line)))?;
         }
         Ok(())
     }
@@ -153,6 +153,8 @@ impl Args {
             if self.json {
                 let text = serde_json::to_string(line).context("cannot write JSON")?;
                 writeln!(out, "{text}")?;
+            } else if self.rules {
+                writeln!(out, "{}", layout.check(&Check::logged(line)))?;
             } else {
                 writeln!(out, "{}", layout.words(line))?;
             }
@@ -219,7 +221,7 @@ impl Layout {
 
     fn words(self, line: &Retrieval) -> String {
         let tool = line.tool.strip_prefix("memory_").unwrap_or(&line.tool);
-        let time = journal::time(line.time);
+        let time = self.time(line.time);
         let start = if self.is_wide() {
             let micros = u32::try_from(line.micros).unwrap_or(u32::MAX);
             format!(
@@ -231,12 +233,20 @@ impl Layout {
                 f64::from(micros) / 1000.0,
             )
         } else {
-            // The month, the day and the minute.
-            let time: String = time.chars().skip(5).take(11).collect();
             let (client, tool) = (self.cell(&line.client, 11), self.cell(tool, 11));
             format!("{time}  {client}  {tool}  {:>6}  ", line.tokens)
         };
-        let (asked, given) = (show::plain(&asked(&line.asked)), self.given(line));
+        self.line(&start, show::plain(&asked(&line.asked)), &self.given(line))
+    }
+
+    /// Returns a time, where a line is narrow as the month, the day and the minute.
+    fn time(self, millis: i64) -> String {
+        let time = journal::time(millis);
+        if self.is_wide() { time } else { time.chars().skip(5).take(11).collect() }
+    }
+
+    /// Joins the columns of a line. If it is limited, the arguments get the room that is left.
+    fn line(self, start: &str, asked: String, given: &str) -> String {
         let asked = match self {
             Self::Fitted(columns) => {
                 let rest = columns.saturating_sub(start.width() + ARROW.width() + given.width());

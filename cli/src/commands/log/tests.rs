@@ -52,6 +52,53 @@ fn a_line_says_who_asked_what_and_got_what() {
     }
 }
 
+#[test]
+fn a_check_has_the_columns_of_its_heading() {
+    let logged = |asked: serde_json::Value| {
+        Check::logged(&Retrieval {
+            time: 1_763_780_000_000,
+            session: "019aa4f2-0000-7000-8000-0123456789ab".to_owned(),
+            client: "claude-code".to_owned(),
+            tool: api::RULE_CHECK.to_owned(),
+            ids: asked["rules"].as_array().map_or_else(Vec::new, |rules| {
+                rules.iter().map(|rule| rule.as_str().unwrap().to_owned()).collect()
+            }),
+            asked,
+            ..Retrieval::default()
+        })
+    };
+    let checks = [
+        logged(json!({"result": "deny", "rules": ["r1"], "command": "make deploy", "tool": "x"})),
+        logged(json!({"result": "approved", "rules": ["r1"], "tool": "Edit", "paths": ["a.rs"]})),
+        Check::guarded(&json!({
+            "time": 1_763_780_001_000_i64, "checked": "without the daemon", "result": "deny",
+            "rules": ["r2"], "tool": "Bash", "command": "git push --force",
+        })),
+        Check::guarded(&json!({
+            "time": 1_763_780_002_000_i64, "checked": "without the daemon",
+            "result": "passed without the daemon", "rules": [], "command": "make",
+        })),
+    ];
+    let shown = |layout: Layout| {
+        let lines = checks.iter().map(|check| layout.check(check));
+        std::iter::once(layout.checks_head()).chain(lines).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(shown(Layout::Whole), @r"
+    time (UTC)           session   client          result    action -> rules
+    2025-11-22 02:53:20  456789ab  claude-code     deny      make deploy -> r1
+    2025-11-22 02:53:20  456789ab  claude-code     approved  Edit a.rs -> r1
+    2025-11-22 02:53:21  -         -               deny      git push --force -> r2 (without the daemon)
+    2025-11-22 02:53:22  -         -               passed    make -> none (without the daemon)
+    ");
+    insta::assert_snapshot!(shown(Layout::Fitted(60)), @r"
+    time (UTC)   client       result    action -> rules
+    11-22 02:53  claude-code  deny      make deploy -> r1
+    11-22 02:53  claude-code  approved  Edit a.rs -> r1
+    11-22 02:53  -            deny      git push --… -> r2 (wit…
+    11-22 02:53  -            passed    make -> none (without t…
+    ");
+}
+
 #[derive(Debug, clap::Parser)]
 struct Command {
     #[command(flatten)]

@@ -1,0 +1,102 @@
+//! Lines of `anchord log --rules`: checks of actions against rules.
+
+use anchord_daemon::api::Retrieval;
+use serde_json::Value;
+
+use super::Layout;
+use crate::commands::journal;
+use crate::show;
+
+/// A check as a line shows it.
+#[derive(Debug)]
+pub(super) struct Check {
+    time: i64,
+    session: String,
+    client: String,
+    result: String,
+    action: String,
+    rules: Vec<String>,
+    /// The reason why the daemon did not check it.
+    without: Option<String>,
+}
+
+impl Check {
+    /// Reads a check that the daemon made.
+    pub(super) fn logged(line: &Retrieval) -> Self {
+        Self {
+            time: line.time,
+            session: journal::short(&line.session),
+            client: line.client.clone(),
+            result: text(&line.asked, "result").unwrap_or("-").to_owned(),
+            action: action(&line.asked),
+            rules: line.ids.clone(),
+            without: None,
+        }
+    }
+
+    /// Reads a check that a hook made without the daemon. Its log has no session.
+    pub(super) fn guarded(line: &Value) -> Self {
+        let result = text(line, "result").unwrap_or("-");
+        let rules = line.get("rules").and_then(Value::as_array).into_iter().flatten();
+        // Logs of earlier versions do not say why.
+        let without = text(line, "checked").unwrap_or("without the daemon");
+        Self {
+            time: line.get("time").and_then(Value::as_i64).unwrap_or_default(),
+            session: "-".to_owned(),
+            client: "-".to_owned(),
+            result: result.strip_suffix(" without the daemon").unwrap_or(result).to_owned(),
+            action: action(line),
+            rules: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
+            without: Some(without.to_owned()),
+        }
+    }
+}
+
+fn text<'a>(fields: &'a Value, name: &str) -> Option<&'a str> {
+    fields.get(name)?.as_str()
+}
+
+/// Returns the action as people read it.
+fn action(fields: &Value) -> String {
+    // What was too long to be kept whole is a clipped text.
+    if let Some(clipped) = fields.as_str() {
+        return clipped.to_owned();
+    }
+    let first = ["command", "action", "tool"].into_iter().find_map(|name| text(fields, name));
+    let paths = fields.get("paths").and_then(Value::as_array).into_iter().flatten();
+    let paths = paths.filter_map(Value::as_str).filter(|_| text(fields, "command").is_none());
+    first.into_iter().chain(paths).collect::<Vec<_>>().join(" ")
+}
+
+impl Layout {
+    pub(super) fn checks_head(self) -> String {
+        let line = if self.is_wide() {
+            format!(
+                "{:19}  {:8}  {:14}  {:8}  action -> rules",
+                "time (UTC)", "session", "client", "result"
+            )
+        } else {
+            format!("{:11}  {:11}  {:8}  action -> rules", "time (UTC)", "client", "result")
+        };
+        self.fitted(line)
+    }
+
+    pub(super) fn check(self, check: &Check) -> String {
+        let time = self.time(check.time);
+        let start = if self.is_wide() {
+            let (session, client) = (self.cell(&check.session, 8), self.cell(&check.client, 14));
+            format!("{time}  {session}  {client}  {}  ", self.cell(&check.result, 8))
+        } else {
+            let client = self.cell(&check.client, 11);
+            format!("{time}  {client}  {}  ", self.cell(&check.result, 8))
+        };
+        let mut rules = check.rules.join(" ");
+        if rules.is_empty() {
+            rules.push_str("none");
+        }
+        if let Some(without) = &check.without {
+            rules = format!("{rules} ({without})");
+        }
+        self.line(&start, show::plain(&check.action), &show::plain(&rules))
+    }
+}
