@@ -8,8 +8,9 @@
 //!
 //! The task also keeps the texts of the last answers to agents, in memory alone.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -250,7 +251,7 @@ async fn run(mut queue: mpsc::Receiver<Job>, tokens: Arc<AtomicU64>, changed: wa
         }
         let (taken, tokens) = (std::mem::take(&mut jobs), Arc::clone(&tokens));
         let served = tokio::task::spawn_blocking(move || {
-            let lines: u64 = taken.into_iter().map(|job| writer.serve(job, &tokens)).sum();
+            let lines = writer.serve_batch(taken, &tokens);
             (writer, lines)
         });
         let (next, lines) = served.await.unwrap_or_default();
@@ -268,9 +269,19 @@ struct Writer {
     last: HashMap<PathBuf, u64>,
     /// The last answers to agents, oldest first.
     recent: VecDeque<Recent>,
+    /// The files that the batch under way appends to.
+    opened: HashMap<PathBuf, File>,
 }
 
 impl Writer {
+    /// Runs a batch of jobs. Returns the number of lines written.
+    fn serve_batch(&mut self, jobs: Vec<Job>, given: &AtomicU64) -> u64 {
+        let lines = jobs.into_iter().map(|job| self.serve(job, given)).sum();
+        // The next batch may find that somebody moved or removed a file.
+        self.opened.clear();
+        lines
+    }
+
     /// Runs a job. Returns the number of lines written.
     fn serve(&mut self, job: Job, given: &AtomicU64) -> u64 {
         match job {
@@ -298,6 +309,8 @@ impl Writer {
             Job::Forget { directory, ids, reply } => {
                 // A text may quote a record that its line does not name.
                 self.recent.retain(|recent| ids.is_empty() || recent.directory != directory);
+                // The files are replaced.
+                self.opened.clear();
                 let _ = reply.send(forget(&directory, &ids));
             }
             Job::Flush(done) => {
@@ -335,10 +348,13 @@ impl Writer {
         let mut text = serde_json::to_vec(&line)?;
         text.push(b'\n');
         let [older, newer] = files(directory);
-        let mut file = open(&newer)?;
+        let file = match self.opened.entry(newer.clone()) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(place) => place.insert(open(&newer)?),
+        };
         if file.metadata()?.len() + text.len() as u64 > RETRIEVAL_FILE_BYTES_MAX {
             std::fs::rename(&newer, &older)?;
-            file = open(&newer)?;
+            *file = open(&newer)?;
         }
         file.write_all(&text)?;
         self.last.insert(directory.to_owned(), number);
@@ -425,7 +441,7 @@ fn forget(directory: &Path, ids: &BTreeSet<String>) -> io::Result<()> {
     Ok(())
 }
 
-fn open(path: &Path) -> io::Result<std::fs::File> {
+fn open(path: &Path) -> io::Result<File> {
     let links = rustix::fs::OFlags::NOFOLLOW.bits();
     let links = i32::try_from(links).unwrap_or_default();
     OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(links).open(path)

@@ -71,6 +71,39 @@ fn two_private_files_of_limited_size_are_kept() {
     assert!(last.asked.as_str().unwrap().ends_with("ü…"), "cut between characters");
 }
 
+#[test]
+fn a_file_is_opened_once_a_batch_and_followed_by_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::default();
+    writer.append(dir.path(), line("memory_load")).unwrap();
+    writer.append(dir.path(), line("memory_load")).unwrap();
+    assert_eq!(writer.opened.len(), 1);
+    let write = || Job::Write {
+        directory: Some(dir.path().to_owned()),
+        line: Box::new(Retrieval { ids: vec!["n1".to_owned()], ..line("memory_get") }),
+        given: LoggedAnswer::default(),
+    };
+    let given = AtomicU64::default();
+    assert_eq!(writer.serve_batch(vec![write(), write()], &given), 2);
+    let kept = |writer: &mut Writer| numbers(&writer.read(dir.path(), Start::Last, 9));
+    assert_eq!(kept(&mut writer), [1, 2, 3, 4]);
+    let [_, newer] = files(dir.path());
+    std::fs::rename(&newer, dir.path().join("elsewhere")).unwrap();
+    writer.serve_batch(vec![write()], &given);
+    assert_eq!(kept(&mut writer), [5]);
+    std::fs::remove_file(&newer).unwrap();
+    writer.serve_batch(vec![write()], &given);
+    assert_eq!(kept(&mut writer), [6]);
+    // A purge in the middle of a batch replaces the file.
+    let (reply, _done) = oneshot::channel();
+    let ids = BTreeSet::from(["n1".to_owned()]);
+    let purge = Job::Forget { directory: dir.path().to_owned(), ids, reply };
+    writer.serve_batch(vec![write(), purge, write()], &given);
+    assert_eq!(kept(&mut writer), [6, 7, 8]);
+    let lines = writer.read(dir.path(), Start::Last, 9);
+    assert_eq!(lines.iter().map(|line| line.asked == GONE).collect::<Vec<_>>(), [true, true, false]);
+}
+
 #[tokio::test]
 async fn a_removed_directory_is_not_recreated() {
     let dir = tempfile::tempdir().unwrap();
