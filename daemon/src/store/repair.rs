@@ -147,6 +147,13 @@ struct Survey<M: StateMachine> {
     idle: Option<Vec<M::Change>>,
 }
 
+/// A segment as it was found.
+struct Segment {
+    bytes: Vec<u8>,
+    /// Its header, unless that is damaged.
+    header: Option<HeaderV1>,
+}
+
 /// A state that is known from outside the journal.
 struct OutsideState<M> {
     journal: Uuid,
@@ -162,31 +169,32 @@ impl<M: StateMachine> Survey<M> {
         let journal_dir = dir.join("journal");
         let names = disk.list(&journal_dir).map_err(StoreError::io("list", &journal_dir))?;
         let numbers = segment::numbers_of(&names);
-        let (mut segments, mut headers, mut stores) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Vec::new();
         let missing = numbers.last().copied().unwrap_or_default() as usize - numbers.len();
         let mut bad = missing as u64;
         for number in numbers {
             let bytes = read_fuller(disk, &journal_dir, &names, number)?;
-            let known = header::<M>(&journal_dir, number, &bytes)?;
-            stores.push(known.as_ref().and_then(|known| known.store.clone()));
-            bad += u64::from(known.as_ref().is_none_or(|known| known.segment != number));
-            headers.push(known.map(|known| (known.journal, known.epoch)));
-            segments.push(bytes);
+            let header = header::<M>(&journal_dir, number, &bytes)?;
+            bad += u64::from(header.as_ref().is_none_or(|header| header.segment != number));
+            found.push(Segment { bytes, header });
         }
-        let (journal, in_files, known) = identity(&headers, known::<M>(dir, options)?);
+        let (journal, in_files, known) = identity(&found, known::<M>(dir, options)?);
         let epoch = known.as_ref().map_or(in_files, |known| known.epoch.max(in_files));
         let mut foreign = 0;
         let name = segment::store_name(&journal_dir);
-        for ((bytes, header), store) in segments.iter_mut().zip(headers).zip(stores) {
-            let Some((of, epoch)) = header.filter(|header| *header != (journal, in_files)) else {
-                if let Some(store) = store.filter(|store| *store != name) {
+        let mut segments = Vec::new();
+        for Segment { mut bytes, header } in found {
+            if let Some(header) = header {
+                let is_foreign = header.journal != journal;
+                if is_foreign || header.epoch != in_files {
+                    bytes.clear();
+                    foreign += u64::from(is_foreign);
+                    bad += u64::from(!is_foreign);
+                } else if let Some(store) = header.store.filter(|store| *store != name) {
                     return Err(StoreError::OfAnother { path: dir.to_owned(), store });
                 }
-                continue;
-            };
-            bytes.clear();
-            foreign += u64::from(of != journal);
-            bad += u64::from(of == journal && epoch != in_files);
+            }
+            segments.push(bytes);
         }
         let is_older = epoch > in_files && segments.iter().any(|bytes| !bytes.is_empty());
         // A purge removed something from its lines, which must not come back.
@@ -385,17 +393,18 @@ fn read_fuller(
 /// segment of another journal, or from before a purge, may come from a backup. If no segment
 /// belongs to a known journal, all of them belong to another memory.
 fn identity<M: StateMachine>(
-    headers: &[Option<(Uuid, u32)>],
+    segments: &[Segment],
     known: Vec<OutsideState<M>>,
 ) -> (Uuid, u32, Option<OutsideState<M>>) {
-    let there = || headers.iter().copied().flatten();
-    let of_files = |known: &&OutsideState<M>| there().any(|(journal, _)| journal == known.journal);
+    let there = || segments.iter().filter_map(|segment| segment.header.as_ref());
+    let of_files = |known: &&OutsideState<M>| there().any(|it| it.journal == known.journal);
     let newest = |known: &&OutsideState<M>| (known.epoch, known.state.seq());
     let best = known.iter().filter(of_files).max_by_key(newest);
     let journal = best.or_else(|| known.iter().max_by_key(newest)).map(|known| known.journal);
-    let journal = journal.or_else(|| there().next().map(|(journal, _)| journal));
+    let journal = journal.or_else(|| there().next().map(|header| header.journal));
     let journal = journal.unwrap_or_else(Uuid::new_v4);
-    let in_files = there().filter(|(it, _)| *it == journal).map(|(_, epoch)| epoch).max();
+    let in_files = there().filter(|header| header.journal == journal).map(|header| header.epoch);
+    let in_files = in_files.max();
     // A state from before a rewrite proves nothing of the journal after it.
     let is_current = |known: &OutsideState<M>| {
         known.journal == journal && in_files.is_none_or(|epoch| known.epoch >= epoch)
