@@ -69,13 +69,13 @@ impl TeamLinks {
     }
 
     /// Returns the database at an address, and reuses its connections.
-    pub(crate) async fn database(&self, url: &str, secret: &Secret) -> Result<Database, String> {
+    pub(crate) fn database(&self, url: &str, secret: &Secret) -> Result<Database, String> {
         let key = database_key(url, secret);
         if let Some(known) = self.known().get(&key) {
             return Ok(known.clone());
         }
         let address = Address::parse(url).map_err(|error| format!("failed to {error}"))?;
-        let database = Database::open(address, secret.clone()).await;
+        let database = Database::open(address, secret.clone());
         let database = database.map_err(|error| format!("failed to {error}"))?;
         Ok(self.known().entry(key).or_insert(database).clone())
     }
@@ -85,8 +85,8 @@ impl TeamLinks {
     }
 
     /// Returns the journal of a team's project.
-    pub(crate) async fn journal(&self, team: &TeamConfig) -> Result<CommitJournal, String> {
-        let log = self.database(&team.url, &team.secret).await?.log(team.project);
+    pub(crate) fn journal(&self, team: &TeamConfig) -> Result<CommitJournal, String> {
+        let log = self.database(&team.url, &team.secret)?.log(team.project);
         Ok(CommitJournal::new(log, Arc::clone(&self.machine)))
     }
 
@@ -102,7 +102,7 @@ impl TeamLinks {
         let path = directory.join(FILE);
         let from = directory.to_owned();
         let config = match run_blocking(move || read(&from)).await {
-            Ok(Some(config)) => match self.journal(&config).await {
+            Ok(Some(config)) => match self.journal(&config) {
                 Ok(journal) => Ok((journal, config.member)),
                 Err(error) => Err(invalid(&path, error)),
             },

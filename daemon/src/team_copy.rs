@@ -37,11 +37,11 @@ struct Shared {
 }
 
 impl Shared {
-    async fn of(projects: &ProjectService, id: ProjectId) -> Result<Self, PurgeError> {
+    fn of(projects: &ProjectService, id: ProjectId) -> Result<Self, PurgeError> {
         let directory = projects.open.directory(id);
         let config = team::read(&directory)?;
         let config = config.ok_or_else(|| failed("the file that names the database is gone"))?;
-        let journal = projects.open.teams().journal(&config).await.map_err(PurgeError::Team)?;
+        let journal = projects.open.teams().journal(&config).map_err(PurgeError::Team)?;
         Ok(Self { journal, directory, runtime: Handle::current() })
     }
 }
@@ -52,7 +52,7 @@ impl Shared {
 /// Fails if the database cannot be read as a whole now, or the store fails. A later call continues.
 pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
     let agreed = async {
-        let shared = Shared::of(projects, id).await?;
+        let shared = Shared::of(projects, id)?;
         let directories = asked_in(projects, id);
         let wanted = PurgeScope::default();
         let closed =
@@ -72,7 +72,7 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
 /// # Errors
 /// Fails if the database does not answer, and if the copy cannot be brought into agreement.
 pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result<(), String> {
-    let journal = Shared::of(projects, id).await.map_err(worded)?.journal;
+    let journal = Shared::of(projects, id).map_err(worded)?.journal;
     let head = journal.head().await?;
     let begin = clock::now();
     let mut has_agreed = false;

@@ -126,7 +126,7 @@ async fn fold(project: Arc<OpenProject>, config: Arc<Config>) {
 
 /// Hears the notices of a database until its connection ends.
 async fn listen(projects: Arc<ProjectService>, config: TeamConfig) {
-    let database = match projects.open.teams().database(&config.url, &config.secret).await {
+    let database = match projects.open.teams().database(&config.url, &config.secret) {
         Ok(database) => database,
         Err(error) => return tracing::warn!(error, "the address of a team's database is wrong"),
     };

@@ -21,7 +21,7 @@ const PROJECTS_A_DAEMON: usize = 8;
 pub(super) fn run(server: &Server, _records: u64) -> Vec<Row> {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     runtime.block_on(async {
-        database(server).await.migrate().await.expect("the role may create the schema");
+        database(server).migrate().await.expect("the role may create the schema");
     });
     PROJECTS
         .into_iter()
@@ -41,18 +41,18 @@ pub(super) fn run(server: &Server, _records: u64) -> Vec<Row> {
         .collect()
 }
 
-async fn database(server: &Server) -> Database {
+fn database(server: &Server) -> Database {
     let address = Address::parse(&server.url("ada")).expect("the address is right");
-    Database::open(address, Secret::None).await.expect("opening does nothing yet")
+    Database::open(address, Secret::None).expect("opening does nothing yet")
 }
 
 /// Returns the appends a second of one entry each.
 async fn append(server: &Server, projects: usize) -> f64 {
     let mut logs = Vec::new();
-    let mut shared = database(server).await;
+    let mut shared = database(server);
     for at in 0..projects {
         if at % PROJECTS_A_DAEMON == 0 {
-            shared = database(server).await;
+            shared = database(server);
         }
         let name = format!("{projects}-{at}");
         let project = shared.create_project(&name).await.expect("the name is free").id;

@@ -73,9 +73,7 @@ async fn is_joined(service: &SessionService, order: &TeamOrder) -> Answer<bool> 
 /// and reports the reason.
 async fn exists(service: &SessionService, order: &TeamOrder) -> bool {
     let teams = service.projects.open.teams();
-    let Ok(database) = teams.database(&order.place.url, &order.place.secret).await else {
-        return false;
-    };
+    let Ok(database) = teams.database(&order.place.url, &order.place.secret) else { return false };
     let projects = database.projects().await.unwrap_or_default();
     projects.iter().any(|project| Some(&project.name) == order.place.name.as_ref())
 }

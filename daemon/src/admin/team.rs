@@ -57,7 +57,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
             leave(service, id).await?;
         }
         TeamAction::Invite { role_name, name, role, run } => {
-            let (database, config) = reached(service, &asked).await?;
+            let (database, config) = reached(service, &asked)?;
             if run {
                 let invited = database.invite(config.project, &role_name, &name, role).await;
                 invited.map_err(database_error)?;
@@ -66,7 +66,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
             }
         }
         TeamAction::Remove { role_name, run } => {
-            let (database, config) = reached(service, &asked).await?;
+            let (database, config) = reached(service, &asked)?;
             if run {
                 database.remove(config.project, &role_name).await.map_err(database_error)?;
             } else {
@@ -92,7 +92,7 @@ pub(crate) async fn team_projects(
     service: &SessionService,
     place: TeamPlace,
 ) -> Answer<TeamProjectsReply> {
-    let database = service.projects.open.teams().database(&place.url, &place.secret).await;
+    let database = service.projects.open.teams().database(&place.url, &place.secret);
     let names = names_in(&database.map_err(|error| refused(&error))?).await?;
     Ok(TeamProjectsReply { names })
 }
@@ -109,11 +109,11 @@ async fn established(service: &SessionService, asked: &NamedProject) -> Answer<P
 }
 
 /// Returns the team's database of a project.
-async fn reached(service: &SessionService, asked: &NamedProject) -> Answer<(Database, TeamConfig)> {
+fn reached(service: &SessionService, asked: &NamedProject) -> Answer<(Database, TeamConfig)> {
     let id = asked.id.ok_or_else(nothing_here)?;
     let directory = service.projects.open.directory(id);
     let config = team::read(&directory).map_err(store_error)?.ok_or_else(no_team)?;
-    let database = service.projects.open.teams().database(&config.url, &config.secret).await;
+    let database = service.projects.open.teams().database(&config.url, &config.secret);
     Ok((database.map_err(|error| refused(&error))?, config))
 }
 
@@ -137,7 +137,7 @@ async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<Te
     (state.name, state.url) = (config.name, config.url.clone());
     state.id = config.project.to_string();
     let teams = service.projects.open.teams();
-    let database = match teams.database(&config.url, &config.secret).await {
+    let database = match teams.database(&config.url, &config.secret) {
         Ok(database) => database,
         Err(error) => {
             state.error = Some(error);
@@ -184,7 +184,7 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     alone(service, &open)?;
     let teams = Arc::clone(service.projects.open.teams());
-    let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
+    let database = teams.database(&place.url, &place.secret).map_err(|it| refused(&it))?;
     database.migrate().await.map_err(database_error)?;
     if names_in(&database).await?.contains(&name) {
         return Err(database_error(DatabaseError::NameTaken));
@@ -197,7 +197,7 @@ async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> An
     };
     let created = database.create_project(&first_name).await.map_err(database_error)?;
     let config = config_of(&created, name, place);
-    let journal = teams.journal(&config).await.map_err(|error| refused(&error))?;
+    let journal = teams.journal(&config).map_err(|error| refused(&error))?;
     let directory = service.projects.open.directory(id);
     let runtime = Handle::current();
     let uploaded = service
@@ -408,7 +408,7 @@ async fn join(
     let open = service.projects.open_project(id).await.map_err(store_error)?;
     let memory = open.memory();
     let teams = Arc::clone(service.projects.open.teams());
-    let database = teams.database(&place.url, &place.secret).await.map_err(|it| refused(&it))?;
+    let database = teams.database(&place.url, &place.secret).map_err(|it| refused(&it))?;
     let projects = database.projects().await.map_err(database_error)?;
     let Some(found) = projects.iter().find(|known| known.name == name) else {
         let names: Vec<&str> = projects.iter().map(|known| known.name.as_str()).collect();

@@ -12,7 +12,7 @@ use crate::{Team, entry, open, open_within, short};
 async fn a_cut_before_commit_is_repeated_on_another_connection() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open(&proxy.url("alice")).await.log(team.project);
+    let log = open(&proxy.url("alice")).log(team.project);
     let cuts = [
         ("BEGIN ISOLATION", Cut::Before),
         ("BEGIN ISOLATION", Cut::After),
@@ -37,7 +37,7 @@ async fn a_cut_before_commit_is_repeated_on_another_connection() {
 async fn a_cut_after_commit_is_repeated_and_applied_once() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open(&proxy.url("alice")).await.log(team.project);
+    let log = open(&proxy.url("alice")).log(team.project);
     // The server commits, and its answer is lost.
     proxy.on(COMMIT, Cut::After);
     let repeated = log.append(0, &[entry("a", 1)]).await.unwrap();
@@ -53,7 +53,7 @@ async fn a_cut_after_commit_is_repeated_and_applied_once() {
 async fn a_cut_after_commit_stays_unknown_while_nothing_answers() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open_within(&proxy.url("alice"), short()).await.log(team.project);
+    let log = open_within(&proxy.url("alice"), short()).log(team.project);
     proxy.on(COMMIT, Cut::Stall);
     let cut = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -66,7 +66,7 @@ async fn a_cut_after_commit_stays_unknown_while_nothing_answers() {
     });
     assert!(matches!(cut, Err(AppendError::Unknown(Error::Unreachable(_)))), "{cut:?}");
     // It depends on the proxy whether COMMIT has reached the server.
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     assert_eq!(team.numbers().await.len(), 1);
 }
 
@@ -74,7 +74,7 @@ async fn a_cut_after_commit_stays_unknown_while_nothing_answers() {
 async fn a_commit_outlives_a_restart_of_the_server() {
     let Some(mut team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open(&proxy.url("alice")).await.log(team.project);
+    let log = open(&proxy.url("alice")).log(team.project);
     proxy.on(COMMIT, Cut::Hold);
     let append = tokio::spawn({
         let log = log.clone();
@@ -93,12 +93,12 @@ async fn a_commit_outlives_a_restart_of_the_server() {
 async fn a_repeat_waits_for_the_first_attempt_that_is_still_open() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let through = open_within(&proxy.url("alice"), short()).await.log(team.project);
+    let through = open_within(&proxy.url("alice"), short()).log(team.project);
     // COMMIT is under way while its client gives up.
     proxy.on(COMMIT, Cut::Hold);
     let cut = through.append(0, &[entry("a", 1)]).await;
     assert!(matches!(cut, Err(AppendError::Unknown(Error::Slow))), "{cut:?}");
-    let direct = team.log("alice").await;
+    let direct = team.log("alice");
     let repeat = tokio::spawn(async move { direct.append(0, &[entry("a", 1)]).await });
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     let waits = || team.server.psql(waiting) == "1";
@@ -113,7 +113,7 @@ async fn a_repeat_waits_for_the_first_attempt_that_is_still_open() {
 async fn a_stalled_answer_to_commit_is_unknown_in_time() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open_within(&proxy.url("alice"), short()).await.log(team.project);
+    let log = open_within(&proxy.url("alice"), short()).log(team.project);
     proxy.on(COMMIT, Cut::Stall);
     let batch = [entry("a", 1)];
     let stalled = tokio::time::timeout(Duration::from_secs(3), log.append(0, &batch)).await;
@@ -128,20 +128,20 @@ async fn a_stalled_answer_to_commit_is_unknown_in_time() {
 async fn a_slow_start_writes_nothing_and_frees_the_head() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open_within(&proxy.url("alice"), short()).await.log(team.project);
+    let log = open_within(&proxy.url("alice"), short()).log(team.project);
     log.append(0, &[entry("a", 1)]).await.unwrap();
     proxy.on("INSERT INTO anchord.entries", Cut::Hold);
     let slow = log.append(1, &[entry("a", 2)]).await;
     assert!(matches!(slow, Err(AppendError::NotWritten(Error::Slow))), "{slow:?}");
     proxy.resume();
     // The server sees that its client is gone, and gives the head to another.
-    let other = team.log("bob").await.append(1, &[entry("b", 1)]).await.unwrap();
+    let other = team.log("bob").append(1, &[entry("b", 1)]).await.unwrap();
     assert!(matches!(other, Appended::Committed { .. }), "{other:?}");
     // Also while the answer is on the way and nobody reads it.
     proxy.on("INSERT INTO anchord.entries", Cut::Stall);
     let slow = log.append(2, &[entry("a", 2)]).await;
     assert!(matches!(slow, Err(AppendError::NotWritten(Error::Slow))), "{slow:?}");
-    let (bob, batch) = (team.log("bob").await, [entry("b", 2)]);
+    let (bob, batch) = (team.log("bob"), [entry("b", 2)]);
     let other = tokio::time::timeout(Duration::from_secs(3), bob.append(2, &batch)).await;
     assert!(matches!(other, Ok(Ok(Appended::Committed { .. }))), "{other:?}");
     let numbers = team.numbers().await;
@@ -152,7 +152,7 @@ async fn a_slow_start_writes_nothing_and_frees_the_head() {
 async fn a_dropped_append_frees_the_head() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
-    let log = open(&proxy.url("alice")).await.log(team.project);
+    let log = open(&proxy.url("alice")).log(team.project);
     for (count, pattern) in [(1, "BEGIN ISOLATION"), (2, "INSERT INTO anchord.entries")] {
         proxy.on(pattern, Cut::Stall);
         let append = tokio::spawn({
@@ -162,7 +162,7 @@ async fn a_dropped_append_frees_the_head() {
         proxy.wait_caught(count);
         append.abort();
         assert!(append.await.is_err_and(|error| error.is_cancelled()));
-        let (bob, batch) = (team.log("bob").await, [entry("b", count.into())]);
+        let (bob, batch) = (team.log("bob"), [entry("b", count.into())]);
         let appended = bob.append(u64::from(count) - 1, &batch);
         let appended = tokio::time::timeout(Duration::from_secs(3), appended).await;
         assert!(matches!(appended, Ok(Ok(Appended::Committed { .. }))), "{appended:?}");
@@ -174,7 +174,7 @@ async fn a_dropped_append_frees_the_head() {
 #[tokio::test]
 async fn a_busy_head_is_slow_and_writes_nothing() {
     let Some(team) = Team::start().await else { return };
-    let log = open_within(&team.server.url("alice"), short()).await.log(team.project);
+    let log = open_within(&team.server.url("alice"), short()).log(team.project);
     let (client, connection) =
         tokio_postgres::connect(&team.server.url("bob"), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -190,7 +190,7 @@ async fn a_busy_head_is_slow_and_writes_nothing() {
 #[tokio::test]
 async fn a_server_that_is_gone_is_unreachable_and_comes_back() {
     let Some(mut team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     let mut listener = team.owner.listen().await.unwrap();
     log.append(0, &[entry("a", 1)]).await.unwrap();
     assert_eq!(listener.next().await.unwrap().seq, 1);
@@ -208,7 +208,7 @@ async fn a_server_that_is_gone_is_unreachable_and_comes_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_and_other_projects_do_not_wait_for_a_busy_head() {
     let Some(team) = Team::start().await else { return };
-    let database = open(&team.server.url("alice")).await;
+    let database = open(&team.server.url("alice"));
     let other = database.create_project("beta").await.unwrap().id;
     let (client, connection) =
         tokio_postgres::connect(&team.server.url("bob"), tokio_postgres::NoTls).await.unwrap();
@@ -245,7 +245,7 @@ async fn one_dead_connection_discredits_the_others() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
     let timeouts = Timeouts { query: Duration::from_millis(500), ..short() };
-    let log = open_within(&proxy.url("alice"), timeouts).await.log(team.project);
+    let log = open_within(&proxy.url("alice"), timeouts).log(team.project);
     // Several connections, whose other end then vanishes without a word.
     let batch = [entry("a", 1)];
     let append = log.append(0, &batch);
@@ -265,7 +265,7 @@ async fn a_slow_password_command_does_not_end_appends_for_good() {
     let Some(team) = Team::start().await else { return };
     let address = Address::parse(&team.server.url("alice")).unwrap();
     let secret = Secret::Command("sleep 1.2; echo none".to_owned());
-    let database = Database::open_with(address, secret, short()).await.unwrap();
+    let database = Database::open_with(address, secret, short()).unwrap();
     let log = database.log(team.project);
     let late = log.append(0, &[entry("a", 1)]).await;
     assert!(matches!(late, Err(AppendError::NotWritten(Error::Slow))), "{late:?}");
@@ -282,7 +282,7 @@ async fn a_listener_notices_a_stalled_connection() {
     let Some(team) = Team::start().await else { return };
     let proxy = Proxy::start(team.server.port());
     let timeouts = Timeouts { query: Duration::from_millis(500), ..Timeouts::default() };
-    let mut listener = open_within(&proxy.url("alice"), timeouts).await.listen().await.unwrap();
+    let mut listener = open_within(&proxy.url("alice"), timeouts).listen().await.unwrap();
     proxy.stall();
     let lost = tokio::time::timeout(Duration::from_secs(10), listener.next()).await.unwrap();
     assert!(matches!(lost, Err(Error::Slow)), "{lost:?}");
@@ -294,7 +294,7 @@ async fn a_read_only_server_is_refused() {
     let standby = team.server.start_standby("standby");
     let known = || standby.psql("SELECT count(*) FROM anchord.members") == "4";
     assert!(crate::testing::poll(known), "the standby follows");
-    let database = open(&standby.url("alice")).await;
+    let database = open(&standby.url("alice"));
     let log = database.log(team.project);
     let refused = log.append(0, &[entry("a", 1)]).await;
     assert!(matches!(refused, Err(AppendError::NotWritten(Error::ReadOnlyServer))), "{refused:?}");
@@ -309,32 +309,32 @@ async fn a_read_only_server_is_refused() {
         standby.port(),
         team.server.port()
     );
-    let both = open(&both).await;
+    let both = open(&both);
     assert!(both.check().await.unwrap().writable);
     let log = both.log(team.project);
     assert!(matches!(log.append(0, &[entry("a", 1)]).await, Ok(Appended::Committed { .. })));
     // A primary that is set to be read-only.
     team.server.psql("ALTER ROLE bob SET default_transaction_read_only = on");
-    let refused = team.log("bob").await.append(1, &[entry("b", 1)]).await;
+    let refused = team.log("bob").append(1, &[entry("b", 1)]).await;
     assert!(matches!(refused, Err(AppendError::NotWritten(Error::ReadOnlyServer))), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_that_is_not_reached_leaves_the_outcome_unknown() {
     let Some(team) = Team::start().await else { return };
-    let log = open_within(&team.server.url("alice"), short()).await.log(team.project);
-    let patient = team.log("alice").await;
+    let log = open_within(&team.server.url("alice"), short()).log(team.project);
+    let patient = team.log("alice");
     log.append(0, &[entry("a", 1)]).await.unwrap();
     // The role asks for less than the project needs.
     team.server.psql("ALTER ROLE alice SET synchronous_commit = off");
     team.server.set("synchronous_standby_names", "absent");
-    let log = open_within(&team.server.url("alice"), short()).await.log(team.project);
+    let log = open_within(&team.server.url("alice"), short()).log(team.project);
     drop(patient);
     // Its COMMIT waits for the standby.
     let waiting = log.append(1, &[entry("a", 2)]).await;
     assert!(matches!(waiting, Err(AppendError::Unknown(Error::Slow))), "{waiting:?}");
     // A wait that somebody else cancels is answered with a warning. The repeat waits as well.
-    let patient = team.log("alice").await;
+    let patient = team.log("alice");
     let repeat = tokio::spawn(async move { patient.append(1, &[entry("a", 2)]).await });
     let cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity \
         WHERE wait_event = 'SyncRep'";
@@ -366,7 +366,7 @@ async fn serialization_failures_are_repeated_with_the_same_key() {
          CREATE TRIGGER fail BEFORE INSERT ON anchord.entries \
              FOR EACH ROW EXECUTE FUNCTION fail()",
     );
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     assert!(matches!(log.append(0, &[entry("a", 1)]).await, Ok(Appended::Committed { .. })));
     assert_eq!(team.server.psql("SELECT last_value FROM attempts"), "3");
     // One that never ends is given up.
@@ -398,8 +398,8 @@ async fn a_transaction_sets_what_it_depends_on_and_no_more() {
          ALTER ROLE alice SET default_transaction_isolation = serializable; \
          ALTER ROLE bob SET synchronous_commit = remote_apply"
     ));
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
-    team.log("bob").await.append(1, &[entry("b", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("bob").append(1, &[entry("b", 1)]).await.unwrap();
     let seen = team.server.psql("SELECT * FROM seen");
     let limits = "read committed 0 5s 10s";
     assert_eq!(seen, format!("on {limits}\nremote_apply {limits}"));
@@ -414,7 +414,7 @@ async fn a_refused_commit_is_not_written() {
          CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON anchord.entries \
              DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()",
     );
-    let refused = team.log("alice").await.append(0, &[entry("a", 1)]).await;
+    let refused = team.log("alice").append(0, &[entry("a", 1)]).await;
     assert!(matches!(refused, Err(AppendError::NotWritten(Error::Database(_)))), "{refused:?}");
     assert_eq!(team.numbers().await.len(), 0);
 }
@@ -423,7 +423,7 @@ async fn a_refused_commit_is_not_written() {
 async fn appends_survive_restarts_of_the_server() {
     let Some(server) = Server::start_with(&[]) else { return };
     let mut team = Team::on(server).await;
-    let log = open_within(&team.server.url("alice"), short()).await.log(team.project);
+    let log = open_within(&team.server.url("alice"), short()).log(team.project);
     let acknowledged = tokio::spawn(async move {
         let mut head = 0;
         // Refusals come fast, and a server on a busy machine starts slowly.

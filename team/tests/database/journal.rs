@@ -12,7 +12,7 @@ use crate::{Team, entry, open_within};
 #[tokio::test]
 async fn a_batch_is_appended_in_order_and_read_back() {
     let Some(team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     let mut second = entry("a", 2);
     second.session = None;
     second.reply = Some("{\"quoted\":\"it's \\\\ \\\"x\\\" ü\"}".to_owned());
@@ -20,7 +20,7 @@ async fn a_batch_is_appended_in_order_and_read_back() {
     let appended = log.append(0, &batch).await.unwrap();
     let Appended::Committed { digests, .. } = appended else { panic!() };
 
-    let entries = team.log("rita").await.entries(0, 100, u64::MAX).await.unwrap();
+    let entries = team.log("rita").entries(0, 100, u64::MAX).await.unwrap();
     assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2]);
     assert!(entries.iter().all(|entry| entry.member == "alice"));
     let read: Vec<NewEntry> = entries.into_iter().map(|entry| entry.content).collect();
@@ -34,7 +34,7 @@ async fn a_batch_is_appended_in_order_and_read_back() {
 #[tokio::test]
 async fn a_moved_head_writes_nothing_and_the_missing_entries_can_be_read() {
     let Some(team) = Team::start().await else { return };
-    let (alice, bob) = (team.log("alice").await, team.log("bob").await);
+    let (alice, bob) = (team.log("alice"), team.log("bob"));
     alice.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     let moved = bob.append(0, &[entry("b", 1)]).await.unwrap();
     assert_eq!(moved, Appended::HeadMoved { head: 2 });
@@ -49,7 +49,7 @@ async fn a_moved_head_writes_nothing_and_the_missing_entries_can_be_read() {
 #[tokio::test]
 async fn a_repeated_key_returns_what_is_stored() {
     let Some(team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     log.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     let stored = log.entries(0, 10, u64::MAX).await.unwrap();
     // Also with another head, with other content, and beside a new key.
@@ -61,7 +61,7 @@ async fn a_repeated_key_returns_what_is_stored() {
         assert_eq!(repeated, Appended::Repeated(vec![stored[1].clone()]));
     }
     // Another member with the same key gets it too.
-    let by_bob = team.log("bob").await.append(2, &[entry("a", 1)]).await.unwrap();
+    let by_bob = team.log("bob").append(2, &[entry("a", 1)]).await.unwrap();
     assert_eq!(by_bob, Appended::Repeated(vec![stored[0].clone()]));
     assert_eq!(team.numbers().await.len(), 2);
     let three = log.append(2, &[entry("a", 3)]).await.unwrap();
@@ -71,7 +71,7 @@ async fn a_repeated_key_returns_what_is_stored() {
 #[tokio::test]
 async fn a_key_is_never_null() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     for column in ["instance", "number"] {
         let without = format!("UPDATE anchord.entries SET {column} = NULL");
         let refused = team.server.psql_as("postgres", &without).unwrap_err();
@@ -83,7 +83,7 @@ async fn a_key_is_never_null() {
 async fn a_notice_follows_commit_in_its_message() {
     let Some(team) = Team::start().await else { return };
     team.server.set("log_statement", "all");
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     let notice = format!("statement: COMMIT;NOTIFY anchord, '{} 1'", team.project);
     assert!(team.server.log().contains(&notice), "{}", team.server.log());
 }
@@ -91,8 +91,8 @@ async fn a_notice_follows_commit_in_its_message() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_that_came_too_late_has_the_next_turn() {
     let Some(team) = Team::start().await else { return };
-    let alice = team.log("alice").await;
-    let bob = open_within(&team.server.url("bob"), patient()).await.log(team.project);
+    let alice = team.log("alice");
+    let bob = open_within(&team.server.url("bob"), patient()).log(team.project);
     alice.append(0, &[entry("a", 1)]).await.unwrap();
     let moved = bob.append(0, &[entry("b", 1)]).await.unwrap();
     assert_eq!(moved, Appended::HeadMoved { head: 1 });
@@ -145,7 +145,7 @@ async fn racing_writers_each_win_once_and_leave_no_gap() {
     let mut running = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
         let url = team.server.url(if at % 2 == 0 { "alice" } else { "bob" });
-        let log = open_within(&url, patient()).await.log(team.project);
+        let log = open_within(&url, patient()).log(team.project);
         running.push(tokio::spawn(append_all(log, name, 25)));
     }
     let mut moved = 0;
@@ -166,7 +166,7 @@ async fn racing_writers_each_win_once_and_leave_no_gap() {
 async fn the_same_append_from_two_places_is_applied_once() {
     let Some(team) = Team::start().await else { return };
     for number in 1..=20 {
-        let (alice, bob) = (team.log("alice").await, team.log("bob").await);
+        let (alice, bob) = (team.log("alice"), team.log("bob"));
         let batch = [entry("shared", number)];
         let head = number - 1;
         let (one, two) = tokio::join!(alice.append(head, &batch), bob.append(head, &batch));
@@ -182,7 +182,7 @@ async fn the_same_append_from_two_places_is_applied_once() {
 #[tokio::test]
 async fn a_rewrite_replaces_texts_and_keeps_the_chain() {
     let Some(team) = Team::start().await else { return };
-    let alice = team.log("alice").await;
+    let alice = team.log("alice");
     let batch: Vec<NewEntry> = (1..=450).map(|number| entry("a", number)).collect();
     alice.append(0, &batch).await.unwrap();
     let before = alice.entries(0, 1_000, u64::MAX).await.unwrap();
@@ -218,7 +218,7 @@ async fn a_rewrite_replaces_texts_and_keeps_the_chain() {
 #[tokio::test]
 async fn a_journal_is_followed_only_from_a_point_that_it_contains() {
     let Some(team) = Team::start().await else { return };
-    let alice = team.log("alice").await;
+    let alice = team.log("alice");
     let first = alice.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     let Appended::Committed { digests, epoch: 0 } = first else { panic!("{first:?}") };
     let points: Vec<Point> = std::iter::once(FIRST_DIGEST.to_owned())
@@ -262,7 +262,7 @@ async fn a_journal_is_followed_only_from_a_point_that_it_contains() {
 #[tokio::test]
 async fn reads_stop_at_their_limits() {
     let Some(team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     let sized = |number: u64, bytes: usize| {
         let mut entry = entry("a", number);
         entry.changes = "1".repeat(bytes);
@@ -285,7 +285,7 @@ async fn reads_stop_at_their_limits() {
 #[tokio::test]
 async fn values_beyond_their_limits_are_refused_before_anything_is_sent() {
     let Some(team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     let mut named = entry("a", 1);
     named.machine = "m".repeat(201);
     let mut with_nul = entry("a", 1);
@@ -313,7 +313,7 @@ async fn a_listener_hears_of_commits_alone() {
     let mut listener = team.owner.listen().await.unwrap();
     let trips = listener.round_trips();
     let before = *trips.borrow();
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     log.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     // Neither is a commit.
     log.append(0, &[entry("a", 3)]).await.unwrap();

@@ -33,7 +33,7 @@ impl Team {
     async fn on(server: Server) -> Self {
         server.psql("CREATE ROLE owner LOGIN CREATEROLE");
         server.psql("GRANT CREATE ON DATABASE postgres TO owner");
-        let owner = open(&server.url("owner")).await;
+        let owner = open(&server.url("owner"));
         owner.migrate().await.unwrap();
         let project = owner.create_project("alpha").await.unwrap().id;
         for (role_name, role) in
@@ -44,8 +44,8 @@ impl Team {
         Self { server, owner, project }
     }
 
-    async fn log(&self, user: &str) -> Log {
-        open(&self.server.url(user)).await.log(self.project)
+    fn log(&self, user: &str) -> Log {
+        open(&self.server.url(user)).log(self.project)
     }
 
     /// Returns the journal as its owner sees it, after checking it.
@@ -61,12 +61,12 @@ impl Team {
     }
 }
 
-async fn open(url: &str) -> Database {
-    open_within(url, Timeouts::default()).await
+fn open(url: &str) -> Database {
+    open_within(url, Timeouts::default())
 }
 
-async fn open_within(url: &str, timeouts: Timeouts) -> Database {
-    Database::open_with(Address::parse(url).unwrap(), Secret::None, timeouts).await.unwrap()
+fn open_within(url: &str, timeouts: Timeouts) -> Database {
+    Database::open_with(Address::parse(url).unwrap(), Secret::None, timeouts).unwrap()
 }
 
 /// Limits under which a test of a time-out is short.

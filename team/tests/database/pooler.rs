@@ -71,7 +71,7 @@ async fn transactions_share_connections_to_the_server() {
     // More clients than connections, and each statement on whichever is free.
     let mut running = Vec::new();
     for client in ["a", "b", "c", "d", "e", "f"] {
-        let log = open(&pooler.url("alice")).await.log(team.project);
+        let log = open(&pooler.url("alice")).log(team.project);
         running.push(tokio::spawn(async move {
             let mut head = 0;
             for number in 1..=10 {
@@ -94,7 +94,7 @@ async fn transactions_share_connections_to_the_server() {
     assert_eq!(team.server.psql(settings), "0");
 
     // A transaction that times out is rolled back, although the pooler stays connected.
-    let log = open_within(&pooler.url("alice"), short()).await.log(team.project);
+    let log = open_within(&pooler.url("alice"), short()).log(team.project);
     let (client, connection) =
         tokio_postgres::connect(&team.server.url("bob"), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);

@@ -59,7 +59,7 @@ impl Team {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_does_not_write() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     let before = team.everything();
     let append = append_sql(team.project, 2, ("", ""));
     team.refused("rita", &append);
@@ -83,7 +83,7 @@ async fn a_reader_does_not_write() {
     team.refused("rita", "TRUNCATE anchord.entries");
     assert_eq!(team.everything(), before);
     assert_eq!(team.server.psql_as("rita", "SELECT count(*) FROM anchord.entries").unwrap(), "1");
-    let log = team.log("rita").await;
+    let log = team.log("rita");
     let refused = log.append(1, &[entry("r", 1)]).await;
     assert!(matches!(refused, Err(AppendError::NotWritten(Error::Refused(_)))), "{refused:?}");
     let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
@@ -95,7 +95,7 @@ async fn a_reader_does_not_write() {
 #[tokio::test]
 async fn a_writer_does_not_rewrite_the_journal() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     let before = team.everything();
     let project = team.project;
     for attack in [
@@ -164,7 +164,7 @@ async fn a_writer_proposes_rules_and_changes_no_settings() {
         let appended = owner.append(seq, &[with(seq, changes)]).await;
         assert!(matches!(appended, Ok(Appended::Committed { .. })), "{appended:?}");
     }
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     let before = team.everything();
     for attack in [
         settings,
@@ -222,10 +222,10 @@ async fn a_granted_column_still_does_not_let_a_writer_forge_a_member() {
 #[tokio::test]
 async fn a_member_of_another_project_sees_and_changes_nothing() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     let other = team.owner.create_project("beta").await.unwrap().id;
     team.owner.invite(other, "mallory", "Mallory", Role::Maintainer).await.unwrap();
-    let mallory = open(&team.server.url("mallory")).await;
+    let mallory = open(&team.server.url("mallory"));
     let before = team.everything();
     for table in ["entries", "members", "projects"] {
         let (column, id) = if table == "projects" { ("id", "id") } else { ("project", "project") };
@@ -269,7 +269,7 @@ async fn a_member_of_another_project_sees_and_changes_nothing() {
 #[tokio::test]
 async fn a_leaver_loses_access_at_once() {
     let Some(team) = Team::start().await else { return };
-    let log = team.log("alice").await;
+    let log = team.log("alice");
     log.append(0, &[entry("a", 1)]).await.unwrap();
     // A transaction that is open while its member is removed.
     let (client, connection) =
@@ -290,7 +290,7 @@ async fn a_leaver_loses_access_at_once() {
     // Outside the group, even the tables are closed.
     team.server.psql(&anchord_team::remove_sql(team.project, "alpha", "alice"));
     team.refused("alice", "SELECT * FROM anchord.entries");
-    let database = open(&team.server.url("alice")).await;
+    let database = open(&team.server.url("alice"));
     assert!(matches!(database.check().await, Err(Error::NotAMember)));
 }
 
@@ -307,16 +307,16 @@ async fn the_only_maintainer_stays_until_there_is_another() {
     }
     team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
     team.owner.remove(team.project, "owner").await.unwrap();
-    let bob = open(&team.server.url("bob")).await;
+    let bob = open(&team.server.url("bob"));
     assert!(matches!(bob.remove(team.project, "bob").await, Err(Error::Refused(_))));
 }
 
 #[tokio::test]
 async fn a_maintainer_manages_members_and_purges() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1)]).await.unwrap();
     team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
-    let bob = open(&team.server.url("bob")).await;
+    let bob = open(&team.server.url("bob"));
     // Roles that exist need no administrator.
     bob.invite(team.project, "rita", "Rita", Role::Writer).await.unwrap();
     bob.remove(team.project, "alice").await.unwrap();
@@ -335,7 +335,7 @@ async fn a_maintainer_manages_members_and_purges() {
             ("rita", "Rita", Role::Writer)
         ]
     );
-    let rita = open(&team.server.url("rita")).await;
+    let rita = open(&team.server.url("rita"));
     assert!(matches!(rita.remove(team.project, "bob").await, Err(Error::Refused(_))));
     let promoted = rita.invite(team.project, "rita", "Rita", Role::Maintainer).await;
     let Err(Error::Refused(why)) = promoted else { panic!("{promoted:?}") };
@@ -371,6 +371,6 @@ async fn a_role_outside_the_group_reaches_nothing() {
     ] {
         team.refused("stranger", attack);
     }
-    let stranger = open(&team.server.url("stranger")).await;
+    let stranger = open(&team.server.url("stranger"));
     assert!(matches!(stranger.check().await, Err(Error::NotAMember)));
 }

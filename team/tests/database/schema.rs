@@ -10,20 +10,20 @@ use anchord_team::{
 use crate::testing::Server;
 use crate::{Team, entry, open};
 
-async fn with_secret(url: &str, secret: Secret) -> Database {
-    Database::open(Address::parse(url).unwrap(), secret).await.unwrap()
+fn with_secret(url: &str, secret: Secret) -> Database {
+    Database::open(Address::parse(url).unwrap(), secret).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_migrations_at_once_make_one_schema() {
     let Some(server) = Server::start() else { return };
-    let database = open(&server.url("postgres")).await;
+    let database = open(&server.url("postgres"));
     assert!(matches!(database.check().await, Err(Error::SchemaMissing)));
     assert!(matches!(database.projects().await, Err(Error::SchemaMissing)));
     let running: Vec<_> = (0..4)
         .map(|_| {
             let url = server.url("postgres");
-            tokio::spawn(async move { open(&url).await.migrate().await })
+            tokio::spawn(async move { open(&url).migrate().await })
         })
         .collect();
     for running in running {
@@ -42,7 +42,7 @@ async fn two_migrations_at_once_make_one_schema() {
 async fn a_newer_schema_is_left_alone() {
     let Some(team) = Team::start().await else { return };
     // A member may ask for a migration of a current schema, which is a no-op.
-    open(&team.server.url("rita")).await.migrate().await.unwrap();
+    open(&team.server.url("rita")).migrate().await.unwrap();
     team.server.psql(
         "INSERT INTO anchord.schema_history VALUES (7, 'later', '2030-01-01T00:00:00Z', '1')",
     );
@@ -63,7 +63,7 @@ async fn an_older_schema_is_brought_up_to_date_by_its_owner() {
         changes: r#"[{"configure":{"settings":{},"shared":true}}]"#.to_owned(),
         ..entry("a", number)
     };
-    let alice = open(&team.server.url("alice")).await;
+    let alice = open(&team.server.url("alice"));
     assert_eq!(alice.check().await.unwrap().schema, 1);
     // It is used as it is, and a member cannot change it.
     alice.log(team.project).append(0, &[settings(1)]).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_name_is_taken_once() {
     let Some(team) = Team::start().await else { return };
     assert!(matches!(team.owner.create_project("alpha").await, Err(Error::NameTaken)));
     // A member of any project may create another, and sees only its own.
-    let rita = open(&team.server.url("rita")).await;
+    let rita = open(&team.server.url("rita"));
     let created = rita.create_project("it's \"beta\"").await.unwrap();
     assert!(rita.projects().await.unwrap().contains(&created), "{created:?}");
     let project = created.id;
@@ -100,7 +100,7 @@ async fn a_name_is_taken_once() {
     rita.rename_project(project, "gamma").await.unwrap();
     assert!(rita.projects().await.unwrap().iter().any(|known| known.name == "gamma"));
     assert!(matches!(team.owner.rename_project(project, "mine").await, Err(Error::NotAMember)));
-    let alice = open(&team.server.url("alice")).await;
+    let alice = open(&team.server.url("alice"));
     assert!(matches!(alice.rename_project(team.project, "mine").await, Err(Error::Refused(_))));
 }
 
@@ -142,7 +142,7 @@ async fn printed_sql_invites_and_removes_whatever_the_names_contain() {
 #[tokio::test]
 async fn a_dump_carries_everything() {
     let Some(team) = Team::start().await else { return };
-    team.log("alice").await.append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
+    team.log("alice").append(0, &[entry("a", 1), entry("a", 2)]).await.unwrap();
     let dump = team.server.dump();
     let tables = ["projects", "members", "entries"];
     let all = || tables.map(|table| team.server.psql(&format!("TABLE anchord.{table}")));
@@ -150,12 +150,12 @@ async fn a_dump_carries_everything() {
     team.server.psql("DROP SCHEMA anchord CASCADE");
     team.server.restore(&dump);
     assert_eq!(all(), before);
-    let log = team.log("bob").await;
+    let log = team.log("bob");
     log.append(2, &[entry("b", 1)]).await.unwrap();
     assert_eq!(team.numbers().await.len(), 3);
     let forged = "UPDATE anchord.projects SET seq = 1";
     assert!(team.server.psql_as("alice", forged).is_err(), "triggers are restored too");
-    assert_eq!(open(&team.server.url("rita")).await.check().await.unwrap().schema, 2);
+    assert_eq!(open(&team.server.url("rita")).check().await.unwrap().schema, 2);
 }
 
 #[tokio::test]
@@ -164,23 +164,23 @@ async fn a_password_is_read_anew_for_each_connection() {
     team.server.require_passwords();
     let url = team.server.url("alice");
     let file = tempfile::NamedTempFile::new().unwrap();
-    let refused = open(&url).await.log(team.project).head().await;
+    let refused = open(&url).log(team.project).head().await;
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     for password in ["first one", "second-'\"\\"] {
         let literal = password.replace('\'', "''");
         team.server.psql(&format!("ALTER ROLE alice PASSWORD '{literal}'"));
         std::fs::write(file.path(), format!("{password}\nanother line\n")).unwrap();
-        let by_file = with_secret(&url, Secret::File(file.path().to_owned())).await;
+        let by_file = with_secret(&url, Secret::File(file.path().to_owned()));
         assert_eq!(by_file.log(team.project).head().await.unwrap().seq, 0);
         let line = format!("cat '{}'", file.path().display());
-        let by_command = with_secret(&url, Secret::Command(line)).await;
+        let by_command = with_secret(&url, Secret::Command(line));
         assert_eq!(by_command.log(team.project).head().await.unwrap().seq, 0);
         for database in [by_file, by_command] {
             assert!(!format!("{database:?}").contains(password));
         }
     }
     std::fs::write(file.path(), "wrong-password\n").unwrap();
-    let wrong = with_secret(&url, Secret::File(file.path().to_owned())).await;
+    let wrong = with_secret(&url, Secret::File(file.path().to_owned()));
     let refused = wrong.log(team.project).head().await.unwrap_err();
     assert!(matches!(refused, Error::Refused(_)), "{refused:?}");
     assert!(!format!("{refused:?}{refused}").contains("wrong-password"));
@@ -220,7 +220,7 @@ async fn certificates_are_verified() {
     };
     let trusted = format!("sslrootcert={}", certificate.display());
     let secret = || Secret::Command("echo of alice".to_owned());
-    let check = async |url: String| with_secret(&url, secret()).await.check().await;
+    let check = async |url: String| with_secret(&url, secret()).check().await;
 
     // With channel binding, which binds the password's proof to the certificate.
     let bound = format!("sslmode=verify-full&channel_binding=require&{trusted}");
