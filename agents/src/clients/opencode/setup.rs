@@ -74,3 +74,6 @@ impl Files {
         if first.exists() { first } else { last }
     }
 }
+
+#[cfg(test)]
+mod tests;
