@@ -155,77 +155,82 @@ impl Default for Metrics {
             teams: teams::TeamMetrics::default(),
             registry: Registry::default(),
         };
-        registry.register("connections", "Connections admitted", metrics.connections.clone());
-        registry.register("connections_refused", "Connections refused", metrics.refused.clone());
-        registry.register(
-            "panics",
-            "Panics caught in tools, hooks and periodic work",
-            metrics.panics.clone(),
-        );
-        registry.register("tool_calls", "Tool calls by tool and outcome", metrics.calls.clone());
-        registry.register("sessions", "Sessions open or not gone yet", metrics.sessions.clone());
-        registry.register("projects_open", "Projects open", metrics.projects_open.clone());
-        registry.register_with_unit(
-            "tool_call",
-            "Time from a call's turn to its answer",
-            Unit::Seconds,
-            metrics.call_times.seconds.clone(),
-        );
-        registry.register_with_unit(
-            "retrieval",
-            "Time from the turn of a call that reads to its answer",
-            Unit::Seconds,
-            metrics.retrieval_times.seconds.clone(),
-        );
-        registry.register_with_unit(
-            "retrieval_quantile",
-            "The same since the start: half, and 99 of 100, took no longer",
-            Unit::Seconds,
-            metrics.retrieval_quantiles.clone(),
-        );
-        registry.register_with_unit(
-            "commit",
-            "Time from the turn of a call that wrote to its answer, which leaves when that is on disk",
-            Unit::Seconds,
-            metrics.commit_times.seconds.clone(),
-        );
-        registry.register_with_unit(
-            "commit_quantile",
-            "The same since the start: half, and 99 of 100, took no longer",
-            Unit::Seconds,
-            metrics.commit_quantiles.clone(),
-        );
-        registry.register_with_unit(
-            "append",
-            "Of a commit's time, what the journal took, fdatasync included",
-            Unit::Seconds,
-            metrics.append_times.seconds.clone(),
-        );
-        registry.register("retrieval_answers", "Answers that read", metrics.answers.clone());
-        registry.register(
-            "retrieval_answers_truncated",
-            "Of those, the ones that had more than they gave",
-            metrics.truncated.clone(),
-        );
-        registry.register(
-            "retrieval_tokens",
-            "Tokens given to models: answers to agents' calls that read, and what hooks showed, each once; not to commands",
-            metrics.tokens.clone(),
-        );
-        registry.register(
-            "budget_utilisation",
-            "Share of its notes' budget that the fullest project uses, of those opened since the start; it stays while one is closed",
-            metrics.budget_used.clone(),
-        );
-        metrics.hooks.register(&mut registry);
-        metrics.rules.register(&mut registry);
-        metrics.outlines.register(&mut registry);
-        metrics.teams.register(&mut registry);
+        metrics.register(&mut registry);
         Self { registry, ..metrics }
     }
 }
 
 impl Metrics {
+    /// Registers each metric under its name, with its meaning.
+    fn register(&self, registry: &mut Registry) {
+        registry.register("connections", "Connections admitted", self.connections.clone());
+        registry.register("connections_refused", "Connections refused", self.refused.clone());
+        registry.register(
+            "panics",
+            "Panics caught in tools, hooks and periodic work",
+            self.panics.clone(),
+        );
+        registry.register("tool_calls", "Tool calls by tool and outcome", self.calls.clone());
+        registry.register("sessions", "Sessions open or not gone yet", self.sessions.clone());
+        registry.register("projects_open", "Projects open", self.projects_open.clone());
+        registry.register_with_unit(
+            "tool_call",
+            "Time from a call's turn to its answer",
+            Unit::Seconds,
+            self.call_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "retrieval",
+            "Time from the turn of a call that reads to its answer",
+            Unit::Seconds,
+            self.retrieval_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "retrieval_quantile",
+            "The same since the start: half, and 99 of 100, took no longer",
+            Unit::Seconds,
+            self.retrieval_quantiles.clone(),
+        );
+        registry.register_with_unit(
+            "commit",
+            "Time from the turn of a call that wrote to its answer, which leaves when that is on disk",
+            Unit::Seconds,
+            self.commit_times.seconds.clone(),
+        );
+        registry.register_with_unit(
+            "commit_quantile",
+            "The same since the start: half, and 99 of 100, took no longer",
+            Unit::Seconds,
+            self.commit_quantiles.clone(),
+        );
+        registry.register_with_unit(
+            "append",
+            "Of a commit's time, what the journal took, fdatasync included",
+            Unit::Seconds,
+            self.append_times.seconds.clone(),
+        );
+        registry.register("retrieval_answers", "Answers that read", self.answers.clone());
+        registry.register(
+            "retrieval_answers_truncated",
+            "Of those, the ones that had more than they gave",
+            self.truncated.clone(),
+        );
+        registry.register(
+            "retrieval_tokens",
+            "Tokens given to models: answers to agents' calls that read, and what hooks showed, each once; not to commands",
+            self.tokens.clone(),
+        );
+        registry.register(
+            "budget_utilisation",
+            "Share of its notes' budget that the fullest project uses, of those opened since the start; it stays while one is closed",
+            self.budget_used.clone(),
+        );
+        self.hooks.register(registry);
+        self.rules.register(registry);
+        self.outlines.register(registry);
+        self.teams.register(registry);
+    }
+
     /// Counts an answered connection.
     pub(crate) fn connected(&self, admitted: bool) {
         if admitted {

@@ -106,59 +106,7 @@ fn judged(
         found.push(Finding::problem(name, what, "Keep one; the model sees every tool twice."));
     }
     for (scope, state) in states {
-        let suffix = if **scope == Scope::User { "" } else { " --scope project" };
-        let again = format!("Run `anchord setup {id}{suffix}`.");
-        let set_up = Fix::SetUp(agent, (*scope).clone());
-        let words = state.servers.iter().map(|(path, _, words)| (path, words));
-        let words = words.chain(state.hooks.iter().map(|(path, hook)| (path, &hook.words)));
-        let mut stale: Vec<(PathBuf, String)> = words
-            .filter_map(|(path, words)| Some((path.clone(), words.first()?.clone())))
-            .filter(|(_, program)| !exists(program, place))
-            .collect();
-        stale.sort();
-        stale.dedup();
-        if serverless && !state.hooks.is_empty() {
-            let what =
-                "hooks run and no server is registered: it has no tools to save or find with";
-            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
-        }
-        for (path, program) in stale {
-            let what = format!("{} runs {program}, which is not there", path.display());
-            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
-        }
-        let twice = |event: &str| state.hooks.iter().filter(|(_, h)| h.event == event).count() > 1;
-        if let Some((path, hook)) = state.hooks.iter().find(|(_, hook)| twice(&hook.event)) {
-            let what =
-                format!("{} runs anchord's hook several times at {}", path.display(), hook.event);
-            found.push(Finding::problem(name, what, "Remove all but one by hand."));
-        }
-        if plugin && !state.hooks.is_empty() {
-            let what = "hooks come from the plugin and from the settings";
-            let action =
-                format!("Use one: `anchord setup {id}{suffix} --remove`, or remove the plugin.");
-            found.push(Finding::problem(name, what, action));
-        } else if !state.servers.is_empty() && !state.missing.is_empty() && !plugin {
-            let what = format!("no hook at {}", state.missing.join(", "));
-            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
-        }
-        let outdated = state.hooks.iter().filter(|(_, hook)| hook.outdated);
-        let outdated: BTreeSet<&str> = outdated.map(|(_, hook)| hook.event.as_str()).collect();
-        if !outdated.is_empty() {
-            let events = outdated.into_iter().collect::<Vec<_>>().join(", ");
-            let what = format!("hooks are not as this version sets them up: {events}");
-            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
-        }
-        for (path, _) in state.whole.iter().filter(|(_, right)| !right) {
-            if !state.servers.is_empty() {
-                let what = format!("{} is not there, or of another version", path.display());
-                found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
-            }
-        }
-        if let Some(trust) = agent.facts().trust.filter(|_| !state.untrusted.is_empty()) {
-            let number = state.untrusted.len();
-            let what = format!("{number} of {} hooks wait for your trust", state.hooks.len());
-            found.push(Finding::problem(name, what, trust.remark));
-        }
+        found.extend(judged_in(agent, place, scope, state, plugin, serverless));
     }
     let hooks =
         |(scope, state): &&(&Scope, State)| **scope == Scope::User && !state.hooks.is_empty();
@@ -170,6 +118,73 @@ fn judged(
             format!("Each event comes twice: `anchord setup {id} --scope project --remove`.");
         found.push(Finding::problem(name, what, action));
     }
+}
+
+/// Judges the files of one scope. `plugin` tells whether anchord's plugin is installed, and
+/// `serverless` whether no server is registered anywhere.
+fn judged_in(
+    agent: Agent,
+    place: &UserEnvironment,
+    scope: &Scope,
+    state: &State,
+    plugin: bool,
+    serverless: bool,
+) -> Vec<Finding> {
+    let (name, id) = (agent.name(), agent.id());
+    let mut found = Vec::new();
+    let suffix = if *scope == Scope::User { "" } else { " --scope project" };
+    let again = format!("Run `anchord setup {id}{suffix}`.");
+    let set_up = Fix::SetUp(agent, scope.clone());
+    let words = state.servers.iter().map(|(path, _, words)| (path, words));
+    let words = words.chain(state.hooks.iter().map(|(path, hook)| (path, &hook.words)));
+    let mut stale: Vec<(PathBuf, String)> = words
+        .filter_map(|(path, words)| Some((path.clone(), words.first()?.clone())))
+        .filter(|(_, program)| !exists(program, place))
+        .collect();
+    stale.sort();
+    stale.dedup();
+    if serverless && !state.hooks.is_empty() {
+        let what = "hooks run and no server is registered: it has no tools to save or find with";
+        found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+    }
+    for (path, program) in stale {
+        let what = format!("{} runs {program}, which is not there", path.display());
+        found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+    }
+    let twice = |event: &str| state.hooks.iter().filter(|(_, h)| h.event == event).count() > 1;
+    if let Some((path, hook)) = state.hooks.iter().find(|(_, hook)| twice(&hook.event)) {
+        let what =
+            format!("{} runs anchord's hook several times at {}", path.display(), hook.event);
+        found.push(Finding::problem(name, what, "Remove all but one by hand."));
+    }
+    if plugin && !state.hooks.is_empty() {
+        let what = "hooks come from the plugin and from the settings";
+        let action =
+            format!("Use one: `anchord setup {id}{suffix} --remove`, or remove the plugin.");
+        found.push(Finding::problem(name, what, action));
+    } else if !state.servers.is_empty() && !state.missing.is_empty() && !plugin {
+        let what = format!("no hook at {}", state.missing.join(", "));
+        found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+    }
+    let outdated = state.hooks.iter().filter(|(_, hook)| hook.outdated);
+    let outdated: BTreeSet<&str> = outdated.map(|(_, hook)| hook.event.as_str()).collect();
+    if !outdated.is_empty() {
+        let events = outdated.into_iter().collect::<Vec<_>>().join(", ");
+        let what = format!("hooks are not as this version sets them up: {events}");
+        found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+    }
+    for (path, _) in state.whole.iter().filter(|(_, right)| !right) {
+        if !state.servers.is_empty() {
+            let what = format!("{} is not there, or of another version", path.display());
+            found.push(Finding::problem(name, what, &again).fix(set_up.clone()));
+        }
+    }
+    if let Some(trust) = agent.facts().trust.filter(|_| !state.untrusted.is_empty()) {
+        let number = state.untrusted.len();
+        let what = format!("{number} of {} hooks wait for your trust", state.hooks.len());
+        found.push(Finding::problem(name, what, trust.remark));
+    }
+    found
 }
 
 /// Starts the server of each entry, as its agent would.
