@@ -18,7 +18,7 @@ use crate::api::{
 };
 use crate::blocking::run_blocking;
 use crate::clock;
-use crate::project::ClosedStore;
+use crate::project::{ClosedStore, OpenProject};
 use crate::purging::{self, PurgeError, PurgeScope, RedactionReport, Survey, asked_in};
 use crate::sessions::SessionService;
 use crate::shared::{PurgedFiles, SoughtFiles};
@@ -43,22 +43,10 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     let wanted = wanted(&params, &open.memory())?;
     let retrievals = projects.open.retrievals();
     retrievals.flush().await;
-    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
     let mut directories = asked_in(projects, target.id);
     directories.push(admin.instance.logs().to_owned());
     directories.push(admin.sessions.rules.guard_logs());
-    let surveying = {
-        let (wanted, memory, directories) = (wanted.clone(), open.memory(), directories.clone());
-        run_blocking(move || {
-            let surveyed = Survey::of(&reading, &memory, wanted)?;
-            let found = purging::find(&directories, &surveyed.texts());
-            Ok::<_, PurgeError>((surveyed, found))
-        })
-    };
-    let (surveyed, found) = surveying.await?;
-    if let Some(id) = surveyed.purge.missing().next() {
-        return Err(missing(&open.memory(), id));
-    }
+    let (surveyed, found) = survey(&open, &wanted, &directories).await?;
     let team = open.owner.team().is_some();
     let asides = projects.open.asides(target.id).await.map_err(store_error)?;
     let asides: Vec<String> = asides.iter().map(|path| super::text(path)).collect();
@@ -107,6 +95,26 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
         PurgeReply { applied: true, revision, team, asides, ..reply(&surveyed, &target, &found) };
     name_files(&mut done, &files);
     Ok(done)
+}
+
+/// Surveys what a purge would remove, in the store and in these directories.
+async fn survey(
+    open: &OpenProject,
+    wanted: &PurgeScope,
+    directories: &[PathBuf],
+) -> Answer<(Survey, RedactionReport)> {
+    let reading = open.owner.ask(|store, _| store.reading()).await.map_err(write_error)?;
+    let (memory, wanted, directories) = (open.memory(), wanted.clone(), directories.to_owned());
+    let surveying = run_blocking(move || {
+        let surveyed = Survey::of(&reading, &memory, wanted)?;
+        let found = purging::find(&directories, &surveyed.texts());
+        Ok::<_, PurgeError>((surveyed, found))
+    });
+    let (surveyed, found) = surveying.await?;
+    if let Some(id) = surveyed.purge.missing().next() {
+        return Err(missing(&open.memory(), id));
+    }
+    Ok((surveyed, found))
 }
 
 /// Names the files in the project that go, and those that may still have a purged text.

@@ -3,6 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchord_memory::{Audience, RecordId};
 use anchord_proto::hello::ToolSet;
@@ -93,19 +94,7 @@ pub(super) async fn call(
         service.metrics().committed(took, append);
     }
     if let Some(asked) = asked {
-        let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
-        service.metrics().retrieved(took, outcome.is_ok(), truncated);
-        let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
-        let records = outcome.iter().flat_map(|answer| &answer.records);
-        let line = Retrieval {
-            tool: tool.to_owned(),
-            asked: asked.into(),
-            ids: records.map(|record| record.id.to_string()).collect(),
-            truncated,
-            refused: outcome.is_err(),
-            ..Retrieval::default()
-        };
-        session.log(&service.sessions, line, took, text);
+        log_read(service, &session, (tool, asked), &outcome, took);
     }
     let _logged_with = span.enter();
     let append_micros = append.map(|append| append.as_micros());
@@ -130,6 +119,29 @@ pub(super) async fn call(
         .collect();
     let remark = (!remarks.is_empty()).then(|| remarks.join("\n"));
     Called { outcome, remark, id }
+}
+
+/// Measures and logs a call that read: its tool and arguments, and what it gave.
+fn log_read(
+    service: &ToolService,
+    session: &Session,
+    (tool, asked): (&str, Map<String, Value>),
+    outcome: &Result<ToolAnswer, ToolError>,
+    took: Duration,
+) {
+    let truncated = outcome.as_ref().is_ok_and(|answer| answer.truncated);
+    service.metrics().retrieved(took, outcome.is_ok(), truncated);
+    let text = outcome.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
+    let records = outcome.iter().flat_map(|answer| &answer.records);
+    let line = Retrieval {
+        tool: tool.to_owned(),
+        asked: asked.into(),
+        ids: records.map(|record| record.id.to_string()).collect(),
+        truncated,
+        refused: outcome.is_err(),
+        ..Retrieval::default()
+    };
+    session.log(&service.sessions, line, took, text);
 }
 
 /// Returns whether an argument is nothing but ids of records. Agents give the field many names.
