@@ -199,6 +199,9 @@ pub const TEAM_JOIN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Time that a call waits for the first of them.
 pub const TEAM_JOIN_WAIT_MAX: Duration = Duration::from_secs(10);
 
+/// Records that a merge into a team's memory names.
+pub const TEAM_NAMED_MAX: usize = 20;
+
 /// Commits of a memory's past that one call sends to a team's journal.
 pub const TEAM_UPLOAD_ENTRIES_MAX: usize = 500;
 

@@ -47,6 +47,22 @@ fn a_memory_of_its_own_is_set_aside_and_added_to_the_teams() {
 }
 
 #[test]
+fn a_merge_names_the_facts_of_the_team_that_it_replaces() {
+    let Some(server) = server() else { return };
+    let (ada, bob) = (Machine::new(), Machine::new());
+    ada.shell().done(&["note", "--key", "deploy", "make deploy"]);
+    ada.create(&server.url("ada"));
+    invite(&ada, &server);
+    bob.shell().done(&["note", "--key", "deploy", "kubectl apply"]);
+    let (code, joined) = merge(&bob, &server);
+    assert_eq!(code, 0, "{joined}");
+    assert!(joined.contains("older than yours and was replaced: n1 deploy"), "{joined}");
+    ada.sees("kubectl apply");
+    let history = ada.shell().done(&["history", "n1"]);
+    assert!(history.contains("make deploy"), "{history}");
+}
+
+#[test]
 fn a_merge_that_was_refused_is_made_by_joining_again() {
     let Some(server) = server() else { return };
     let (ada, bob) = (Machine::new(), Machine::new());

@@ -1,5 +1,6 @@
 //! Shares a memory with a team through its database, and ends that.
 
+mod replaced;
 mod unmerged;
 
 use std::path::{Path, PathBuf};
@@ -397,7 +398,7 @@ fn parsed(json: Value) -> Result<Vec<Change>, String> {
 }
 
 /// Joins a project. Returns the place of the memory that was here before, if it had records, and
-/// what of it could not be added as it was.
+/// what of it could not be added as it was or replaced something.
 async fn join(
     service: &SessionService,
     id: ProjectId,
@@ -498,7 +499,7 @@ fn unmerged_in(directory: &Path) -> Answer<Vec<PathBuf>> {
 }
 
 /// Waits until a memory has all that the team has, and adds what the project had before. Returns
-/// what could not be added as it was.
+/// what could not be added as it was, and what it replaced.
 async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String>> {
     team_copy::catch_up(&service.projects, id).await.map_err(|why| refused(&why))?;
     let open = service.projects.open_project(id).await.map_err(store_error)?;
@@ -520,7 +521,11 @@ async fn take_part(service: &SessionService, id: ProjectId) -> Answer<Vec<String
             texts: vec![NamedText::new("memory.json", text)],
             dry_run: false,
         };
-        remarks.extend(import_memory(service, params).await?.remarks);
+        let before = open.memory();
+        let merged = import_memory(service, params).await?;
+        remarks.extend(merged.remarks);
+        let revision = merged.revision.map(Revision);
+        remarks.extend(revision.and_then(|it| replaced::remark(&before, &open.memory(), it)));
         private_file::remove(&path).map_err(failed)?;
     }
     Ok(remarks)

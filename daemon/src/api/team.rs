@@ -82,7 +82,8 @@ pub struct TeamReply {
     /// SQL for an administrator, if it was asked for and not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
-    /// One line for each item of that memory that could not be used as it was.
+    /// One line for each item of that memory that could not be used as it was, and one about what
+    /// it replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
