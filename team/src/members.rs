@@ -61,7 +61,8 @@ pub struct Member {
 }
 
 /// Returns the SQL with which an administrator invites a member: a role that may log in, its place
-/// in the group, and its row. Running it again changes the name and the rights.
+/// in the group, and its row. Running it again changes the name and the rights. It fails where that
+/// would take the right from the only maintainer.
 pub fn invite_sql(
     project: Uuid,
     project_name: &str,
@@ -86,7 +87,7 @@ pub fn invite_sql(
 }
 
 /// Returns the SQL with which an administrator removes a member. The role keeps its login, but
-/// leaves the group if it is in no other project.
+/// leaves the group if it is in no other project. It fails for the only maintainer.
 pub fn remove_sql(project: Uuid, project_name: &str, role_name: &str) -> String {
     let quoted = escape_identifier(role_name);
     let literal = escape_literal(role_name);
@@ -101,11 +102,13 @@ pub fn remove_sql(project: Uuid, project_name: &str, role_name: &str) -> String 
         "-- Removes {who} from the project {what}.\n\
          -- Afterwards, to end the login: DROP ROLE {who};\n\
          BEGIN;\n\
+         {guard}\
          DELETE FROM anchord.members WHERE project = '{project}' AND role_name = {literal};\n\
          {leave}\
          COMMIT;\n",
         who = in_comment(&quoted),
         what = in_comment(project_name),
+        guard = guard_sql(project, role_name),
         leave = block(&body),
     )
 }
@@ -191,9 +194,12 @@ impl Database {
     /// Removes a member. Its access ends at once, also on connections that are open. The role keeps
     /// its login and its place in the group; see [`remove_sql`]. The only maintainer stays.
     pub async fn remove(&self, project: Uuid, role_name: &str) -> Result<(), Error> {
-        let sql = "DELETE FROM anchord.members m WHERE m.project = $1 AND m.role_name = $2 \
-            AND (m.role <> 'maintainer' OR EXISTS (SELECT FROM anchord.members o \
-                WHERE o.project = $1 AND o.role_name <> $2 AND o.role = 'maintainer')) \
+        // The locked rows keep two maintainers from removing each other at once.
+        let sql = "WITH maintainers AS (SELECT role_name FROM anchord.members \
+                WHERE project = $1 AND role = 'maintainer' FOR UPDATE) \
+            DELETE FROM anchord.members m WHERE m.project = $1 AND m.role_name = $2 \
+            AND (m.role <> 'maintainer' OR EXISTS (SELECT FROM maintainers o \
+                WHERE o.role_name <> m.role_name)) \
             RETURNING role_name";
         let params: [Param<'_>; 2] = [(&project, Type::UUID), (&role_name, Type::TEXT)];
         let removed = self.query(sql, &params).await?;
@@ -231,9 +237,34 @@ fn create_role_sql(role_name: &str) -> String {
     ))
 }
 
+/// Returns the SQL that fails if a member is the only maintainer. The locked rows keep two of them
+/// from leaving at once.
+fn guard_sql(project: Uuid, role_name: &str) -> String {
+    let literal = escape_literal(role_name);
+    block(&format!(
+        "BEGIN\n\
+         \x20   PERFORM FROM anchord.members\n\
+         \x20   WHERE project = '{project}' AND role = 'maintainer' FOR UPDATE;\n\
+         \x20   IF 'maintainer' = (SELECT role FROM anchord.members\n\
+         \x20           WHERE project = '{project}' AND role_name = {literal})\n\
+         \x20       AND NOT EXISTS (SELECT FROM anchord.members\n\
+         \x20           WHERE project = '{project}' AND role = 'maintainer'\n\
+         \x20               AND role_name <> {literal})\n\
+         \x20   THEN\n\
+         \x20       RAISE EXCEPTION 'the only maintainer stays; make another one first';\n\
+         \x20   END IF;\n\
+         END"
+    ))
+}
+
 fn member_sql(project: Uuid, role_name: &str, name: &str, role: Role) -> String {
+    let guard = match role {
+        Role::Maintainer => String::new(),
+        Role::Reader | Role::Writer => guard_sql(project, role_name),
+    };
     format!(
-        "INSERT INTO anchord.members (project, role_name, name, role)\n\
+        "{guard}\
+         INSERT INTO anchord.members (project, role_name, name, role)\n\
          VALUES ('{project}', {role_name}, {name}, '{role}')\n\
          ON CONFLICT (project, role_name)\n\
          DO UPDATE SET name = EXCLUDED.name, role = EXCLUDED.role;\n",

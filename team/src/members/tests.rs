@@ -6,10 +6,10 @@ use super::{Role, block, invite_sql, remove_sql};
 
 #[test]
 fn the_sql_is_readable_and_has_no_password() {
-    let sql = invite_sql(Uuid::nil(), "alpha", "carol", "Carol O'Neil", Role::Writer);
+    let sql = invite_sql(Uuid::nil(), "alpha", "carol", "Carol O'Neil", Role::Maintainer);
     assert_eq!(
         sql,
-        "-- Invites \"carol\" to the project alpha as a writer.\n\
+        "-- Invites \"carol\" to the project alpha as a maintainer.\n\
          -- Afterwards, in psql: \\password \"carol\"\n\
          BEGIN;\n\
          DO $$\n\
@@ -21,13 +21,27 @@ fn the_sql_is_readable_and_has_no_password() {
          $$;\n\
          GRANT anchord_member TO \"carol\";\n\
          INSERT INTO anchord.members (project, role_name, name, role)\n\
-         VALUES ('00000000-0000-0000-0000-000000000000', 'carol', 'Carol O''Neil', 'writer')\n\
+         VALUES ('00000000-0000-0000-0000-000000000000', 'carol', 'Carol O''Neil', 'maintainer')\n\
          ON CONFLICT (project, role_name)\n\
          DO UPDATE SET name = EXCLUDED.name, role = EXCLUDED.role;\n\
          COMMIT;\n"
     );
     let sql = remove_sql(Uuid::nil(), "alpha", "carol");
     assert!(sql.contains("REVOKE anchord_member FROM \"carol\""), "{sql}");
+}
+
+#[test]
+fn the_sql_that_takes_the_right_to_maintain_checks_for_another_maintainer() {
+    let invite = |role| invite_sql(Uuid::nil(), "alpha", "carol", "Carol", role);
+    let guard = "RAISE EXCEPTION 'the only maintainer stays";
+    assert!(!invite(Role::Maintainer).contains(guard));
+    for sql in [
+        invite(Role::Writer),
+        invite(Role::Reader),
+        remove_sql(Uuid::nil(), "alpha", "carol"),
+    ] {
+        assert!(sql.contains(guard), "{sql}");
+    }
 }
 
 #[test]

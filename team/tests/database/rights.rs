@@ -305,6 +305,28 @@ async fn the_only_maintainer_stays_until_there_is_another() {
         let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
         assert!(why.contains("owner is the only maintainer"), "{why}");
     }
+    for sql in [
+        anchord_team::remove_sql(team.project, "alpha", "owner"),
+        anchord_team::invite_sql(team.project, "alpha", "owner", "owner", Role::Reader),
+    ] {
+        let refused = team.server.psql_as("postgres", &sql).unwrap_err();
+        assert!(refused.contains("the only maintainer stays"), "{refused}");
+    }
+    team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
+    // One of two that remove each other at once stays.
+    let bob = open(&team.server.url("bob")).await;
+    let (first, second) = tokio::join!(
+        team.owner.remove(team.project, "bob"),
+        bob.remove(team.project, "owner"),
+    );
+    assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
+    let maintainers = "SELECT count(*) FROM anchord.members WHERE role = 'maintainer'";
+    assert_eq!(team.server.psql(maintainers), "1");
+}
+
+#[tokio::test]
+async fn a_maintainer_leaves_to_another_one() {
+    let Some(team) = Team::start().await else { return };
     team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
     team.owner.remove(team.project, "owner").await.unwrap();
     let bob = open(&team.server.url("bob"));
