@@ -199,6 +199,9 @@ pub const TEAM_JOIN_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Time that a call waits for the first of them.
 pub const TEAM_JOIN_WAIT_MAX: Duration = Duration::from_secs(10);
 
+/// Time that a report on a team waits for each of the database's answers.
+pub const TEAM_LOOK_MAX: Duration = Duration::from_secs(5);
+
 /// Records that a merge into a team's memory names.
 pub const TEAM_NAMED_MAX: usize = 20;
 

@@ -193,3 +193,17 @@ fn a_database_of_a_newer_version_is_not_used() {
     assert!(code != 0 && text.contains("update anchord"), "{text}");
     assert!(bob.shell().done(&["load"]).contains("Before the update."));
 }
+
+#[test]
+fn a_status_does_not_wait_long_for_a_silent_database() {
+    let Some(server) = server() else { return };
+    let proxy = Proxy::start(server.port());
+    let (ada, _bob) = two_by(&proxy.url("ada"), &server);
+    ada.team();
+    proxy.stall();
+    let start = Instant::now();
+    let team = ada.team();
+    assert!(start.elapsed() < Duration::from_secs(12), "{:?}", start.elapsed());
+    let error = team.get("error").and_then(Value::as_str).unwrap_or_default();
+    assert!(error.starts_with("failed to reach the database"), "{team}");
+}

@@ -347,9 +347,11 @@ fn state(reply: &TeamReply, home: Option<&Path>) -> String {
     let _ = writeln!(text, "  revision   {revision}");
     if team.waiting > 0 {
         let saves = show::count(team.waiting as u64, "save");
+        let them = if team.waiting == 1 { "it" } else { "them" };
         let until = match (team.head, &team.error) {
-            (Some(_), Some(_)) => "kept here until the database takes them",
-            _ => "folded once the database answers",
+            (Some(_), Some(_)) => format!("kept here until the database takes {them}"),
+            (Some(_), None) => "sent to the database in a moment".to_owned(),
+            (None, _) => "folded once the database answers".to_owned(),
         };
         let _ = writeln!(text, "  waiting    {saves}, {until}");
     }

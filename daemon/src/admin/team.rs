@@ -1,6 +1,7 @@
 //! Shares a memory with a team through its database, and ends that.
 
 mod replaced;
+mod state;
 mod unmerged;
 
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use uuid::Uuid;
 
 use super::{Answer, NamedProject, ask, export_document, import_memory, internal, store_error};
 use crate::api::{
-    ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamMember, TeamParams,
-    TeamPlace, TeamProjectsReply, TeamReply, TeamState,
+    ErrorCode, ErrorReply, ExportFormat, ImportParams, TeamAction, TeamParams, TeamPlace,
+    TeamProjectsReply, TeamReply,
 };
 use crate::blocking::run_blocking;
 use crate::clock;
@@ -78,7 +79,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
     let asked = ask(service, &params.project).await?;
     let Some(id) = asked.id else { return Ok(TeamReply { sql, ..TeamReply::default() }) };
     let team = match service.projects.open_known(id).await.map_err(store_error)? {
-        Some(open) => state(service, &open).await?,
+        Some(open) => state::look(service, &open).await?,
         None => None,
     };
     let asides = service.projects.open.asides(id).await.map_err(store_error)?;
@@ -116,56 +117,6 @@ fn reached(service: &SessionService, asked: &NamedProject) -> Answer<(Database, 
     let config = team::read(&directory).map_err(store_error)?.ok_or_else(no_team)?;
     let database = service.projects.open.teams().database(&config.url, &config.secret);
     Ok((database.map_err(|error| refused(&error))?, config))
-}
-
-async fn state(service: &SessionService, open: &OpenProject) -> Answer<Option<TeamState>> {
-    let directory = service.projects.open.directory(open.id);
-    let config = team::read(&directory).map_err(store_error)?;
-    let memory = open.memory();
-    let Some(status) = open.owner.team() else { return Ok(None) };
-    let mut state = TeamState {
-        id: memory.team().unwrap_or_default().to_owned(),
-        revision: memory.revision().0,
-        waiting: memory.held().count(),
-        answered: status.answered.map(|time| time.0),
-        error: status.error.clone(),
-        ..TeamState::default()
-    };
-    let missing = run_blocking(move || team_copy::missing_in(&directory)).await;
-    let missing = missing.map_err(|error| internal(&format!("cannot look for files: {error}")))?;
-    state.missing = missing.iter().map(|path| super::text(path)).collect();
-    let Some(config) = config else { return Ok(Some(state)) };
-    (state.name, state.url) = (config.name, config.url.clone());
-    state.id = config.project.to_string();
-    let teams = service.projects.open.teams();
-    let database = match teams.database(&config.url, &config.secret) {
-        Ok(database) => database,
-        Err(error) => {
-            state.error = Some(error);
-            return Ok(Some(state));
-        }
-    };
-    match database.log(config.project).head().await {
-        Ok(head) => {
-            // A database that is read may still refuse what waits.
-            let refused = status.refused.clone().filter(|_| state.waiting > 0);
-            let apart = status.error.clone().filter(|_| status.is_apart);
-            (state.head, state.error) = (Some(head.seq), apart.or(refused));
-            state.answered = Some(clock::now().0);
-        }
-        Err(error) => state.error = Some(format!("failed to {error}")),
-    }
-    if state.head.is_some()
-        && let Ok(members) = database.members(config.project).await
-    {
-        let member = |it: anchord_team::Member| TeamMember {
-            role_name: it.role_name,
-            name: it.name,
-            role: it.role,
-        };
-        state.members = members.into_iter().map(member).collect();
-    }
-    Ok(Some(state))
 }
 
 /// Returns the name of a project where a request gives none: that of its directory.

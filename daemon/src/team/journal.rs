@@ -221,6 +221,14 @@ fn worded(error: AppendError) -> TeamError {
     }
 }
 
+/// Returns whether a call failed, in the words above, because nothing answered it. That is past
+/// once the database answers another one.
+pub(crate) fn is_unreached(why: &str) -> bool {
+    let reach = failed(&DatabaseError::Unreachable(String::new()));
+    let slow = [TeamError::Slow.to_string(), failed(&DatabaseError::Slow)];
+    why.starts_with(&reach) || slow.iter().any(|slow| slow == why)
+}
+
 fn failed(error: &DatabaseError) -> String {
     format!("failed to {error}")
 }

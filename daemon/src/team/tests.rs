@@ -51,3 +51,11 @@ async fn a_memory_of_a_team_whose_file_is_gone_or_unreadable_takes_no_commits() 
         refused(None).await;
     }
 }
+
+#[test]
+fn a_database_that_answers_again_was_unreached_and_one_that_refuses_was_not() {
+    let unreached = anchord_team::Error::Unreachable("it does not answer".to_owned());
+    assert!(is_unreached(&format!("failed to {unreached}")));
+    assert!(is_unreached(&TeamError::Slow.to_string()));
+    assert!(!is_unreached("a reader does not write to the journal"));
+}

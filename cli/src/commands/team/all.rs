@@ -99,14 +99,14 @@ pub(super) fn run(
     check(&outcomes)
 }
 
-/// Shows the team of each project that one shares.
+/// Shows the team of each project that one shares, and what was set aside for one.
 pub(super) fn status(json: bool, out: &mut dyn Write) -> Result<(), Error> {
     let mut client = client()?;
     let home = home();
     let mut outcomes = Vec::new();
     for known in projects(&mut client)? {
         let reply = post(&mut client, &known, &TeamAction::Look);
-        if matches!(&reply, Ok(reply) if reply.team.is_none()) {
+        if matches!(&reply, Ok(reply) if reply.team.is_none() && reply.asides.is_empty()) {
             continue;
         }
         let outcome = Outcome::of(known, reply);

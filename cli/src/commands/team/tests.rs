@@ -88,3 +88,30 @@ fn a_memory_without_a_team_says_so() {
     let reply = TeamReply::default();
     assert_eq!(state(&reply, None), "this project: no team shares this memory\n");
 }
+
+#[test]
+fn a_memory_that_was_set_aside_is_named_after_the_team_was_left() {
+    let asides = vec!["/data/web.aside-1".to_owned()];
+    let reply = TeamReply { asides, ..TeamReply::default() };
+    assert_eq!(
+        state(&reply, None),
+        "this project: no team shares this memory
+  set aside  a memory from before it joined is in /data/web.aside-1
+"
+    );
+}
+
+#[test]
+fn what_waits_says_for_what() {
+    let mut reply = reply();
+    let team = reply.team.as_mut().unwrap();
+    (team.waiting, team.head) = (1, Some(12));
+    let moment = state(&reply, None);
+    assert!(moment.contains("1 save, sent to the database in a moment\n"), "{moment}");
+    reply.team.as_mut().unwrap().error = Some("a reader does not write".to_owned());
+    let one = state(&reply, None);
+    assert!(one.contains("1 save, kept here until the database takes it\n"), "{one}");
+    reply.team.as_mut().unwrap().waiting = 2;
+    let two = state(&reply, None);
+    assert!(two.contains("2 saves, kept here until the database takes them\n"), "{two}");
+}
