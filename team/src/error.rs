@@ -74,7 +74,7 @@ impl From<tokio_postgres::Error> for Error {
         // The kind of these errors is private. Both mean that the password is missing or wrong.
         let is_refusal = ["authentication error", "invalid configuration"];
         if is_refusal.iter().any(|start| text.starts_with(start)) {
-            return Self::Refused(text);
+            return Self::Refused(refused_login(text));
         }
         Self::Unreachable(text)
     }
@@ -89,7 +89,7 @@ impl From<&DbError> for Error {
             "25006" => Self::ReadOnlyServer,
             "3F000" | "42P01" => Self::SchemaMissing,
             "23505" => Self::Exists,
-            "42501" => Self::Refused(format!("{text}; ask a maintainer of the project")),
+            "42501" => Self::Refused(format!("{text}; {}", missing_right(&text))),
             // A cancelled statement, a lock that was not free, an open transaction that was ended.
             "57014" | "55P03" | "25P03" => Self::Slow,
             "53300" => Self::Unreachable(text),
@@ -99,6 +99,26 @@ impl From<&DbError> for Error {
             _ if code.starts_with("08") || code.starts_with("57P") => Self::Unreachable(text),
             _ => Self::Database(format!("{text} ({code})")),
         }
+    }
+}
+
+/// Words a refused login. Without a password, it names the options that give one.
+fn refused_login(text: String) -> String {
+    if !text.contains("password missing") {
+        return text;
+    }
+    "the server asks for a password; name a file that has it with --password-file, or a command \
+     with --password-command"
+        .to_owned()
+}
+
+/// Returns what to do about a right that a role does not have.
+fn missing_right(text: &str) -> &'static str {
+    // A role that no project has invited is not in the group.
+    if text.starts_with("permission denied for schema") {
+        "ask a maintainer of the project for `anchord team invite`"
+    } else {
+        "ask a maintainer of the project"
     }
 }
 

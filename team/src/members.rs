@@ -191,6 +191,12 @@ impl Database {
             .collect()
     }
 
+    /// Returns whether the server has a role of this name, in any group.
+    pub async fn has_role(&self, role_name: &str) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1";
+        Ok(!self.query(sql, &[(&role_name, Type::TEXT)]).await?.is_empty())
+    }
+
     /// Removes a member. Its access ends at once, also on connections that are open. The role keeps
     /// its login and its place in the group; see [`remove_sql`]. The only maintainer stays.
     pub async fn remove(&self, project: Uuid, role_name: &str) -> Result<(), Error> {

@@ -167,6 +167,8 @@ fn a_save_without_the_database_is_kept_and_folded_once_when_it_is_back() {
     let refused = agent.call("memory_note", &json!({ "content": "Later." })).unwrap();
     assert!(refused.is_error, "{}", refused.text);
     assert!(refused.text.contains("memory_checkpoint"), "{}", refused.text);
+    let (code, text) = ada.shell().said(&["note", "Mine."]);
+    assert!(code != 0 && !text.contains("memory_checkpoint"), "no tool of a person's: {text}");
     assert_eq!(ada.team()["waiting"], 1);
     // What is staged after the save is not part of it, even if the daemon dies meanwhile.
     agent.tool("memory_checkpoint", &write::checkpoint("Staged after"));

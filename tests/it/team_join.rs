@@ -87,6 +87,8 @@ fn a_reader_with_a_memory_of_its_own_joins_nothing_and_keeps_it() {
     ada.create(&server.url("ada"));
     server.psql(&ada.shell().done(&["team", "invite", "bob", "--role", "reader"]));
     bob.shell().done(&["note", "My own."]);
+    let (code, text) = bob.shell().said(&["team", "join", &server.url("bob"), "--name", "api"]);
+    assert!(code != 0 && !text.contains("--merge"), "it would be refused: {text}");
     let (code, text) = merge(&bob, &server);
     assert!(code != 0 && text.contains("ask a maintainer for the right to write"), "{text}");
     assert!(bob.shell().done(&["load"]).contains("My own."));

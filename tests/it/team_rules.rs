@@ -233,9 +233,16 @@ fn a_session_is_judged_on_its_own_machine_alone() {
 #[test]
 fn only_a_member_is_removed() {
     let Some(server) = server() else { return };
-    let (ada, _bob) = two(&server);
+    let (ada, bob) = two(&server);
     let (code, text) = ada.shell().said(&["team", "remove", "bbo", "--run"]);
     assert!(code != 0 && text.contains("no member of the project"), "{text}");
+    let (code, text) = ada.shell().said(&["team", "invite", "bobb", "--run"]);
+    assert!(code != 0 && text.contains("no role called bobb"), "{text}");
+    assert_eq!(server.psql("SELECT count(*) FROM pg_roles WHERE rolname = 'bobb'"), "0");
+    let (code, text) = bob.shell().said(&["team", "invite", "bob", "--run"]);
+    assert!(code != 0 && text.contains("only a maintainer invites a member"), "{text}");
+    let (code, text) = ada.shell().said(&["team", "remove", "ada", "--run"]);
+    assert!(code != 0 && text.contains("ada is the only maintainer"), "{text}");
     ada.shell().done(&["team", "remove", "bob", "--run"]);
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use anchord_memory::import::{EXPORTED, NamedText};
 use anchord_memory::{
-    Change, Memory, Revision, Seq, plan_leave, plan_take_private, plan_team, plan_withhold,
-    shared_part,
+    Change, Memory, Record, RecordState, Revision, Seq, plan_leave, plan_take_private, plan_team,
+    plan_withhold, shared_part,
 };
 use anchord_team::{Database, Error as DatabaseError, ProjectInfo, Role, invite_sql, remove_sql};
 use serde_json::Value;
@@ -61,6 +61,7 @@ pub(crate) async fn team(service: &SessionService, params: TeamParams) -> Answer
         TeamAction::Invite { role_name, name, role, run } => {
             let (database, config) = reached(service, &asked)?;
             if run {
+                has_role(&database, &role_name).await?;
                 let invited = database.invite(config.project, &role_name, &name, role).await;
                 invited.map_err(database_error)?;
             } else {
@@ -108,6 +109,19 @@ async fn names_in(database: &Database) -> Answer<Vec<String>> {
 async fn established(service: &SessionService, asked: &NamedProject) -> Answer<ProjectId> {
     let (id, _) = asked.establish(service).await?.ok_or_else(nothing_here)?;
     Ok(id)
+}
+
+/// Refuses a role that the server does not have. A mistyped name would become a role of its own.
+async fn has_role(database: &Database, role_name: &str) -> Answer<()> {
+    if database.has_role(role_name).await.map_err(database_error)? {
+        return Ok(());
+    }
+    let action = "check the spelling, or have an administrator run the SQL that `anchord team \
+                  invite` prints without --run: it creates the role";
+    Err(ErrorReply {
+        action: Some(action.to_owned()),
+        ..refused(&format!("the database has no role called {role_name}"))
+    })
 }
 
 /// Returns the team's database of a project.
@@ -380,14 +394,14 @@ async fn join(
     let begins_anew = !is_member && memory.records().next().is_some();
     let has_own = !is_member && memory.revision() > Revision(0);
     let directory = service.projects.open.directory(id);
-    if !merge {
-        nothing_to_merge(has_own.then_some(&memory), &directory)?;
-    }
     if found.role == Role::Reader && (has_own || !unmerged_in(&directory)?.is_empty()) {
         return Err(ErrorReply {
             action: Some("ask a maintainer for the right to write, and join then".to_owned()),
             ..refused("this project has a memory of its own, and a reader adds nothing to a team's")
         });
+    }
+    if !merge {
+        nothing_to_merge(has_own.then_some(&memory), &directory)?;
     }
     if begins_anew && memory.staged().next().is_some() {
         return Err(ErrorReply {
@@ -431,7 +445,9 @@ async fn join(
 fn nothing_to_merge(own: Option<&Memory>, directory: &Path) -> Answer<()> {
     let why = match own {
         Some(memory) => {
-            let count = memory.records().count();
+            let is_added =
+                |it: &&Arc<Record>| !it.is_private() && it.state != RecordState::Forgotten;
+            let count = memory.records().filter(is_added).count();
             let records = if count == 1 { "record" } else { "records" };
             format!("this project has a memory of its own, with {count} {records}")
         }

@@ -19,7 +19,7 @@ use crate::sessions::{
     BindError, LiveSession, SaveCall, Saved, Session, SessionCall, SessionService, View,
     WriteOutcome, WritePlan,
 };
-use crate::store::Call;
+use crate::store::{Call, StoreError};
 use crate::zipmem_files::ZipmemMirror;
 
 /// One call of a tool.
@@ -41,9 +41,17 @@ pub(crate) struct Context {
     pub(crate) audience: Arc<Audience>,
 }
 
-fn failed(operation: &'static str, error: BindError) -> ToolError {
+/// Words the failure of an operation. An agent is told what needs no database of a team.
+fn failed(operation: &'static str, error: BindError, audience: &Audience) -> ToolError {
     match error {
         BindError::Write(WriteError::Refused(why)) => ToolError::failed(operation, why),
+        BindError::Write(WriteError::NotSaved(why))
+            if *audience == Audience::Agent && matches!(*why, StoreError::TeamAway { .. }) =>
+        {
+            ToolError::caller(format!(
+                "{why}; stage the work with `memory_checkpoint`, which needs no database"
+            ))
+        }
         error => error.into(),
     }
 }
@@ -169,7 +177,7 @@ impl Context {
     ) -> Result<WriteOutcome<Reply<O>>, ToolError> {
         let operation = operation.into();
         let written = self.session_call().commit(operation, part, plan).await;
-        written.map_err(|error| failed(operation.name(), error))
+        written.map_err(|error| failed(operation.name(), error, &self.audience))
     }
 
     /// Returns the answer that this memory gave to the same call before, if it did.
@@ -185,7 +193,8 @@ impl Context {
         words: fn(&CheckpointOutcome) -> String,
     ) -> Result<ToolAnswer, ToolError> {
         let staged = self.session_call().checkpoint(part, limits).await;
-        self.answer(staged.map_err(|error| failed("checkpoint", error))?, words).await
+        let staged = staged.map_err(|error| failed("checkpoint", error, &self.audience));
+        self.answer(staged?, words).await
     }
 
     /// Folds staged work and `part` into shared memory.
@@ -199,7 +208,7 @@ impl Context {
             Ok(Saved::Held(why)) => {
                 Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(&why))))
             }
-            Err(error) => Err(failed("save", error)),
+            Err(error) => Err(failed("save", error, &self.audience)),
         }
     }
 
@@ -261,5 +270,25 @@ impl Context {
     /// Returns the other live sessions in this project, oldest first.
     pub(crate) fn others_live(&self, view: &View) -> Vec<LiveSession> {
         self.session.others_live(&self.sessions, view)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anchord_memory::Shell;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_alone_is_told_of_a_tool_when_the_teams_database_is_away() {
+        let said = |audience| {
+            let away = StoreError::TeamAway { why: "failed to reach the database".to_owned() };
+            let error = BindError::Write(WriteError::NotSaved(Arc::new(away)));
+            failed("note", error, &audience).to_string()
+        };
+        let to_agent = said(Audience::Agent);
+        assert!(to_agent.ends_with("`memory_checkpoint`, which needs no database"), "{to_agent}");
+        let to_person = said(Audience::Person(Shell::default()));
+        assert!(to_person.ends_with("failed to reach the database"), "{to_person}");
     }
 }

@@ -74,11 +74,8 @@ pub enum StoreError {
         last: Seq,
     },
 
-    /// Report to the caller that nothing was saved, and what needs no database.
-    #[error(
-        "not saved: the team's database cannot be used: {why}; stage the work with \
-         `memory_checkpoint`, which needs no database"
-    )]
+    /// Report to the caller that nothing was saved. An agent may stage the work meanwhile.
+    #[error("not saved: the team's database cannot be used: {why}")]
     TeamAway {
         /// The failed step.
         why: String,

@@ -212,8 +212,12 @@ fn unsent(error: serde_json::Error) -> TeamError {
     TeamError::NotWritten(error.to_string())
 }
 
-fn worded(error: AppendError) -> TeamError {
+pub(super) fn worded(error: AppendError) -> TeamError {
     match error {
+        // Nobody repeats blindly what may be done already.
+        AppendError::Unknown(DatabaseError::Slow) => {
+            TeamError::Unknown(TeamError::Slow.to_string())
+        }
         AppendError::NotWritten(DatabaseError::Slow) => TeamError::Slow,
         AppendError::NotWritten(DatabaseError::Refused(why)) => TeamError::Refused(why),
         AppendError::NotWritten(error) => TeamError::NotWritten(failed(&error)),

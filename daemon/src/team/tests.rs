@@ -59,3 +59,17 @@ fn a_database_that_answers_again_was_unreached_and_one_that_refuses_was_not() {
     assert!(is_unreached(&TeamError::Slow.to_string()));
     assert!(!is_unreached("a reader does not write to the journal"));
 }
+
+#[test]
+fn a_commit_of_unknown_outcome_is_not_said_to_be_repeated() {
+    let slow = anchord_team::AppendError::Unknown(anchord_team::Error::Slow);
+    let said = journal::worded(slow).to_string();
+    assert!(is_unreached(&said) && !said.contains("retry"), "{said}");
+}
+
+#[tokio::test]
+async fn an_address_that_cannot_be_used_is_said_to_have_failed() {
+    let links = TeamLinks::new(Uuid::from_u128(1));
+    let said = links.database("mysql://ada@localhost/anchord", &Secret::None).await.unwrap_err();
+    assert!(said.starts_with("failed to read the address: "), "{said}");
+}
