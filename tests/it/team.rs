@@ -324,6 +324,7 @@ fn a_reader_cannot_write_and_keeps_what_it_staged() {
     let kept = agent.tool("memory_save", &write::save("Mine"));
     ada.shell().done(&["note", "From ada"]);
     assert!(kept.contains("Kept here") && kept.contains("a reader does not write"), "{kept}");
+    assert!(!kept.contains("is back"), "the database is there: {kept}");
     assert_eq!(bob.team()["waiting"], 1);
     // Reads work meanwhile, and do not hide why the save waits.
     bob.sees("From ada");

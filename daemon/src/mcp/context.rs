@@ -20,6 +20,7 @@ use crate::sessions::{
     WriteOutcome, WritePlan,
 };
 use crate::store::{Call, StoreError};
+use crate::team;
 use crate::zipmem_files::ZipmemMirror;
 
 /// One call of a tool.
@@ -206,7 +207,8 @@ impl Context {
         match self.session_call().save(part, save).await {
             Ok(Saved::Folded(written)) => Ok(*written),
             Ok(Saved::Held(why)) => {
-                Ok(WriteOutcome::nothing(Reply::Words(render::save_waits(&why))))
+                let waits = render::save_waits(&why, team::is_unreached(&why));
+                Ok(WriteOutcome::nothing(Reply::Words(waits)))
             }
             Err(error) => Err(failed("save", error, &self.audience)),
         }

@@ -230,7 +230,7 @@ pub(super) fn worded(error: AppendError) -> TeamError {
 pub(crate) fn is_unreached(why: &str) -> bool {
     let reach = failed(&DatabaseError::Unreachable(String::new()));
     let slow = [TeamError::Slow.to_string(), failed(&DatabaseError::Slow)];
-    why.starts_with(&reach) || slow.iter().any(|slow| slow == why)
+    why.starts_with(&reach) || slow.iter().any(|slow| why.starts_with(slow))
 }
 
 fn failed(error: &DatabaseError) -> String {

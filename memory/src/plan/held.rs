@@ -32,7 +32,7 @@ pub fn plan_hold(
     }
     if memory.held().count() >= HELD_MAX {
         let why = format!("waits: {HELD_MAX} saves wait for the team's database already");
-        let how = "stage the work with memory_checkpoint, and save when the database is back";
+        let how = "stage the work with memory_checkpoint, and save once it takes those";
         return Err(Refusal::invalid("save", why).advising(how));
     }
     let expected = save.expected_revision;

@@ -28,10 +28,13 @@ pub fn checkpoint(outcome: &CheckpointOutcome) -> String {
     text
 }
 
-/// Renders the reply to a save that waits for the team's database.
-pub fn save_waits(why: &str) -> String {
+/// Renders the reply to a save that waits for the team's database. That one is away, or it answers
+/// and does not take the save, as from a member that may not write.
+pub fn save_waits(why: &str, is_away: bool) -> String {
+    let until =
+        if is_away { "when the database is back" } else { "once the team's database takes it" };
     format!(
-        "Kept here, shared when the database is back. Nothing is lost: do not save this again.\n\
+        "Kept here, shared {until}. Nothing is lost: do not save this again.\n\
          The team's database does not take it now: {why}.\n"
     )
 }

@@ -1,6 +1,6 @@
 //! Replies to writes.
 
-use super::{checkpoint, forget, save};
+use super::{checkpoint, forget, save, save_waits};
 use crate::Reader;
 use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
 use crate::{Archived, Memory, Staged, plan_checkpoint, plan_forget};
@@ -53,4 +53,13 @@ fn forgetting_names_the_record() {
             expected
         );
     }
+}
+
+#[test]
+fn a_save_that_waits_is_not_said_to_wait_for_a_database_that_is_there() {
+    let away = save_waits("failed to reach the database: refused", true);
+    assert!(away.starts_with("Kept here, shared when the database is back."), "{away}");
+    let there = save_waits("a reader does not write", false);
+    assert!(there.starts_with("Kept here, shared once the team's database takes it."), "{there}");
+    assert!(there.ends_with("does not take it now: a reader does not write.\n"), "{there}");
 }
