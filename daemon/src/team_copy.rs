@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use tokio::runtime::Handle;
 
-pub(crate) use purge::purge;
+pub(crate) use purge::{may_purge, purge};
 pub(crate) use step_back::{missing_in, take_missing};
 
 use compare::{TeamReader, compare};
@@ -40,7 +40,7 @@ impl Shared {
     fn of(projects: &ProjectService, id: ProjectId) -> Result<Self, PurgeError> {
         let directory = projects.open.directory(id);
         let config = team::read(&directory)?;
-        let config = config.ok_or_else(|| failed("the file that names the database is gone"))?;
+        let config = config.ok_or_else(no_file)?;
         let journal = projects.open.teams().journal(&config).map_err(PurgeError::Team)?;
         Ok(Self { journal, directory, runtime: Handle::current() })
     }
@@ -140,6 +140,10 @@ fn agree_closed(
         );
         // A purge may have come as well.
     }
+}
+
+fn no_file() -> PurgeError {
+    failed("the file that names the database is gone")
 }
 
 fn failed(why: &str) -> PurgeError {

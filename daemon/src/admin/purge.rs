@@ -48,6 +48,10 @@ pub(crate) async fn purge(admin: &AdminService, params: PurgeParams) -> Answer<P
     directories.push(admin.sessions.rules.guard_logs());
     let (surveyed, found) = survey(&open, &wanted, &directories).await?;
     let team = open.owner.team().is_some();
+    // A plan that this member may not carry out is not shown, and nobody is asked about it.
+    if team && surveyed.purge.records().any(|gone| !gone.newest.is_private()) {
+        team_copy::may_purge(projects, target.id).await?;
+    }
     let asides = projects.open.asides(target.id).await.map_err(store_error)?;
     let asides: Vec<String> = asides.iter().map(|path| super::text(path)).collect();
     let records: BTreeSet<RecordId> = surveyed.purge.records().map(|gone| gone.id).collect();

@@ -4,17 +4,35 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anchord_memory::{Change, Memory, RecordId, Revision, Seq};
+use anchord_team::{ProjectInfo, Role};
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
-use super::{Shared, agree_closed, catch_up, failed};
+use super::{Shared, agree_closed, catch_up, failed, no_file};
 use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
 use crate::project::{ClosedStore, ProjectService};
 use crate::projects::ProjectId;
 use crate::purging::{PurgeError, PurgeScope, RedactionReport, Survey};
 use crate::store::{Entry, EntryKey, Opened, StateMachine as _, Store, TeamEntry};
-use crate::team::TeamReplacement;
+use crate::team::{self, TeamReplacement};
+
+/// Fails unless this machine's member may take away what the team shares.
+///
+/// # Errors
+/// Also fails if the database does not say so now.
+pub(crate) async fn may_purge(projects: &ProjectService, id: ProjectId) -> Result<(), PurgeError> {
+    let config = team::read(&projects.open.directory(id))?;
+    let config = config.ok_or_else(no_file)?;
+    let database = projects.open.teams().database(&config.url, &config.secret).await;
+    let known = database.map_err(PurgeError::Team)?.projects().await;
+    let known = known.map_err(|error| failed(&format!("failed to {error}")))?;
+    match known.iter().find(|known| known.id == config.project) {
+        Some(ProjectInfo { role: Role::Maintainer, .. }) => Ok(()),
+        Some(_) => Err(failed("only a maintainer purges what the team shares; ask one")),
+        None => Err(failed(&format!("failed to {}", anchord_team::Error::NotAMember))),
+    }
+}
 
 /// Purges records from a team's journal, and from this machine's copy. Other machines follow when
 /// they hear of it.
