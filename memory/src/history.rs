@@ -17,7 +17,7 @@ pub use view::{
     CommitDetail, CommitPage, HistoryView, RecordVersions, RevisionDiff, VersionDetail,
 };
 
-use crate::change::{Change, Team};
+use crate::change::{Change, Copied, Team};
 use crate::fold::{clip, join_lines, one_line};
 use crate::ids::{Kind, RecordId, Revision, SessionId, Timestamp, Version};
 use crate::import::EXPORTED;
@@ -92,7 +92,7 @@ pub struct Commit {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client: String,
     /// The member of the team who wrote it. For another machine's commit, the database has checked
-    /// it. For this machine's own, it is known if a record was written.
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// The work in one line: a session's own summary, or the first record.
@@ -177,6 +177,17 @@ impl StoredCommit {
             summary: self.summary(reader),
             counts,
         }
+    }
+
+    /// Describes the commit like [`Self::described`]. `own` is this machine's member of the team,
+    /// who made the commits that it sent to the team's journal.
+    pub fn described_in_team(&self, reader: &Reader, own: Option<&Arc<str>>) -> Commit {
+        let is_sent =
+            |change: &Change| matches!(change, Change::Copied(Copied { member: None, .. }));
+        let own = own.filter(|_| self.changes.iter().any(is_sent));
+        let commit = self.described(reader);
+        let member = commit.member.or_else(|| own.map(ToString::to_string));
+        Commit { member, ..commit }
     }
 
     /// Returns the member of the team who wrote it on another machine.

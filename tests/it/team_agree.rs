@@ -65,8 +65,11 @@ fn a_purge_reaches_the_database_and_every_machine() {
         let (code, text) = machine.shell().said(&["note", PLANTED]);
         assert!(code != 0 && text.contains("purged"), "{text}");
     }
-    // The database says who purged.
-    assert!(bob.shell().done(&["history"]).contains("purge  ada"));
+    // The database says who purged, and her own machine knows.
+    for machine in [&ada, &bob] {
+        let history = machine.shell().done(&["history"]);
+        assert!(history.contains("purge  ada"), "{history}");
+    }
     agent.tool("memory_note", &json!({ "content": "And so it continues." }));
     assert!(ada.sees("And so it continues.").contains("It stays."));
 }

@@ -22,6 +22,8 @@ use crate::store::{
 pub(crate) struct HistoryReader {
     look_up: LookUp<Memory>,
     read_back: ReadBack<Memory>,
+    /// This machine's member of the team, if that is known.
+    member: Option<Arc<str>>,
 }
 
 /// The reason why history cannot be read.
@@ -82,7 +84,9 @@ impl OpenProject {
     /// Returns a reader of the journal. It serves as long as the project is open.
     pub(crate) fn history(&self) -> Result<HistoryReader, WriteError> {
         let look_up = self.owner.look_up()?;
-        Ok(HistoryReader { look_up, read_back: Arc::clone(&self.owner.read_back) })
+        let (read_back, member) =
+            (Arc::clone(&self.owner.read_back), self.memory().member().cloned());
+        Ok(HistoryReader { look_up, read_back, member })
     }
 
     /// Returns the memory as it was: the newest snapshot before the moment, and the entries after
@@ -298,7 +302,7 @@ impl HistoryReader {
             let diffs = shown.iter().filter_map(|after| compared(&versions, after, reader));
             let all = if with_diff { stored.records(reader).count() } else { 0 };
             CommitDetail {
-                commit: stored.described(reader),
+                commit: stored.described_in_team(reader, self.member.as_ref()),
                 records: diffs.collect(),
                 more: all.saturating_sub(shown.len()) as u64,
             }

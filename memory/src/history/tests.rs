@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::change::Purged;
+use crate::change::{CopyMark, Purged};
 use crate::ids::Seq;
 use crate::memory::Memory;
 use crate::testing::{blueprint, mutable, note, origin, save};
@@ -131,4 +131,25 @@ fn a_commit_is_named_by_its_session_or_its_first_record() {
     assert!(noted.concerns(&Reader::anyone(), &[Kind::Note], None));
     assert!(!noted.concerns(&Reader::anyone(), &[Kind::Lesson], None));
     assert!(!noted.concerns(&Reader::anyone(), &[], Some("a.rs")));
+}
+
+#[test]
+fn a_commit_that_this_machine_sent_names_its_member_whatever_it_wrote() {
+    let own: Arc<str> = "Ada".into();
+    let member = |copied: Option<Copied>| {
+        let head = CommitHead {
+            revision: Revision(3),
+            time: origin("one", 1).time,
+            session: None,
+            operation: "purge".to_owned(),
+        };
+        let changes = copied.into_iter().map(Change::Copied).collect();
+        let commit = StoredCommit { head, changes };
+        commit.described_in_team(&Reader::owner(), Some(&own)).member
+    };
+    let mark = CopyMark { digest: "a".into(), epoch: 0 };
+    assert_eq!(member(None), None, "it is older than the team");
+    assert_eq!(member(Some(mark.clone().into())).as_deref(), Some("Ada"));
+    let of_bob = Copied { mark, member: Some("Bob".into()) };
+    assert_eq!(member(Some(of_bob)).as_deref(), Some("Bob"));
 }
