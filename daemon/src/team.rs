@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use anchord_memory::Change;
+use anchord_memory::{Change, Timestamp};
 use anchord_team::{Address, Database, Secret};
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,9 @@ pub(crate) struct TeamConfig {
     /// This machine's member of the team, as the database names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) member: Option<String>,
+    /// The time at which the records here got other ids, if the project had a memory of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) renumbered: Option<Timestamp>,
     /// The database, without a password.
     pub(crate) url: String,
     /// The source of the password.
@@ -90,20 +93,20 @@ impl TeamLinks {
         Ok(CommitJournal::new(log, Arc::clone(&self.machine)))
     }
 
-    /// Returns the journal of the team that shares the project in this directory, and this
-    /// machine's member of it, if there is a team. `team` is the one that the memory itself names.
+    /// Returns the journal of the team that shares the project in this directory, and the file that
+    /// names the team, if there is one. `team` is the one that the memory itself names.
     ///
     /// Without a file that can be read, the journal takes nothing: nobody else would see it.
     pub(crate) async fn of(
         &self,
         directory: &Path,
         team: Option<&str>,
-    ) -> Option<(Arc<dyn TeamJournal<Change>>, Option<String>)> {
+    ) -> Option<(Arc<dyn TeamJournal<Change>>, Option<TeamConfig>)> {
         let path = directory.join(FILE);
         let from = directory.to_owned();
         let config = match run_blocking(move || read(&from)).await {
             Ok(Some(config)) => match self.journal(&config) {
-                Ok(journal) => Ok((journal, config.member)),
+                Ok(journal) => Ok((journal, config)),
                 Err(error) => Err(invalid(&path, error)),
             },
             Ok(None) => {
@@ -114,7 +117,7 @@ impl TeamLinks {
             Err(error) => Err(error),
         };
         Some(match config {
-            Ok((journal, member)) => (Arc::new(journal), member),
+            Ok((journal, config)) => (Arc::new(journal), Some(config)),
             Err(error) => (Arc::new(journal::Unlinked(error.to_string())), None),
         })
     }

@@ -136,6 +136,8 @@ fn a_session_that_knows_ids_of_before_a_merge_names_no_other_record_by_them() {
     assert!(stored.contains("n1 "), "{stored}");
     ada.shell().done(&["note", "Precious to ada."]);
     assert_eq!(merge(&bob, &server).0, 0);
+    // Another daemon has to know it as well.
+    bob.instance.kill9();
     let refused = agent.call("memory_forget", &json!({ "record_id": "n1" })).unwrap();
     assert!(refused.is_error && refused.text.contains("have other ids now"), "{}", refused.text);
     assert!(ada.shell().done(&["load"]).contains("Precious to ada."));

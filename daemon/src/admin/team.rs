@@ -142,7 +142,8 @@ fn name_of(service: &SessionService, id: ProjectId, place: &TeamPlace) -> Answer
 
 fn config_of(found: &ProjectInfo, name: String, place: TeamPlace) -> TeamConfig {
     let TeamPlace { url, secret, .. } = place;
-    TeamConfig { project: found.id, name, member: Some(found.member.clone()), url, secret }
+    let member = Some(found.member.clone());
+    TeamConfig { project: found.id, name, member, renumbered: None, url, secret }
 }
 
 async fn create(service: &SessionService, id: ProjectId, place: TeamPlace) -> Answer<()> {
@@ -417,17 +418,17 @@ async fn join(
         None
     };
     let config = config_of(found, name, place);
+    // A file that cannot be read is what joining again repairs.
+    let earlier = team::read(&directory).ok().flatten().and_then(|config| config.renumbered);
     let linked = service.projects.open.close_and(id, move |closed| {
         let begin = || begin_anew(closed, &directory, exported, own.as_deref());
         let aside = begins_anew.then(begin).transpose()?;
-        let written = team::write(&directory, &config);
+        let renumbered = if begins_anew { Some(clock::now()) } else { earlier };
+        let written = team::write(&directory, &TeamConfig { renumbered, ..config });
         written.map_err(|error| format!("cannot write team.json: {error}"))?;
         Ok(aside)
     });
     let aside = linked.await.map_err(|error: String| refused(&error))?;
-    if aside.is_some() {
-        service.table.renumbered(id);
-    }
     let remarks = take_part(service, id).await.map_err(|error| match &aside {
         Some(aside) => {
             let aside = super::text(aside);

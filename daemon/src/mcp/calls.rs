@@ -76,8 +76,8 @@ pub(super) async fn call(
         audience: Arc::new(audience),
     };
     // An id of before may name another record now.
-    let is_renumbered = session.take_renumbered();
-    let is_refused = is_renumbered && arguments.values().any(names_records);
+    let names_ids = arguments.values().any(names_records);
+    let is_refused = names_ids && session.take_renumbered(&service.sessions).await;
     let (outcome, unknown) = if is_refused {
         (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
     } else {
@@ -88,6 +88,9 @@ pub(super) async fn call(
         })
     };
     let took = started.elapsed();
+    let is_renumbered = !is_refused
+        && session.project_id().is_some()
+        && session.take_renumbered(&service.sessions).await;
     let append = outcome.as_ref().ok().and_then(|answer| answer.append);
     service.metrics().tool_called(tool, outcome.is_ok(), took);
     if let Some(append) = append {
@@ -102,7 +105,7 @@ pub(super) async fn call(
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_save = session.project().and_then(|project| project.take_told(&session.id));
-    let of_ids = (is_renumbered && !is_refused).then(|| RENUMBERED.to_owned());
+    let of_ids = is_renumbered.then(|| RENUMBERED.to_owned());
     let of_place = match session.take_remark() {
         // A tool that found a memory has told the session which.
         None if reads && session.project_id().is_none() => {

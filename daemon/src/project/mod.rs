@@ -8,6 +8,7 @@ mod flight;
 mod held;
 pub(crate) mod history;
 mod queue;
+mod renumbered;
 mod service;
 mod team_link;
 mod write;
@@ -30,6 +31,7 @@ pub(crate) use budget::{
 };
 pub(crate) use held::{releasing, waits_for_team};
 pub use queue::QueuedSession;
+use renumbered::Renumbered;
 pub(crate) use service::ProjectService;
 pub use team_link::{TeamLink, TeamStatus};
 pub use write::{Operation, Outcome, Reply, Transition, WriteCommand, WriteError, Written};
@@ -65,6 +67,7 @@ pub(crate) struct OpenProject {
     shown: Mutex<BTreeSet<NoticeId>>,
     /// Texts that go with the next answer to these sessions.
     told: Mutex<BTreeMap<SessionId, String>>,
+    renumbered: Renumbered,
     reads: AccessCounts,
     used: Mutex<std::time::Instant>,
     opened: std::time::Instant,
@@ -451,8 +454,10 @@ async fn open_project(
     let directory = stores.directory(&store_name(id));
     let Opened { store, mut state, replies, report } = open_store(stores, store_name(id)).await?;
     let marks = store.marks().clone();
-    let link = teams.of(&directory, state.team()).await.map(|(journal, member)| {
-        state.set_member(member.as_deref());
+    let mut renumbered = None;
+    let link = teams.of(&directory, state.team()).await.map(|(journal, config)| {
+        state.set_member(config.as_ref().and_then(|config| config.member.as_deref()));
+        renumbered = config.and_then(|config| config.renumbered);
         TeamLink { journal, runtime: Handle::current() }
     });
     let owner = WriterHandle::start(store, state, replies, link)
@@ -474,6 +479,7 @@ async fn open_project(
         report,
         shown: Mutex::new(shown),
         told: Mutex::default(),
+        renumbered: Renumbered::new(renumbered, &marks),
         reads: AccessCounts::of_marks(&marks),
         marks: marks.into_iter().filter(|(key, _)| key.starts_with(SHARED)).collect(),
         used: Mutex::new(clock::start()),

@@ -25,7 +25,7 @@ mod team_gate;
 mod view;
 mod writing;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use anchord_agents::McpNames;
@@ -178,8 +178,8 @@ pub(crate) struct Session {
     past: Option<PastMemory>,
     /// A remark about the project's place, for the next answer.
     remark: Mutex<Option<String>>,
-    /// Whether the records have got other ids since its last call.
-    renumbered: AtomicBool,
+    /// The earliest time at which it may have made a call, in milliseconds.
+    began: AtomicI64,
     revision_seen: AtomicU64,
     injected: AtomicU64,
 }
@@ -205,7 +205,7 @@ impl Session {
             is_ephemeral: false,
             past: None,
             remark: Mutex::default(),
-            renumbered: AtomicBool::new(false),
+            began: AtomicI64::new(now.0),
             revision_seen: AtomicU64::new(u64::MAX),
             injected: AtomicU64::new(u64::MAX),
         }
@@ -327,9 +327,24 @@ impl Session {
         self.remark.lock().take()
     }
 
-    /// Takes the mark that the records have got other ids since the session's last call.
-    pub(crate) fn take_renumbered(&self) -> bool {
-        self.renumbered.swap(false, Ordering::SeqCst)
+    /// Notes that calls of the session may have come as early as this.
+    fn set_began(&self, earlier: Option<Timestamp>) {
+        if let Some(Timestamp(earlier)) = earlier {
+            self.began.fetch_min(earlier, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns whether the session may know ids of its project's records from before a merge, and
+    /// has not been told of it. It counts as told from now on.
+    pub(crate) async fn take_renumbered(&self, service: &SessionService) -> bool {
+        let open = self.project_id().and_then(|id| service.projects.open.get(id));
+        let project = match open {
+            Some(open) => Some(open),
+            // The tool reports why there is none.
+            None => self.view(service).await.ok().and_then(|view| view.project),
+        };
+        let Some(project) = project else { return false };
+        project.take_renumbered(&self.id, Timestamp(self.began.load(Ordering::SeqCst))).await
     }
 
     /// Returns the project that the session works in, once it is known.

@@ -6,7 +6,6 @@ mod subagents;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anchord_agents::McpNames;
@@ -20,7 +19,6 @@ use uuid::Uuid;
 use super::liveness::Liveness;
 use super::processes::is_foreign_process;
 use super::{Connection, NamedConversation, Session};
-use crate::projects::ProjectId;
 use crate::{clock, limits, secrets};
 
 pub(crate) use resolve::{
@@ -202,8 +200,11 @@ impl SessionTable {
         let session = Arc::clone(&row.session);
         let subagent = call.and_then(|call| inner.expected(connection, &session, call, now));
         drop(inner);
+        // Earlier calls of a resumed connection may have gone to an earlier daemon.
+        let resumed = connection.hello.resume.as_ref().and_then(|_| began(&connection.id));
         for session in subagent.iter().chain([&session]) {
             session.set_flags(&connection.hello);
+            session.set_began(resumed);
             if let Some(client) = client {
                 session.set_client(client);
             }
@@ -278,16 +279,6 @@ impl SessionTable {
         self.inner.lock().sessions.get(id).map(Row::status)
     }
 
-    /// Notes that the records of a project have got other ids, for the sessions that may know the
-    /// ones of before.
-    pub(crate) fn renumbered(&self, project: ProjectId) {
-        for status in self.all() {
-            if status.session.project_id() == Some(project) {
-                status.session.renumbered.store(true, Ordering::SeqCst);
-            }
-        }
-    }
-
     /// Returns the status of every session.
     pub(crate) fn all(&self) -> Vec<SessionStatus> {
         self.inner.lock().sessions.values().map(Row::status).collect()
@@ -326,6 +317,13 @@ impl Inner {
         self.expected.retain(|expected| !expected.is_of(id));
         self.sessions.remove(id)
     }
+}
+
+/// Returns the time at which a connection's first session began, which its id has.
+fn began(connection: &SessionId) -> Option<Timestamp> {
+    let (seconds, nanos) = Uuid::parse_str(&connection.0).ok()?.get_timestamp()?.to_unix();
+    let millis = i64::try_from(seconds).ok()?.checked_mul(1_000)?;
+    Some(Timestamp(millis + i64::from(nanos / 1_000_000)))
 }
 
 /// Names a conversation's session after its connection's. A restart thus finds it again.

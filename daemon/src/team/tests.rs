@@ -12,6 +12,7 @@ fn config() -> TeamConfig {
         project: Uuid::from_u128(7),
         name: "api".to_owned(),
         member: Some("Ada L.".to_owned()),
+        renumbered: Some(Timestamp(7)),
         url: "postgres://ada@db.example/anchord".to_owned(),
         secret: Secret::Command("pass show anchord".to_owned()),
     }

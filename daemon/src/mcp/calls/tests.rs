@@ -1,9 +1,13 @@
-//! Stored text and the names of files, directories and clients, as a model sees them.
+//! Stored text and the names of files, directories and clients, as a model sees them. Also ids from
+//! before a merge.
 
+use anchord_memory::Timestamp;
 use anchord_memory::defuse::{defuse, defuse_json};
 use anchord_memory::injected::strip;
 use serde_json::{Value, json};
 
+use crate::clock;
+use crate::team::{self, TeamConfig};
 use crate::testing::{Shim, World};
 
 /// A text with everything that a model or a terminal could take for something else.
@@ -156,4 +160,42 @@ async fn a_json_answer_stays_valid_json() {
     assert!(value.to_string().contains("</system-reminder>"), "{value}");
     assert_eq!(said, defuse_json(&said));
     assert!(said.contains("\\u003c/system-reminder>"), "{said}");
+}
+
+#[tokio::test]
+async fn ids_of_before_a_merge_are_refused_once_also_after_a_restart() {
+    let world = World::new().await;
+    let mut writer = world.shim().await;
+    writer.call("memory_note", json!({ "content": "the port is 1" })).await;
+    let mut reader = world.shim().await;
+    reader.call("memory_search", json!({ "query": "port" })).await;
+    // The file that a merge leaves. No database is needed to read.
+    let projects = &world.daemon.sessions.projects;
+    let id = projects.registry.snapshot().projects().next().unwrap().id;
+    let config = TeamConfig {
+        project: uuid::Uuid::from_u128(7),
+        name: "demo".to_owned(),
+        member: None,
+        renumbered: Some(Timestamp(clock::now().0 + 1)),
+        url: "postgres://ada@127.0.0.1:1/anchord".to_owned(),
+        secret: anchord_team::Secret::None,
+    };
+    team::write(&projects.open.directory(id), &config).unwrap();
+    let by_id = json!({ "id": "n1" });
+    let world = world.restart(false).await;
+    let mut shims = [writer.reconnect(&world).await, reader.reconnect(&world).await];
+    for shim in &mut shims {
+        let refused = shim.call("memory_get", by_id.clone()).await;
+        assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
+        let found = shim.call("memory_get", by_id.clone()).await;
+        assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
+    }
+    // A later session knows only the ids of now, and the others have been told.
+    let world = world.restart(false).await;
+    let found = world.shim().await.call("memory_get", by_id.clone()).await;
+    assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
+    for shim in shims {
+        let found = shim.reconnect(&world).await.call("memory_get", by_id.clone()).await;
+        assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
+    }
 }
