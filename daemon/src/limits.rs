@@ -183,7 +183,8 @@ pub const TEAM_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The time between two looks at whether this machine has what a team's database has.
 pub const TEAM_POLL: Duration = Duration::from_millis(5);
 
-/// The time that one try has in any case, however long its callers have waited.
+/// The time that a try has in any case, however long its callers have waited for their turn. It
+/// does not if the last call failed.
 pub const TEAM_TRY_MIN: Duration = Duration::from_secs(1);
 
 /// The time after which a connection that carried notices of a team's database is tried again.

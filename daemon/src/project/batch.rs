@@ -44,12 +44,12 @@ impl<M: StateMachine> Batch<M> {
         self.waiting.into_iter().flat_map(Waiting::all).collect()
     }
 
-    /// Returns the time until the first of its callers is told to try again, but enough for a try.
-    pub(super) fn time_left(&self) -> Duration {
+    /// Returns the time until the first of its callers is told to try again, but at least `min`.
+    pub(super) fn time_left(&self, min: Duration) -> Duration {
         let writes =
             self.waiting.iter().flat_map(|it| std::iter::once(&it.write).chain(&it.repeats));
         let waited = writes.map(Write::waited).max().unwrap_or_default();
-        limits::TEAM_WAIT_MAX.saturating_sub(waited).max(limits::TEAM_TRY_MIN)
+        limits::TEAM_WAIT_MAX.saturating_sub(waited).max(min)
     }
 
     /// Reports that nothing of the batch was written.

@@ -245,19 +245,26 @@ impl<M: StateMachine> Flights<M> {
         entries: Vec<TeamEntry<M::Change>>,
         flight: Flight<M>,
     ) {
-        let append = self.link.journal.append(at, entries, flight.batch.time_left());
+        let append = self.link.journal.append(at, entries, self.time_left(&flight.batch));
         self.begin(Flying::Appending(flight), async { Landed::Appended(append.await) });
     }
 
     /// Looks for others' entries before a batch is answered that changes nothing.
     pub(super) fn check(&mut self, at: TeamPoint, batch: Batch<M>) {
         let entries = self.link.journal.entries(at);
-        let time_max = batch.time_left();
+        let time_max = self.time_left(&batch);
         self.begin(Flying::Checking(batch), async move {
             // The limit needs the runtime, which the writer's thread does not run on.
             let arrived = tokio::time::timeout(time_max, entries).await;
             Landed::Followed(arrived.unwrap_or(Err(TeamError::Slow)))
         });
+    }
+
+    /// Returns the time that a batch's callers still wait, but enough for a try. Where the last call
+    /// failed, another try would most likely only keep them longer.
+    fn time_left(&self, batch: &Batch<M>) -> Duration {
+        let is_failing = self.signal.status.borrow().error.is_some();
+        batch.time_left(if is_failing { Duration::ZERO } else { limits::TEAM_TRY_MIN })
     }
 
     /// Asks for others' entries, if somebody wants them and no call is under way.

@@ -13,9 +13,9 @@ use futures::FutureExt;
 use super::super::{
     Operation, Reply, TeamLink, Transition, WriteCommand, WriteError, WriterHandle, Written,
 };
-use crate::limits;
 use crate::store::fakes::{MemJournal, MemTeam, Network};
 use crate::store::{Call, Opened, StateMachine, StoreError};
+use crate::{clock, limits};
 
 /// One machine: its journal, and its way to the team's.
 struct Machine {
@@ -229,6 +229,24 @@ async fn a_slow_database_keeps_no_checkpoint_of_another_session_waiting() {
     assert_eq!(one.notes().len(), 1);
     assert_eq!(memory.staged_by(&session("a")).unwrap().notes.len(), 1);
     assert_eq!(memory.staged_by(&session("b")).unwrap().notes.len(), 2);
+}
+
+#[tokio::test]
+async fn a_write_whose_turn_comes_after_a_call_in_vain_is_answered_in_its_own_time() {
+    let one = Machine::first().await;
+    one.team.set(Network::Stalled);
+    let mut first = Box::pin(one.save("a", 1, "The cache is warm."));
+    assert!((&mut first).now_or_never().is_none());
+    while one.team.calls() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let begin = clock::start();
+    let (first, second) = tokio::join!(first, one.save("b", 1, "The queue is fair."));
+    assert!(begin.elapsed() < limits::TEAM_WAIT_MAX + limits::TEAM_TRY_MIN / 2);
+    for saved in [first, second] {
+        let why = refused(saved);
+        assert!(why.contains("busy, retry"), "{why}");
+    }
 }
 
 /// Under way with another session's commit, the note would have an id that others get meanwhile.
