@@ -19,6 +19,7 @@ pub(crate) use purge::{may_purge, purge};
 pub(crate) use step_back::{missing_in, take_missing};
 
 use compare::{TeamReader, compare};
+use step_back::Lost;
 
 use crate::clock;
 use crate::limits::TEAM_POLL;
@@ -55,14 +56,23 @@ pub(crate) async fn agree(projects: &ProjectService, id: ProjectId) -> Result<()
         let shared = Shared::of(projects, id)?;
         let directories = asked_in(projects, id);
         let wanted = PurgeScope::default();
-        let closed =
-            move |closed: &ClosedStore| agree_closed(closed, &shared, &directories, wanted);
-        let erased = projects.open.close_and(id, closed).await?;
-        if let Some((surveyed, _)) = erased {
-            forget_retrievals(projects, id, &surveyed).await?;
+        let closed = move |closed: &ClosedStore| {
+            let mut lost = Lost::new();
+            let agreed = agree_closed(closed, &shared, &directories, wanted, &mut lost);
+            (agreed, lost)
+        };
+        let (agreed, lost) = projects.open.close_and(id, closed).await;
+        if let Ok(Some((surveyed, _))) = &agreed {
+            forget_retrievals(projects, id, surveyed).await?;
         }
-        projects.open_known(id).await?;
-        Ok::<_, PurgeError>(())
+        if (agreed.is_ok() || !lost.is_empty())
+            && let Some(open) = projects.open_known(id).await?
+        {
+            for (session, text) in lost {
+                open.tell(&session, text);
+            }
+        }
+        agreed.map(drop)
     };
     agreed.await.map_err(worded)
 }
@@ -111,12 +121,13 @@ async fn forget_retrievals(
 }
 
 /// Brings the copy in a closed store into agreement. Also purges `wanted` from it. Returns what was
-/// purged, if anything was.
+/// purged, if anything was. Adds to `lost` what to tell sessions.
 fn agree_closed(
     closed: &ClosedStore,
     shared: &Shared,
     directories: &[PathBuf],
     wanted: PurgeScope,
+    lost: &mut Lost,
 ) -> Result<Option<(Survey, RedactionReport)>, PurgeError> {
     loop {
         let Opened { store, state, .. } = closed.open()?;
@@ -131,7 +142,7 @@ fn agree_closed(
         if common == last {
             return purge::follow(store, &state, compared, directories, wanted);
         }
-        let file = step_back::step_back(closed, store, common, &shared.directory)?;
+        let file = step_back::step_back(closed, store, common, &shared.directory, lost)?;
         tracing::warn!(
             first = common.0 + 1,
             last = last.0,

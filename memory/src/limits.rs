@@ -76,6 +76,8 @@ pub const TOPIC_ARCHITECTURE_LOADED_CHARS_MAX: usize = 400;
 pub const TOPIC_HISTORY_LOADED_MAX: usize = 5;
 /// Pairs of contradicting blueprints that a reply names; the others are counted.
 pub const CONTRADICTIONS_NAMED_MAX: usize = 10;
+/// Lost commits of a session that a remark names; the others are counted.
+pub const LOST_COMMITS_NAMED_MAX: usize = 10;
 /// Anchors without readable lines that a reply names; the others are counted.
 pub const UNSEEN_NAMED_MAX: usize = 10;
 /// Characters of a decision, or of a line of history, that a load shows.

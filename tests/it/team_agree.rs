@@ -147,6 +147,7 @@ fn a_database_that_lost_commits_is_followed_and_what_it_lost_is_set_aside() {
     agent.tool("memory_save", &write::save("Saved after the backup"));
     let lost = bob.sees("Saved after the backup");
     assert!(lost.contains("Before the backup."));
+    agent.tool("memory_note", &json!({ "content": "Stored by a session." }));
     bob.shell().done(&["note", "Noted after the backup."]);
     ada.sees("Noted after the backup.");
     let seen = ada.revision();
@@ -177,6 +178,9 @@ fn a_database_that_lost_commits_is_followed_and_what_it_lost_is_set_aside() {
     agreed(&[&ada, &bob]);
     let own = ada.shell().done(&["list", "--json"]);
     assert!(own.contains("Only half done."), "what is private remains: {own}");
+    let told = agent.tool("memory_search", &json!({ "query": "backup" }));
+    assert!(told.contains("has lost what you wrote:\n- note: "), "{told}");
+    assert!(told.contains("Stored by a session.") && !told.contains("- save: "), "{told}");
     bob.shell().done(&["note", "And so it continues."]);
     ada.sees("And so it continues.");
     agreed(&[&ada, &bob]);

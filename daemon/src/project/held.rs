@@ -130,7 +130,7 @@ impl OpenProject {
     }
 
     /// Keeps a text for a session, to go with its next answer.
-    fn tell(&self, session: &SessionId, text: String) {
+    pub(crate) fn tell(&self, session: &SessionId, text: String) {
         let mut told = self.told.lock();
         if told.len() >= limits::TOLD_SESSIONS_MAX && !told.contains_key(session) {
             // Most of them are of sessions that have ended, whose rows say it.

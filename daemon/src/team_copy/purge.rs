@@ -8,6 +8,7 @@ use anchord_team::{ProjectInfo, Role};
 use uuid::Uuid;
 
 use super::compare::{Compared, TeamReader};
+use super::step_back::Lost;
 use super::{Shared, agree_closed, catch_up, failed, no_file};
 use crate::clock;
 use crate::limits::TEAM_PURGE_TRIES_MAX;
@@ -87,7 +88,8 @@ fn purge_closed(
     if !purged? {
         return Ok(None);
     }
-    let erased = agree_closed(closed, shared, directories, wanted)?;
+    // The copy agreed just before, so hardly anything is lost.
+    let erased = agree_closed(closed, shared, directories, wanted, &mut Lost::new())?;
     erased.map(Some).ok_or_else(|| failed("the purge left nothing to remove here"))
 }
 

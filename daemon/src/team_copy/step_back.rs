@@ -1,10 +1,13 @@
 //! Takes a copy back to a commit, since the team's database lacks the later ones.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anchord_memory::{Change, Memory, Revision, Seq};
+use anchord_memory::{
+    Change, CommitHead, Memory, Reader, Revision, Seq, SessionId, StoredCommit, render,
+};
 
 use crate::clock;
 use crate::project::ClosedStore;
@@ -12,6 +15,9 @@ use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
 };
+
+/// The texts for sessions of this machine whose commits the database has lost.
+pub(super) type Lost = BTreeMap<SessionId, String>;
 
 /// The beginning and the ending of the name of a file with commits that a team's database lacks.
 const MISSING: (&str, &str) = ("missing-", ".jsonl");
@@ -40,28 +46,36 @@ pub(crate) fn take_missing(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Rewrites a closed store without the commits after `common`. Returns the file that has them. What
-/// stays on this machine remains.
+/// stays on this machine remains. Adds to `lost` what to tell its sessions.
 pub(super) fn step_back(
     closed: &ClosedStore,
     store: Box<dyn Store<Memory>>,
     common: Revision,
     directory: &Path,
+    lost: &mut Lost,
 ) -> Result<PathBuf, StoreError> {
     let copy = directory.join("team-copy.tmp");
-    let written = write(&store.reading(), common, directory, &copy);
+    let mut commits = BTreeMap::new();
+    let written = write(&store.reading(), common, directory, &copy, &mut commits);
     store.close();
     let missing = written?;
     closed.restore(&copy)?;
     std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
+    for (session, commits) in commits {
+        let text = render::commits_lost(&commits, &missing.to_string_lossy());
+        lost.entry(session).or_default().push_str(&text);
+    }
     Ok(missing)
 }
 
-/// Writes the journal to go back to as a backup, and the missing commits into a file.
+/// Writes the journal to go back to as a backup, and the missing commits into a file. Adds those of
+/// this machine's sessions to `commits`.
 fn write(
     reading: &ReadEntries<Memory>,
     common: Revision,
     directory: &Path,
     copy: &Path,
+    commits: &mut BTreeMap<SessionId, Vec<String>>,
 ) -> Result<PathBuf, StoreError> {
     let file = File::create(copy).map_err(StoreError::io("create", copy))?;
     let header = BackupHeader::new::<Memory>(String::new(), String::new(), clock::now());
@@ -75,6 +89,9 @@ fn write(
             Some(revision) => {
                 last = revision;
                 backup_line(entry, &mut missing);
+                if let Some((session, commit)) = of_session(entry) {
+                    commits.entry(session).or_default().push(commit);
+                }
                 rest(entry)
             }
         };
@@ -108,6 +125,31 @@ fn rest(entry: &Entry<Change>) -> Option<Entry<Change>> {
     (!kept.changes.is_empty()).then_some(kept)
 }
 
+/// Returns the session of this machine that wrote a lost commit, and the commit in words. What a
+/// save had waits again, so it is not lost.
+fn of_session(entry: &Entry<Change>) -> Option<(SessionId, String)> {
+    let is_kept = |change: &Change| match change {
+        Change::Release(_) => true,
+        Change::Copied(copied) => copied.member.is_some(),
+        _ => false,
+    };
+    let session = entry.session.clone().filter(|_| !entry.changes.iter().any(is_kept))?;
+    let head = CommitHead {
+        revision: entry.revision.unwrap_or_default(),
+        time: entry.time,
+        session: entry.session.clone(),
+        operation: entry.operation.to_string(),
+    };
+    let commit = StoredCommit { head, changes: entry.changes.clone() };
+    let reader = Reader::session(session.clone());
+    let summary = commit.described(&reader).summary;
+    let more = match commit.records(&reader).count() {
+        0 | 1 => String::new(),
+        records => format!(" (and {} more)", records - 1),
+    };
+    Some((session, format!("{}: {summary}{more}", entry.operation)))
+}
+
 /// Returns a path that nothing has. The database may lose commits with the same numbers twice.
 fn unused(directory: &Path, name: &str) -> PathBuf {
     let first = directory.join(format!("{name}{}", MISSING.1));
@@ -120,4 +162,37 @@ fn unwritten(path: &Path, error: BackupError) -> StoreError {
         BackupError::Io(error) => error,
         error => io::Error::other(error.to_string()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use anchord_memory::{Copied, CopyMark, NewNote, Provenance, Timestamp, plan_notes};
+
+    use super::*;
+
+    #[test]
+    fn a_session_is_told_of_its_own_commits_that_are_not_made_again() {
+        let session = SessionId::new("one");
+        let by = Provenance::new(session.clone(), "agent".into(), Timestamp(1));
+        let note = |content: &str| NewNote { content: content.to_owned(), ..NewNote::default() };
+        let notes = vec![Ok(note("The port is 1.")), Ok(note("The host is a."))];
+        let changes = plan_notes(&Memory::default(), &by, notes).unwrap().changes;
+        let mark = CopyMark { digest: "a".into(), epoch: 0 };
+        let entry = |member: Option<&str>| {
+            let copied = Copied { mark: mark.clone(), member: member.map(Into::into) };
+            Entry {
+                seq: Seq(1),
+                revision: Some(Revision(1)),
+                time: Timestamp(1),
+                session: Some(session.clone()),
+                call: None,
+                operation: "note".into(),
+                changes: changes.iter().cloned().chain([Change::Copied(copied)]).collect(),
+                reply: None,
+            }
+        };
+        let said = Some((session.clone(), "note: n1 The port is 1. (and 1 more)".to_owned()));
+        assert_eq!(of_session(&entry(None)), said);
+        assert_eq!(of_session(&entry(Some("Bob"))), None, "it is another machine's");
+    }
 }

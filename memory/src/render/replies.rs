@@ -9,7 +9,9 @@ use crate::fold::{one_line, with_block};
 use crate::ids::Kind;
 use crate::import::ImportOutcome;
 use crate::kinds::{UnseenCode, WhyUnseen};
-use crate::limits::{ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX, UNSEEN_NAMED_MAX};
+use crate::limits::{
+    ACTIVE_TEXT_SOFT_BYTES_MAX, CONTRADICTIONS_NAMED_MAX, LOST_COMMITS_NAMED_MAX, UNSEEN_NAMED_MAX,
+};
 use crate::overtaken::Overtaken;
 use crate::plan::{CheckpointOutcome, Contradiction, NoteOutcome, NotesOutcome, SaveOutcome};
 use crate::staged::Counts;
@@ -54,6 +56,27 @@ pub fn save_refused_later(why: &str) -> String {
         "Your save that waited for the team's database was refused: {why}\n\
          What it had is staged again: look at what changed, then memory_save it again.\n"
     )
+}
+
+/// Tells an agent which commits of its session the team's database has lost, a line each. `file`
+/// has them.
+pub fn commits_lost(lost: &[String], file: &str) -> String {
+    let mut text = "The team's database was set back, and has lost what you wrote:\n".to_owned();
+    for commit in lost.iter().take(LOST_COMMITS_NAMED_MAX) {
+        append(&mut text, format_args!("- {commit}\n"));
+    }
+    match lost.len().saturating_sub(LOST_COMMITS_NAMED_MAX) {
+        0 => {}
+        more => append(&mut text, format_args!("- {more} more\n")),
+    }
+    append(
+        &mut text,
+        format_args!(
+            "{file} has it. Find what is there now (memory_search), since ids may name other \
+             records, and write again what is missing.\n"
+        ),
+    );
+    text
 }
 
 /// Renders the reply to `memory_save`.

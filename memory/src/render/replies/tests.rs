@@ -1,7 +1,8 @@
 //! Replies to writes.
 
-use super::{checkpoint, forget, save, save_waits};
+use super::{checkpoint, commits_lost, forget, save, save_waits};
 use crate::Reader;
+use crate::limits::LOST_COMMITS_NAMED_MAX;
 use crate::testing::{apply, blueprint, blueprints, lesson, lessons, origin};
 use crate::{Archived, Memory, Staged, plan_checkpoint, plan_forget};
 
@@ -62,4 +63,14 @@ fn a_save_that_waits_is_not_said_to_wait_for_a_database_that_is_there() {
     let there = save_waits("a reader does not write", false);
     assert!(there.starts_with("Kept here, shared once the team's database takes it."), "{there}");
     assert!(there.ends_with("does not take it now: a reader does not write.\n"), "{there}");
+}
+
+#[test]
+fn lost_commits_are_named_up_to_a_limit() {
+    let lost = (1..=LOST_COMMITS_NAMED_MAX + 2).map(|it| format!("note: n{it}"));
+    let lost: Vec<String> = lost.collect();
+    let one = commits_lost(&lost[..1], "/data/missing-2-2.jsonl");
+    assert!(one.contains("\n- note: n1\n/data/missing-2-2.jsonl has it."), "{one}");
+    let many = commits_lost(&lost, "/data/missing-2-13.jsonl");
+    assert!(many.contains("- note: n10\n- 2 more\n"), "{many}");
 }
