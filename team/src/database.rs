@@ -100,11 +100,7 @@ impl Database {
     }
 
     /// Returns a database with other time limits.
-    pub fn open_with(
-        address: Address,
-        secret: Secret,
-        timeouts: Timeouts,
-    ) -> Result<Self, Error> {
+    pub fn open_with(address: Address, secret: Secret, timeouts: Timeouts) -> Result<Self, Error> {
         let dialer = Arc::new(Dialer::new(address, secret, timeouts));
         let appends = Sessions::new(Arc::clone(&dialer), APPEND_CONNECTIONS_MAX)?;
         let reads = Sessions::new(Arc::clone(&dialer), READ_CONNECTIONS_MAX)?;

@@ -101,7 +101,10 @@ fn a_file_is_opened_once_a_batch_and_followed_by_the_next() {
     writer.serve_batch(vec![write(), purge, write()], &given);
     assert_eq!(kept(&mut writer), [6, 7, 8]);
     let lines = writer.read(dir.path(), Start::Last, 9);
-    assert_eq!(lines.iter().map(|line| line.asked == GONE).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(
+        lines.iter().map(|line| line.asked == GONE).collect::<Vec<_>>(),
+        [true, true, false]
+    );
 }
 
 #[tokio::test]

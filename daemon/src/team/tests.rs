@@ -71,6 +71,6 @@ fn a_commit_of_unknown_outcome_is_not_said_to_be_repeated() {
 #[tokio::test]
 async fn an_address_that_cannot_be_used_is_said_to_have_failed() {
     let links = TeamLinks::new(Uuid::from_u128(1));
-    let said = links.database("mysql://ada@localhost/anchord", &Secret::None).await.unwrap_err();
+    let said = links.database("mysql://ada@localhost/anchord", &Secret::None).unwrap_err();
     assert!(said.starts_with("failed to read the address: "), "{said}");
 }

@@ -25,7 +25,7 @@ use crate::team::{self, TeamReplacement};
 pub(crate) async fn may_purge(projects: &ProjectService, id: ProjectId) -> Result<(), PurgeError> {
     let config = team::read(&projects.open.directory(id))?;
     let config = config.ok_or_else(no_file)?;
-    let database = projects.open.teams().database(&config.url, &config.secret).await;
+    let database = projects.open.teams().database(&config.url, &config.secret);
     let known = database.map_err(PurgeError::Team)?.projects().await;
     let known = known.map_err(|error| failed(&format!("failed to {error}")))?;
     match known.iter().find(|known| known.id == config.project) {
@@ -59,7 +59,7 @@ async fn purge_open(
     wanted: PurgeScope,
     directories: Vec<PathBuf>,
 ) -> Result<(Survey, RedactionReport), PurgeError> {
-    let shared = Shared::of(projects, id).await?;
+    let shared = Shared::of(projects, id)?;
     for _ in 0..TEAM_PURGE_TRIES_MAX {
         catch_up(projects, id).await.map_err(PurgeError::Team)?;
         let (shared, directories, wanted) = (shared.clone(), directories.clone(), wanted.clone());

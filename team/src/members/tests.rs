@@ -35,11 +35,9 @@ fn the_sql_that_takes_the_right_to_maintain_checks_for_another_maintainer() {
     let invite = |role| invite_sql(Uuid::nil(), "alpha", "carol", "Carol", role);
     let guard = "RAISE EXCEPTION 'the only maintainer stays";
     assert!(!invite(Role::Maintainer).contains(guard));
-    for sql in [
-        invite(Role::Writer),
-        invite(Role::Reader),
-        remove_sql(Uuid::nil(), "alpha", "carol"),
-    ] {
+    for sql in
+        [invite(Role::Writer), invite(Role::Reader), remove_sql(Uuid::nil(), "alpha", "carol")]
+    {
         assert!(sql.contains(guard), "{sql}");
     }
 }

@@ -54,7 +54,7 @@ fn a_line_says_who_asked_what_and_got_what() {
 
 #[test]
 fn a_check_has_the_columns_of_its_heading() {
-    let logged = |asked: serde_json::Value| {
+    let logged = |asked: Value| {
         Check::logged(&Retrieval {
             time: 1_763_780_000_000,
             session: "019aa4f2-0000-7000-8000-0123456789ab".to_owned(),
