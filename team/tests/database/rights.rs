@@ -314,7 +314,7 @@ async fn the_only_maintainer_stays_until_there_is_another() {
     }
     team.owner.invite(team.project, "bob", "Bob", Role::Maintainer).await.unwrap();
     // One of two that remove each other at once stays.
-    let bob = open(&team.server.url("bob")).await;
+    let bob = open(&team.server.url("bob"));
     let (first, second) =
         tokio::join!(team.owner.remove(team.project, "bob"), bob.remove(team.project, "owner"),);
     assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");

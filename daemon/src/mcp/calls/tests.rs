@@ -185,6 +185,7 @@ async fn ids_of_before_a_merge_are_refused_once_also_after_a_restart() {
     let world = world.restart(false).await;
     let mut shims = [writer.reconnect(&world).await, reader.reconnect(&world).await];
     for shim in &mut shims {
+        shim.initialize("2025-06-18").await;
         let refused = shim.call("memory_get", by_id.clone()).await;
         assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
         let found = shim.call("memory_get", by_id.clone()).await;
@@ -195,7 +196,9 @@ async fn ids_of_before_a_merge_are_refused_once_also_after_a_restart() {
     let found = world.shim().await.call("memory_get", by_id.clone()).await;
     assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
     for shim in shims {
-        let found = shim.reconnect(&world).await.call("memory_get", by_id.clone()).await;
+        let mut shim = shim.reconnect(&world).await;
+        shim.initialize("2025-06-18").await;
+        let found = shim.call("memory_get", by_id.clone()).await;
         assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
     }
 }

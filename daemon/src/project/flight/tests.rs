@@ -198,7 +198,7 @@ async fn without_the_database_a_save_is_refused_and_a_checkpoint_is_not() {
     let one = Machine::first().await;
     one.team.set(Network::Down);
     let why = refused(one.save("a", 1, "The cache is warm.").await);
-    assert!(why.contains("not saved") && why.contains("memory_checkpoint"), "{why}");
+    assert!(why.contains("not saved") && why.contains("the network is down"), "{why}");
     one.stage("a", "The cache is warm.").await.unwrap();
     assert_eq!(one.team.all().len(), 1);
     assert!(one.owner.team().unwrap().error.as_deref().unwrap().contains("down"));
