@@ -363,8 +363,8 @@ fn parsed(json: Value) -> Result<Vec<Change>, String> {
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// Joins a project. Returns the place of the memory that was here before, if it had records, and
-/// what of it could not be added as it was or replaced something.
+/// Joins a project. Returns the place of the memory that was here before, if it had records. Also
+/// returns what of it could not be added as it was, and what it replaced.
 async fn join(
     service: &SessionService,
     id: ProjectId,

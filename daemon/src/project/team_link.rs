@@ -260,7 +260,7 @@ impl<M: StateMachine> Flights<M> {
         });
     }
 
-    /// Returns the time that a batch's callers still wait, but enough for a try. Where the last call
+    /// Returns the time that a batch's callers still wait, but enough for a try. After a call that
     /// failed, another try would most likely only keep them longer.
     fn time_left(&self, batch: &Batch<M>) -> Duration {
         let is_failing = self.signal.status.borrow().error.is_some();

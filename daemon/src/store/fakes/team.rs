@@ -45,6 +45,8 @@ pub struct MemTeam<C> {
     machine: String,
     network: Arc<watch::Sender<Network>>,
     reply_entries_max: usize,
+    /// The time that each append was given.
+    times: Arc<Mutex<Vec<Duration>>>,
 }
 
 impl<C> fmt::Debug for MemTeam<C> {
@@ -57,8 +59,13 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
     /// Returns an empty journal, as this machine reaches it.
     pub fn new(machine: &str) -> Self {
         let network = Arc::new(watch::Sender::new(Network::Up));
-        let (machine, reply_entries_max) = (machine.to_owned(), usize::MAX);
-        Self { entries: Arc::default(), machine, network, reply_entries_max }
+        Self {
+            entries: Arc::default(),
+            machine: machine.to_owned(),
+            network,
+            reply_entries_max: usize::MAX,
+            times: Arc::default(),
+        }
     }
 
     /// Returns the same journal as another machine reaches it, over a network of its own.
@@ -81,6 +88,11 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
     /// Returns the number of calls that are under way.
     pub fn calls(&self) -> usize {
         self.network.receiver_count()
+    }
+
+    /// Returns the times that this machine's appends were given, in order.
+    pub fn times(&self) -> Vec<Duration> {
+        self.times.lock().clone()
     }
 
     /// Returns all entries, in order.
@@ -150,6 +162,7 @@ impl<C: Clone + Send + Sync + 'static> TeamJournal<C> for MemTeam<C> {
         time_max: Duration,
     ) -> BoxFuture<'static, Result<TeamAppended<C>, TeamError>> {
         let this = self.clone();
+        this.times.lock().push(time_max);
         async move {
             let reached = tokio::time::timeout(time_max, this.reached()).await;
             let network = reached.unwrap_or(Err(TeamError::Slow))?;
