@@ -122,7 +122,8 @@ pub(crate) fn clip_words(text: &str, chars_max: usize) -> String {
 pub(crate) fn cut_after_word(text: &str, chars_max: usize) -> &str {
     let Some((at, _)) = text.char_indices().nth(chars_max) else { return text };
     let (kept, rest) = text.split_at(at);
-    let is_inside = !rest.starts_with(char::is_whitespace);
+    let after_word = rest.trim_start_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let is_inside = !after_word.is_empty() && !after_word.starts_with(char::is_whitespace);
     let space = kept.rfind(char::is_whitespace).filter(|space| is_inside && *space > at / 2);
     let words = space.and_then(|space| kept.get(..space)).unwrap_or(kept);
     words.trim_end_matches(|c: char| c.is_whitespace() || c == ';' || c == ',')

@@ -33,7 +33,7 @@ fn clipping_to_words_cuts_no_word_unless_it_is_too_long() {
         (30, "check the schema, first of all"),
         (29, "check the schema, first of…"),
         (21, "check the schema…"),
-        (17, "check the…"),
+        (17, "check the schema…"),
         (16, "check the…"),
         (5, "chec…"),
         (0, "…"),
@@ -42,6 +42,8 @@ fn clipping_to_words_cuts_no_word_unless_it_is_too_long() {
     }
     assert_eq!(clip_words(&"ß".repeat(9), 5), "ßßßß…");
     assert_eq!(clip_words("one two … three four", 12), "one two …");
+    assert_eq!(clip_words("cut after 30 s. Ask her", 15), "cut after 30 s…");
+    assert_eq!(clip_words("please read main.rs now", 17), "please read…");
 }
 
 #[test]
