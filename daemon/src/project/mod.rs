@@ -374,16 +374,26 @@ impl OpenProjects {
         idle.len()
     }
 
-    /// Closes all projects for good.
+    /// Closes all projects for good, those that are being opened included.
     pub(crate) async fn close_all(&self) {
         self.closed.store(true, Ordering::SeqCst);
         for project in self.all() {
             self.close_and(project.id, |_| ()).await;
         }
+        // An opening that had begun before puts its project into the slot only now.
+        let slots: Vec<(ProjectId, Arc<Slot>)> =
+            self.slots.lock().iter().map(|(id, slot)| (*id, Arc::clone(slot))).collect();
+        let left = slots.into_iter().filter(|(_, slot)| slot.is_in_use());
+        at_once(left.map(|(id, _)| self.close_and(id, |_| ()))).await;
     }
 }
 
 impl Slot {
+    /// Returns whether the project is open, or is being opened or closed.
+    fn is_in_use(&self) -> bool {
+        self.gate.try_lock().is_err() || self.current.load().is_some()
+    }
+
     fn open(&self) -> Option<Arc<OpenProject>> {
         self.current
             .load_full()

@@ -133,6 +133,19 @@ async fn no_project_is_opened_after_closing_all() {
 }
 
 #[tokio::test]
+async fn closing_all_waits_for_a_project_that_is_being_opened() {
+    let (_scratch, projects) = projects();
+    assert!(projects.open(ID).now_or_never().is_none(), "it takes a while");
+    let slot = projects.slots.lock().get(&ID).cloned().unwrap();
+    while !slot.is_in_use() {
+        tokio::task::yield_now().await;
+    }
+    projects.close_all().await;
+    let _gate = slot.gate.lock().await;
+    assert!(slot.current.load().is_none(), "no store is left open");
+}
+
+#[tokio::test]
 async fn a_cancelled_open_leaves_no_second_writer() {
     let (_scratch, projects) = projects();
     assert!(projects.open(ID).now_or_never().is_none(), "it takes a while");
