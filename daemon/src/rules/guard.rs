@@ -10,6 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anchord_memory::check_action;
 use anchord_memory::rules::{Action, Effect, Rule, Verdict};
@@ -41,11 +42,13 @@ struct Copied {
 pub(super) struct Copies {
     directory: PathBuf,
     written: Mutex<BTreeMap<PathBuf, Option<FileDigest>>>,
+    /// A turn to write a copy. It lasts until the disk has answered.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Copies {
     pub(super) fn new(directory: PathBuf) -> Self {
-        Self { directory, written: Mutex::default() }
+        Self { directory, written: Mutex::default(), turn: Arc::default() }
     }
 
     /// Returns the directory of the log.
@@ -62,19 +65,26 @@ impl Copies {
             serde_json::to_vec(&copied).unwrap_or_default()
         });
         let digest = text.as_deref().map(FileDigest::of);
-        {
-            let mut written = self.written.lock();
-            if written.get(root) == Some(&digest) {
-                return;
-            }
-            written.insert(root.to_owned(), digest);
+        let is_written = || self.written.lock().get(root) == Some(&digest);
+        if is_written() {
+            return;
         }
+        // Sessions check at once. Their copies share a temporary name, and an earlier one that came
+        // last would stay.
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        if is_written() {
+            return;
+        }
+        // If the caller stops waiting, the file is not known until it is written again.
+        self.written.lock().remove(root);
         let (directory, path) = (self.directory.clone(), path(&self.directory, root));
-        let done = run_blocking(move || write(&directory, &path, text.as_deref())).await;
+        let writing = move || (write(&directory, &path, text.as_deref()), turn);
+        let (done, _turn) = run_blocking(writing).await;
         if let Err(error) = done {
-            self.written.lock().remove(root);
             tracing::warn!(%error, root = %root.display(), "hooks have no current copy of the rules");
+            return;
         }
+        self.written.lock().insert(root.to_owned(), digest);
     }
 }
 

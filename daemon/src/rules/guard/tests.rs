@@ -54,6 +54,16 @@ async fn a_copy_stops_what_fails_closed_and_logs_what_passes() {
     assert_eq!(effect("git push", &root), None, "the copy is gone with its rules");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_of_rules_that_change_at_once_are_written_one_after_the_other() {
+    let (_scratch, root, copies) = with_copy().await;
+    let rules: Vec<Rule> = (0..32).map(|number| rule(&format!("step {number}"), true)).collect();
+    let keeping = rules.iter().map(|rule| copies.keep(&root, std::slice::from_ref(rule)));
+    futures::future::join_all(keeping).await;
+    let there = FileDigest::of(&fs::read(path(&copies.directory, &root)).unwrap());
+    assert_eq!(copies.written.lock().get(&root), Some(&Some(there)), "the last one is there");
+}
+
 #[tokio::test]
 async fn a_copy_that_cannot_be_read_lets_nothing_pass() {
     let (_scratch, root, copies) = with_copy().await;
