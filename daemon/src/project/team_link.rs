@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anchord_memory::Timestamp;
+use futures::FutureExt as _;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -96,6 +98,20 @@ enum Flying<M: StateMachine> {
     /// Others' entries are asked for, since the batch changes nothing and is to be of the team's
     /// newest commit.
     Checking(Batch<M>),
+}
+
+impl<M: StateMachine> Flying<M> {
+    /// Returns the answer that stands for a panic of the call.
+    fn panicked(&self) -> Landed<M::Change> {
+        let why = "the call panicked; the log says where".to_owned();
+        match self {
+            // It may have been committed before.
+            Self::Appending(_) => Landed::Appended(Err(TeamError::Unknown(why))),
+            Self::Following | Self::Continuing | Self::Checking(_) => {
+                Landed::Followed(Err(TeamError::NotWritten(why)))
+            }
+        }
+    }
 }
 
 /// A batch that is being appended.
@@ -310,18 +326,21 @@ impl<M: StateMachine> Flights<M> {
     }
 
     /// Makes a call on the runtime. A call before it that only asks for others' entries is
-    /// forgotten, since commits do not wait for it.
+    /// forgotten, since commits do not wait for it. A call that panics has failed: without an
+    /// answer, nothing would ever be sent again.
     fn begin(
         &mut self,
         flying: Flying<M>,
         call: impl Future<Output = Landed<M::Change>> + Send + 'static,
     ) {
         self.calls += 1;
+        let panicked = flying.panicked();
         self.flying = Some(flying);
         let (number, answers, wake) = (self.calls, self.answers.clone(), Arc::clone(&self.wake));
         self.link.runtime.spawn(async move {
+            let landed = AssertUnwindSafe(call).catch_unwind().await.unwrap_or(panicked);
             // The writer may have ended.
-            let _ = answers.send((number, call.await));
+            let _ = answers.send((number, landed));
             wake();
         });
     }

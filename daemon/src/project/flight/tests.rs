@@ -312,18 +312,20 @@ async fn a_session_stages_and_notes_while_its_held_save_is_sent() {
 
 #[tokio::test]
 async fn a_save_without_an_answer_is_applied_once_however_often_it_is_repeated() {
-    let one = Machine::first().await;
-    one.team.set(Network::NoAnswers);
-    let why = refused(one.save("a", 1, "The cache is warm.").await);
-    assert!(why.contains("outcome unknown"), "{why}");
-    assert_eq!(one.notes(), [], "nothing is shown before the database said so");
+    for network in [Network::NoAnswers, Network::Panicking] {
+        let one = Machine::first().await;
+        one.team.set(network);
+        let why = refused(one.save("a", 1, "The cache is warm.").await);
+        assert!(why.contains("outcome unknown"), "{why}");
+        assert_eq!(one.notes(), [], "nothing is shown before the database said so");
 
-    one.team.set(Network::Up);
-    for _ in 0..3 {
-        let saved = one.save("a", 1, "The cache is warm.").await.unwrap();
-        assert_eq!(saved.outcome, "revision 2");
+        one.team.set(Network::Up);
+        for _ in 0..3 {
+            let saved = one.save("a", 1, "The cache is warm.").await.unwrap();
+            assert_eq!(saved.outcome, "revision 2");
+        }
+        assert_eq!((one.notes().len(), one.team.all().len()), (1, 2));
     }
-    assert_eq!((one.notes().len(), one.team.all().len()), (1, 2));
 }
 
 #[tokio::test]

@@ -29,6 +29,8 @@ pub enum Network {
     StalledReads,
     /// One append is answered. Later calls wait until this changes.
     Once,
+    /// Calls panic.
+    Panicking,
 }
 
 /// An entry, and the machine that wrote it.
@@ -147,6 +149,7 @@ impl<C: Clone + Send + 'static> MemTeam<C> {
             .wait_for(|network| *network != Network::Stalled)
             .await
             .map_err(|_closed| TeamError::NotWritten("the test is over".to_owned()))?;
+        assert_ne!(network, Network::Panicking, "asked for by a test");
         match network {
             Network::Down => Err(TeamError::NotWritten("the network is down".to_owned())),
             network => Ok(network),
