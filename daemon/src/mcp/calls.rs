@@ -81,7 +81,12 @@ pub(super) async fn call(
     let (outcome, unknown) = if is_refused {
         (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
     } else {
-        let running = AssertUnwindSafe(spec.run(context, arguments)).catch_unwind();
+        // The parameters are read before the first await. That, too, may panic.
+        let running = async {
+            let running = spec.run(context, arguments);
+            running.await
+        };
+        let running = AssertUnwindSafe(running).catch_unwind();
         running.instrument(span.clone()).await.unwrap_or_else(|_panic| {
             service.metrics().panicked();
             (Err(ToolError::Internal("a tool panicked".to_owned())), UnknownFields::default())

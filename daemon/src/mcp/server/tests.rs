@@ -199,21 +199,28 @@ async fn panics(_: Context, _: Nothing) -> Result<String, ToolError> {
     panic!("on purpose")
 }
 
+fn panics_at_once(_: Context, _: Nothing) -> std::future::Ready<Result<String, ToolError>> {
+    panic!("on purpose")
+}
+
 #[tokio::test]
 async fn a_panic_is_answered_as_an_error_and_the_next_call_works() {
     let world = World::new().await;
     let (mut tools, ..) = held_and_quick();
     tools.push(ToolSpec::new("panics", "Panics", Effect::Reads, panics));
+    tools.push(ToolSpec::new("panics_at_once", "Panics", Effect::Reads, panics_at_once));
     let mut shim = serve_tools(&world, tools);
     shim.initialize("2025-06-18").await;
-    let (panicked, next) =
-        (shim.ask_call("panics", json!({})).await, shim.ask_call("quick", json!({})).await);
-    let said = shim.said(panicked).await;
-    assert!(said.starts_with("FAULT -32603 \"internal error "), "{said}");
-    assert_eq!(shim.said(next).await, "quick");
+    for tool in ["panics", "panics_at_once"] {
+        let (panicked, next) =
+            (shim.ask_call(tool, json!({})).await, shim.ask_call("quick", json!({})).await);
+        let said = shim.said(panicked).await;
+        assert!(said.starts_with("FAULT -32603 \"internal error "), "{tool}: {said}");
+        assert_eq!(shim.said(next).await, "quick");
+    }
     assert_eq!(
         (world.daemon.admin.metrics.panics(), world.daemon.admin.metrics.calls()),
-        (1, (1, 1))
+        (2, (2, 2))
     );
 }
 
