@@ -104,9 +104,10 @@ pub(super) async fn call(
     if let Some(asked) = asked {
         log_read(service, &session, (tool, asked), &outcome, took);
     }
-    let _logged_with = span.enter();
     let append_micros = append.map(|append| append.as_micros());
-    tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
+    span.in_scope(|| {
+        tracing::info!(ok = outcome.is_ok(), micros = took.as_micros(), append_micros, "answered");
+    });
     let stored = outcome.is_ok() && !reads;
     let unknown = unknown.in_words().filter(|_| spec.names_unknown);
     let of_save = session.project().and_then(|project| project.take_told(&session.id));
@@ -114,7 +115,7 @@ pub(super) async fn call(
     let of_place = match session.take_remark() {
         // A tool that found a memory has told the session which.
         None if reads && session.project_id().is_none() => {
-            no_memory_here(service, &session, &outcome).await
+            no_memory_here(service, &session, &outcome).instrument(span).await
         }
         remark => remark,
     };
