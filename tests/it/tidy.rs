@@ -29,6 +29,7 @@ const RULES: &[(&str, Rule)] = &[
     ("names a dependency in its one place", confined),
     ("waits for an event, not for time", sleeps),
     ("keeps limits in limits.rs", limits),
+    ("has its locks in ARCHITECTURE.md", locks),
     ("documents each item by itself", same),
     ("names no machine's paths", machine_paths),
     ("leaves a client's name to its folder", client_names),
@@ -145,6 +146,49 @@ fn limits(file: &File) -> Vec<String> {
         .filter(|(_, name)| name.ends_with("_MAX") || name.starts_with("MAX_"))
         .map(|(number, name)| format!("line {number}: `{name}` belongs in limits.rs"))
         .collect()
+}
+
+/// The section of ARCHITECTURE.md with the daemon's locks.
+static LOCKS: LazyLock<String> = LazyLock::new(|| {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, section) = page.split_once("\n## Locks\n").unwrap();
+    section.split("\n## ").next().unwrap_or_default().to_owned()
+});
+
+/// Finds locks of the daemon that the section does not list. It names the type, then the fields.
+fn locks(file: &File) -> Vec<String> {
+    let of_tests = ["/tests", "/testing.rs", "/fakes", "/sim_disk.rs"];
+    if !file.path.starts_with("daemon/src/") || of_tests.iter().any(|it| file.path.contains(it)) {
+        return Vec::new();
+    }
+    let lists = |name: &str| LOCKS.contains(&format!("`{name}`"));
+    let mut owner = "";
+    let mut missing = Vec::new();
+    for (number, line) in file.code() {
+        if let Some((_, named)) = line.split_once("struct ") {
+            owner = named.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        }
+        let lock = ["Mutex<", "RwLock<"].iter().find_map(|lock| line.split_once(lock));
+        let Some((before, _)) = lock else { continue };
+        let before = before.trim_end_matches("tokio::sync::").trim_end_matches("Arc<");
+        let field = before.strip_suffix(": ").and_then(|before| before.rsplit(' ').next());
+        let (name, is_listed) = match field {
+            Some(field) if before.contains("static ") => (field.to_owned(), lists(field)),
+            Some(field) => {
+                let name = format!("{owner}::{field}");
+                let is_with_others = LOCKS.contains(&format!("`{owner}::")) && lists(field);
+                let is_listed = lists(&name) || is_with_others;
+                (name, is_listed)
+            }
+            None if before.ends_with('(') => (owner.to_owned(), lists(owner)),
+            // A reference to a lock of others.
+            None => continue,
+        };
+        if !is_listed {
+            missing.push(format!("line {number}: `{name}` is not listed"));
+        }
+    }
+    missing
 }
 
 /// Finds comments that refer to the item above, which documentation does not show.
@@ -381,6 +425,18 @@ mod samples {
         bad(limits, "proto/src/frame.rs", "pub const MAX_LINE: usize = 4;");
         good(limits, "daemon/src/limits.rs", "pub const QUEUE_WRITES_MAX: usize = 4;");
         good(limits, "daemon/src/project/mod.rs", "const NAME: &str = \"x\";");
+    }
+
+    #[test]
+    fn locks_are_listed() {
+        bad(locks, "daemon/src/a.rs", "struct A {\n    b: Mutex<u8>,\n}");
+        bad(locks, "daemon/src/a.rs", "struct A {\n    b: Arc<tokio::sync::RwLock<u8>>,\n}");
+        bad(locks, "daemon/src/a.rs", "struct Session {\n    b: Mutex<u8>,\n}");
+        bad(locks, "daemon/src/a.rs", "struct A(Mutex<u8>);");
+        bad(locks, "daemon/src/a.rs", "static A: Mutex<u8> = Mutex::new(0);");
+        good(locks, "daemon/src/a.rs", "struct Session {\n    client: Mutex<Arc<str>>,\n}");
+        good(locks, "daemon/src/a.rs", "fn a(b: &Mutex<u8>) -> MutexGuard<'_, u8> {");
+        good(locks, "daemon/src/a/tests.rs", "struct A(Mutex<u8>);");
     }
 
     #[test]
