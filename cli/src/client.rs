@@ -26,6 +26,7 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Method, Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
@@ -39,6 +40,10 @@ use crate::limits::{
 /// The reason why nothing starts a daemon after `anchord uninstall`.
 pub(crate) const REMOVED: &str =
     "anchord was removed from this machine; `anchord setup` brings it back.";
+
+/// The characters that a query escapes: all but letters, digits, `-`, `_`, `.`, `~` and `/`.
+const QUERY: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
 
 /// A client that connects to the daemon for each request.
 pub struct Client {
@@ -324,23 +329,10 @@ fn address(path: &str, query: &impl Serialize) -> Result<String, Error> {
                 serde_json::Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            Some(format!("{name}={}", percent_encoded(&text)))
+            Some(format!("{name}={}", utf8_percent_encode(&text, QUERY)))
         })
         .collect();
     Ok(if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) })
-}
-
-fn percent_encoded(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            write!(encoded, "%{byte:02X}").expect("a String takes everything");
-        }
-    }
-    encoded
 }
 
 fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Error> {
