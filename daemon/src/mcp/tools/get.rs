@@ -2,7 +2,6 @@
 //! is now.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use anchord_memory::lines::LineRange;
@@ -382,21 +381,23 @@ impl Code {
             let why = format!("`{}` is not a line range; read the file", anchor.lines);
             return Err(ToolError::failed("expand", why));
         };
-        if place.root().is_none() {
+        let Some(root) = place.root() else {
             return Err(ToolError::failed("expand", UNSEEN_FILES));
-        }
-        let why = match anchor.state {
-            Some(AnchorState::Gone) => "the code is not there any more; search for it",
-            Some(AnchorState::Unchecked) => {
-                "it is not certain where the code is now; read the file, and store the anchor again"
-            }
-            _ => "",
         };
-        if !why.is_empty() {
-            return Err(failed(&why));
+        match anchor.state {
+            Some(AnchorState::Gone) => {
+                return Err(failed(&"the code is not there any more; search for it"));
+            }
+            Some(AnchorState::Unchecked) => {
+                let why = "it is not certain where the code is now; read the file, and store the \
+                           anchor again";
+                return Err(failed(&why));
+            }
+            Some(AnchorState::Fresh | AnchorState::Moved { .. } | AnchorState::Changed { .. })
+            | None => {}
         }
         let (there, file) = (Arc::clone(place), anchor.file.clone());
-        let reading = bounded_fs::run(place.root().unwrap_or(Path::new("/")), move || {
+        let reading = bounded_fs::run(root, move || {
             there.files().map(|files| files.read_lines(file.as_ref(), first, last))
         });
         match reading.await.map_err(|hangs| failed(&hangs))? {
