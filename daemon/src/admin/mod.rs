@@ -318,13 +318,27 @@ fn of_store(error: &StoreError) -> ErrorReply {
         StoreError::ReadOnly { .. } | StoreError::Missing { .. } | StoreError::OfAnother { .. } => {
             (ErrorCode::Damaged, None)
         }
-        _ if error.is_damage() => {
+        StoreError::Damaged { .. } | StoreError::WrongMachine { .. } => {
             (ErrorCode::Damaged, Some("`anchord journal verify` says what is damaged".to_owned()))
         }
-        StoreError::ShuttingDown => (ErrorCode::Busy, None),
+        StoreError::ShuttingDown | StoreError::TeamBusy { .. } => (ErrorCode::Busy, None),
         StoreError::TeamRefused { .. } => (ErrorCode::Refused, None),
         // A full disk damages nothing, and the text says what to do.
-        _ => (ErrorCode::Failed, None),
+        StoreError::NotSaved { .. }
+        | StoreError::NoSpace { .. }
+        | StoreError::Uncertain { .. }
+        | StoreError::TooLarge { .. }
+        | StoreError::HeadMoved { .. }
+        | StoreError::OutOfOrder { .. }
+        | StoreError::TeamAway { .. }
+        | StoreError::TeamSilent { .. }
+        | StoreError::NoCopy { .. }
+        | StoreError::TeamDamaged { .. }
+        | StoreError::NetworkDisk { .. }
+        | StoreError::Io { .. } => (ErrorCode::Failed, None),
     };
     ErrorReply { code, error: error.to_string(), action }
 }
+
+#[cfg(test)]
+mod tests;
