@@ -55,8 +55,8 @@ pub use team::{
     TeamState, TeamSummary,
 };
 pub use tool::{
-    AsOf, FileOutline, LogQuery, PlannedCompaction, PlannedFold, RULE_CHECK, Retrieval, ToolParams,
-    ToolReply,
+    AsOf, COMMAND_LINE, FileOutline, HookMoment, LogQuery, PlannedCompaction, PlannedFold,
+    RULE_CHECK, Retrieval, ToolParams, ToolReply,
 };
 pub use transfer::{
     ExportDocument, ExportFormat, ExportQuery, ImportCounts, ImportParams, ImportReply,

@@ -33,10 +33,64 @@ const OLDER: &str = "retrievals.1.jsonl";
 
 /// The client's name for commands, in records and in the log. A person reads the result, not a
 /// model.
-pub(crate) const COMMAND_LINE: &str = "anchord-cli";
+pub const COMMAND_LINE: &str = "anchord-cli";
 
 /// The name of checks of actions against rules, as if they were a tool.
 pub const RULE_CHECK: &str = "rule_check";
+
+/// A moment at which hooks give something. The log has it in place of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookMoment {
+    /// A conversation starts.
+    Start,
+    /// A conversation continues.
+    Resumed,
+    /// A context was compacted.
+    Restored,
+    /// A person has sent a prompt.
+    Prompt,
+    /// A tool uses a file.
+    File,
+    /// A command has failed.
+    Failure,
+    /// A compaction begins.
+    Compaction,
+    /// A subagent starts.
+    Subagent,
+}
+
+impl HookMoment {
+    /// All moments.
+    pub const ALL: [Self; 8] = [
+        Self::Start,
+        Self::Resumed,
+        Self::Restored,
+        Self::Prompt,
+        Self::File,
+        Self::Failure,
+        Self::Compaction,
+        Self::Subagent,
+    ];
+
+    /// Returns the name in the log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "hook start",
+            Self::Resumed => "hook resumed",
+            Self::Restored => "hook restored",
+            Self::Prompt => "hook prompt",
+            Self::File => "hook file",
+            Self::Failure => "hook failure",
+            Self::Compaction => "hook compaction",
+            Self::Subagent => "hook subagent",
+        }
+    }
+
+    /// Returns the moment with a name in the log; `None` for a tool.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|moment| moment.name() == name)
+    }
+}
 
 /// Returns the files of a project's log, the older first. Either may be missing.
 pub fn files(directory: &Path) -> [PathBuf; 2] {

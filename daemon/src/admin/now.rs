@@ -13,7 +13,7 @@ use crate::clock;
 use crate::limits::{LANE_ITEMS_MAX, LANE_RECORDS_LOOKED_AT_MAX};
 use crate::project::QueuedSession;
 use crate::projects::ProjectId;
-use crate::retrieval_log::Recent;
+use crate::retrieval_log::{HookMoment, Recent};
 
 /// Reports the live sessions.
 pub(crate) async fn now(admin: &AdminService) -> NowReply {
@@ -145,13 +145,18 @@ pub(crate) async fn given(admin: &AdminService, query: &GivenQuery) -> Answer<Gi
 fn cause(recent: &Recent) -> Cause<'_> {
     let cause = recent.given.cause.as_deref().unwrap_or_default();
     let asked = |field: &str| recent.line.asked.get(field).and_then(|value| value.as_str());
-    match recent.line.tool.as_str() {
-        "hook prompt" | "hook subagent" => Cause::Prompt(cause),
-        "hook file" => Cause::File(cause),
-        "hook failure" => Cause::Failure(cause),
-        "memory_search" => asked("query").map_or(Cause::Request, Cause::Search),
-        tool if tool.starts_with("hook") || tool.ends_with("load") => Cause::Load,
-        _ => Cause::Request,
+    match HookMoment::named(&recent.line.tool) {
+        Some(HookMoment::Prompt | HookMoment::Subagent) => Cause::Prompt(cause),
+        Some(HookMoment::File) => Cause::File(cause),
+        Some(HookMoment::Failure) => Cause::Failure(cause),
+        Some(
+            HookMoment::Start | HookMoment::Resumed | HookMoment::Restored | HookMoment::Compaction,
+        ) => Cause::Load,
+        None => match recent.line.tool.as_str() {
+            "memory_search" => asked("query").map_or(Cause::Request, Cause::Search),
+            tool if tool.ends_with("load") => Cause::Load,
+            _ => Cause::Request,
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use anchord_outline::Outline;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use crate::retrieval_log::{RULE_CHECK, Retrieval};
+pub use crate::retrieval_log::{COMMAND_LINE, HookMoment, RULE_CHECK, Retrieval};
 
 /// The tool to run, and the project to run it in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use anchord_proto::hook::HookReply;
 use super::conversations::{Name, WaitingText};
 use super::response::{HookResponse, Shown};
 use super::service::HookService;
-use crate::retrieval_log::{LoggedAnswer, Retrieval};
+use crate::retrieval_log::{HookMoment, LoggedAnswer, Retrieval};
 use crate::sessions::Session;
 use crate::{limits, secrets};
 
@@ -115,7 +115,7 @@ impl Answered {
             return None;
         };
         let line = Retrieval {
-            tool: shown_at(&envelope).to_owned(),
+            tool: moment_of(&envelope).map_or("hook", HookMoment::name).to_owned(),
             ids: shown.ids.iter().map(ToString::to_string).collect(),
             truncated: shown.truncated,
             ..Retrieval::default()
@@ -176,23 +176,28 @@ fn files_of(event: &Event) -> Vec<String> {
     }
 }
 
-/// Returns the log's name for an event that shows something.
-fn shown_at(envelope: &Envelope) -> &'static str {
-    match &envelope.event {
-        Event::SessionStarted { source: StartSource::Compact } => "hook restored",
-        Event::SessionStarted { source: StartSource::Resume } => "hook resumed",
-        Event::SessionStarted { .. } | Event::PromptSubmitted { .. }
-            if envelope.agent.is_some() =>
-        {
-            "hook subagent"
+/// Returns the moment that the log has for an event; `None` for events that show nothing.
+fn moment_of(envelope: &Envelope) -> Option<HookMoment> {
+    let is_of_subagent = envelope.agent.is_some();
+    Some(match &envelope.event {
+        Event::SessionStarted { source: StartSource::Compact } => HookMoment::Restored,
+        Event::SessionStarted { source: StartSource::Resume | StartSource::Fork } => {
+            HookMoment::Resumed
         }
-        Event::SessionStarted { .. } => "hook start",
-        Event::PromptSubmitted { .. } => "hook prompt",
-        Event::CompactionBegins { .. } => "hook compaction",
-        Event::SubagentStarted(_) => "hook subagent",
-        Event::ToolBegins(_) => "hook file",
-        Event::ToolRan(run) if run.command.is_none() => "hook file",
-        Event::ToolRan(_) => "hook failure",
-        _ => "hook",
-    }
+        Event::SessionStarted { .. } | Event::PromptSubmitted { .. } if is_of_subagent => {
+            HookMoment::Subagent
+        }
+        Event::SessionStarted { .. } => HookMoment::Start,
+        Event::PromptSubmitted { .. } => HookMoment::Prompt,
+        Event::CompactionBegins { .. } => HookMoment::Compaction,
+        Event::SubagentStarted(_) => HookMoment::Subagent,
+        Event::ToolBegins(_) => HookMoment::File,
+        Event::ToolRan(run) if run.command.is_none() => HookMoment::File,
+        Event::ToolRan(_) => HookMoment::Failure,
+        Event::Compacted { .. }
+        | Event::TurnEnded { .. }
+        | Event::SubagentEnded(_)
+        | Event::SessionEnded
+        | Event::Reset => return None,
+    })
 }

@@ -14,6 +14,14 @@ fn numbers(lines: &[Retrieval]) -> Vec<u64> {
     lines.iter().map(|line| line.number).collect()
 }
 
+#[test]
+fn moments_are_found_by_their_names() {
+    for moment in HookMoment::ALL {
+        assert_eq!(HookMoment::named(moment.name()), Some(moment));
+    }
+    assert_eq!(HookMoment::named("memory_load"), None);
+}
+
 #[tokio::test]
 async fn line_numbers_continue_after_a_restart_and_a_torn_line() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use anchord_daemon::api::{self, GrowthReply, LogQuery, ProjectQuery, RULE_CHECK, Retrieval};
+use anchord_daemon::api::{
+    self, COMMAND_LINE, GrowthReply, HookMoment, LogQuery, ProjectQuery, RULE_CHECK, Retrieval,
+};
 use anchord_memory::Timestamp;
 use maud::{Markup, PreEscaped, html};
 
@@ -16,8 +18,6 @@ const DAY_MS: i64 = 86_400_000;
 const LINES: u32 = 10_000;
 /// Days that are shown.
 const DAYS: usize = 30;
-/// The client's name for commands, whose answers no model reads.
-const COMMANDS: &str = "anchord-cli";
 
 /// The answers of one day.
 #[derive(Debug, Default)]
@@ -67,7 +67,8 @@ fn by_day(lines: &[Retrieval], now: i64) -> BTreeMap<i64, Day> {
     let mut days: BTreeMap<i64, Day> = BTreeMap::new();
     for line in lines {
         let day = line.time.div_euclid(DAY_MS);
-        if line.client == COMMANDS || line.tool == RULE_CHECK || day < first {
+        // No model reads the answers to commands.
+        if line.client == COMMAND_LINE || line.tool == RULE_CHECK || day < first {
             continue;
         }
         let day = days.entry(day).or_default();
@@ -80,8 +81,13 @@ fn by_day(lines: &[Retrieval], now: i64) -> BTreeMap<i64, Day> {
                 day.searches += 1;
                 day.found += u64::from(!line.ids.is_empty());
             }
-            "memory_load" | "hook start" | "hook restored" => day.loads.push(line.tokens),
-            _ => {}
+            "memory_load" => day.loads.push(line.tokens),
+            tool => {
+                let moment = HookMoment::named(tool);
+                if matches!(moment, Some(HookMoment::Start | HookMoment::Restored)) {
+                    day.loads.push(line.tokens);
+                }
+            }
         }
     }
     if let Some(oldest) = days.keys().next().copied() {
@@ -233,7 +239,7 @@ mod tests {
     #[test]
     fn answers_to_agents_are_summed_by_day_without_gaps() {
         let of_command =
-            Retrieval { client: COMMANDS.to_owned(), ..line("memory_load", 100, 9, 1) };
+            Retrieval { client: COMMAND_LINE.to_owned(), ..line("memory_load", 100, 9, 1) };
         let lines = [
             of_command,
             line("memory_search", 98, 10, 0),

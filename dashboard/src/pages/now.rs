@@ -1,7 +1,7 @@
 //! The view `now`: a lane for each live session.
 
 use anchord_daemon::api::{
-    self, GivenQuery, GivenReply, Lane, NowReply, Retrieval, WaitingApproval, Waits,
+    self, GivenQuery, GivenReply, HookMoment, Lane, NowReply, Retrieval, WaitingApproval, Waits,
 };
 use anchord_memory::Timestamp;
 use maud::{Markup, html};
@@ -188,19 +188,20 @@ fn given_line(line: &Retrieval, texts: &Texts) -> Markup {
     }
 }
 
-/// Returns the words for the moment of an answer.
+/// Returns the words for the moment of an answer, or the tool that gave it.
 fn moment(tool: &str) -> String {
-    match tool {
-        "hook start" => "at its start".to_owned(),
-        "hook restored" => "after a compaction".to_owned(),
-        "hook resumed" => "when it resumed".to_owned(),
-        "hook prompt" => "with a prompt".to_owned(),
-        "hook compaction" => "before a compaction".to_owned(),
-        "hook subagent" => "to a subagent".to_owned(),
-        "hook file" => "before a file".to_owned(),
-        "hook failure" => "after a failure".to_owned(),
-        tool => tool.to_owned(),
-    }
+    let Some(moment) = HookMoment::named(tool) else { return tool.to_owned() };
+    let words = match moment {
+        HookMoment::Start => "at its start",
+        HookMoment::Restored => "after a compaction",
+        HookMoment::Resumed => "when it resumed",
+        HookMoment::Prompt => "with a prompt",
+        HookMoment::Compaction => "before a compaction",
+        HookMoment::Subagent => "to a subagent",
+        HookMoment::File => "before a file",
+        HookMoment::Failure => "after a failure",
+    };
+    words.to_owned()
 }
 
 /// Renders the text of the answer that the fields name.

@@ -5,6 +5,7 @@ use anchord_proto::hello::Hello;
 use serde_json::{Value, json};
 
 use super::{claude, context, ended, event, prompt, saved, started, told};
+use crate::retrieval_log::{HookMoment, Start};
 use crate::testing::{Shim, World};
 
 const ABOUT: &str = "why is the flaky upload test with the mock storage server failing?";
@@ -116,4 +117,23 @@ async fn changes_that_a_load_listed_are_no_news() {
     other.call("memory_save", lesson).await;
     let news = context(&told(&world, &[prompt("a", "go on, then")]).await);
     assert!(news.contains("Count the tabs") && !news.contains("Quote"), "{news}");
+}
+
+/// A copy of a conversation has its load, too.
+#[tokio::test]
+async fn a_resumed_and_a_copied_conversation_are_logged_alike() {
+    let world = World::new().await;
+    let mut other = saved(&world, "Sockets, not ports").await;
+    let _own = begun(&world).await;
+    for (source, lesson) in [("resume", "Sync the folder too"), ("fork", "Quote every path")] {
+        let part = json!({"session_summary": "More.", "lessons": [{"summary": lesson}]});
+        other.call("memory_save", part).await;
+        let news = told(&world, &[started("a", source)]).await;
+        assert!(news.contains(lesson), "{source}: {news}");
+    }
+    let open = &world.daemon.projects.open;
+    let directory = open.directory(open.all()[0].id);
+    let lines = open.retrievals().read(directory, Start::Last, 100).await;
+    let moments: Vec<_> = lines.iter().filter_map(|line| HookMoment::named(&line.tool)).collect();
+    assert_eq!(moments, [HookMoment::Start, HookMoment::Resumed, HookMoment::Resumed]);
 }
