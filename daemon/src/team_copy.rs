@@ -88,7 +88,8 @@ pub(crate) async fn catch_up(projects: &ProjectService, id: ProjectId) -> Result
     let mut has_agreed = false;
     loop {
         let open = projects.open_project(id).await.map_err(|error| error.to_string())?;
-        let status = open.owner.team().unwrap_or_default();
+        let left = || "the memory left its team meanwhile".to_owned();
+        let status = open.owner.team().ok_or_else(left)?;
         if status.is_apart && !has_agreed {
             agree(projects, id).await?;
             has_agreed = true;

@@ -5,51 +5,67 @@ use anchord_memory::shell_line;
 use serde_json::{Map, Value, json};
 
 /// Tools that run a command line, in any client. Their letters may be of another case.
-const SHELL_TOOLS: [&str; 11] = [
+const SHELL_TOOLS: [&str; 18] = [
     "bash",
+    "container.exec",
     "exec",
     "exec_command",
     "execute",
+    "execute_bash",
     "execute_command",
     "local_shell",
     "powershell",
+    "run_commands",
     "run_in_terminal",
     "run_shell_command",
     "run_terminal_cmd",
     "shell",
+    "shell_command",
+    "terminal",
+    "unified_exec",
+    "write_stdin",
 ];
-/// The field with the words after a program, where they are apart from it.
-const ARGUMENTS: &str = "args";
+/// The fields of a shell tool that may have its command. The first one that has it counts.
+const COMMAND_FIELDS: [&str; 8] =
+    ["command", "cmd", "commands", "script", "run", "program", "executable", "chars"];
+/// The fields with the words after a program, where they are apart from it.
+const ARGUMENT_FIELDS: [&str; 3] = ["args", "arguments", "argv"];
+/// The times that JSON is looked for within a text of JSON.
+const NESTED_MAX: usize = 3;
 
 /// Makes the input of a payload's tool an object. Some clients send it as JSON in a text. A text or
-/// a list is the command of a shell tool, and may be a patch elsewhere. If the object of a shell
-/// tool has no command, each of its texts counts as one.
+/// a list is the command of a shell tool, and may be a patch elsewhere. The command of a shell tool
+/// is then a text in `command`.
 pub(crate) fn normalise_input(payload: &mut Map<String, Value>) {
     let tool = payload.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     let is_shell = SHELL_TOOLS.iter().any(|name| name.eq_ignore_ascii_case(tool));
     let Some(input) = payload.get_mut("tool_input") else { return };
-    let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(parsed @ (Value::Object(_) | Value::Array(_))) = parsed {
-        *input = parsed;
+    for _ in 0..NESTED_MAX {
+        let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+        match parsed {
+            Some(parsed @ (Value::Object(_) | Value::Array(_) | Value::String(_))) => {
+                *input = parsed;
+            }
+            _ => break,
+        }
     }
     if input.is_string() || input.is_array() {
         let field = if is_shell { "command" } else { "input" };
         *input = json!({ field: input.take() });
     }
-    if is_shell
-        && let Some(fields) = input.as_object_mut()
-        && command(fields).is_none()
-    {
-        let texts = in_fields(fields).join("\n");
-        fields.insert("command".to_owned(), texts.into());
+    if let Some(fields) = input.as_object_mut().filter(|_| is_shell) {
+        let lines = in_fields(fields);
+        for field in ARGUMENT_FIELDS {
+            fields.remove(field);
+        }
+        fields.insert("command".to_owned(), lines.join("\n").into());
     }
 }
 
 /// Returns the command in a tool's input. It may be a list of words, and the words after the
 /// program may be apart. Several commands have a line each.
 pub(super) fn command(input: &Map<String, Value>) -> Option<String> {
-    let commands = lines(input.get("command")?).into_iter();
-    let line = commands.map(|line| with_arguments(line, input)).collect::<Vec<_>>().join("\n");
+    let line = with_arguments(lines(input.get("command")?), input).join("\n");
     (!line.is_empty()).then_some(line)
 }
 
@@ -71,24 +87,38 @@ fn lines(value: &Value) -> Vec<String> {
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the command lines that the fields of an object may hold.
+/// Returns the command lines of an object with the fields of a shell tool. If only its arguments
+/// are there, they are the command.
 fn in_fields(fields: &Map<String, Value>) -> Vec<String> {
-    let others = fields.iter().filter(|(name, _)| *name != ARGUMENTS);
-    let found: Vec<String> = others.flat_map(|(_, value)| lines(value)).collect();
-    if found.is_empty() {
-        return fields.get(ARGUMENTS).map(lines).unwrap_or_default();
+    let of = |name: &&str| fields.get(*name).map(lines).filter(|lines| !lines.is_empty());
+    match COMMAND_FIELDS.iter().find_map(of) {
+        Some(lines) => with_arguments(lines, fields),
+        None => ARGUMENT_FIELDS.iter().find_map(of).unwrap_or_default(),
     }
-    found.into_iter().map(|line| with_arguments(line, fields)).collect()
 }
 
-/// Appends the words that an object has apart from the program.
-fn with_arguments(line: String, fields: &Map<String, Value>) -> String {
-    let arguments = match fields.get(ARGUMENTS) {
+/// Appends the words that an object has apart from the program. Behind several lines they are one
+/// more line.
+fn with_arguments(mut lines: Vec<String>, fields: &Map<String, Value>) -> Vec<String> {
+    let found = ARGUMENT_FIELDS.iter().find_map(|name| fields.get(*name));
+    let arguments = match found {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(items)) => shell_line(words(items).unwrap_or_default()),
+        Some(Value::Object(items)) => {
+            let items: Vec<Value> = items.values().cloned().collect();
+            shell_line(words(&items).unwrap_or_default())
+        }
         _ => String::new(),
     };
-    if arguments.is_empty() { line } else { format!("{line} {arguments}") }
+    match lines.as_mut_slice() {
+        _ if arguments.is_empty() => {}
+        [line] => {
+            line.push(' ');
+            line.push_str(&arguments);
+        }
+        _ => lines.push(arguments),
+    }
+    lines
 }
 
 /// Returns the words of a list; `None` if it has a list or an object.

@@ -35,7 +35,13 @@ fn a_shell_command_is_read_from_every_form_of_input() {
         json!({"command": {"program": "git", "args": ["push", "--force"]}}),
         json!({"command": "git", "args": ["push", "--force"]}),
         json!({"command": "git", "args": "push --force"}),
-        json!({"input": {"steps": [{"run": push}]}}),
+        json!({"commands": [{"run": push}]}),
+        json!({"program": "git", "args": ["push", "--force"]}),
+        json!({"executable": "git", "arguments": ["push", "--force"]}),
+        json!({"command": "git", "argv": {"0": "push", "1": "--force"}}),
+        json!({"args": ["git", "push", "--force"]}),
+        json!({"cmd": push, "workdir": "/home/u/app", "justification": "make deploy work"}),
+        json!(r#""{\"cmd\": \"git push --force\"}""#),
     ] {
         for tool in ["Bash", "bash", "run_shell_command"] {
             let command = claude(tool, input.clone()).command;
@@ -54,6 +60,15 @@ fn several_commands_have_a_line_each() {
         let command = claude("Bash", input.clone()).command;
         assert_eq!(command.as_deref(), Some("cd app\nmake deploy"), "{input}");
     }
+}
+
+/// Each line with the words of all arguments would be more than the machine has.
+#[test]
+fn a_command_is_hardly_longer_than_its_input() {
+    let lines: Vec<Value> = (0..3000).map(|_| json!("a b")).collect();
+    let input = json!({"run": lines, "args": "y".repeat(100_000)});
+    let command = claude("Bash", input.clone()).command.unwrap();
+    assert!(command.len() <= input.to_string().len(), "{}", command.len());
 }
 
 #[test]
