@@ -41,7 +41,7 @@ pub(crate) struct TeamConfig {
     /// This machine's member of the team, as the database names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) member: Option<String>,
-    /// The time at which the records here got other ids, if the project had a memory of its own.
+    /// The last time at which records here got other ids, or their ids became free, if any did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) renumbered: Option<Timestamp>,
     /// The database, without a password.

@@ -45,8 +45,8 @@ impl Called {
 }
 
 /// The first answer to a session after its records have got other ids.
-const RENUMBERED: &str = "This memory was merged into a team's meanwhile, so its records have other ids now. \
-    Find a record again (memory_search) before you name it by its id.";
+const RENUMBERED: &str = "Records may have other ids now: this memory was merged into a team's, or the team's \
+    database was set back. Find a record again (memory_search) before you name it by its id.";
 
 /// Runs a tool for a session. `line` is the shim's line, if a shim sent the call. The answer is
 /// worded for `audience`.
@@ -77,7 +77,7 @@ pub(super) async fn call(
     };
     // An id of before may name another record now.
     let names_ids = arguments.values().any(names_records);
-    let is_refused = names_ids && session.take_renumbered(&service.sessions).await;
+    let is_refused = names_ids && session.take_renumbered(&service.sessions, true).await;
     let (outcome, unknown) = if is_refused {
         (Err(ToolError::caller(RENUMBERED)), UnknownFields::default())
     } else {
@@ -95,7 +95,7 @@ pub(super) async fn call(
     let took = started.elapsed();
     let is_renumbered = !is_refused
         && session.project_id().is_some()
-        && session.take_renumbered(&service.sessions).await;
+        && session.take_renumbered(&service.sessions, false).await;
     let append = outcome.as_ref().ok().and_then(|answer| answer.append);
     service.metrics().tool_called(tool, outcome.is_ok(), took);
     if let Some(append) = append {

@@ -334,9 +334,9 @@ impl Session {
         }
     }
 
-    /// Returns whether the session may know ids of its project's records from before a merge, and
-    /// has not been told of it. It counts as told from now on.
-    pub(crate) async fn take_renumbered(&self, service: &SessionService) -> bool {
+    /// Returns whether a call of the session may be about ids from before its project's records got
+    /// others. It counts as told of that from now on.
+    pub(crate) async fn take_renumbered(&self, service: &SessionService, names_ids: bool) -> bool {
         let open = self.project_id().and_then(|id| service.projects.open.get(id));
         let project = match open {
             Some(open) => Some(open),
@@ -344,7 +344,8 @@ impl Session {
             None => self.view(service).await.ok().and_then(|view| view.project),
         };
         let Some(project) = project else { return false };
-        project.take_renumbered(&self.id, Timestamp(self.began.load(Ordering::SeqCst))).await
+        let began = Timestamp(self.began.load(Ordering::SeqCst));
+        project.take_renumbered(&self.id, began, names_ids).await
     }
 
     /// Returns the project that the session works in, once it is known.

@@ -15,6 +15,7 @@ use crate::store::{
     BackupError, BackupHeader, BackupWriter, Entry, ReadEntries, Split, StateMachine, Store,
     StoreError, backup_line,
 };
+use crate::team::{self, TeamConfig};
 
 /// The texts for sessions of this machine whose commits the database has lost.
 pub(super) type Lost = BTreeMap<SessionId, String>;
@@ -59,6 +60,7 @@ pub(super) fn step_back(
     let written = write(&store.reading(), common, directory, &copy, &mut commits);
     store.close();
     let missing = written?;
+    renumber(directory)?;
     closed.restore(&copy)?;
     std::fs::remove_file(&copy).map_err(StoreError::io("remove", &copy))?;
     for (session, commits) in commits {
@@ -66,6 +68,13 @@ pub(super) fn step_back(
         lost.entry(session).or_default().push_str(&text);
     }
     Ok(missing)
+}
+
+/// Notes that ids of the missing records will be those of others. Live sessions may know them.
+fn renumber(directory: &Path) -> Result<(), StoreError> {
+    let Some(config) = team::read(directory)? else { return Ok(()) };
+    let config = TeamConfig { renumbered: Some(clock::now()), ..config };
+    team::write(directory, &config).map_err(StoreError::io("write to", directory))
 }
 
 /// Writes the journal to go back to as a backup, and the missing commits into a file. Adds those of

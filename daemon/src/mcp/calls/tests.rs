@@ -163,7 +163,7 @@ async fn a_json_answer_stays_valid_json() {
 }
 
 #[tokio::test]
-async fn ids_of_before_a_merge_are_refused_once_also_after_a_restart() {
+async fn ids_of_before_a_merge_are_refused_until_others_were_found_also_after_a_restart() {
     let world = World::new().await;
     let mut writer = world.shim().await;
     writer.call("memory_note", json!({ "content": "the port is 1" })).await;
@@ -188,6 +188,11 @@ async fn ids_of_before_a_merge_are_refused_once_also_after_a_restart() {
         shim.initialize("2025-06-18").await;
         let refused = shim.call("memory_get", by_id.clone()).await;
         assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
+        // An agent sends several calls at once, before it reads an answer.
+        let refused = shim.call("memory_forget", by_id.clone()).await;
+        assert!(refused.starts_with("ERROR") && refused.contains("other ids now"), "{refused}");
+        let found = shim.call("memory_search", json!({ "query": "port" })).await;
+        assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
         let found = shim.call("memory_get", by_id.clone()).await;
         assert!(found.contains("the port is 1") && !found.contains("other ids"), "{found}");
     }
