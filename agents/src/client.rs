@@ -126,7 +126,8 @@ impl Client {
         // Another client may have a name that begins like the one over MCP.
         let own = if self.id.starts_with(self.mcp.name) { self.id } else { self.mcp.name };
         let rest = name.strip_prefix(own);
-        name == self.mcp.name || rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        [self.id, self.mcp.name].contains(&name)
+            || rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     }
 
     /// Returns its place in the registry.
@@ -148,7 +149,9 @@ impl McpNames {
         let plain = suffixes.into_iter().find_map(|suffix| name.strip_suffix(suffix));
         let plain = plain.unwrap_or(name);
         let lower = plain.to_lowercase();
-        CLIENTS.iter().find(|client| client.is_called(&lower)).map_or(plain, |client| client.id)
+        let joined = lower.replace(' ', "-");
+        let is_called = |client: &&&Client| client.is_called(&lower) || client.is_called(&joined);
+        CLIENTS.iter().find(is_called).map_or(plain, |client| client.id)
     }
 
     /// Returns the conversation of a call, by the fields of `_meta`. Any client may use any

@@ -26,6 +26,8 @@ fn a_client_has_one_name_in_records() {
         ("openclaw-bundle-mcp", "openclaw"),
         ("claude-code", "claude-code"),
         ("claude", "claude-code"),
+        ("Claude Code", "claude-code"),
+        ("Cline", "cline"),
         ("gemini-cli-mcp-client", "gemini"),
         ("gemini-cli", "gemini"),
         ("opencode", "opencode"),
