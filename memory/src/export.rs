@@ -18,14 +18,18 @@ use crate::staged::Staged;
 use crate::topic_file::{Shown, TopicFile, snap_file};
 
 /// Returns the active records as zipmem's `state.json`, with the whole log of sessions. `now` dates
-/// an empty memory.
+/// an empty memory. A session is in the log once for each entry of its row, so that an import
+/// compares like with like.
 pub fn zipmem_state(memory: &Memory, project: &str, now: Timestamp) -> Value {
     let list = |kind: Kind| -> Vec<Value> { memory.active_of(kind).map(|r| item(r)).collect() };
     let log: Vec<Value> = memory
         .records()
         .filter(|record| record.state != RecordState::Forgotten)
-        .filter(|record| matches!(&record.body, Body::SessionRow(row) if row.folded == 0))
-        .map(|record| item(record))
+        .filter_map(|record| match &record.body {
+            Body::SessionRow(row) if row.folded == 0 => Some(row.zipmem_log()),
+            _ => None,
+        })
+        .flatten()
         .collect();
     let mode = memory.settings(None).and_then(|settings| settings.checkpoint_mode);
     let mode = mode.unwrap_or_default();

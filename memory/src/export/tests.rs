@@ -158,9 +158,7 @@ fn contents(memory: &Memory) -> Vec<(String, String)> {
                 row.number = 0;
                 row.blueprints_added = 0;
                 row.on_behalf = false;
-                // anchord has an entry for each save; the other system has one text.
-                row.summary = row.trail_text();
-                row.earlier.clear();
+                row.earlier.iter_mut().for_each(|entry| entry.on_behalf = false);
             }
             (record.updated.time.iso(), serde_json::to_string(&body).unwrap())
         })

@@ -122,6 +122,26 @@ impl SessionRow {
         }
     }
 
+    /// Returns each entry as one of zipmem's log, the oldest first. Only the newest has the row's
+    /// counts, since an import adds them up.
+    pub(crate) fn zipmem_log(&self) -> Vec<Value> {
+        let mut log: Vec<Value> =
+            self.earlier.iter().map(|entry| self.logged(entry, (0, 0))).collect();
+        log.push(self.logged(&self.newest(), (self.anchors_added, self.lessons_added)));
+        log
+    }
+
+    fn logged(&self, entry: &TrailEntry, (anchors, lessons): (u32, u32)) -> Value {
+        json!({
+            "session_id": self.session.to_string(),
+            "started_at": self.started.iso(),
+            "ended_at": entry.time.iso(),
+            "summary": entry.summary,
+            "anchors_added": anchors,
+            "lessons_added": lessons,
+        })
+    }
+
     /// Returns whether the session saved on its own: some entry was not written on its behalf.
     pub(crate) fn saved_itself(&self) -> bool {
         let own = |entry: &TrailEntry| !entry.on_behalf && entry.folded == 0;
@@ -200,14 +220,7 @@ impl Fields for SessionRow {
     }
 
     fn zipmem(&self, _: &Record) -> Value {
-        json!({
-            "session_id": self.session.to_string(),
-            "started_at": self.started.iso(),
-            "ended_at": self.ended.iso(),
-            "summary": self.trail_text(),
-            "anchors_added": self.anchors_added,
-            "lessons_added": self.lessons_added,
-        })
+        self.logged(&self.newest(), (self.anchors_added, self.lessons_added))
     }
 
     fn page(&self, of: &Record, _: &str, _: Timestamp) -> String {

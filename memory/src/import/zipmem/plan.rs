@@ -144,10 +144,11 @@ impl ZipmemImport<'_> {
         for row in rows {
             let time = row.ended.or(row.started);
             let stored = stored_row(&self.draft, &row.session);
-            let stays = match &stored {
-                Some((_, here)) => has_entry(here, &row.summary, time),
-                None => self.forgotten.has_row(&row.session, time),
-            };
+            // In a team, an export of this machine also has the rows that stay on it.
+            let private = stored_row_of(&self.draft, &row.session, true);
+            let has_it = |(_, here): &(_, SessionRow)| has_entry(here, &row.summary, time);
+            let stays = stored.iter().chain(&private).any(has_it)
+                || stored.is_none() && self.forgotten.has_row(&row.session, time);
             if stays {
                 self.row_stays(&row.session);
                 continue;
@@ -291,12 +292,30 @@ impl ZipmemImport<'_> {
     }
 }
 
-/// Returns whether a row has an entry with this summary, or has folded the entries of its time.
+/// Returns whether a row has an entry with this summary that is as new, or has folded the entries
+/// of its time. A row made by rule is rewritten as its session goes on, so it covers what it said
+/// before.
 fn has_entry(row: &SessionRow, summary: &str, time: Option<Timestamp>) -> bool {
-    let is_folded = |it: &TrailEntry| it.folded > 0 && time.is_some_and(|time| time <= it.time);
+    let is_by = |end: Timestamp| time.is_some_and(|time| time <= end);
+    let is_it = |it: &TrailEntry| {
+        let is_as_new = time.is_none() || is_by(it.time);
+        it.folded > 0 && is_by(it.time) || is_as_new && says(it, summary)
+    };
     summary.is_empty()
-        || row.summaries().any(|known| known == summary)
-        || row.earlier.iter().any(is_folded)
+        || row.captured.is_some() && is_by(row.ended)
+        || says(&row.newest(), summary)
+        || row.earlier.iter().any(is_it)
+}
+
+/// Returns whether an entry has this text. Exports of older builds have a row's earlier entries
+/// below its newest one, as they are shown.
+fn says(entry: &TrailEntry, summary: &str) -> bool {
+    let is_trail = |rest: &str| {
+        let earlier = rest.trim_start().strip_prefix("Earlier, ");
+        earlier.is_some_and(|time| time.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let rest = summary.strip_prefix(entry.summary.trim());
+    rest.is_some_and(|rest| rest.is_empty() || is_trail(rest))
 }
 
 /// Sets the source's checkpoint mode, unless the project has one or it is the default.

@@ -2,8 +2,12 @@
 
 use super::{ImportError, ImportStep, NamedText, Zipmem, plan_import_zipmem};
 use crate::guide::CheckpointMode;
+use crate::lifecycle::Event;
 use crate::testing::{anchor, anchors, apply, blueprint, blueprints, day, mutable, origin, save};
-use crate::{Body, Counts, Kind, Memory, NoticeCause, Reader, SessionRow, plan_forget};
+use crate::{
+    Body, Counts, Kind, Memory, NoticeCause, Reader, Save, SessionRow, plan_capture, plan_forget,
+    plan_keep, plan_save,
+};
 
 const STATE: &str = r#"{
   "version": 1, "project_name": "demo", "created_at": "2026-11-01T08:00:00.000Z",
@@ -205,6 +209,66 @@ fn each_entry_of_a_session_is_one_of_its_row() {
     assert_eq!((outcome.sessions, told(&memory).join(" ")), (0, "third second first".to_owned()));
     let again = plan_import_zipmem(&memory, &grown, "d3", &origin("importer", 21));
     assert!(again.changes.is_empty(), "{:?}", again.changes);
+}
+
+/// The last entry says what the first one said, and is another one.
+#[test]
+fn an_export_that_comes_back_adds_no_entry() {
+    let saves = [(2, "First save."), (3, "Second\nsave."), (4, "First save.")];
+    let mut memory = Memory::default();
+    for (on, session_summary) in saves {
+        let save = Save { session_summary, ..Save::default() };
+        let plan = plan_save(&memory, &origin("one", on), save).unwrap();
+        apply(&mut memory, plan);
+    }
+    let mut state = crate::export::zipmem_state(&memory, "demo", day(9));
+    let entry = |at: usize| &state["session_log"][at];
+    for (at, (on, summary)) in saves.into_iter().enumerate() {
+        let told = [&entry(at)["ended_at"], &entry(at)["summary"]];
+        assert_eq!(told, [day(on).iso().as_str(), summary]);
+    }
+    let plan = |memory: &Memory, state: &serde_json::Value| {
+        let source = parse(&state.to_string(), None).unwrap();
+        plan_import_zipmem(memory, &source, "d1", &origin("importer", 20))
+    };
+    assert!(plan(&memory, &state).changes.is_empty());
+    let mut copy = Memory::default();
+    let made = plan(&copy, &state);
+    assert_eq!(apply(&mut copy, made).sessions, 1);
+    assert_eq!(rows(&copy)[0].earlier, rows(&memory)[0].earlier);
+
+    // An older build wrote the whole trail as one text.
+    state["session_log"] = serde_json::json!([{
+        "session_id": "one", "ended_at": day(4).iso(), "summary": rows(&memory)[0].trail_text(),
+    }]);
+    assert!(plan(&memory, &state).changes.is_empty());
+    let save = Save { session_summary: "Third save.", ..Save::default() };
+    let later = plan_save(&memory, &origin("one", 5), save).unwrap();
+    apply(&mut memory, later);
+    assert!(plan(&memory, &state).changes.is_empty(), "the row has more entries now");
+}
+
+#[test]
+fn a_row_made_by_rule_stays_so() {
+    let mut captured = crate::SessionActivity::of("claude-code:a");
+    let asked = Event::PromptSubmitted { prompt: "Fix it".to_owned() };
+    captured.saw(&asked, day(2));
+    captured.saw(&Event::TurnEnded { last_message: Some("done".to_owned()) }, day(2));
+    let (mut memory, by) = (Memory::default(), origin("one", 2));
+    let plan = plan_capture(&memory, &by, captured).unwrap();
+    apply(&mut memory, plan);
+    let plan = plan_keep(&memory, &by.session, &by, NoticeCause::Ended, false).unwrap();
+    apply(&mut memory, plan);
+    assert!(rows(&memory)[0].captured.is_some());
+    let mut state = crate::export::zipmem_state(&memory, "demo", day(9));
+    for summary in [None, Some("what it said before")] {
+        if let Some(summary) = summary {
+            state["session_log"][0]["summary"] = summary.into();
+        }
+        let source = parse(&state.to_string(), None).unwrap();
+        let plan = plan_import_zipmem(&memory, &source, "d1", &origin("importer", 20));
+        assert!(plan.changes.is_empty(), "{summary:?}");
+    }
 }
 
 /// Two anchors begin at one line, so they are one.
